@@ -1,0 +1,81 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every Swift target is built with these: what the next language mode will ask for anyway.
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "mynah",
+    products: [
+        .executable(name: "mynah", targets: ["MynahCLI"]),
+        .library(name: "Mynah", targets: ["Mynah", "MynahCore", "MynahBlueZ"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+    ],
+    targets: [
+        // Level 0
+        .systemLibrary(
+            name: "MynahCDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+        .systemLibrary(
+            name: "MynahCGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
+        .target(name: "MynahSupport"),
+
+        // Level 1
+        .target(name: "MynahCore", dependencies: ["MynahSupport"]),
+        .target(
+            name: "MynahDBus",
+            dependencies: ["MynahSupport", "MynahCDBus", "MynahCGLib", .product(name: "Logging", package: "swift-log")]),
+
+        // Level 2
+        .target(name: "MynahProfiles", dependencies: ["MynahCore", .product(name: "Yams", package: "Yams")]),
+        .target(
+            name: "MynahBlueZ",
+            dependencies: [
+                "MynahCore", "MynahDBus", "MynahSupport", .product(name: "Logging", package: "swift-log"),
+            ]),
+
+        // Level 3
+        .target(
+            name: "Mynah",
+            dependencies: ["MynahCore", "MynahSupport", .product(name: "Logging", package: "swift-log")]),
+
+        // Level 4
+        .target(
+            name: "MynahEmulator",
+            dependencies: [
+                "Mynah", "MynahCore", "MynahProfiles", "MynahSupport", .product(name: "Logging", package: "swift-log"),
+            ]),
+
+        // Level 6
+        .executableTarget(
+            name: "MynahCLI",
+            dependencies: [
+                "Mynah", "MynahBlueZ", "MynahCore", "MynahEmulator", "MynahProfiles", "MynahSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+
+        // Tests
+        .testTarget(name: "MynahSupportTests", dependencies: ["MynahSupport"]),
+        .testTarget(name: "MynahCoreTests", dependencies: ["MynahCore", "MynahSupport"]),
+        .testTarget(name: "MynahDBusTests", dependencies: ["MynahDBus", "MynahSupport"]),
+        .testTarget(name: "MynahProfilesTests", dependencies: ["MynahProfiles", "MynahCore"]),
+        .testTarget(name: "MynahBlueZTests", dependencies: ["MynahBlueZ", "MynahCore", "MynahDBus"]),
+        .testTarget(name: "MynahTests", dependencies: ["Mynah", "MynahCore"]),
+        .testTarget(
+            name: "MynahEmulatorTests", dependencies: ["MynahEmulator", "Mynah", "MynahCore", "MynahProfiles"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = (target.swiftSettings ?? []) + settings
+}

@@ -1,0 +1,1 @@
+// Its types follow, module by module.

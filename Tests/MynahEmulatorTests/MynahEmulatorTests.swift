@@ -1,0 +1,1 @@
+// Its tests follow with its types.
