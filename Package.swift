@@ -32,7 +32,9 @@ let package = Package(
         .target(name: "MynahCore", dependencies: ["MynahSupport"]),
         .target(
             name: "MynahDBus",
-            dependencies: ["MynahSupport", "MynahCDBus", "MynahCGLib", .product(name: "Logging", package: "swift-log")]),
+            dependencies: [
+                "MynahSupport", "MynahCDBus", "MynahCGLib", .product(name: "Logging", package: "swift-log"),
+            ]),
 
         // Level 2
         .target(name: "MynahProfiles", dependencies: ["MynahCore", .product(name: "Yams", package: "Yams")]),
@@ -51,7 +53,8 @@ let package = Package(
         .target(
             name: "MynahEmulator",
             dependencies: [
-                "Mynah", "MynahCore", "MynahProfiles", "MynahSupport", .product(name: "Logging", package: "swift-log"),
+                "Mynah", "MynahCore", "MynahProfiles", "MynahSupport",
+                .product(name: "Logging", package: "swift-log"),
             ]),
 
         // Level 6
@@ -71,7 +74,8 @@ let package = Package(
         .testTarget(name: "MynahBlueZTests", dependencies: ["MynahBlueZ", "MynahCore", "MynahDBus"]),
         .testTarget(name: "MynahTests", dependencies: ["Mynah", "MynahCore"]),
         .testTarget(
-            name: "MynahEmulatorTests", dependencies: ["MynahEmulator", "Mynah", "MynahCore", "MynahProfiles"]),
+            name: "MynahEmulatorTests",
+            dependencies: ["MynahEmulator", "Mynah", "MynahCore", "MynahProfiles"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,86 @@
+import MynahSupport
+
+/// An error that goes on the air in an ATT Error Response (Core Specification, Vol 3, Part F, 3.4.1.1).
+///
+/// The whole range is here: the specification's own 0x01 to 0x13, an application's 0x80 to 0x9F, and the profiles' common
+/// 0xE0 to 0xFF (Core Specification Supplement, Part B).
+public struct ATTError: Error, Hashable, Sendable {
+    /// The code on the air.
+    public let code: UInt8
+
+    /// An error with any code; 0x00 and the reserved ranges included, since a fault may ask for them.
+    public init(code: UInt8) {
+        self.code = code
+    }
+
+    /// 0x01: the handle is not valid on this server.
+    public static let invalidHandle = ATTError(code: 0x01)
+    /// 0x02: the attribute cannot be read.
+    public static let readNotPermitted = ATTError(code: 0x02)
+    /// 0x03: the attribute cannot be written.
+    public static let writeNotPermitted = ATTError(code: 0x03)
+    /// 0x04: the PDU was not valid.
+    public static let invalidPDU = ATTError(code: 0x04)
+    /// 0x05: the attribute wants an authenticated link.
+    public static let insufficientAuthentication = ATTError(code: 0x05)
+    /// 0x06: the server does not do what the client asked.
+    public static let requestNotSupported = ATTError(code: 0x06)
+    /// 0x07: the offset is past the end of the value.
+    public static let invalidOffset = ATTError(code: 0x07)
+    /// 0x08: the client is not authorised.
+    public static let insufficientAuthorization = ATTError(code: 0x08)
+    /// 0x09: too many prepared writes are queued.
+    public static let prepareQueueFull = ATTError(code: 0x09)
+    /// 0x0A: no attribute in the range.
+    public static let attributeNotFound = ATTError(code: 0x0A)
+    /// 0x0B: the attribute cannot be read with a Read Blob Request.
+    public static let attributeNotLong = ATTError(code: 0x0B)
+    /// 0x0C: the link's encryption key is too short.
+    public static let insufficientEncryptionKeySize = ATTError(code: 0x0C)
+    /// 0x0D: the value's length is wrong for the attribute.
+    public static let invalidAttributeValueLength = ATTError(code: 0x0D)
+    /// 0x0E: something unlikely went wrong.
+    public static let unlikelyError = ATTError(code: 0x0E)
+    /// 0x0F: the attribute wants an encrypted link.
+    public static let insufficientEncryption = ATTError(code: 0x0F)
+    /// 0x10: the attribute type is no grouping attribute.
+    public static let unsupportedGroupType = ATTError(code: 0x10)
+    /// 0x11: the server has no resources left.
+    public static let insufficientResources = ATTError(code: 0x11)
+    /// 0x12: the client's picture of the database is out of date.
+    public static let databaseOutOfSync = ATTError(code: 0x12)
+    /// 0x13: the value is not allowed.
+    public static let valueNotAllowed = ATTError(code: 0x13)
+    /// 0xFC: the write is refused for a reason that is not permission.
+    public static let writeRequestRejected = ATTError(code: 0xFC)
+    /// 0xFD: a client characteristic configuration is not as it must be.
+    public static let cccdImproperlyConfigured = ATTError(code: 0xFD)
+    /// 0xFE: a procedure is already under way.
+    public static let procedureAlreadyInProgress = ATTError(code: 0xFE)
+    /// 0xFF: the value is outside its range.
+    public static let outOfRange = ATTError(code: 0xFF)
+
+    /// The codes that are an application's own, 0x80 to 0x9F.
+    public static let applicationCodes: ClosedRange<UInt8> = 0x80...0x9F
+}
+
+extension ATTError: CustomStringConvertible {
+    private static let names: [UInt8: String] = [
+        0x01: "invalid handle", 0x02: "read not permitted", 0x03: "write not permitted", 0x04: "invalid PDU",
+        0x05: "insufficient authentication", 0x06: "request not supported", 0x07: "invalid offset",
+        0x08: "insufficient authorization", 0x09: "prepare queue full", 0x0A: "attribute not found",
+        0x0B: "attribute not long", 0x0C: "insufficient encryption key size",
+        0x0D: "invalid attribute value length", 0x0E: "unlikely error", 0x0F: "insufficient encryption",
+        0x10: "unsupported group type", 0x11: "insufficient resources", 0x12: "database out of sync",
+        0x13: "value not allowed", 0xFC: "write request rejected",
+        0xFD: "client characteristic configuration improperly configured",
+        0xFE: "procedure already in progress", 0xFF: "out of range",
+    ]
+
+    /// The code and its name, as `0x0D (invalid attribute value length)`.
+    public var description: String {
+        let number = "0x" + Hex.encode([code])
+        if let name = Self.names[code] { return "\(number) (\(name))" }
+        return Self.applicationCodes.contains(code) ? "\(number) (application error)" : number
+    }
+}

@@ -1,0 +1,146 @@
+/// What a device wants to say of itself on the air, before a radio has made bytes of it.
+public struct Advertisement: Hashable, Sendable {
+    /// The local name; nil: none.
+    public var localName: String?
+    /// Service UUIDs, each in the width it goes out in.
+    public var serviceUUIDs: [BluetoothUUID] = []
+    /// UUIDs of services that it looks for in the other.
+    public var solicitedServiceUUIDs: [BluetoothUUID] = []
+    /// Data under a company's number, in order.
+    public var manufacturerData: [ManufacturerData] = []
+    /// Data under a service's UUID, in order.
+    public var serviceData: [ServiceData] = []
+    /// The appearance to advertise; nil: none.
+    public var appearance: UInt16?
+    /// Whether the transmit power is advertised.
+    public var includesTxPower = false
+    /// AD structures given as they are.
+    public var raw: [ADStructure] = []
+    /// The interval between two advertising events, minimum and maximum; nil: the radio's own.
+    public var interval: Duration?
+    /// Whether a central may connect.
+    public var isConnectable = true
+    /// The bytes that a radio with exact advertising must send instead of composing its own; nil: it composes.
+    public var exact: ExactAdvertisement?
+
+    /// An empty, connectable advertisement.
+    public init() {}
+
+    /// Bytes under a company's number.
+    public struct ManufacturerData: Hashable, Sendable {
+        /// The SIG's number of the company.
+        public var company: UInt16
+        /// What follows it.
+        public var data: [UInt8]
+
+        /// Data of a company.
+        public init(company: UInt16, data: [UInt8]) {
+            self.company = company
+            self.data = data
+        }
+    }
+
+    /// Bytes under a service's UUID.
+    public struct ServiceData: Hashable, Sendable {
+        /// The service.
+        public var uuid: BluetoothUUID
+        /// What follows it.
+        public var data: [UInt8]
+
+        /// Data of a service.
+        public init(uuid: BluetoothUUID, data: [UInt8]) {
+            self.uuid = uuid
+            self.data = data
+        }
+    }
+}
+
+/// Advertising data and scan response, byte for byte.
+public struct ExactAdvertisement: Hashable, Sendable {
+    /// The AD structures of the advertising PDU.
+    public var data: [ADStructure]
+    /// The AD structures of the scan response.
+    public var scanResponse: [ADStructure]
+
+    /// These structures.
+    public init(data: [ADStructure], scanResponse: [ADStructure]) {
+        self.data = data
+        self.scanResponse = scanResponse
+    }
+
+    /// The most that a legacy advertising PDU, and a scan response, carry, in bytes (Core Specification, Vol 6, Part B, 2.3.1).
+    public static let legacyCapacity = 31
+}
+
+/// What really goes on the air, as the radio in use sends it.
+public struct AdvertisingReport: Hashable, Sendable {
+    /// Whether anything does.
+    public var isOn: Bool
+    /// The advertising data.
+    public var data: [UInt8]
+    /// The scan response's data.
+    public var scanResponse: [UInt8]
+    /// The shortest and longest time between two advertising events, without the 0 to 10 ms of random delay; nil: not known.
+    public var interval: ClosedRange<Duration>?
+    /// Whether a central may connect.
+    public var isConnectable: Bool
+    /// What was asked for and does not go out, and why.
+    public var omitted: [Omission]
+
+    /// One thing that does not go out.
+    public struct Omission: Hashable, Sendable {
+        /// Its name in a profile, such as `localName` or `serviceUUIDs[2]`.
+        public var item: String
+        /// Why it does not, as a sentence without its full stop.
+        public var reason: String
+
+        /// An omission.
+        public init(item: String, reason: String) {
+            self.item = item
+            self.reason = reason
+        }
+    }
+
+    /// A report.
+    public init(
+        isOn: Bool, data: [UInt8] = [], scanResponse: [UInt8] = [], interval: ClosedRange<Duration>? = nil,
+        isConnectable: Bool = true, omitted: [Omission] = []
+    ) {
+        self.isOn = isOn
+        self.data = data
+        self.scanResponse = scanResponse
+        self.interval = interval
+        self.isConnectable = isConnectable
+        self.omitted = omitted
+    }
+
+    /// Silence.
+    public static let silent = AdvertisingReport(isOn: false)
+}
+
+/// An advertisement that does not fit, by field.
+public struct AdvertisementError: Error, Hashable, Sendable {
+    /// The field of the profile that does not fit, such as `manufacturerData`.
+    public var field: String
+    /// How many bytes it takes with its headers.
+    public var needed: Int
+    /// How many were left for it.
+    public var available: Int
+    /// Where it would have gone: `advertising data` or `scan response`.
+    public var place: String
+
+    /// An error naming a field.
+    public init(field: String, needed: Int, available: Int, place: String) {
+        self.field = field
+        self.needed = needed
+        self.available = available
+        self.place = place
+    }
+}
+
+extension AdvertisementError: CustomStringConvertible {
+    /// A sentence with the figures.
+    public var description: String {
+        "\(field) takes \(needed) bytes and \(available) of \(ExactAdvertisement.legacyCapacity) are left in the \(place)"
+    }
+}

@@ -1,0 +1,204 @@
+/// Names one attribute of one phone: a service, a characteristic's value or a descriptor.
+///
+/// Small consecutive numbers, given out by the phone that the definitions are published on; a radio hands them back with
+/// each request.
+public struct AttributeKey: Hashable, Sendable {
+    /// The number.
+    public let rawValue: UInt32
+
+    /// The key with this number.
+    public init(_ rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+}
+
+/// What a link must have been through before an attribute may be used.
+public enum SecurityRequirement: String, Hashable, Sendable, CaseIterable {
+    /// Nothing.
+    case open
+    /// Encryption; pairing of any kind (0x0F until then).
+    case encrypted
+    /// Encryption with a key that a person or out-of-band data confirmed (0x05 until then).
+    case authenticated
+    /// As authenticated, by LE Secure Connections with a 128-bit key (0x05 until then).
+    case secure
+    /// The device's consent (0x08 until then); a paired central has it.
+    case authorized
+}
+
+/// What each use of an attribute asks of the link.
+public struct AttributePermissions: Hashable, Sendable {
+    /// To read it.
+    public var read: SecurityRequirement
+    /// To write it.
+    public var write: SecurityRequirement
+    /// To write its Client Characteristic Configuration.
+    public var notify: SecurityRequirement
+
+    /// Open unless said.
+    public init(
+        read: SecurityRequirement = .open, write: SecurityRequirement = .open,
+        notify: SecurityRequirement = .open
+    ) {
+        self.read = read
+        self.write = write
+        self.notify = notify
+    }
+
+    /// Everything is open.
+    public static let open = AttributePermissions()
+}
+
+/// What may be done with a characteristic (Core Specification, Vol 3, Part G, 3.3.1.1 and 3.3.3.1).
+public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
+    /// The bits: the low byte as in the declaration, then those of the Extended Properties descriptor.
+    public let rawValue: UInt16
+
+    /// The set with these bits.
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// Its value may be broadcast (0x01).
+    public static let broadcast = CharacteristicProperties(rawValue: 0x01)
+    /// Its value can be read (0x02).
+    public static let read = CharacteristicProperties(rawValue: 0x02)
+    /// Its value can be written by a command, which gets no answer (0x04).
+    public static let writeWithoutResponse = CharacteristicProperties(rawValue: 0x04)
+    /// Its value can be written by a request (0x08).
+    public static let write = CharacteristicProperties(rawValue: 0x08)
+    /// It notifies (0x10).
+    public static let notify = CharacteristicProperties(rawValue: 0x10)
+    /// It indicates (0x20).
+    public static let indicate = CharacteristicProperties(rawValue: 0x20)
+    /// It can be written by a signed command (0x40).
+    public static let authenticatedSignedWrites = CharacteristicProperties(rawValue: 0x40)
+    /// It has an Extended Properties descriptor (0x80).
+    public static let extendedProperties = CharacteristicProperties(rawValue: 0x80)
+    /// Prepared writes are verified and carried out together (extended, bit 0).
+    public static let reliableWrite = CharacteristicProperties(rawValue: 0x100)
+    /// Its user description can be written (extended, bit 1).
+    public static let writableAuxiliaries = CharacteristicProperties(rawValue: 0x200)
+
+    /// Each property alone with its name in a profile, in the order of their bits.
+    public static let named: [(name: String, property: CharacteristicProperties)] = [
+        ("broadcast", .broadcast), ("read", .read), ("writeWithoutResponse", .writeWithoutResponse),
+        ("write", .write), ("notify", .notify), ("indicate", .indicate),
+        ("authenticatedSignedWrites", .authenticatedSignedWrites),
+        ("extendedProperties", .extendedProperties),
+        ("reliableWrite", .reliableWrite), ("writableAuxiliaries", .writableAuxiliaries),
+    ]
+
+    /// The names of the properties in it, in the order of their bits.
+    public var names: [String] { Self.named.filter { contains($0.property) }.map(\.name) }
+}
+
+/// A descriptor to be published.
+public struct DescriptorDefinition: Hashable, Sendable {
+    /// Its key.
+    public var key: AttributeKey
+    /// Its type.
+    public var uuid: BluetoothUUID
+    /// `read` and `write` only.
+    public var properties: CharacteristicProperties
+    /// What a read and a write ask of the link.
+    public var permissions: AttributePermissions
+    /// The value that the radio answers by itself; nil: the sink is asked.
+    public var value: [UInt8]?
+    /// The longest value that may be written, in bytes.
+    public var maximumLength: Int
+
+    /// A descriptor, readable and open unless said.
+    public init(
+        key: AttributeKey, uuid: BluetoothUUID, properties: CharacteristicProperties = .read,
+        permissions: AttributePermissions = .open, value: [UInt8]? = nil,
+        maximumLength: Int = GATT.maximumValueLength
+    ) {
+        self.key = key
+        self.uuid = uuid
+        self.properties = properties
+        self.permissions = permissions
+        self.value = value
+        self.maximumLength = maximumLength
+    }
+}
+
+/// A characteristic to be published.
+public struct CharacteristicDefinition: Hashable, Sendable {
+    /// The key of its value.
+    public var key: AttributeKey
+    /// Its type.
+    public var uuid: BluetoothUUID
+    /// What may be done with it.
+    public var properties: CharacteristicProperties
+    /// What each use asks of the link.
+    public var permissions: AttributePermissions
+    /// The value that the radio answers by itself; nil: the sink is asked.
+    public var value: [UInt8]?
+    /// The longest value that may be written, in bytes.
+    public var maximumLength: Int
+    /// Its descriptors, in order, without those that the radio makes (2900, 2902).
+    public var descriptors: [DescriptorDefinition]
+
+    /// A characteristic, open and of up to 512 bytes unless said.
+    public init(
+        key: AttributeKey, uuid: BluetoothUUID, properties: CharacteristicProperties,
+        permissions: AttributePermissions = .open, value: [UInt8]? = nil,
+        maximumLength: Int = GATT.maximumValueLength, descriptors: [DescriptorDefinition] = []
+    ) {
+        self.key = key
+        self.uuid = uuid
+        self.properties = properties
+        self.permissions = permissions
+        self.value = value
+        self.maximumLength = maximumLength
+        self.descriptors = descriptors
+    }
+}
+
+/// A service to be published.
+public struct ServiceDefinition: Hashable, Sendable {
+    /// Its key.
+    public var key: AttributeKey
+    /// Its type.
+    public var uuid: BluetoothUUID
+    /// Whether it is a primary service.
+    public var isPrimary: Bool
+    /// The keys of the services of the same batch that it includes; each must come earlier in it.
+    public var includes: [AttributeKey]
+    /// Its characteristics, in order.
+    public var characteristics: [CharacteristicDefinition]
+
+    /// A primary service unless said.
+    public init(
+        key: AttributeKey, uuid: BluetoothUUID, isPrimary: Bool = true, includes: [AttributeKey] = [],
+        characteristics: [CharacteristicDefinition] = []
+    ) {
+        self.key = key
+        self.uuid = uuid
+        self.isPrimary = isPrimary
+        self.includes = includes
+        self.characteristics = characteristics
+    }
+}
+
+/// Numbers of the Generic Attribute Profile.
+public enum GATT {
+    /// The longest attribute value, in bytes (Core Specification, Vol 3, Part F, 3.2.9).
+    public static let maximumValueLength = 512
+    /// The ATT_MTU of an LE link before an exchange, in bytes (Vol 3, Part G, 5.2.1).
+    public static let defaultMTU = 23
+    /// What a notification's header takes of the MTU, in bytes (Vol 3, Part F, 3.4.7.1).
+    public static let notificationHeaderLength = 3
+
+    /// The GAP service, which the radio makes.
+    public static let genericAccess = BluetoothUUID(0x1800 as UInt16)
+    /// The GATT service, which the radio makes.
+    public static let genericAttribute = BluetoothUUID(0x1801 as UInt16)
+    /// Characteristic Extended Properties, which the radio makes.
+    public static let extendedProperties = BluetoothUUID(0x2900 as UInt16)
+    /// Characteristic User Description.
+    public static let userDescription = BluetoothUUID(0x2901 as UInt16)
+    /// Client Characteristic Configuration, which the radio makes.
+    public static let clientConfiguration = BluetoothUUID(0x2902 as UInt16)
+}

@@ -1,0 +1,62 @@
+import MynahSupport
+
+/// A device's 48-bit address and what kind it is (Core Specification, Vol 6, Part B, 1.3).
+public struct DeviceAddress: Hashable, Sendable {
+    /// Whether the address was assigned or made up.
+    public enum Kind: String, Hashable, Sendable {
+        /// Assigned by the IEEE.
+        case `public`
+        /// Static or private.
+        case random
+    }
+
+    /// The 48 bits, the first written byte highest.
+    public let value: UInt64
+    /// Its kind.
+    public let kind: Kind
+
+    /// An address as people write it, `AA:BB:CC:DD:EE:FF`; nil for anything else.
+    public init?(_ text: some StringProtocol, kind: Kind) {
+        guard text.utf8.count == 17, let bytes = Hex.decode(text), bytes.count == 6 else { return nil }
+        value = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+        self.kind = kind
+    }
+}
+
+extension DeviceAddress: CustomStringConvertible {
+    /// `AA:BB:CC:DD:EE:FF`.
+    public var description: String {
+        (0..<6).map { Hex.encode([UInt8(truncatingIfNeeded: value >> (40 - 8 * $0))]) }.joined(separator: ":")
+    }
+}
+
+/// The other end of a link: a central, as a radio knows it.
+public struct Peer: Hashable, Sendable {
+    /// Names a peer for as long as the radio runs.
+    public struct ID: Hashable, Sendable {
+        /// The number, given out by the radio.
+        public let rawValue: UInt32
+
+        /// The identifier with this number.
+        public init(_ rawValue: UInt32) {
+            self.rawValue = rawValue
+        }
+    }
+
+    /// What the radio calls it.
+    public var id: ID
+    /// Its address, where the radio tells it.
+    public var address: DeviceAddress?
+    /// Its name, where it gave one.
+    public var name: String?
+    /// Whether it is paired.
+    public var isPaired: Bool
+
+    /// A peer.
+    public init(id: ID, address: DeviceAddress? = nil, name: String? = nil, isPaired: Bool = false) {
+        self.id = id
+        self.address = address
+        self.name = name
+        self.isPaired = isPaired
+    }
+}

@@ -1,0 +1,104 @@
+/// The device as the radio presents it, whatever it publishes.
+public struct DeviceIdentity: Hashable, Sendable {
+    /// The GAP device name.
+    public var name: String
+    /// The GAP appearance; nil: the radio's own.
+    public var appearance: UInt16?
+    /// What it has to show and type numbers with while pairing.
+    public var ioCapability: IOCapability
+
+    /// A device without buttons or display unless said.
+    public init(name: String, appearance: UInt16? = nil, ioCapability: IOCapability = .noInputNoOutput) {
+        self.name = name
+        self.appearance = appearance
+        self.ioCapability = ioCapability
+    }
+}
+
+/// What a device can show and type while pairing (Core Specification, Vol 3, Part H, 2.3.2).
+public enum IOCapability: String, Hashable, Sendable, CaseIterable {
+    /// It shows a number.
+    case displayOnly
+    /// It shows a number and has a yes and a no.
+    case displayYesNo
+    /// A number can be typed.
+    case keyboardOnly
+    /// Nothing: Just Works.
+    case noInputNoOutput
+    /// It shows a number and one can be typed.
+    case keyboardDisplay
+}
+
+/// A batch of services that a radio has published.
+public struct PublishedServices: Hashable, Sendable {
+    /// Names the batch.
+    public struct ID: Hashable, Sendable {
+        /// The number, given out by the radio.
+        public let rawValue: UInt32
+
+        /// The identifier with this number.
+        public init(_ rawValue: UInt32) {
+            self.rawValue = rawValue
+        }
+    }
+
+    /// Names the batch.
+    public var id: ID
+    /// The attribute handles, where the radio tells them.
+    public var handles: [AttributeKey: UInt16]
+
+    /// A batch.
+    public init(id: ID, handles: [AttributeKey: UInt16] = [:]) {
+        self.id = id
+        self.handles = handles
+    }
+}
+
+/// Whether a value was taken for sending.
+public enum SendResult: Hashable, Sendable {
+    /// It is on its way to this many centrals; nil: the radio cannot count them.
+    case sent(Int?)
+    /// The queue is full, and `.readyToSend` follows.
+    case full
+}
+
+/// Something that plays the peripheral's role on the air.
+///
+/// An actor whose executor the phone and its managers share, so that a request costs no hop between threads. Requests are
+/// handed to the sink synchronously on it, and events keep one order.
+public protocol PeripheralRadio: Actor {
+    /// Starts the radio as this device. Its abilities are known only now.
+    func start(_ identity: DeviceIdentity, sink: any RadioSink) async throws(RadioError) -> RadioCapabilities
+
+    /// Withdraws everything and puts back what was found.
+    func stop() async
+
+    /// Publishes a batch of services in one registration; includes stay inside it, and other batches are not disturbed.
+    func publish(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices
+
+    /// Withdraws a batch.
+    func withdraw(_ services: PublishedServices.ID) async
+
+    /// What the radio answers by itself; nil: ask the sink.
+    func setValue(_ value: [UInt8]?, of attribute: AttributeKey)
+
+    /// Starts advertising, or changes what is advertised, and says what really goes on the air.
+    func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport
+
+    /// Stops advertising.
+    func stopAdvertising() async
+
+    /// Sends a value to the subscribed centrals; nil: to all of them.
+    func send(
+        _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
+    ) throws(RadioError) -> SendResult
+
+    /// Ends a central's link.
+    func disconnect(_ central: Peer.ID) async
+}
+
+/// What listens to a radio.
+public protocol RadioSink: Sendable {
+    /// Called on the radio's executor; a read or a write that wants a response must be answered.
+    func handle(_ event: RadioEvent) -> RadioAnswer
+}

@@ -1,0 +1,55 @@
+/// What a radio can do; what it cannot is said here and never pretended.
+public struct RadioCapabilities: Hashable, Sendable {
+    /// What it is, for people: `BlueZ 5.66 on hci0`.
+    public var name: String
+    /// Says which central subscribed.
+    public var namesSubscribers = true
+    /// Sends a value to one central alone.
+    public var sendsToOneCentral = true
+    /// Says which central confirmed an indication.
+    public var namesConfirmingCentral = true
+    /// Sends advertising bytes exactly as they are given.
+    public var advertisesExactly = true
+    /// Keeps the advertising interval that is asked for.
+    public var keepsInterval = true
+    /// Places what it is told to into the scan response.
+    public var placesScanResponse = true
+    /// Tells when its queue of notifications is full, from the link itself.
+    public var hasBackPressure = true
+    /// Tells a write command from a write request.
+    public var tellsWriteCommands = true
+    /// Can refuse a write of a characteristic that also takes commands.
+    public var refusesWritesBesideCommands = true
+    /// Can answer a write longer than `maxLength` with 0x0D beside writeWithoutResponse.
+    public var maximumWriteLength = GATT.maximumValueLength
+    /// The ATT errors that a handler can send as the answer to a read, by code.
+    public var readErrors = ErrorCodes.all
+    /// The ATT errors that a handler can send as the answer to a write, by code.
+    public var writeErrors = ErrorCodes.all
+    /// How long an answer may take; nil: the 30 s of an ATT transaction.
+    public var answerDeadline: Duration?
+
+    /// Everything can be done, unless said.
+    public init(name: String) {
+        self.name = name
+    }
+
+    /// A set of ATT error codes.
+    public struct ErrorCodes: Hashable, Sendable {
+        private var bits: [UInt64]
+
+        /// Every code from 0x01 on.
+        public static let all = ErrorCodes((0x01...0xFF).map { UInt8($0) })
+
+        /// These codes.
+        public init(_ codes: some Sequence<UInt8>) {
+            bits = [0, 0, 0, 0]
+            for code in codes { bits[Int(code >> 6)] |= 1 << UInt64(code & 63) }
+        }
+
+        /// Whether the code is one of them.
+        public func contains(_ error: ATTError) -> Bool {
+            bits[Int(error.code >> 6)] & 1 << UInt64(error.code & 63) != 0
+        }
+    }
+}

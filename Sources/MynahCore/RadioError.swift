@@ -1,0 +1,63 @@
+/// Why a radio cannot do what it was asked: a code to act on, and a sentence that says how to mend it.
+public struct RadioError: Error, Hashable, Sendable {
+    /// What kind of trouble it is.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// Its name.
+        public let rawValue: String
+
+        /// The code with this name.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// Whatever drives the radio cannot be reached: no bus, no daemon, no socket.
+        public static let unreachable = Code(rawValue: "unreachable")
+        /// There is no adapter, or not the one that was named.
+        public static let noAdapter = Code(rawValue: "noAdapter")
+        /// The adapter is blocked by rfkill.
+        public static let blocked = Code(rawValue: "blocked")
+        /// This user may not.
+        public static let notPermitted = Code(rawValue: "notPermitted")
+        /// The adapter is off.
+        public static let poweredOff = Code(rawValue: "poweredOff")
+        /// The services were refused.
+        public static let servicesRefused = Code(rawValue: "servicesRefused")
+        /// The advertisement was refused.
+        public static let advertisementRefused = Code(rawValue: "advertisementRefused")
+        /// No advertising set is free.
+        public static let noAdvertisingSet = Code(rawValue: "noAdvertisingSet")
+        /// A value is longer than the link or the attribute takes.
+        public static let valueTooLong = Code(rawValue: "valueTooLong")
+        /// The attribute is not published, or does not send.
+        public static let unknownAttribute = Code(rawValue: "unknownAttribute")
+        /// The radio does not do this at all.
+        public static let unsupported = Code(rawValue: "unsupported")
+        /// The radio went away.
+        public static let lost = Code(rawValue: "lost")
+        /// It answered, but not as it should.
+        public static let protocolViolation = Code(rawValue: "protocolViolation")
+        /// It did not answer in time.
+        public static let timedOut = Code(rawValue: "timedOut")
+        /// Its own state forbids it: not started, started twice.
+        public static let invalidState = Code(rawValue: "invalidState")
+    }
+
+    /// What kind of trouble it is.
+    public var code: Code
+    /// What happened, as a sentence without its full stop.
+    public var message: String
+    /// What to do about it, a command where there is one; nil: nothing known.
+    public var remedy: String?
+
+    /// An error.
+    public init(_ code: Code, _ message: String, remedy: String? = nil) {
+        self.code = code
+        self.message = message
+        self.remedy = remedy
+    }
+}
+
+extension RadioError: CustomStringConvertible {
+    /// The message, and the remedy behind it.
+    public var description: String { remedy.map { "\(message); \($0)" } ?? message }
+}

@@ -1,0 +1,154 @@
+/// A read of one attribute that the radio does not answer by itself.
+public struct ReadRequest: Hashable, Sendable {
+    /// Who reads.
+    public var central: Peer.ID
+    /// What is read.
+    public var attribute: AttributeKey
+    /// From where on, in bytes; the answer starts there.
+    public var offset: Int
+
+    /// A request.
+    public init(central: Peer.ID, attribute: AttributeKey, offset: Int = 0) {
+        self.central = central
+        self.attribute = attribute
+        self.offset = offset
+    }
+}
+
+/// A write, of one attribute or of several that were prepared and are carried out together.
+public struct WriteRequest: Hashable, Sendable {
+    /// One piece.
+    public struct Part: Hashable, Sendable {
+        /// What is written.
+        public var attribute: AttributeKey
+        /// From where on, in bytes.
+        public var offset: Int
+        /// The bytes.
+        public var value: [UInt8]
+
+        /// A piece of a write.
+        public init(attribute: AttributeKey, offset: Int = 0, value: [UInt8]) {
+            self.attribute = attribute
+            self.offset = offset
+            self.value = value
+        }
+    }
+
+    /// Who writes.
+    public var central: Peer.ID
+    /// All or none of them are carried out.
+    public var parts: [Part]
+    /// Whether an answer reaches the central; false for a command, and where the radio cannot refuse.
+    public var wantsResponse: Bool
+
+    /// A request.
+    public init(central: Peer.ID, parts: [Part], wantsResponse: Bool) {
+        self.central = central
+        self.parts = parts
+        self.wantsResponse = wantsResponse
+    }
+}
+
+/// How a value reaches a subscriber.
+public enum Delivery: String, Hashable, Sendable {
+    /// Without confirmation.
+    case notification
+    /// With a confirmation by the central.
+    case indication
+    /// As each central subscribed.
+    case asSubscribed
+}
+
+/// What pairing asks of the device (Core Specification, Vol 3, Part H, 2.3.5).
+public enum PairingStep: Hashable, Sendable {
+    /// To show this number, which is typed on the central; no answer is wanted.
+    case display(UInt32)
+    /// To say whether the central shows the same number: success or failure; `.none` says yes.
+    case compare(UInt32)
+    /// To type the number that the central shows: four bytes, little-endian; `.none` refuses.
+    case enter
+    /// To agree to pair at all, without a number: success or failure; `.none` agrees.
+    case agree
+}
+
+/// The Bluetooth state, in Apple's words (CBManagerState).
+public enum RadioState: String, Hashable, Sendable {
+    /// Not started.
+    case unknown
+    /// What drives the radio is gone and may come back.
+    case resetting
+    /// There is no adapter.
+    case unsupported
+    /// This user may not.
+    case unauthorized
+    /// The adapter is off.
+    case poweredOff
+    /// It works.
+    case poweredOn
+}
+
+/// Something that does not stop the radio but that the user should know; told once.
+public struct RadioWarning: Hashable, Sendable {
+    /// A short name for programs, such as `intervalIgnored`.
+    public var code: String
+    /// What happened, as a sentence without its full stop.
+    public var message: String
+
+    /// A warning.
+    public init(_ code: String, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}
+
+/// What a radio tells its sink, in the order in which it happened.
+public enum RadioEvent: Sendable {
+    /// The Bluetooth state changed.
+    case stateChanged(RadioState)
+    /// What the radio can do changed, as with another daemon.
+    case capabilitiesChanged(RadioCapabilities)
+    /// The radio is gone, and will be back by itself if it can.
+    case lost(RadioError)
+    /// It is back; what was published and advertised is again.
+    case recovered
+    /// A central connected.
+    case connected(Peer)
+    /// What is known of a central changed: its name, its address, its bond.
+    case peerChanged(Peer)
+    /// A central is gone.
+    case disconnected(Peer.ID)
+    /// The ATT_MTU of a link became known or changed, in bytes.
+    case mtuChanged(Peer.ID, Int)
+    /// A central paired.
+    case paired(Peer.ID)
+    /// Pairing wants something of the device.
+    case pairing(Peer.ID, PairingStep)
+    /// A read that wants an answer.
+    case read(ReadRequest)
+    /// A read that the radio answered by itself with these bytes.
+    case answeredRead(ReadRequest, [UInt8])
+    /// A write; an answer is wanted where it says so.
+    case write(WriteRequest)
+    /// Someone subscribed; the central and the delivery are nil where the radio cannot tell.
+    case subscribed(AttributeKey, Peer.ID?, Delivery?)
+    /// Someone unsubscribed; nil: all who were subscribed are gone, or the radio cannot tell who.
+    case unsubscribed(AttributeKey, Peer.ID?)
+    /// An indication was confirmed; by whom is nil where the radio cannot tell.
+    case confirmed(AttributeKey, Peer.ID?)
+    /// After `.full`: there is room again.
+    case readyToSend
+    /// What goes on the air changed without being asked to.
+    case advertisingChanged(AdvertisingReport)
+    /// A warning.
+    case warning(RadioWarning)
+}
+
+/// What the sink says to an event.
+public enum RadioAnswer: Sendable {
+    /// Nothing: the event wanted no answer.
+    case none
+    /// The answer to a read: bytes from the request's offset on. To a write: no bytes.
+    case answer(PendingReply.Outcome)
+    /// It comes later, once.
+    case later(PendingReply)
+}

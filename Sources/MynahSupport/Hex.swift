@@ -1,0 +1,48 @@
+/// Bytes as hexadecimal text and back.
+public enum Hex {
+    private static let digits: [UInt8] = Array("0123456789ABCDEF".utf8)
+
+    /// Two upper-case digits a byte, nothing between them.
+    public static func encode(_ bytes: some Collection<UInt8>) -> String {
+        String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
+            var index = 0
+            for byte in bytes {
+                buffer[index] = digits[Int(byte >> 4)]
+                buffer[index + 1] = digits[Int(byte & 15)]
+                index += 2
+            }
+            return index
+        }
+    }
+
+    /// The bytes that `text` spells, spaces, colons and dashes between bytes allowed; nil if it spells none.
+    public static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var high: UInt8?
+        for character in text.utf8 {
+            switch (character, high) {
+            case (UInt8(ascii: " "), nil), (UInt8(ascii: ":"), nil), (UInt8(ascii: "-"), nil):
+                continue
+            default:
+                guard let digit = value(ofDigit: character) else { return nil }
+                if let first = high {
+                    bytes.append(first << 4 | digit)
+                    high = nil
+                } else {
+                    high = digit
+                }
+            }
+        }
+        return high == nil ? bytes : nil
+    }
+
+    /// What one ASCII digit is worth, in either case; nil if it is none.
+    public static func value(ofDigit character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
