@@ -1,14 +1,20 @@
-/// Names one attribute of one phone: a service, a characteristic's value or a descriptor.
+import MynahSupport
+
+/// Names one attribute of this process: a service, a characteristic's value or a descriptor.
 ///
-/// Small consecutive numbers, given out by the phone that the definitions are published on; a radio hands them back with
-/// each request.
+/// Each definition that is made gets a key of its own, and a radio hands it back with each request.
 public struct AttributeKey: Hashable, Sendable {
+    private static let last = Lock<UInt32>(0)
+
     /// The number.
     public let rawValue: UInt32
 
-    /// The key with this number.
-    public init(_ rawValue: UInt32) {
-        self.rawValue = rawValue
+    /// A key that no other has.
+    public init() {
+        rawValue = Self.last.withLock { last in
+            last += 1
+            return last
+        }
     }
 }
 
@@ -110,7 +116,7 @@ public struct DescriptorDefinition: Hashable, Sendable {
 
     /// A descriptor, readable and open unless said.
     public init(
-        key: AttributeKey, uuid: BluetoothUUID, properties: CharacteristicProperties = .read,
+        key: AttributeKey = AttributeKey(), uuid: BluetoothUUID, properties: CharacteristicProperties = .read,
         permissions: AttributePermissions = .open, value: [UInt8]? = nil,
         maximumLength: Int = GATT.maximumValueLength
     ) {
@@ -142,7 +148,7 @@ public struct CharacteristicDefinition: Hashable, Sendable {
 
     /// A characteristic, open and of up to 512 bytes unless said.
     public init(
-        key: AttributeKey, uuid: BluetoothUUID, properties: CharacteristicProperties,
+        key: AttributeKey = AttributeKey(), uuid: BluetoothUUID, properties: CharacteristicProperties,
         permissions: AttributePermissions = .open, value: [UInt8]? = nil,
         maximumLength: Int = GATT.maximumValueLength, descriptors: [DescriptorDefinition] = []
     ) {
@@ -171,7 +177,8 @@ public struct ServiceDefinition: Hashable, Sendable {
 
     /// A primary service unless said.
     public init(
-        key: AttributeKey, uuid: BluetoothUUID, isPrimary: Bool = true, includes: [AttributeKey] = [],
+        key: AttributeKey = AttributeKey(), uuid: BluetoothUUID, isPrimary: Bool = true,
+        includes: [AttributeKey] = [],
         characteristics: [CharacteristicDefinition] = []
     ) {
         self.key = key

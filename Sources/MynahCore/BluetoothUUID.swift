@@ -154,3 +154,11 @@ extension BluetoothUUID: CustomStringConvertible {
         return text
     }
 }
+
+extension BluetoothUUID: ExpressibleByStringLiteral {
+    /// A UUID written in a program, as in `"180D"`; a spelling that is none is a mistake of the program and traps.
+    public init(stringLiteral text: String) {
+        guard let uuid = BluetoothUUID(text) else { preconditionFailure("\(text) is no Bluetooth UUID") }
+        self = uuid
+    }
+}

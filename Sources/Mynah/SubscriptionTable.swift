@@ -1,0 +1,49 @@
+import MynahCore
+
+/// Who is subscribed to what, as far as the radio tells.
+struct SubscriptionTable {
+    private struct Entry {
+        var named: Set<Peer.ID> = []
+        /// Someone is, and the radio cannot say who or how many.
+        var unnamed = false
+    }
+
+    private var entries: [AttributeKey: Entry] = [:]
+
+    mutating func subscribe(_ central: Peer.ID?, to attribute: AttributeKey) {
+        if let central {
+            entries[attribute, default: Entry()].named.insert(central)
+        } else {
+            entries[attribute, default: Entry()].unnamed = true
+        }
+    }
+
+    /// Without a central: all who are not named are gone.
+    mutating func unsubscribe(_ central: Peer.ID?, from attribute: AttributeKey) {
+        guard var entry = entries[attribute] else { return }
+        if let central { entry.named.remove(central) } else { entry.unnamed = false }
+        entries[attribute] = entry.named.isEmpty && !entry.unnamed ? nil : entry
+    }
+
+    mutating func forget(_ central: Peer.ID) {
+        for attribute in Array(entries.keys) where entries[attribute]?.named.contains(central) == true {
+            unsubscribe(central, from: attribute)
+        }
+    }
+
+    mutating func remove(_ services: [ServiceDefinition]) {
+        for key in services.flatMap(\.attributeKeys) { entries[key] = nil }
+    }
+
+    mutating func removeAll() {
+        entries = [:]
+    }
+
+    func isSubscribed(_ attribute: AttributeKey) -> Bool {
+        entries[attribute] != nil
+    }
+
+    func centrals(of attribute: AttributeKey) -> [Peer.ID] {
+        entries[attribute].map { Array($0.named) } ?? []
+    }
+}

@@ -1,0 +1,76 @@
+/// What every batch of services must hold, whichever radio publishes it.
+public enum DefinitionRules {
+    /// Throws `servicesRefused` with the first rule that the batch breaks.
+    public static func check(_ services: [ServiceDefinition]) throws(RadioError) {
+        var keys: Set<AttributeKey> = []
+        var earlier: Set<AttributeKey> = []
+        for service in services {
+            guard service.uuid != GATT.genericAccess, service.uuid != GATT.genericAttribute else {
+                throw refused("the service \(service.uuid) is made by the radio itself")
+            }
+            guard keys.insert(service.key).inserted else { throw refused("a service is there twice") }
+            guard earlier.isSuperset(of: service.includes) else {
+                throw refused(
+                    "the service \(service.uuid) includes one that does not stand before it in its batch")
+            }
+            earlier.insert(service.key)
+            for characteristic in service.characteristics {
+                guard keys.insert(characteristic.key).inserted else {
+                    throw refused("the characteristic \(characteristic.uuid) is there twice")
+                }
+                try check(characteristic, keys: &keys)
+            }
+        }
+    }
+
+    private static func check(
+        _ characteristic: CharacteristicDefinition, keys: inout Set<AttributeKey>
+    ) throws(RadioError) {
+        let uuid = characteristic.uuid
+        guard !characteristic.properties.isEmpty else {
+            throw refused("the characteristic \(uuid) has no properties")
+        }
+        if let value = characteristic.value {
+            guard value.count <= GATT.maximumValueLength else {
+                throw refused("the value of \(uuid) is longer than \(GATT.maximumValueLength) bytes")
+            }
+            guard characteristic.properties.isDisjoint(with: .anyWrite) else {
+                throw refused(
+                    "the characteristic \(uuid) can be written, so its value is not the radio's to answer")
+            }
+        }
+        guard (0...GATT.maximumValueLength).contains(characteristic.maximumLength) else {
+            throw refused("the maximum length of \(uuid) is not between 0 and \(GATT.maximumValueLength)")
+        }
+        for descriptor in characteristic.descriptors {
+            guard descriptor.uuid != GATT.clientConfiguration, descriptor.uuid != GATT.extendedProperties
+            else {
+                throw refused("the descriptor \(descriptor.uuid) of \(uuid) is made by the radio itself")
+            }
+            guard keys.insert(descriptor.key).inserted else {
+                throw refused("the descriptor \(descriptor.uuid) of \(uuid) is there twice")
+            }
+            guard !descriptor.properties.isEmpty, descriptor.properties.isSubset(of: [.read, .write]) else {
+                throw refused("the descriptor \(descriptor.uuid) of \(uuid) needs read, write or both")
+            }
+            guard descriptor.value.map(\.count) ?? 0 <= GATT.maximumValueLength else {
+                throw refused(
+                    "the value of \(descriptor.uuid) of \(uuid) is longer than \(GATT.maximumValueLength) bytes"
+                )
+            }
+        }
+    }
+
+    private static func refused(_ message: String) -> RadioError {
+        RadioError(.servicesRefused, message)
+    }
+}
+
+extension CharacteristicProperties {
+    /// Every way to write.
+    public static let anyWrite: CharacteristicProperties = [
+        .write, .writeWithoutResponse, .authenticatedSignedWrites, .reliableWrite,
+    ]
+    /// Both ways to send without being asked.
+    public static let anyUpdate: CharacteristicProperties = [.notify, .indicate]
+}
