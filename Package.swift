@@ -69,7 +69,8 @@ let package = Package(
         // Tests
         .testTarget(name: "MynahSupportTests", dependencies: ["MynahSupport"]),
         .testTarget(name: "MynahCoreTests", dependencies: ["MynahCore", "MynahSupport"]),
-        .testTarget(name: "MynahDBusTests", dependencies: ["MynahDBus", "MynahSupport"]),
+        .target(name: "MynahTestSupport", dependencies: ["MynahSupport"], path: "Tests/TestSupport"),
+        .testTarget(name: "MynahDBusTests", dependencies: ["MynahDBus", "MynahSupport", "MynahTestSupport"]),
         .testTarget(name: "MynahProfilesTests", dependencies: ["MynahProfiles", "MynahCore"]),
         .testTarget(name: "MynahBlueZTests", dependencies: ["MynahBlueZ", "MynahCore", "MynahDBus"]),
         .testTarget(name: "MynahTests", dependencies: ["Mynah", "MynahCore"]),

@@ -1,0 +1,13 @@
+import Glibc
+
+extension DBusConnection.Address {
+    /// The address in D-Bus's own form.
+    var resolved: String {
+        switch self {
+        case .address(let address): address
+        case .system:
+            getenv("DBUS_SYSTEM_BUS_ADDRESS").map { String(cString: $0) }
+                ?? "unix:path=/var/run/dbus/system_bus_socket"
+        }
+    }
+}

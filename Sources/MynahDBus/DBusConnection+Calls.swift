@@ -1,0 +1,119 @@
+import MynahSupport
+
+extension DBusConnection {
+    /// How long a call waits for its answer unless said otherwise, as libdbus does.
+    public static let defaultTimeout: Duration = .seconds(25)
+
+    /// Calls a method and waits for the answer without blocking; an error that the peer answers is thrown.
+    ///
+    /// A cancelled task stops waiting.
+    public func call(
+        _ destination: String, _ path: ObjectPath, _ interface: String, _ member: String,
+        timeout: Duration = defaultTimeout, body: (inout MessageWriter) -> Void = { _ in }
+    ) async throws(DBusError) -> DBusMessage {
+        let message = try DBusMessage.methodCall(
+            to: destination, path: path, interface: interface, member: member, body: body)
+        let waiting = Lock<UInt32?>(nil)
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                GLibExecutor.shared.run {
+                    let serial = self.start(message, timeout: timeout) { continuation.resume(returning: $0) }
+                    waiting.withLock { $0 = serial }
+                    if Task.isCancelled { self.cancel(serial) }
+                }
+            }
+        } onCancel: {
+            GLibExecutor.shared.run { self.cancel(waiting.withLock { $0 }) }
+        }
+        return try result.get()
+    }
+
+    /// Calls a method from the executor; `completion` gets the answer there, later.
+    ///
+    /// Throws when the call cannot be put together.
+    public func send(
+        _ destination: String, _ path: ObjectPath, _ interface: String, _ member: String,
+        timeout: Duration = defaultTimeout, body: (inout MessageWriter) -> Void = { _ in },
+        completion: @escaping @Sendable (Result<DBusMessage, DBusError>) -> Void
+    ) throws(DBusError) {
+        checkExecutor()
+        let message = try DBusMessage.methodCall(
+            to: destination, path: path, interface: interface, member: member, body: body)
+        start(message, timeout: timeout, completion: completion)
+    }
+
+    /// Calls a method from the executor and asks for no answer.
+    public func sendWithoutReply(
+        _ destination: String, _ path: ObjectPath, _ interface: String, _ member: String,
+        body: (inout MessageWriter) -> Void = { _ in }
+    ) throws(DBusError) {
+        checkExecutor()
+        let message = try DBusMessage.methodCall(
+            to: destination, path: path, interface: interface, member: member, body: body)
+        message.setNoReply()
+        send(message)
+    }
+
+    /// Sends a call; nil when it has failed already.
+    @discardableResult
+    private func start(
+        _ message: DBusMessage, timeout: Duration, completion: @escaping PendingCalls.Completion
+    ) -> UInt32? {
+        guard let serial = send(message) else {
+            completion(.failure(DBusError(.disconnected, "the connection to the bus is closed")))
+            return nil
+        }
+        let call = PendingCalls.Call(
+            timeout: timeout, deadline: .monotonicNow(plus: timeout), completion: completion)
+        if calls.add(serial, call) { source.setReadyTime(call.deadline) }
+        return serial
+    }
+
+    private func cancel(_ serial: UInt32?) {
+        guard let serial else { return }
+        calls.take(serial)?.completion(.failure(DBusError(.cancelled, "the task was cancelled")))
+    }
+}
+
+/// What is asked of the bus itself, and of every object.
+extension DBusConnection {
+    /// Takes a well-known name; throws when somebody else has it.
+    public func requestName(_ name: String) async throws(DBusError) {
+        let doNotQueue: UInt32 = 4
+        let reply = try await call(Bus.name, Bus.path, Bus.interface, "RequestName") { body in
+            body.append(name)
+            body.append(doNotQueue)
+        }
+        var reader = reply.reader()
+        let answer = try reader.readUInt32()
+        guard answer == 1 || answer == 4 else { throw DBusError(.failed, "\(name) is taken") }
+    }
+
+    /// Gives a well-known name back.
+    public func releaseName(_ name: String) async throws(DBusError) {
+        _ = try await call(Bus.name, Bus.path, Bus.interface, "ReleaseName") { $0.append(name) }
+    }
+
+    /// A property of a peer's object.
+    public func property(
+        _ name: String, of interface: String, at path: ObjectPath, on destination: String
+    ) async throws(DBusError) -> DBusValue {
+        let reply = try await call(destination, path, "org.freedesktop.DBus.Properties", "Get") { body in
+            body.append(interface)
+            body.append(name)
+        }
+        var reader = reply.reader()
+        return try reader.readVariant { value throws(DBusError) in try value.readValue() }
+    }
+
+    /// Sets a property of a peer's object.
+    public func setProperty(
+        _ name: String, of interface: String, at path: ObjectPath, on destination: String, to value: DBusValue
+    ) async throws(DBusError) {
+        _ = try await call(destination, path, "org.freedesktop.DBus.Properties", "Set") { body in
+            body.append(interface)
+            body.append(name)
+            body.append(.variant(value))
+        }
+    }
+}

@@ -1,0 +1,184 @@
+/// Any D-Bus value, as a tree; for what is not in a hurry.
+///
+/// See `MessageReader` and `MessageWriter` for what is.
+public indirect enum DBusValue: Hashable, Sendable {
+    /// `y`.
+    case byte(UInt8)
+    /// `b`.
+    case bool(Bool)
+    /// `n`.
+    case int16(Int16)
+    /// `q`.
+    case uint16(UInt16)
+    /// `i`.
+    case int32(Int32)
+    /// `u`.
+    case uint32(UInt32)
+    /// `x`.
+    case int64(Int64)
+    /// `t`.
+    case uint64(UInt64)
+    /// `d`.
+    case double(Double)
+    /// `s`.
+    case string(String)
+    /// `o`.
+    case objectPath(ObjectPath)
+    /// `g`.
+    case signature(String)
+    /// `h`.
+    case fileDescriptor(DBusFileDescriptor)
+    /// `ay`; arrays of bytes are always read as this.
+    case bytes([UInt8])
+    /// An array of values of one type, whose signature is `of`.
+    case array(of: String, [DBusValue])
+    /// A dictionary in its order; `key` and `value` are signatures.
+    case dictionary(key: String, value: String, [Entry])
+    /// A struct.
+    case structure([DBusValue])
+    /// A value that carries its type along.
+    case variant(DBusValue)
+
+    /// One entry of a dictionary.
+    public struct Entry: Hashable, Sendable {
+        /// The key, of a basic type.
+        public var key: DBusValue
+        /// The value.
+        public var value: DBusValue
+
+        /// An entry.
+        public init(_ key: DBusValue, _ value: DBusValue) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// `as`.
+    public static func strings(_ strings: some Sequence<String>) -> DBusValue {
+        .array(of: "s", strings.map { .string($0) })
+    }
+
+    /// `ao`.
+    public static func objectPaths(_ paths: some Sequence<ObjectPath>) -> DBusValue {
+        .array(of: "o", paths.map { .objectPath($0) })
+    }
+
+    /// `a{sv}`, in the order given.
+    public static func options(_ options: KeyValuePairs<String, DBusValue>) -> DBusValue {
+        .dictionary(key: "s", value: "v", options.map { Entry(.string($0.key), .variant($0.value)) })
+    }
+
+    /// `a{sv}`, in the order given.
+    public static func options(_ options: [(String, DBusValue)]) -> DBusValue {
+        .dictionary(key: "s", value: "v", options.map { Entry(.string($0.0), .variant($0.1)) })
+    }
+
+    /// The type's signature.
+    public var signature: String {
+        switch self {
+        case .byte: "y"
+        case .bool: "b"
+        case .int16: "n"
+        case .uint16: "q"
+        case .int32: "i"
+        case .uint32: "u"
+        case .int64: "x"
+        case .uint64: "t"
+        case .double: "d"
+        case .string: "s"
+        case .objectPath: "o"
+        case .signature: "g"
+        case .fileDescriptor: "h"
+        case .bytes: "ay"
+        case .array(let element, _): "a" + element
+        case .dictionary(let key, let value, _): "a{" + key + value + "}"
+        case .structure(let members): "(" + members.map(\.signature).joined() + ")"
+        case .variant: "v"
+        }
+    }
+}
+
+extension DBusValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral {
+    /// A string.
+    public init(stringLiteral value: String) { self = .string(value) }
+
+    /// A boolean.
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+}
+
+/// Typed looks at a value; each is nil when the value is something else. A variant is looked into.
+extension DBusValue {
+    /// The value inside a variant, or the value itself.
+    public var unwrapped: DBusValue {
+        if case .variant(let inner) = self { inner.unwrapped } else { self }
+    }
+
+    /// The boolean.
+    public var boolValue: Bool? {
+        if case .bool(let value) = unwrapped { value } else { nil }
+    }
+
+    /// The string.
+    public var stringValue: String? {
+        if case .string(let value) = unwrapped { value } else { nil }
+    }
+
+    /// The object path.
+    public var objectPathValue: ObjectPath? {
+        if case .objectPath(let value) = unwrapped { value } else { nil }
+    }
+
+    /// The file descriptor.
+    public var fileDescriptorValue: DBusFileDescriptor? {
+        if case .fileDescriptor(let value) = unwrapped { value } else { nil }
+    }
+
+    /// The bytes of an `ay`.
+    public var bytesValue: [UInt8]? {
+        if case .bytes(let value) = unwrapped { value } else { nil }
+    }
+
+    /// Any of the integer types, if it fits.
+    public func integer<I: FixedWidthInteger>(as type: I.Type = I.self) -> I? {
+        switch unwrapped {
+        case .byte(let value): I(exactly: value)
+        case .int16(let value): I(exactly: value)
+        case .uint16(let value): I(exactly: value)
+        case .int32(let value): I(exactly: value)
+        case .uint32(let value): I(exactly: value)
+        case .int64(let value): I(exactly: value)
+        case .uint64(let value): I(exactly: value)
+        default: nil
+        }
+    }
+
+    /// The elements of an array.
+    public var arrayValue: [DBusValue]? {
+        switch unwrapped {
+        case .array(_, let elements): elements
+        case .bytes(let bytes): bytes.map { .byte($0) }
+        default: nil
+        }
+    }
+
+    /// The strings of an `as`.
+    public var stringsValue: [String]? {
+        guard case .array("s", let elements) = unwrapped else { return nil }
+        return elements.compactMap(\.stringValue)
+    }
+
+    /// The members of a struct.
+    public var structureValue: [DBusValue]? {
+        if case .structure(let members) = unwrapped { members } else { nil }
+    }
+
+    /// The entries of a dictionary.
+    public var entries: [Entry]? {
+        if case .dictionary(_, _, let entries) = unwrapped { entries } else { nil }
+    }
+
+    /// The value of a dictionary under a text key (`s` or `o`), out of its variant.
+    public subscript(_ key: String) -> DBusValue? {
+        entries?.first { $0.key.stringValue == key || $0.key.objectPathValue?.string == key }?.value.unwrapped
+    }
+}

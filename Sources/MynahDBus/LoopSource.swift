@@ -1,0 +1,78 @@
+import MynahCGLib
+
+/// A GLib event source whose prepare, check and dispatch are methods.
+///
+/// The GSource retains the object until it is destroyed, so a dispatch never meets a freed one.
+class LoopSource: @unchecked Sendable {
+    // `@unchecked`: GLib guards the GSource; what subclasses add is touched on the loop's thread only, or says what guards it.
+    let raw: UnsafeMutablePointer<GSource>
+
+    init() {
+        let objectOffset = MemoryLayout<GSource>.stride
+        raw = g_source_new(Self.functions, UInt32(objectOffset + MemoryLayout<UnsafeRawPointer>.size))
+        UnsafeMutableRawPointer(raw).storeBytes(
+            of: Unmanaged.passRetained(self).toOpaque(), toByteOffset: objectOffset,
+            as: UnsafeMutableRawPointer.self)
+    }
+
+    /// Whether there is something to dispatch before the loop sleeps.
+    func prepare() -> Bool { false }
+
+    /// Whether there is something to dispatch after the loop slept.
+    func check() -> Bool { prepare() }
+
+    /// Does the work; also called when the ready time has passed.
+    func dispatch() {}
+
+    /// Makes the loop consider the source.
+    func attach(to context: OpaquePointer) {
+        g_source_attach(raw, context)
+    }
+
+    /// Makes the loop dispatch the source at a time of the monotonic clock, in microseconds; nil: not by time.
+    func setReadyTime(_ time: Int64?) {
+        g_source_set_ready_time(raw, gint64(time ?? -1))
+    }
+
+    /// The monotonic clock in microseconds.
+    static var now: Int64 { Int64(g_get_monotonic_time()) }
+
+    /// Takes the source out of the loop and lets go of the object; once.
+    func destroy() {
+        g_source_destroy(raw)
+        g_source_unref(raw)
+    }
+
+    /// The one table of functions, for the life of the process.
+    nonisolated(unsafe) private static let functions: UnsafeMutablePointer<GSourceFuncs> = {
+        // `unsafe`: written here once, only read afterwards.
+        let table = UnsafeMutablePointer<GSourceFuncs>.allocate(capacity: 1)
+        var functions = GSourceFuncs()
+        functions.prepare = { source, timeout in
+            timeout?.pointee = -1
+            return LoopSource.object(of: source)?.prepare() == true ? 1 : 0
+        }
+        functions.check = { source in LoopSource.object(of: source)?.check() == true ? 1 : 0 }
+        functions.dispatch = { source, _, _ in
+            LoopSource.object(of: source)?.dispatch()
+            return 1
+        }
+        functions.finalize = { source in
+            guard let source else { return }
+            LoopSource.reference(in: source).release()
+        }
+        table.initialize(to: functions)
+        return table
+    }()
+
+    private static func reference(in source: UnsafeMutablePointer<GSource>) -> Unmanaged<LoopSource> {
+        let pointer = UnsafeRawPointer(source).load(
+            fromByteOffset: MemoryLayout<GSource>.stride, as: UnsafeRawPointer.self)
+        return Unmanaged.fromOpaque(pointer)
+    }
+
+    private static func object(of source: UnsafeMutablePointer<GSource>?) -> LoopSource? {
+        guard let source else { return nil }
+        return reference(in: source).takeUnretainedValue()
+    }
+}
