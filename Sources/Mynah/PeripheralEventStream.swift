@@ -36,7 +36,7 @@ final class PeripheralEventStream: PeripheralSink {
         }
         let reply = PendingReply()
         yield(DeliveredEvent(event: event, reply: reply))
-        return .later(reply)
+        return .later(reply.pending)
     }
 
     private func yield(_ event: DeliveredEvent) {

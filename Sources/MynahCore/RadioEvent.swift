@@ -150,5 +150,5 @@ public enum RadioAnswer: Sendable {
     /// The answer to a read: bytes from the request's offset on. To a write: no bytes.
     case answer(PendingReply.Outcome)
     /// It comes later, once.
-    case later(PendingReply)
+    case later(PendingAnswer)
 }

@@ -1,0 +1,59 @@
+public import MynahSupport
+
+/// One thing that happened to an emulated device, as the event stream tells it.
+public struct DeviceEvent: Hashable, Sendable {
+    /// The names of the event stream.
+    public enum Name: String, Hashable, Sendable, CaseIterable {
+        case ready
+        case advertisingStarted = "advertising.started"
+        case advertisingChanged = "advertising.changed"
+        case advertisingStopped = "advertising.stopped"
+        case centralConnected = "central.connected"
+        case centralDisconnected = "central.disconnected"
+        case mtuChanged = "mtu.changed"
+        case paired
+        case pairingPasskey = "pairing.passkey"
+        case read
+        case write
+        case subscribed
+        case unsubscribed
+        case notified
+        case confirmed
+        case stateChanged = "state.changed"
+        case radioLost = "radio.lost"
+        case radioRecovered = "radio.recovered"
+        case warning
+        case error
+    }
+
+    /// When it happened.
+    public var time: WallTime
+    /// What happened.
+    public var name: Name
+    /// What belongs to it, in the order in which it is written.
+    public var fields: [JSON.Member]
+
+    /// An event.
+    public init(time: WallTime, name: Name, fields: [JSON.Member] = []) {
+        self.time = time
+        self.name = name
+        self.fields = fields
+    }
+
+    /// The field of this key.
+    public subscript(key: String) -> JSON? {
+        fields.first { $0.key == key }?.value
+    }
+
+    /// The text of a field that holds text.
+    public func string(_ key: String) -> String? {
+        guard case .string(let text)? = self[key] else { return nil }
+        return text
+    }
+
+    /// The whole event as one JSON object.
+    public var json: JSON {
+        .object(
+            [.init("time", .string(time.rfc3339)), .init("event", .string(name.rawValue))] + fields)
+    }
+}

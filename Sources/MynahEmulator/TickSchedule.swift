@@ -1,0 +1,77 @@
+import MynahCore
+
+/// When the values with `every` are due, on a time that begins at zero when the device starts.
+///
+/// Pure: the emulator asks what is due and says what was sent. Tick *n* of a value is due at *n* × its period, counted
+/// from the start whether or not anyone listened, so that a run can be repeated. Ticks that were missed since the last
+/// one sent are caught up one by one.
+struct TickSchedule {
+    struct Tick: Hashable {
+        var attribute: AttributeKey
+        /// The number of the tick, from 1.
+        var number: Int64
+        var due: Duration
+    }
+
+    private struct Entry {
+        var period: Duration
+        var next: Int64
+    }
+
+    private var entries: [AttributeKey: Entry] = [:]
+
+    /// The earliest tick that has not been sent, due or not; of two at one time that of the earlier definition.
+    var earliest: Tick? {
+        var found: Tick?
+        for (attribute, entry) in entries {
+            let tick = Tick(attribute: attribute, number: entry.next, due: entry.period * entry.next)
+            guard let other = found else {
+                found = tick
+                continue
+            }
+            if (tick.due, tick.attribute.rawValue) < (other.due, other.attribute.rawValue) { found = tick }
+        }
+        return found
+    }
+
+    /// Begins to listen at `now`: the first tick is the next one due after it.
+    mutating func start(_ attribute: AttributeKey, every period: Duration, now: Duration) {
+        guard entries[attribute] == nil else { return }
+        entries[attribute] = Entry(period: period, next: Self.number(at: now, every: period) + 1)
+    }
+
+    mutating func stop(_ attribute: AttributeKey) {
+        entries[attribute] = nil
+    }
+
+    mutating func stopAll() {
+        entries = [:]
+    }
+
+    /// The earliest tick was sent.
+    mutating func sent(_ tick: Tick) {
+        entries[tick.attribute]?.next = tick.number + 1
+    }
+
+    /// How many ticks of a period have passed at a time.
+    static func number(at time: Duration, every period: Duration) -> Int64 {
+        guard time > .zero, period > .zero else { return 0 }
+        // Whole nanoseconds: a Duration's quotient is a Double, which would lose ticks after some days.
+        return nanoseconds(time) / max(1, nanoseconds(period))
+    }
+
+    private static func nanoseconds(_ duration: Duration) -> Int64 {
+        let (seconds, attoseconds) = duration.components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}
+
+extension Duration {
+    fileprivate static func * (duration: Duration, count: Int64) -> Duration {
+        let (seconds, attoseconds) = duration.components
+        let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        let product = nanoseconds.multipliedReportingOverflow(by: count)
+        // 292 years: no device runs that long, but a period from a file must not trap.
+        return .nanoseconds(product.overflow ? .max : product.partialValue)
+    }
+}

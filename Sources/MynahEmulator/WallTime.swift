@@ -1,0 +1,58 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A moment of the calendar, to the microsecond.
+public struct WallTime: Hashable, Sendable {
+    /// Microseconds since 1970 began in UTC.
+    public var microseconds: Int64
+
+    /// So many microseconds since 1970 began in UTC.
+    public init(microseconds: Int64) {
+        self.microseconds = microseconds
+    }
+
+    /// This moment.
+    public static func now() -> WallTime {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return WallTime(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+    }
+
+    /// As RFC 3339 has it, in UTC: `2026-11-21T06:15:00.123456Z`.
+    public var rfc3339: String {
+        let (seconds, fraction) = split
+        var clock = time_t(seconds)
+        var parts = tm()
+        guard gmtime_r(&clock, &parts) != nil else { return "1970-01-01T00:00:00.000000Z" }
+        let date = [(Int(parts.tm_year) + 1900, 4), (Int(parts.tm_mon) + 1, 2), (Int(parts.tm_mday), 2)]
+        return date.map(Self.pad).joined(separator: "-") + "T" + Self.clock(parts) + "."
+            + Self.pad(fraction, 6) + "Z"
+    }
+
+    /// Hours, minutes and seconds where the user is: `06:15:00.123`.
+    public var localClock: String {
+        let (seconds, fraction) = split
+        var clock = time_t(seconds)
+        var parts = tm()
+        guard localtime_r(&clock, &parts) != nil else { return "00:00:00.000" }
+        return Self.clock(parts) + "." + Self.pad(fraction / 1000, 3)
+    }
+
+    private var split: (seconds: Int64, fraction: Int) {
+        let (seconds, fraction) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        return fraction < 0 ? (seconds - 1, Int(fraction) + 1_000_000) : (seconds, Int(fraction))
+    }
+
+    private static func clock(_ parts: tm) -> String {
+        [(Int(parts.tm_hour), 2), (Int(parts.tm_min), 2), (Int(parts.tm_sec), 2)].map(pad).joined(
+            separator: ":")
+    }
+
+    private static func pad(_ number: Int, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}

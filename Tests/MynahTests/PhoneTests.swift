@@ -1,0 +1,123 @@
+import Mynah
+import MynahCore
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+/// Keeps what it hears, and answers requests with what it was given.
+final class RecordingSink: PeripheralSink, PhoneSink {
+    struct State {
+        var events: [PeripheralEvent] = []
+        var phoneEvents: [PhoneEvent] = []
+    }
+    let state = Lock(State())
+    let answer: RadioAnswer
+
+    init(answer: RadioAnswer = .none) { self.answer = answer }
+
+    func handle(_ event: PeripheralEvent) -> RadioAnswer {
+        state.withLock { $0.events.append(event) }
+        return event.wantsResponse ? answer : .none
+    }
+
+    func handle(_ event: PhoneEvent) -> RadioAnswer {
+        state.withLock { $0.phoneEvents.append(event) }
+        return .none
+    }
+
+    var events: [PeripheralEvent] { state.withLock { $0.events } }
+    var phoneEvents: [PhoneEvent] { state.withLock { $0.phoneEvents } }
+}
+
+@Suite struct PhoneTests {
+    let radio = FakeRadio()
+    let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random), name: "phone")
+    let level = CharacteristicDefinition(uuid: "2A19", properties: [.read, .notify])
+    let rate = CharacteristicDefinition(uuid: "2A37", properties: [.notify, .write])
+
+    @Test func `a read reaches the manager that owns the attribute, and no other`() async throws {
+        let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))
+        try await phone.start()
+        let first = RecordingSink(answer: .answer(.success([1])))
+        let second = RecordingSink(answer: .answer(.success([2])))
+        try await phone.makePeripheralManager(sink: first).add(
+            ServiceDefinition(uuid: "180F", characteristics: [level]))
+        try await phone.makePeripheralManager(sink: second).add(
+            ServiceDefinition(uuid: "180D", characteristics: [rate]))
+
+        let outcome = await radio.request(.read(ReadRequest(central: peer.id, attribute: level.key)))
+
+        #expect(outcome == .success([1]))
+        #expect(first.events.filter(\.wantsResponse).count == 1)
+        #expect(second.events.filter(\.wantsResponse).isEmpty)
+    }
+
+    @Test func `a read of an attribute that nobody owns gets an error, not silence`() async throws {
+        let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))
+        try await phone.start()
+        let outcome = await radio.request(.read(ReadRequest(central: peer.id, attribute: AttributeKey())))
+        #expect(outcome == .failure(.unlikelyError))
+    }
+
+    @Test func `a write that spans two managers is refused whole`() async throws {
+        let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))
+        try await phone.start()
+        let sink = RecordingSink(answer: .answer(.success([])))
+        try await phone.makePeripheralManager(sink: sink).add(
+            ServiceDefinition(uuid: "180F", characteristics: [level]))
+        try await phone.makePeripheralManager(sink: sink).add(
+            ServiceDefinition(uuid: "180D", characteristics: [rate]))
+        let parts = [level.key, rate.key].map { WriteRequest.Part(attribute: $0, value: [1]) }
+        let outcome = await radio.request(
+            .write(WriteRequest(central: peer.id, parts: parts, wantsResponse: true)))
+        #expect(outcome == .failure(.unlikelyError))
+        #expect(sink.events.filter(\.wantsResponse).isEmpty)
+    }
+
+    @Test func `a refused registration leaves nothing owned`() async throws {
+        let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))
+        try await phone.start()
+        let manager = await phone.makePeripheralManager(sink: RecordingSink(answer: .answer(.success([1]))))
+        await radio.fail(RadioError(.servicesRefused, "no"))
+        await #expect(throws: RadioError(.servicesRefused, "no")) {
+            try await manager.add(ServiceDefinition(uuid: "180F", characteristics: [level]))
+        }
+        let outcome = await radio.request(.read(ReadRequest(central: peer.id, attribute: level.key)))
+        #expect(outcome == .failure(.unlikelyError))
+        #expect(await manager.services.isEmpty)
+    }
+
+    @Test func `the MTU of a link stays with its central until it leaves`() async throws {
+        let sink = RecordingSink()
+        let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"), sink: sink)
+        try await phone.start()
+        await radio.simulate(.connected(peer))
+        await radio.simulate(.mtuChanged(peer.id, 185))
+        await radio.simulate(.peerChanged(Peer(id: peer.id, name: "renamed", isPaired: true)))
+        let central = try #require(await phone.connectedCentrals.first)
+        #expect(central.maximumUpdateValueLength == 182)
+        #expect(central.name == "renamed")
+        await radio.simulate(.disconnected(peer.id))
+        #expect(await phone.connectedCentrals.isEmpty)
+        guard case .disconnected(let gone)? = sink.phoneEvents.last else {
+            Issue.record("the last event is no disconnection")
+            return
+        }
+        #expect(gone.mtu == 185)
+    }
+
+    @Test func `a second manager cannot advertise beside the first`() async throws {
+        let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))
+        try await phone.start()
+        var advertisement = Advertisement()
+        advertisement.localName = "one"
+        let first = await phone.makePeripheralManager()
+        let second = await phone.makePeripheralManager()
+        try await first.startAdvertising(advertisement)
+        await #expect(throws: RadioError.self) { try await second.startAdvertising(advertisement) }
+        await first.stopAdvertising()
+        try await second.startAdvertising(advertisement)
+        #expect(await second.isAdvertising)
+        #expect(await !first.isAdvertising)
+    }
+}

@@ -1,0 +1,140 @@
+package import MynahCore
+
+/// A radio without air: it keeps what it was told, and tests make events happen.
+package actor FakeRadio: PeripheralRadio {
+    /// One value that was sent.
+    package struct Sent: Hashable, Sendable {
+        /// Of what.
+        package var attribute: AttributeKey
+        /// The bytes.
+        package var value: [UInt8]
+        /// To whom; nil: all.
+        package var centrals: [Peer.ID]?
+    }
+
+    /// What it says it can do.
+    package var capabilities: RadioCapabilities
+    /// What `start` was told.
+    package private(set) var identity: DeviceIdentity?
+    /// Whether it is started.
+    package private(set) var isRunning = false
+    /// The batches that are published now, in order.
+    package private(set) var published: [(id: PublishedServices.ID, services: [ServiceDefinition])] = []
+    /// What is advertised now.
+    package private(set) var advertisement: Advertisement?
+    /// What the radio answers by itself.
+    package private(set) var values: [AttributeKey: [UInt8]] = [:]
+    /// What was sent, in order.
+    package private(set) var sent: [Sent] = []
+    /// How many more values fit before the queue is full; nil: any number.
+    package private(set) var room: Int?
+    /// The next error that `start`, `publish`, `advertise` or `send` throws.
+    package var nextError: RadioError?
+    private var sink: (any RadioSink)?
+    private var lastID: UInt32 = 0
+
+    /// A radio that can do everything unless said.
+    package init(capabilities: RadioCapabilities = RadioCapabilities(name: "fake")) {
+        self.capabilities = capabilities
+    }
+
+    /// Lets the next call fail.
+    package func fail(_ error: RadioError) { nextError = error }
+
+    /// Limits the queue.
+    package func setRoom(_ room: Int?) { self.room = room }
+
+    /// Makes an event happen, and returns what the sink said to it.
+    @discardableResult
+    package func simulate(_ event: RadioEvent) -> RadioAnswer {
+        sink?.handle(event) ?? .none
+    }
+
+    /// Makes a request happen and waits for its answer; nil: the sink did not answer.
+    package func request(_ event: RadioEvent) async -> PendingReply.Outcome? {
+        switch simulate(event) {
+        case .none: return nil
+        case .answer(let outcome): return outcome
+        case .later(let reply):
+            return await withCheckedContinuation { continuation in
+                reply.whenAnswered { continuation.resume(returning: $0) }
+            }
+        }
+    }
+
+    package func start(
+        _ identity: DeviceIdentity, sink: any RadioSink
+    ) async throws(RadioError) -> RadioCapabilities {
+        try failIfTold()
+        self.identity = identity
+        self.sink = sink
+        isRunning = true
+        simulate(.stateChanged(.poweredOn))
+        return capabilities
+    }
+
+    package func stop() async {
+        isRunning = false
+        published = []
+        advertisement = nil
+        sink = nil
+    }
+
+    package func publish(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
+        try failIfTold()
+        lastID += 1
+        let id = PublishedServices.ID(lastID)
+        published.append((id, services))
+        for characteristic in services.flatMap(\.characteristics) {
+            values[characteristic.key] = characteristic.value
+            for descriptor in characteristic.descriptors { values[descriptor.key] = descriptor.value }
+        }
+        return PublishedServices(id: id)
+    }
+
+    package func withdraw(_ services: PublishedServices.ID) async {
+        published.removeAll { $0.id == services }
+    }
+
+    package func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
+        values[attribute] = value
+    }
+
+    package func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
+        try failIfTold()
+        self.advertisement = advertisement
+        do throws(AdvertisementError) {
+            let bytes = try AccessoryAdvertising.compose(advertisement)
+            return AdvertisingReport(
+                isOn: true, data: bytes.data.bytes, scanResponse: bytes.scanResponse.bytes)
+        } catch {
+            throw RadioError(.advertisementRefused, "\(error)")
+        }
+    }
+
+    package func stopAdvertising() async {
+        advertisement = nil
+    }
+
+    package func send(
+        _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
+    ) throws(RadioError) -> SendResult {
+        try failIfTold()
+        if let room {
+            guard room > 0 else { return .full }
+            self.room = room - 1
+        }
+        sent.append(Sent(attribute: attribute, value: value, centrals: centrals))
+        return .sent(centrals?.count)
+    }
+
+    package func disconnect(_ central: Peer.ID) async {
+        simulate(.disconnected(central))
+    }
+
+    private func failIfTold() throws(RadioError) {
+        guard let error = nextError else { return }
+        nextError = nil
+        throw error
+    }
+}
