@@ -71,14 +71,15 @@ let package = Package(
             name: "MynahTestSupport", dependencies: ["MynahCore", "MynahSupport"], path: "Tests/TestSupport"),
         .testTarget(name: "MynahSupportTests", dependencies: ["MynahSupport"]),
         .testTarget(name: "MynahCoreTests", dependencies: ["MynahCore", "MynahSupport"]),
-        .target(name: "MynahTestSupport", dependencies: ["MynahSupport"], path: "Tests/TestSupport"),
         .testTarget(name: "MynahDBusTests", dependencies: ["MynahDBus", "MynahSupport", "MynahTestSupport"]),
         .testTarget(name: "MynahProfilesTests", dependencies: ["MynahProfiles", "MynahCore"]),
         .testTarget(name: "MynahBlueZTests", dependencies: ["MynahBlueZ", "MynahCore", "MynahDBus"]),
         .testTarget(name: "MynahTests", dependencies: ["Mynah", "MynahCore", "MynahTestSupport"]),
         .testTarget(
             name: "MynahEmulatorTests",
-            dependencies: ["MynahEmulator", "Mynah", "MynahCore", "MynahProfiles"]),
+            dependencies: [
+                "MynahEmulator", "Mynah", "MynahCore", "MynahProfiles", "MynahSupport", "MynahTestSupport",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
