@@ -1,0 +1,61 @@
+# make run plays a heart-rate monitor; make test runs every test. Both install what they need and do no work twice.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.PHONY: run test lab lab-all bench format build lint unit
+
+PROFILE ?= profiles/heart-rate.yaml
+JOBS := $(shell nproc 2>/dev/null || echo 2)
+
+# Release and debug have a folder each, so that neither makes the other build again.
+RELEASE := -c release --static-swift-stdlib --scratch-path .build-release -j $(JOBS)
+DEBUG := -Xswiftc -warnings-as-errors -j $(JOBS)
+MYNAH := .build-release/release/mynah
+
+BUILD_PACKAGES := libdbus-1-dev libglib2.0-dev pkg-config
+RUN_PACKAGES := $(BUILD_PACKAGES) bluez dbus
+LAB_PACKAGES := bluez dbus qemu-system-x86 busybox-static kmod python3 python3-venv
+TEST_PACKAGES := $(BUILD_PACKAGES) $(LAB_PACKAGES)
+
+run: PACKAGES := $(RUN_PACKAGES)
+run: build
+	@if ! compgen -G '/sys/class/bluetooth/hci*' >/dev/null; then \
+	    echo "This machine has no Bluetooth adapter, so no phone could find the device."; \
+	    echo "To see it all the same, in a virtual machine with a virtual phone: make lab"; \
+	    exit 1; \
+	fi
+	@exec $(MYNAH) run $(PROFILE)
+
+build:
+	@command -v swift >/dev/null || { echo "Swift 6.2 or later is missing: see swift.org/install"; exit 1; }
+	@.ci/need $(PACKAGES)
+	@.ci/quietly "Building mynah (minutes the first time)" swift build $(RELEASE) --product mynah
+
+lint:
+	@.ci/quietly "Checking the style" swift format lint --strict --parallel -r Sources Tests Package.swift
+
+unit:
+	@.ci/need $(TEST_PACKAGES)
+	@.ci/quietly "Building the tests, warnings as errors (minutes the first time)" swift build $(DEBUG) --build-tests
+	@KEEP='^.{0,4}Test run with|warning:' .ci/quietly "Running the unit tests" \
+	    timeout 900 swift test $(DEBUG) --skip-build --disable-xctest
+
+test: PACKAGES := $(TEST_PACKAGES)
+test: lint unit build
+	@Tests/Lab/lab bookworm --mynah $(MYNAH)
+
+lab: PACKAGES := $(TEST_PACKAGES)
+lab: build
+	@Tests/Lab/lab bookworm --mynah $(MYNAH) --demo $(PROFILE)
+
+lab-all: PACKAGES := $(TEST_PACKAGES) debootstrap
+lab-all: build
+	@status=0; for each in $$(awk '!/^#/ && NF { print $$1 }' Tests/Lab/generations); do \
+	    Tests/Lab/lab $$each --mynah $(MYNAH) || status=1; \
+	done; exit $$status
+
+bench: PACKAGES := $(RUN_PACKAGES)
+bench: build
+	@Tests/Bench/run $(MYNAH)
+
+format:
+	@swift format --in-place --parallel -r Sources Tests Package.swift

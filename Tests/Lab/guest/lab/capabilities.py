@@ -1,0 +1,36 @@
+"""What the radio under test can do, by name, so that a scenario rules itself out by a reason and never by a product."""
+
+import asyncio
+import re
+from dataclasses import dataclass
+
+from lab.services import BLUETOOTHD
+
+
+@dataclass
+class Capabilities:
+    # The longest value that one Write Request or a queue of prepared writes may carry.
+    longest_write: int = 512
+    # The advertising interval that was asked for is honoured by a daemon in its stock configuration.
+    stock_interval: bool = True
+    # A write to a characteristic that also takes Write Commands can be refused.
+    refuses_beside_commands: bool = True
+    # The radio takes an adapter as it is, so that the bytes on the air are all its own.
+    exact_advert: bool = True
+
+
+async def of_bluez() -> Capabilities:
+    version = await bluez_version()
+    return Capabilities(
+        longest_write=510 if version < (5, 69) else 512,
+        stock_interval=version >= (5, 77),
+        refuses_beside_commands=False,
+        exact_advert=False,
+    )
+
+
+async def bluez_version() -> tuple[int, int]:
+    process = await asyncio.create_subprocess_exec(BLUETOOTHD, "-v", stdout=asyncio.subprocess.PIPE)
+    said, _ = await process.communicate()
+    found = re.search(rb"(\d+)\.(\d+)", said)
+    return (int(found[1]), int(found[2])) if found else (0, 0)

@@ -1,0 +1,33 @@
+"""Waiting for what other tasks bring, without polling and never for ever."""
+
+import asyncio
+from collections.abc import Callable
+
+
+class TimedOut(AssertionError):
+    """What was waited for did not come."""
+
+
+class Signal:
+    """Wakes whoever waits for a condition each time something has happened."""
+
+    def __init__(self) -> None:
+        self.waiters: set[tuple[Callable[[], object], asyncio.Future]] = set()
+
+    def happened(self) -> None:
+        for waiter in list(self.waiters):
+            condition, future = waiter
+            if not future.done() and (value := condition()):
+                future.set_result(value)
+
+    async def until(self, condition: Callable[[], object], what: str, within: float = 10):
+        if value := condition():
+            return value
+        waiter = (condition, asyncio.get_running_loop().create_future())
+        self.waiters.add(waiter)
+        try:
+            return await asyncio.wait_for(waiter[1], within)
+        except TimeoutError:
+            raise TimedOut(f"{what}: not within {within:g} s") from None
+        finally:
+            self.waiters.discard(waiter)

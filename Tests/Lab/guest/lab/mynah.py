@@ -1,0 +1,106 @@
+"""The device under test: `mynah run`, its exit status and its events."""
+
+import asyncio
+import json
+import signal
+from pathlib import Path
+
+from lab.events import Signal
+from lab.services import end
+
+BINARY = "/mnt/mynah/mynah"
+
+
+class Mynah:
+    """One running device. Its events bring scenarios into step; what is judged is what the phone gets."""
+
+    def __init__(self, radio: str, results: Path) -> None:
+        self.radio = radio
+        self.results = results
+        self.process: asyncio.subprocess.Process | None = None
+        self.events: list[dict] = []
+        self.errors = ""
+        self.signal = Signal()
+        self.readers: list[asyncio.Task] = []
+
+    async def start(self, profile: str | Path, *options: str, user: str | None = None, ready: bool = True) -> None:
+        command = [BINARY, "run", str(profile), "--radio", self.radio, "--events", "json", *options]
+        self.note(f"--- {' '.join(command)}")
+        self.process = await asyncio.create_subprocess_exec(
+            *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            user=user,
+        )  # fmt: skip
+        self.readers = [asyncio.create_task(self.read_events()), asyncio.create_task(self.read_errors())]
+        if ready:
+            await self.wait_for("ready", within=15)
+
+    async def read_events(self) -> None:
+        assert self.process is not None and self.process.stdout is not None
+        while line := await self.process.stdout.readline():
+            self.note(line.decode(errors="replace").rstrip())
+            self.events.append(json.loads(line))
+            self.signal.happened()
+        self.signal.happened()
+
+    async def read_errors(self) -> None:
+        assert self.process is not None and self.process.stderr is not None
+        while line := await self.process.stderr.readline():
+            self.note("stderr: " + line.decode(errors="replace").rstrip())
+            self.errors += line.decode(errors="replace")
+
+    def note(self, line: str) -> None:
+        with open(self.results / "mynah.log", "a") as log:
+            log.write(line + "\n")
+
+    def all(self, event: str, since: int = 0, **fields) -> list[dict]:
+        """The events of that name so far whose fields are these; `since` counts events, see `mark`."""
+        return [each for each in self.events[since:] if matches(each, event, fields)]
+
+    @property
+    def mark(self) -> int:
+        return len(self.events)
+
+    async def wait_for(self, event: str, since: int = 0, within: float = 10, **fields) -> dict:
+        def found():
+            for each in self.events[since:]:
+                if matches(each, event, fields):
+                    return each
+            if self.process is not None and self.process.returncode is not None:
+                raise AssertionError(f"mynah ended with {self.process.returncode} before {event}: {self.errors.strip()}")
+            return None
+
+        wanted = f"mynah's event {event} {fields or ''}".rstrip()
+        watcher = asyncio.create_task(self.tell_of_the_end())
+        try:
+            return await self.signal.until(found, wanted, within)
+        finally:
+            watcher.cancel()
+
+    async def tell_of_the_end(self) -> None:
+        if self.process is not None:
+            await self.process.wait()
+            self.signal.happened()
+
+    async def ended(self, within: float = 15) -> int:
+        """The exit status of a run that ends by itself."""
+        assert self.process is not None
+        try:
+            status = await asyncio.wait_for(self.process.wait(), within)
+        except TimeoutError:
+            raise AssertionError(f"mynah still runs after {within:g} s") from None
+        await asyncio.gather(*self.readers)
+        return status
+
+    async def stop(self, how: int = signal.SIGTERM) -> int | None:
+        status = await end(self.process, how, within=8)
+        await asyncio.gather(*self.readers, return_exceptions=True)
+        self.process = None
+        return status
+
+    @property
+    def running(self) -> bool:
+        return self.process is not None and self.process.returncode is None
+
+
+def matches(event: dict, name: str, fields: dict) -> bool:
+    return event.get("event") == name and all(event.get(key) == value for key, value in fields.items())

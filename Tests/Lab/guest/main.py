@@ -1,0 +1,146 @@
+"""The guest's driver: brings the machine's Bluetooth up once, runs the scenarios, and says how each ended."""
+
+import asyncio
+import importlib
+import json
+import logging
+import sys
+import time
+import traceback
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from bumble.link import LocalLink  # noqa: E402
+
+from lab import capabilities, scenario  # noqa: E402
+from lab.adapter import Adapter  # noqa: E402
+from lab.air import Air  # noqa: E402
+from lab.mynah import Mynah  # noqa: E402
+from lab.phone import Phone  # noqa: E402
+from lab.scenario import Lab, Scenario, Skipped  # noqa: E402
+from lab.services import Services  # noqa: E402
+
+RESULTS = Path("/mnt/results")
+# In this order: bluetoothd is restarted where neighbours want it differently.
+TOPICS = [
+    "advertising", "discovery", "long_values", "errors", "notifications", "two_phones", "permissions", "survival",
+    "bad_input",
+]  # fmt: skip
+
+
+async def main() -> int:
+    order = json.loads((RESULTS / "order.json").read_text())
+    logging.basicConfig(filename=RESULTS / "bumble.log", level=logging.WARNING)
+    lab = await bring_up(order["radio"])
+    if order["demo"]:
+        from demo import demonstrate
+
+        return await demonstrate(lab, order["demo"])
+    for topic in TOPICS:
+        importlib.import_module(f"scenarios.{topic}")
+    runner = Runner(lab)
+    chosen = [each for each in scenario.REGISTERED if order["only"] in f"{each.topic}: {each.sentence}"]
+    for each in chosen:
+        await runner.run(each)
+    return runner.close()
+
+
+async def bring_up(radio: str) -> Lab:
+    air = Air(RESULTS / "hci.btsnoop")
+    link = LocalLink()
+    adapter = Adapter(link, air)
+    services = Services(RESULTS)
+    await services.start_bus()
+    await adapter.plug_in()
+    phones = [Phone("first phone", "F0:00:00:00:00:11", link), Phone("second phone", "F0:00:00:00:00:22", link)]
+    for phone in phones:
+        await phone.device.power_on()
+    radio_capabilities = await capabilities.of_bluez()
+    return Lab(radio, RESULTS, air, adapter, services, *phones, radio_capabilities, Mynah(radio, RESULTS))
+
+
+class Runner:
+    def __init__(self, lab: Lab) -> None:
+        self.lab = lab
+        self.playing: tuple | None = None
+        self.passed = self.failed = self.skipped = 0
+
+    async def run(self, each: Scenario) -> None:
+        start = time.monotonic()
+        self.mark(f"=== {each.topic}: {each.sentence}")
+        try:
+            await asyncio.wait_for(self.prepare(each), 40)
+            await asyncio.wait_for(each.run(self.lab), each.limit)
+        except Skipped as skipped:
+            self.skipped += 1
+            self.say("skip", each, start, str(skipped))
+        except Exception as error:
+            self.failed += 1
+            self.playing = None
+            text = str(error) or ("not done in time" if isinstance(error, TimeoutError) else repr(error))
+            self.say("FAILED", each, start, f"{place(error)}: {text}")
+            self.mark(traceback.format_exc())
+        else:
+            self.passed += 1
+            self.say("ok", each, start)
+        if self.playing is None or each.fresh or each.profile is None:
+            await self.lab.mynah.stop()
+            self.playing = None
+        await self.tidy(each)
+
+    async def prepare(self, each: Scenario) -> None:
+        lab, wanted = self.lab, (each.profile, each.options, each.daemon)
+        if each.daemon is None or each.daemon != lab.services.mode or lab.services.bluetoothd.returncode is not None:
+            await lab.mynah.stop()
+            self.playing = None
+            if each.daemon is not None:
+                await lab.services.stop_bluetoothd()
+                await lab.services.start_bluetoothd(each.daemon)
+                await lab.services.until_adapter()
+        if each.profile is None or self.playing != wanted or each.fresh or not lab.mynah.running:
+            await lab.mynah.stop()
+            if each.profile is not None:
+                await lab.play(each.profile, *each.options)
+        self.playing = wanted if each.profile is not None else ("nothing",)
+
+    async def tidy(self, each: Scenario) -> None:
+        """Phones leave and nobody remembers a bond, so that scenarios do not lean on each other."""
+        lab = self.lab
+        bonded = False
+        for phone in (lab.phone, lab.second):
+            bonded = bonded or bool(await phone.device.keystore.get_all())
+            try:
+                await asyncio.wait_for(phone.forget(), 10)
+            except Exception as error:
+                self.mark(f"{phone.name} could not leave: {error!r}")
+        if bonded:
+            await lab.services.forget_devices()
+
+    def mark(self, line: str) -> None:
+        """Scenarios' borders in the logs of those who do not know of them."""
+        for name in ("mynah.log", "bluetoothd.log"):
+            with open(RESULTS / name, "a") as log:
+                log.write(line + "\n")
+
+    def say(self, outcome: str, each: Scenario, start: float, text: str = "") -> None:
+        seconds = time.monotonic() - start
+        print(f"{outcome:6} {each.topic}: {each.sentence} ({seconds:.1f} s)", flush=True)
+        if text:
+            print("       " + text.replace("\n", "\n       "), flush=True)
+
+    def close(self) -> int:
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        print(f"{self.passed} passed, {self.failed} failed{skipped}", flush=True)
+        return 1 if self.failed or not self.passed else 0
+
+
+def place(error: BaseException) -> str:
+    """The line of the scenario file that did not hold."""
+    frames = traceback.extract_tb(error.__traceback__)
+    inside = [frame for frame in frames if "/scenarios/" in frame.filename] or frames[-1:]
+    return ", ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in inside) or "?"
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))
