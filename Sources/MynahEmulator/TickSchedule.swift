@@ -44,6 +44,9 @@ struct TickSchedule {
         entries[attribute] = nil
     }
 
+    /// What is listened to.
+    var attributes: [AttributeKey] { Array(entries.keys) }
+
     mutating func stopAll() {
         entries = [:]
     }

@@ -1,0 +1,87 @@
+import MynahCore
+
+/// What an emulated device's attributes hold and how they answer, without time or radio of its own.
+struct AttributeTable {
+    /// Where an attribute's value comes from.
+    enum Source {
+        /// Bytes, which a write replaces.
+        case stored([UInt8])
+        /// Bytes made for a time: how long the device has run, and which tick of `every` it is (0 before the first).
+        case generated(@Sendable (_ elapsed: Duration, _ tick: UInt64) -> [UInt8])
+    }
+
+    /// One characteristic's value or one descriptor.
+    struct Entry {
+        var service: BluetoothUUID
+        var characteristic: BluetoothUUID
+        /// Nil: it is the characteristic's value.
+        var descriptor: BluetoothUUID?
+        var source: Source
+        var maximumLength: Int
+        /// Answers every read with this instead.
+        var readError: ATTError?
+        /// Answers every write with this instead.
+        var writeError: ATTError?
+        /// How often the value is sent to subscribers.
+        var every: Duration?
+    }
+
+    private(set) var entries: [AttributeKey: Entry] = [:]
+
+    mutating func add(_ entry: Entry, as key: AttributeKey) {
+        entries[key] = entry
+    }
+
+    /// The whole value now: what was stored, or what the generator makes for the last tick that has passed.
+    func value(of key: AttributeKey, at elapsed: Duration) -> [UInt8]? {
+        guard let entry = entries[key] else { return nil }
+        guard let every = entry.every else { return value(of: entry, at: elapsed, tick: 0) }
+        let tick = TickSchedule.number(at: elapsed, every: every)
+        return value(of: entry, at: elapsed, tick: UInt64(tick))
+    }
+
+    /// The value that a tick sends.
+    func value(of tick: TickSchedule.Tick) -> [UInt8]? {
+        entries[tick.attribute].map { value(of: $0, at: tick.due, tick: UInt64(max(0, tick.number))) }
+    }
+
+    /// Answers a read with the bytes from its offset on (Core Specification, Vol 3, Part F, 3.4.4.5).
+    func read(_ request: ReadRequest, at elapsed: Duration) -> PendingReply.Outcome {
+        guard let entry = entries[request.attribute], let value = value(of: request.attribute, at: elapsed)
+        else {
+            return .failure(.unlikelyError)
+        }
+        if let error = entry.readError { return .failure(error) }
+        guard (0...value.count).contains(request.offset) else { return .failure(.invalidOffset) }
+        return .success(request.offset == 0 ? value : Array(value[request.offset...]))
+    }
+
+    /// Carries out a write: all of its parts, or none and the first error.
+    ///
+    /// A part with an offset replaces what stands from there on.
+    mutating func write(_ request: WriteRequest) -> PendingReply.Outcome {
+        var changed: [AttributeKey: [UInt8]] = [:]
+        for part in request.parts {
+            guard let entry = entries[part.attribute] else { return .failure(.unlikelyError) }
+            if let error = entry.writeError { return .failure(error) }
+            let old: [UInt8]
+            switch entry.source {
+            case .stored(let bytes): old = changed[part.attribute] ?? bytes
+            case .generated: old = changed[part.attribute] ?? []
+            }
+            guard (0...old.count).contains(part.offset) else { return .failure(.invalidOffset) }
+            let new = part.offset == 0 ? part.value : old[..<part.offset] + part.value
+            guard new.count <= entry.maximumLength else { return .failure(.invalidAttributeValueLength) }
+            changed[part.attribute] = new
+        }
+        for (key, value) in changed { entries[key]?.source = .stored(value) }
+        return .success([])
+    }
+
+    private func value(of entry: Entry, at elapsed: Duration, tick: UInt64) -> [UInt8] {
+        switch entry.source {
+        case .stored(let bytes): bytes
+        case .generated(let make): make(elapsed, tick)
+        }
+    }
+}

@@ -1,0 +1,28 @@
+public import MynahCore
+
+/// A device ready to be played: what is published and advertised, and what its attributes hold.
+public struct EmulatedDevice: Sendable {
+    /// Its name for people.
+    public var name: String
+    /// How the radio presents it.
+    public var identity: DeviceIdentity
+    /// What is published, in one batch.
+    public var services: [ServiceDefinition]
+    /// What is advertised; nil: nothing.
+    public var advertisement: Advertisement?
+    /// The number typed on the device when pairing asks for one; nil: whoever runs it is asked.
+    public var passkey: UInt32?
+    var table: AttributeTable
+
+    init(
+        name: String, identity: DeviceIdentity, services: [ServiceDefinition], table: AttributeTable,
+        advertisement: Advertisement? = nil, passkey: UInt32? = nil
+    ) {
+        self.name = name
+        self.identity = identity
+        self.services = services
+        self.table = table
+        self.advertisement = advertisement
+        self.passkey = passkey
+    }
+}

@@ -1,0 +1,86 @@
+import Mynah
+public import MynahCore
+public import MynahSupport
+
+/// The fields of the event stream, each written in one place.
+public enum EventFields {
+    static func central(_ central: Central) -> JSON.Member {
+        .init("central", .string(central.address?.description ?? "central-\(central.id.rawValue)"))
+    }
+
+    static func code(_ error: ATTError) -> JSON {
+        .string("0x" + Hex.encode([error.code]))
+    }
+
+    /// What is on the air, as `show` and the advertising events write it.
+    public static func of(_ report: AdvertisingReport) -> [JSON.Member] {
+        var fields: [JSON.Member] = [
+            .init("on", .bool(report.isOn)), .init("data", .string(Hex.encode(report.data))),
+            .init("scanResponse", .string(Hex.encode(report.scanResponse))),
+        ]
+        if let interval = report.interval {
+            let (low, high) = (milliseconds(interval.lowerBound), milliseconds(interval.upperBound))
+            if low == high {
+                fields.append(.init("intervalMilliseconds", .number(low)))
+            } else {
+                fields.append(.init("intervalMilliseconds", .number(low)))
+                fields.append(.init("intervalMaximumMilliseconds", .number(high)))
+            }
+        } else {
+            fields.append(.init("intervalMilliseconds", .null))
+        }
+        fields.append(.init("connectable", .bool(report.isConnectable)))
+        fields.append(
+            .init(
+                "omitted",
+                .array(
+                    report.omitted.map {
+                        .object([.init("item", .string($0.item)), .init("reason", .string($0.reason))])
+                    })))
+        return fields
+    }
+
+    private static func milliseconds(_ duration: Duration) -> Double {
+        let (seconds, attoseconds) = duration.components
+        return Double(seconds) * 1000 + Double(attoseconds) / 1e15
+    }
+
+    static func of(_ event: PhoneEvent) -> (DeviceEvent.Name, [JSON.Member])? {
+        switch event {
+        case .stateChanged(let state): (.stateChanged, [.init("state", .string(state.rawValue))])
+        case .lost(let error): (.radioLost, [.init("message", .string(error.description))])
+        case .recovered: (.radioRecovered, [])
+        case .connected(let central):
+            (
+                .centralConnected,
+                [self.central(central)] + (central.name.map { [.init("name", .string($0))] } ?? [])
+            )
+        case .disconnected(let central): (.centralDisconnected, [self.central(central)])
+        case .mtuChanged(let central):
+            (.mtuChanged, [self.central(central), .init("mtu", .integer(central.mtu ?? GATT.defaultMTU))])
+        case .paired(let central): (.paired, [self.central(central)])
+        case .warning(let warning):
+            (.warning, [.init("code", .string(warning.code)), .init("message", .string(warning.message))])
+        case .advertisingChanged, .centralChanged, .capabilitiesChanged, .pairing: nil
+        }
+    }
+
+    static func of(_ step: PairingStep, _ central: Central, isKnown: Bool) -> [JSON.Member] {
+        let more: [JSON.Member] =
+            switch step {
+            case .display(let number):
+                [.init("step", .string("display")), .init("passkey", .string(digits(number)))]
+            case .compare(let number):
+                [.init("step", .string("compare")), .init("passkey", .string(digits(number)))]
+            case .enter: [.init("step", .string("enter")), .init("entered", .bool(isKnown))]
+            case .agree: [.init("step", .string("agree"))]
+            }
+        return [self.central(central)] + more
+    }
+
+    // A passkey has six digits (Core Specification, Vol 3, Part H, 2.3.5.3).
+    private static func digits(_ number: UInt32) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, 6 - text.count)) + text
+    }
+}
