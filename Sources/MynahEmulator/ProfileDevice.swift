@@ -1,0 +1,64 @@
+public import MynahCore
+public import MynahProfiles
+
+extension EmulatedDevice {
+    /// The device that a profile declares; `seed` makes its generators repeat themselves.
+    public init(_ profile: Profile, seed: UInt64) {
+        var table = AttributeTable()
+        var services: [ServiceDefinition] = []
+        var generators: UInt64 = 0
+        for service in profile.services {
+            let characteristics = service.characteristics.map { characteristic in
+                // Each generator has a seed of its own, or two of one kind would beat in step.
+                generators += 1
+                return Self.definition(
+                    of: characteristic, in: service, seed: seed &+ generators &* 0x9E37_79B9, table: &table)
+            }
+            services.append(
+                ServiceDefinition(
+                    uuid: service.uuid, isPrimary: service.isPrimary,
+                    includes: service.includes.map { services[$0].key },
+                    characteristics: characteristics))
+        }
+        self.init(
+            name: profile.name, identity: profile.device, services: services, table: table,
+            advertisement: profile.advertising?.advertisement, passkey: profile.passkey)
+    }
+
+    private static func definition(
+        of characteristic: Profile.Characteristic, in service: Profile.Service, seed: UInt64,
+        table: inout AttributeTable
+    ) -> CharacteristicDefinition {
+        let source: AttributeTable.Source
+        switch characteristic.value {
+        case .bytes(let bytes):
+            source = .stored(bytes)
+        case .generated(let definition):
+            let generator = definition.makeGenerator(seed: seed)
+            source = .generated { generator.value(at: $0, tick: $1) }
+        }
+        var entry = AttributeTable.Entry(
+            service: service.uuid, characteristic: characteristic.uuid, descriptor: nil, source: source,
+            maximumLength: characteristic.maximumLength, readError: characteristic.readError,
+            writeError: characteristic.writeError, every: characteristic.every)
+        var result = CharacteristicDefinition(
+            uuid: characteristic.uuid, properties: characteristic.properties,
+            permissions: characteristic.permissions,
+            maximumLength: characteristic.maximumLength)
+        if characteristic.isStatic, case .bytes(let bytes) = characteristic.value { result.value = bytes }
+        table.add(entry, as: result.key)
+        for descriptor in characteristic.descriptors {
+            let isStatic = !descriptor.properties.contains(.write)
+            let definition = DescriptorDefinition(
+                uuid: descriptor.uuid, properties: descriptor.properties, permissions: descriptor.permissions,
+                value: isStatic ? descriptor.value : nil, maximumLength: descriptor.maximumLength)
+            entry.descriptor = descriptor.uuid
+            entry.source = .stored(descriptor.value)
+            entry.maximumLength = descriptor.maximumLength
+            (entry.readError, entry.writeError, entry.every) = (nil, nil, nil)
+            table.add(entry, as: definition.key)
+            result.descriptors.append(definition)
+        }
+        return result
+    }
+}

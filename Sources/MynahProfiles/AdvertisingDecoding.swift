@@ -1,0 +1,126 @@
+import MynahCore
+import Yams
+
+// `advertising:`
+extension ProfileDecoder {
+    mutating func advertising(
+        _ node: Node, _ identity: DeviceIdentity, isApp: Bool
+    ) -> Profile.Advertising? {
+        let known = isApp ? ProfileKeys.appAdvertising : ProfileKeys.advertising
+        let accessoryOnly = ProfileKeys.advertising.filter { !known.contains($0) }
+        let refused = Dictionary(
+            uniqueKeysWithValues: accessoryOnly.map {
+                ($0, "an app cannot set \($0); with app: only localName and serviceUUIDs are advertised")
+            })
+        guard let fields = fields(node, "advertising", known: known, refused: refused) else { return nil }
+        var advertisement = Advertisement()
+        advertisement.localName = identity.name
+        if let node = fields["localName"], let scalar = node.scalar, scalar.string.isEmpty,
+            scalar.style != .plain
+        {
+            advertisement.localName = nil
+        } else if let node = fields["localName"] {
+            advertisement.localName = text(node, "localName")
+        }
+        advertisement.serviceUUIDs = uuids(fields, "serviceUUIDs")
+        advertisement.solicitedServiceUUIDs = uuids(fields, "solicitedServiceUUIDs")
+        advertisement.interval = fields["interval"].flatMap { interval($0, "interval") }
+        if let node = fields["manufacturerData"] { advertisement.manufacturerData = manufacturerData(node) }
+        if let node = fields["serviceData"] { advertisement.serviceData = serviceData(node) }
+        advertisement.includesTxPower = fields["txPower"].flatMap { bool($0, "txPower") } ?? false
+        if let node = fields["appearance"], bool(node, "advertising.appearance") == true {
+            if identity.appearance == nil {
+                error(at: node, "advertising.appearance is true and device.appearance does not say which")
+            }
+            advertisement.appearance = identity.appearance
+        }
+        if let node = fields["raw"] { advertisement.raw = raw(node) }
+        if !isApp { checkBudget(of: advertisement, fields) }
+        var marks = fields.marks
+        marks[""] = fields.mark
+        return Profile.Advertising(advertisement: advertisement, marks: marks)
+    }
+
+    private mutating func checkBudget(of advertisement: Advertisement, _ fields: Fields) {
+        // A field that was not read has been noted; what is left says nothing about the budget.
+        guard !hasErrors else { return }
+        do throws(AdvertisementError) {
+            _ = try AccessoryAdvertising.compose(advertisement)
+        } catch {
+            let advice =
+                switch error.field {
+                case "serviceUUIDs": "; name fewer services, or 16-bit ones"
+                case "localName": "; shorten it, or write localName: \"\""
+                default: "; shorten it, or leave something else out"
+                }
+            self.error(at: fields.mark(of: error.field), "\(error)" + advice)
+        }
+    }
+
+    private mutating func uuids(_ fields: Fields, _ key: String) -> [BluetoothUUID] {
+        guard let node = fields[key] else { return [] }
+        var uuids: [BluetoothUUID] = []
+        for element in elements(node, key) {
+            guard let uuid = serviceUUID(element) else { continue }
+            if uuids.contains(uuid) { error(at: element, "\(uuid) is in \(key) twice") }
+            uuids.append(uuid)
+        }
+        return uuids
+    }
+
+    mutating func serviceUUID(_ node: Node) -> BluetoothUUID? {
+        uuid(node, "service", names: AssignedNumbers.serviceNames) { AssignedNumbers.service(named: $0) }
+    }
+
+    private mutating func manufacturerData(_ node: Node) -> [Advertisement.ManufacturerData] {
+        var list: [Advertisement.ManufacturerData] = []
+        for (key, value) in members(node, "manufacturerData") {
+            guard let company = integer(key, "a company's number", in: 0...0xFFFF).map({ UInt16($0) }),
+                let data = bytes(value, "manufacturerData")
+            else { continue }
+            if list.contains(where: { $0.company == company }) {
+                error(at: key, "manufacturerData has the company \(key.scalar?.string ?? "") twice")
+            }
+            list.append(.init(company: company, data: data))
+        }
+        return list
+    }
+
+    private mutating func serviceData(_ node: Node) -> [Advertisement.ServiceData] {
+        var list: [Advertisement.ServiceData] = []
+        for (key, value) in members(node, "serviceData") {
+            guard let uuid = serviceUUID(key), let data = bytes(value, "serviceData") else { continue }
+            if list.contains(where: { $0.uuid == uuid }) { error(at: key, "serviceData has \(uuid) twice") }
+            list.append(.init(uuid: uuid, data: data))
+        }
+        return list
+    }
+
+    /// What the other fields make, so that it would be on the air twice.
+    private static let madeByFields: [UInt8: String] = [
+        0x01: "the radio makes the Flags", 0x02: "use serviceUUIDs", 0x03: "use serviceUUIDs",
+        0x04: "use serviceUUIDs",
+        0x05: "use serviceUUIDs", 0x06: "use serviceUUIDs", 0x07: "use serviceUUIDs", 0x08: "use localName",
+        0x09: "use localName", 0x0A: "use txPower", 0x14: "use solicitedServiceUUIDs",
+        0x15: "use solicitedServiceUUIDs", 0x16: "use serviceData", 0x19: "use appearance",
+        0x1F: "use solicitedServiceUUIDs", 0x20: "use serviceData", 0x21: "use serviceData",
+        0xFF: "use manufacturerData",
+    ]
+
+    private mutating func raw(_ node: Node) -> [ADStructure] {
+        var list: [ADStructure] = []
+        for (key, value) in members(node, "raw") {
+            guard let type = integer(key, "an AD type", in: 1...0xFF).map({ UInt8($0) }),
+                let data = bytes(value, "raw")
+            else { continue }
+            if let instead = Self.madeByFields[type] {
+                error(at: key, "the AD type \(key.scalar?.string ?? "") is not given raw: \(instead)")
+            }
+            if list.contains(where: { $0.type.rawValue == type }) {
+                error(at: key, "raw has the AD type \(key.scalar?.string ?? "") twice")
+            }
+            list.append(ADStructure(type: ADType(type), data: data))
+        }
+        return list
+    }
+}

@@ -1,0 +1,68 @@
+/// Durations as profiles and options write them: `100 ms`, `1.5s`, `2 min`.
+public enum DurationText {
+    /// Why a text is no duration.
+    public struct Problem: Error, Hashable, Sendable {
+        /// To stand behind the name of what was read.
+        public var message: String
+    }
+
+    /// Each unit with its length in nanoseconds.
+    static let units: [(name: String, nanoseconds: Int64)] = [
+        ("us", 1000), ("ms", 1_000_000), ("s", 1_000_000_000), ("min", 60_000_000_000),
+    ]
+
+    /// The longest that is taken: a year, so that sums of durations cannot overflow.
+    static let maximum: Duration = .seconds(366 * 24 * 3600)
+
+    /// Reads a number, up to nine decimals, and a unit.
+    public static func parse(_ text: String) throws(Problem) -> Duration {
+        let trimmed = text.drop { $0 == " " }
+        let digits = trimmed.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+        var unit = trimmed.dropFirst(digits.count).drop { $0 == " " }
+        while unit.last == " " { unit.removeLast() }
+        guard !digits.isEmpty else {
+            throw Problem(message: "must be a duration such as 100 ms, not \"\(text)\"")
+        }
+        guard !unit.isEmpty else {
+            throw Problem(
+                message: "has no unit; write \(digits) us, \(digits) ms, \(digits) s or \(digits) min")
+        }
+        guard let scale = units.first(where: { $0.name == unit })?.nanoseconds else {
+            throw Problem(message: "has the unknown unit \"\(unit)\"; units are us, ms, s and min")
+        }
+        let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count <= 2, let whole = Int64(parts[0]),
+            parts.count < 2 || (1...9).contains(parts[1].count)
+        else {
+            throw Problem(message: "must be a duration such as 100 ms, not \"\(text)\"")
+        }
+        var fraction: Int64 = 0
+        var divisor: Int64 = 1
+        if parts.count == 2 {
+            guard let decimals = Int64(parts[1]) else {
+                throw Problem(message: "must be a duration such as 100 ms, not \"\(text)\"")
+            }
+            fraction = decimals
+            for _ in parts[1] { divisor *= 10 }
+        }
+        let (product, overflow) = whole.multipliedReportingOverflow(by: scale)
+        guard !overflow, Duration.nanoseconds(product) <= maximum else {
+            throw Problem(message: "is longer than a year")
+        }
+        // The product of both can exceed 64 bits; its quotient is below the unit's own length.
+        let nanoseconds = divisor.dividingFullWidth(fraction.multipliedFullWidth(by: scale)).quotient
+        return .nanoseconds(product) + .nanoseconds(nanoseconds)
+    }
+
+    /// The shortest way to write it.
+    public static func format(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        for unit in units.reversed() where nanoseconds != 0 && nanoseconds % unit.nanoseconds == 0 {
+            return "\(nanoseconds / unit.nanoseconds) \(unit.name)"
+        }
+        var decimals = String(1_000_000 + abs(nanoseconds) % 1_000_000).dropFirst()
+        while decimals.last == "0" { decimals.removeLast() }
+        return nanoseconds == 0 ? "0 s" : "\(nanoseconds / 1_000_000).\(decimals) ms"
+    }
+}

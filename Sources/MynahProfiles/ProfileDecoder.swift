@@ -1,0 +1,262 @@
+import MynahCore
+import MynahSupport
+import Yams
+
+/// The fields of one mapping whose keys are known.
+struct Fields {
+    let mark: SourceMark
+    private let nodes: [String: Node]
+    private let keyMarks: [String: SourceMark]
+
+    init(mark: SourceMark, nodes: [String: Node], keyMarks: [String: SourceMark]) {
+        self.mark = mark
+        self.nodes = nodes
+        self.keyMarks = keyMarks
+    }
+
+    subscript(key: String) -> Node? { nodes[key] }
+    func mark(of key: String) -> SourceMark { keyMarks[key] ?? mark }
+    /// Where each value stands.
+    var marks: [String: SourceMark] { nodes.compactMapValues { ProfileDecoder.mark($0) } }
+}
+
+/// Reads a profile out of YAML nodes and notes every problem with its place.
+///
+/// The sections' own files extend it; what is common to them is here.
+struct ProfileDecoder {
+    let file: String
+    let lines: [String]
+    private(set) var issues: [ProfileIssue] = []
+    /// Aliases can make a small file enormous; what is visited is counted.
+    private var visited = 0
+    static let maximumNodes = 100_000
+
+    init(file: String, lines: [String]) {
+        self.file = file
+        self.lines = lines
+    }
+
+    var hasErrors: Bool { issues.contains { $0.severity == .error } }
+
+    // MARK: Problems
+
+    mutating func error(at node: Node?, _ message: String) {
+        note(.error, at: node.flatMap(Self.mark), message)
+    }
+
+    mutating func error(at mark: SourceMark?, _ message: String) {
+        note(.error, at: mark, message)
+    }
+
+    mutating func warning(at mark: SourceMark?, _ message: String) {
+        note(.warning, at: mark, message)
+    }
+
+    private mutating func note(_ severity: ProfileIssue.Severity, at mark: SourceMark?, _ message: String) {
+        // A hundred problems say enough; a thousand more would bury them.
+        guard issues.count < 100 else { return }
+        let line = mark.flatMap { lines.indices.contains($0.line - 1) ? lines[$0.line - 1] : nil }
+        issues.append(
+            ProfileIssue(severity: severity, file: file, mark: mark, message: message, sourceLine: line))
+    }
+
+    static func mark(_ node: Node) -> SourceMark? {
+        node.mark.map { SourceMark(line: $0.line, column: $0.column) }
+    }
+
+    // MARK: Shapes
+
+    /// The fields of a mapping; what is no mapping, and keys that are not among `known`, are noted.
+    ///
+    /// `refused` says of known words why they cannot stand here.
+    mutating func fields(
+        _ node: Node, _ what: String, known: [String], refused: [String: String] = [:]
+    ) -> Fields? {
+        guard visit(node) else { return nil }
+        guard case .mapping(let mapping) = node else {
+            error(at: node, "\(what) must be a mapping of \(Self.list(known)), not \(Self.shape(of: node))")
+            return nil
+        }
+        var nodes: [String: Node] = [:]
+        var keyMarks: [String: SourceMark] = [:]
+        for (key, value) in mapping {
+            guard let name = key.scalar?.string else {
+                error(at: key, "a key of \(what) must be a word")
+                continue
+            }
+            if known.contains(name) {
+                nodes[name] = value
+                keyMarks[name] = Self.mark(key)
+            } else if let reason = refused[name] {
+                error(at: key, reason)
+            } else {
+                error(at: key, Self.unknown("key \"\(name)\" in \(what)", name, among: known))
+            }
+        }
+        return Fields(mark: Self.mark(node) ?? .start, nodes: nodes, keyMarks: keyMarks)
+    }
+
+    /// The members of a mapping whose keys are the user's own.
+    mutating func members(_ node: Node, _ what: String) -> [(key: Node, value: Node)] {
+        guard visit(node) else { return [] }
+        guard case .mapping(let mapping) = node else {
+            error(at: node, "\(what) must be a mapping, not \(Self.shape(of: node))")
+            return []
+        }
+        return mapping.map { ($0.key, $0.value) }
+    }
+
+    /// The elements of a sequence.
+    mutating func elements(_ node: Node, _ what: String) -> [Node] {
+        guard visit(node) else { return [] }
+        guard case .sequence(let sequence) = node else {
+            error(at: node, "\(what) must be a list, as in [a, b], not \(Self.shape(of: node))")
+            return []
+        }
+        return Array(sequence)
+    }
+
+    /// A scalar as it is written, whatever YAML would make of it.
+    mutating func text(_ node: Node, _ what: String) -> String? {
+        guard visit(node) else { return nil }
+        guard let scalar = node.scalar else {
+            error(at: node, "\(what) must be one value, not \(Self.shape(of: node))")
+            return nil
+        }
+        if scalar.style == .plain, scalar.string.isEmpty || scalar.string == "~" || scalar.string == "null" {
+            error(at: node, "\(what) is empty")
+            return nil
+        }
+        return scalar.string
+    }
+
+    private mutating func visit(_ node: Node) -> Bool {
+        visited += 1
+        guard visited > Self.maximumNodes else { return true }
+        if visited == Self.maximumNodes + 1 {
+            error(at: node, "the profile has over \(Self.maximumNodes) values, its aliases counted each time")
+        }
+        return false
+    }
+
+    // MARK: Values
+
+    mutating func integer(_ node: Node, _ what: String, in range: ClosedRange<Int>) -> Int? {
+        guard let text = text(node, what) else { return nil }
+        guard let number = Self.number(text) else {
+            error(at: node, "\(what) must be a whole number, not \"\(text)\"")
+            return nil
+        }
+        guard range.contains(number) else {
+            error(
+                at: node, "\(what) must be between \(range.lowerBound) and \(range.upperBound), not \(text)")
+            return nil
+        }
+        return number
+    }
+
+    /// Decimal, or hexadecimal behind `0x`.
+    static func number(_ text: String) -> Int? {
+        let lower = text.lowercased()
+        if lower.hasPrefix("0x") { return Int(lower.dropFirst(2), radix: 16) }
+        return Int(text)
+    }
+
+    mutating func bool(_ node: Node, _ what: String) -> Bool? {
+        guard let text = text(node, what) else { return nil }
+        switch text.lowercased() {
+        case "true": return true
+        case "false": return false
+        default:
+            error(at: node, "\(what) must be true or false, not \"\(text)\"")
+            return nil
+        }
+    }
+
+    mutating func duration(
+        _ node: Node, _ what: String, atLeast minimum: Duration = .zero, atMost maximum: Duration? = nil
+    ) -> Duration? {
+        guard let text = text(node, what) else { return nil }
+        do throws(DurationText.Problem) {
+            let duration = try DurationText.parse(text)
+            guard duration >= minimum else {
+                error(at: node, "\(what) must be at least \(DurationText.format(minimum)), not \(text)")
+                return nil
+            }
+            if let maximum, duration > maximum {
+                error(at: node, "\(what) must be at most \(DurationText.format(maximum)), not \(text)")
+                return nil
+            }
+            return duration
+        } catch {
+            self.error(at: node, "\(what) \(error.message)")
+            return nil
+        }
+    }
+
+    /// One of the named cases.
+    mutating func choice<Choice: RawRepresentable & CaseIterable>(
+        _ node: Node, _ what: String, as type: Choice.Type = Choice.self
+    ) -> Choice? where Choice.RawValue == String {
+        guard let text = text(node, what) else { return nil }
+        if let choice = Choice(rawValue: text) { return choice }
+        error(at: node, Self.unknown("\(what) \"\(text)\"", text, among: Choice.allCases.map(\.rawValue)))
+        return nil
+    }
+
+    mutating func bytes(_ node: Node, _ what: String) -> [UInt8]? {
+        guard visit(node) else { return nil }
+        // `hex:` with nothing behind it is no bytes at all, which a value may be.
+        guard let scalar = node.scalar else {
+            error(at: node, "\(what) must be hexadecimal digits, not \(Self.shape(of: node))")
+            return nil
+        }
+        let digits = scalar.string.hasPrefix("0x") ? String(scalar.string.dropFirst(2)) : scalar.string
+        guard let bytes = Hex.decode(digits) else {
+            error(
+                at: node, "\(what) must be pairs of hexadecimal digits, as in 01 FF, not \"\(scalar.string)\""
+            )
+            return nil
+        }
+        return bytes
+    }
+
+    /// What names a UUID: its number, or the SIG's name from `lookup`.
+    mutating func uuid(
+        _ node: Node, _ what: String, names: [String], lookup: (String) -> BluetoothUUID?
+    ) -> BluetoothUUID? {
+        guard let text = text(node, what) else { return nil }
+        if let uuid = BluetoothUUID(text) ?? lookup(text) { return uuid }
+        let isNumber = text.utf8.allSatisfy { Hex.value(ofDigit: $0) != nil || $0 == UInt8(ascii: "-") }
+        if isNumber {
+            let digits = text.utf8.count { $0 != UInt8(ascii: "-") }
+            error(at: node, "\(what) \"\(text)\" has \(digits) digits; a UUID has 4, 8 or 32 (8-4-4-4-12)")
+        } else {
+            error(at: node, Self.unknown("\(what) \"\(text)\"", text, among: names))
+        }
+        return nil
+    }
+
+    // MARK: Words
+
+    static func unknown(_ what: String, _ word: String, among known: [String]) -> String {
+        if let near = NearestName.of(word, among: known) {
+            return "unknown \(what); did you mean \"\(near)\"?"
+        }
+        return known.count <= 12 ? "unknown \(what); known are \(list(known))" : "unknown \(what)"
+    }
+
+    static func list(_ words: [String]) -> String {
+        guard words.count > 1, let last = words.last else { return words.first ?? "nothing" }
+        return words.dropLast().joined(separator: ", ") + " and " + last
+    }
+
+    static func shape(of node: Node) -> String {
+        switch node {
+        case .mapping: "a mapping"
+        case .sequence: "a list"
+        case .scalar(let scalar): scalar.string.isEmpty ? "nothing" : "\"\(scalar.string.prefix(40))\""
+        case .alias: "an alias"
+        }
+    }
+}

@@ -1,0 +1,107 @@
+/// A place in a profile: both count from 1, columns in Unicode scalars.
+public struct SourceMark: Hashable, Sendable {
+    /// The line.
+    public var line: Int
+    /// The column.
+    public var column: Int
+
+    /// A place.
+    public init(line: Int, column: Int) {
+        self.line = line
+        self.column = column
+    }
+
+    /// The first place of a file.
+    public static let start = SourceMark(line: 1, column: 1)
+}
+
+/// One problem of a profile, where it is and how to mend it.
+public struct ProfileIssue: Hashable, Sendable {
+    /// Whether the profile can be played all the same.
+    public enum Severity: String, Hashable, Sendable {
+        /// It cannot.
+        case error
+        /// It can.
+        case warning
+    }
+
+    /// Whether the profile can be played all the same.
+    public var severity: Severity
+    /// The file's name as it was given.
+    public var file: String
+    /// Where; nil: the file as a whole.
+    public var mark: SourceMark?
+    /// What is wrong, and how to mend it.
+    public var message: String
+    /// The line it stands on.
+    public var sourceLine: String?
+
+    /// A problem.
+    public init(
+        severity: Severity = .error, file: String, mark: SourceMark? = nil, message: String,
+        sourceLine: String? = nil
+    ) {
+        self.severity = severity
+        self.file = file
+        self.mark = mark
+        self.message = message
+        self.sourceLine = sourceLine
+    }
+}
+
+extension ProfileIssue: CustomStringConvertible {
+    /// `FILE:LINE:COLUMN: error: message`, the source line and a caret below it.
+    public var description: String {
+        guard let mark else { return "\(file): \(severity.rawValue): \(message)" }
+        let head = "\(file):\(mark.line):\(mark.column): \(severity.rawValue): \(message)"
+        guard let sourceLine else { return head }
+        let (line, caret) = Self.pointing(at: mark.column, in: sourceLine)
+        return "\(head)\n\(line)\n\(caret)"
+    }
+
+    /// The line and its caret, cut to what a terminal shows; tabs are kept so that the caret stands below its column.
+    private static func pointing(at column: Int, in line: String) -> (String, String) {
+        let limit = 100
+        let scalars = Array(line.unicodeScalars)
+        let start = column > limit ? column - limit / 2 : 0
+        let shown = scalars.dropFirst(start).prefix(limit)
+        var text = String.UnicodeScalarView()
+        // Control characters would be carried out by the terminal.
+        for scalar in shown {
+            text.append(scalar.value < 0x20 && scalar != "\t" || scalar.value == 0x7F ? "?" : scalar)
+        }
+        let caret = shown.prefix(max(0, column - 1 - start)).map { scalar in
+            scalar == "\t" ? "\t" : String(repeating: " ", count: columns(of: scalar))
+        }
+        return (String(text), caret.joined() + "^")
+    }
+
+    /// Wide characters take two columns of a terminal, combining ones none.
+    private static func columns(of scalar: Unicode.Scalar) -> Int {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format: return 0
+        default: break
+        }
+        switch scalar.value {
+        case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
+            0xFF00...0xFF60,
+            0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F900...0x1F9FF, 0x20000...0x3FFFD:
+            return 2
+        default: return 1
+        }
+    }
+}
+
+/// Every problem of a profile that cannot be played.
+public struct ProfileIssues: Error, Hashable, Sendable, CustomStringConvertible {
+    /// At least one error, and the warnings.
+    public var issues: [ProfileIssue]
+
+    /// These problems.
+    public init(_ issues: [ProfileIssue]) {
+        self.issues = issues
+    }
+
+    /// One behind the other, in the order of the file.
+    public var description: String { issues.map(\.description).joined(separator: "\n") }
+}

@@ -1,0 +1,29 @@
+/// The keys of each section of a profile, in the order in which they are usually written.
+///
+/// The decoder knows a key by them, and the published schema is tested against them.
+enum ProfileKeys {
+    static let root = ["mynah", "name", "device", "security", "advertising", "app", "services"]
+    static let device = ["name", "appearance"]
+    static let security = ["io", "passkey"]
+    static let advertising = [
+        "localName", "serviceUUIDs", "interval", "manufacturerData", "serviceData", "solicitedServiceUUIDs",
+        "appearance",
+        "txPower", "raw",
+    ]
+    /// What an app may advertise; the phone decides the rest.
+    static let appAdvertising = ["localName", "serviceUUIDs"]
+    static let app = [
+        "backgroundModes", "restoreIdentifier", "state", "suspendAfter", "iOS", "foregroundInterval",
+        "backgroundInterval",
+    ]
+    static let service = ["uuid", "primary", "includes", "characteristics"]
+    static let characteristic = [
+        "uuid", "properties", "permissions", "value", "every", "maxLength", "errors", "descriptors",
+    ]
+    static let descriptor = ["uuid", "properties", "permissions", "value", "maxLength"]
+    static let permissions = ["read", "write", "notify"]
+    static let descriptorPermissions = ["read", "write"]
+    static let errors = ["read", "write"]
+    /// Each says how a value is written; exactly one of them is there.
+    static let valueForms = ["hex", "text", "base64", "generate"]
+}

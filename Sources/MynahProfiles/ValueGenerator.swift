@@ -1,0 +1,49 @@
+/// Makes the bytes of a value that changes by itself.
+///
+/// The bytes depend on nothing but the time, the tick and the seed it was made with, so a run can be repeated.
+public protocol ValueGenerator: Sendable {
+    /// The value when the device has run for `elapsed`, at this tick of `every` (0 before the first).
+    func value(at elapsed: Duration, tick: UInt64) -> [UInt8]
+}
+
+/// What a profile says of a generator, before a run gives it a seed.
+public protocol GeneratorDefinition: Sendable {
+    /// What `generate:` calls it.
+    static var name: String { get }
+    /// The keys it takes beside `generate`.
+    static var keys: [String] { get }
+    /// The longest value it makes, in bytes.
+    var maximumLength: Int { get }
+    /// The generator of one run.
+    func makeGenerator(seed: UInt64) -> any ValueGenerator
+}
+
+/// A definition that reads itself from a profile; each kind is one line of `Generators.all`.
+protocol DecodableGenerator: GeneratorDefinition {
+    /// Reads the keys, which are known to be its own; nil after a problem was noted.
+    static func decode(_ fields: Fields, _ decoder: inout ProfileDecoder) -> Self?
+}
+
+/// The generators that a profile can name.
+enum Generators {
+    static let all: [any DecodableGenerator.Type] = [HeartRateDefinition.self]
+}
+
+/// Random numbers that a seed repeats: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+public struct SeededRandom: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    /// Numbers of a seed.
+    public init(seed: UInt64) {
+        state = seed
+    }
+
+    /// The next number.
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}
