@@ -13,17 +13,24 @@ extension DBusConnection {
     ) async throws(DBusError) -> DBusMessage {
         let message = try DBusMessage.methodCall(
             to: destination, path: path, interface: interface, member: member, body: body)
-        let waiting = Lock<UInt32?>(nil)
+        let waiting = Lock<Waiting>(Waiting())
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 GLibExecutor.shared.run {
                     let serial = self.start(message, timeout: timeout) { continuation.resume(returning: $0) }
-                    waiting.withLock { $0 = serial }
-                    if Task.isCancelled { self.cancel(serial) }
+                    let isCancelled = waiting.withLock { waiting in
+                        waiting.serial = serial
+                        return waiting.isCancelled
+                    }
+                    if isCancelled { self.cancel(serial) }
                 }
             }
         } onCancel: {
-            GLibExecutor.shared.run { self.cancel(waiting.withLock { $0 }) }
+            let serial = waiting.withLock { waiting in
+                waiting.isCancelled = true
+                return waiting.serial
+            }
+            GLibExecutor.shared.run { self.cancel(serial) }
         }
         return try result.get()
     }
@@ -67,6 +74,12 @@ extension DBusConnection {
             timeout: timeout, deadline: .monotonicNow(plus: timeout), completion: completion)
         if calls.add(serial, call) { source.setReadyTime(call.deadline) }
         return serial
+    }
+
+    /// What a call and its cancellation, which may come first, share.
+    private struct Waiting {
+        var serial: UInt32?
+        var isCancelled = false
     }
 
     private func cancel(_ serial: UInt32?) {

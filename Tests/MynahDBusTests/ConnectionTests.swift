@@ -1,0 +1,80 @@
+import MynahDBus
+import MynahTestSupport
+import Testing
+
+@Suite struct ConnectionTests {
+    @Test func `a connection has a unique name`() async throws {
+        let bus = try PrivateBus()
+        let connection = try await DBusConnection.connect(to: .address(bus.address))
+        #expect(connection.uniqueName.hasPrefix(":1."))
+        await connection.close()
+        #expect(connection.isClosed)
+    }
+
+    @Test(arguments: ["unix:path=/nowhere/at/all", "not an address", "", "with\0nul"])
+    func `an address where nobody listens is an error`(address: String) async {
+        await #expect(throws: DBusError.self) {
+            _ = try await DBusConnection.connect(to: .address(address))
+        }
+    }
+
+    @Test func `a bus that ends is told once, and calls under way fail`() async throws {
+        let pair = try await Pair()
+        pair.object.answer { _ in }
+        let told = Mailbox<String>()
+        let calls = Mailbox<MethodCall>()
+        pair.object.answer { calls.put($0) }
+        await GLibExecutor.shared.perform { pair.client.onDisconnect { told.put("disconnected") } }
+        async let failure = error { () async throws(DBusError) in _ = try await pair.call("Nothing") }
+        let held = await calls.take()
+        pair.bus.stop()
+        #expect(await failure?.name == .disconnected)
+        #expect(await told.take() == ["disconnected"])
+        #expect(pair.client.isClosed)
+        // What is done afterwards fails and harms nobody.
+        held.first?.reply()
+        #expect(
+            await error { () async throws(DBusError) in _ = try await pair.call("Nothing") }?.name
+                == .disconnected)
+        await GLibExecutor.shared.perform { pair.client.onDisconnect { told.put("at once") } }
+        #expect(await told.take() == ["at once"])
+        await pair.client.close()
+    }
+
+    @Test func `a second connection to a name that is taken is refused`() async throws {
+        let pair = try await Pair()
+        try await pair.server.requestName("test.Name")
+        #expect(
+            await error { () async throws(DBusError) in try await pair.client.requestName("test.Name") }
+                != nil)
+        try await pair.server.releaseName("test.Name")
+        try await pair.client.requestName("test.Name")
+    }
+
+    @Test func `what the policy denies is an error`() async throws {
+        let bus = try PrivateBus(
+            policy: PrivateBus.openPolicy + "<policy context=\"default\"><deny own=\"test.Denied\"/></policy>"
+        )
+        let connection = try await DBusConnection.connect(to: .address(bus.address))
+        #expect(
+            await error { () async throws(DBusError) in try await connection.requestName("test.Denied") }?
+                .name
+                == .accessDenied)
+    }
+
+    @Test func `what waits for the bus is told, and that it has drained`() async throws {
+        let pair = try await Pair()
+        let drained = Mailbox<Int>()
+        let waiting = try await GLibExecutor.shared.perform { () throws(DBusError) in
+            let bytes = [UInt8](repeating: 1, count: 4096)
+            for _ in 0..<1000 {
+                try pair.client.emit("/a", "a.b", "C") { $0.appendBytes(bytes) }
+            }
+            pair.client.whenOutgoing(isBelow: 4096) { drained.put(pair.client.outgoingSize) }
+            return pair.client.outgoingSize
+        }
+        #expect(waiting > 100_000)
+        let left = await drained.take()
+        #expect(left.allSatisfy { $0 < 4096 })
+    }
+}
