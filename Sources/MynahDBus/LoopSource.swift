@@ -10,6 +10,9 @@ class LoopSource: @unchecked Sendable {
     init() {
         let objectOffset = MemoryLayout<GSource>.stride
         raw = g_source_new(Self.functions, UInt32(objectOffset + MemoryLayout<UnsafeRawPointer>.size))
+        // Nobody runs the loop inside a dispatch; without this GLib takes the source's descriptors out of the poll around each,
+        // which costs two wake-ups a request.
+        g_source_set_can_recurse(raw, 1)
         UnsafeMutableRawPointer(raw).storeBytes(
             of: Unmanaged.passRetained(self).toOpaque(), toByteOffset: objectOffset,
             as: UnsafeMutableRawPointer.self)
