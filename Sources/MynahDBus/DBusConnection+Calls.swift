@@ -49,16 +49,17 @@ extension DBusConnection {
         start(message, timeout: timeout, completion: completion)
     }
 
-    /// Calls a method from the executor and asks for no answer.
+    /// Calls a method from the executor and asks for no answer; returns the call's serial, nil when the connection is closed.
+    @discardableResult
     public func sendWithoutReply(
         _ destination: String, _ path: ObjectPath, _ interface: String, _ member: String,
         body: (inout MessageWriter) -> Void = { _ in }
-    ) throws(DBusError) {
+    ) throws(DBusError) -> UInt32? {
         checkExecutor()
         let message = try DBusMessage.methodCall(
             to: destination, path: path, interface: interface, member: member, body: body)
         message.setNoReply()
-        send(message)
+        return send(message)
     }
 
     /// Sends a call; nil when it has failed already.

@@ -29,6 +29,8 @@ public final class DBusConnection: @unchecked Sendable {
     var names: [String: NameWatch] = [:]
     var lastIdentifier: UInt64 = 0
     var objects = ExportedObjects()
+    /// Sees answers that nobody waits for, late ones and ones to calls that wanted none: for a test of a peer's manners.
+    package var onUnexpectedReply: (@Sendable (DBusMessage) -> Void)?
     private var disconnectHandlers: [@Sendable () -> Void] = []
     private var drainHandlers: [(limit: Int, handler: @Sendable () -> Void)] = []
 
@@ -126,8 +128,11 @@ public final class DBusConnection: @unchecked Sendable {
         trace("received", message)
         switch message.kind {
         case .methodReturn, .error:
-            calls.take(message.replySerial)?.completion(
-                message.error.map(Result.failure) ?? .success(message))
+            guard let call = calls.take(message.replySerial) else {
+                onUnexpectedReply?(message)
+                return
+            }
+            call.completion(message.error.map(Result.failure) ?? .success(message))
         case .signal:
             if message.isInterface("org.freedesktop.DBus.Local"), message.isMember("Disconnected") {
                 return lost()

@@ -26,7 +26,7 @@ import Testing
             call.reply()
             call.fail(DBusError(.failed))
         }
-        try await GLibExecutor.shared.perform { () throws(DBusError) in
+        _ = try await GLibExecutor.shared.perform { () throws(DBusError) in
             try pair.client.sendWithoutReply(pair.server.uniqueName, Pair.path, Pair.interface, "Nothing")
         }
         #expect(await seen.take() == [true])

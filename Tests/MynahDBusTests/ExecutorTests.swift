@@ -96,6 +96,30 @@ private actor Resident {
         #expect(fcntl(near.rawValue, F_GETFD) >= 0)
     }
 
+    @Test func `a watch tells what can be read, and a hang-up once`() async throws {
+        var ends: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
+        let near = DBusFileDescriptor(owning: ends[0])
+        var far: DBusFileDescriptor? = DBusFileDescriptor(owning: ends[1])
+        let seen = Mailbox<GLibDescriptorWatch.Events>()
+        let watch = GLibDescriptorWatch(near, .readable) { events in
+            var buffer: [UInt8] = [0]
+            _ = recv(near.rawValue, &buffer, 1, Int32(MSG_DONTWAIT.rawValue))
+            seen.put(events)
+        }
+        let sent: [UInt8] = [1]
+        #expect(send(ends[1], sent, 1, 0) == 1)
+        #expect(await seen.take() == [.readable])
+        await GLibExecutor.shared.perform { watch.setEvents([.readable, .writable]) }
+        #expect(await seen.take() == [.writable])
+        await GLibExecutor.shared.perform { watch.setEvents([]) }
+        far = nil
+        _ = far
+        var last = await seen.take()
+        while last == [.writable] { last = await seen.take() }
+        #expect(last == [.hangUp])
+    }
+
     @Test func `a descriptor is duplicated, and one that is none is an error`() throws {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
