@@ -104,7 +104,7 @@ private actor Resident {
         let seen = Mailbox<GLibDescriptorWatch.Events>()
         let watch = GLibDescriptorWatch(near, .readable) { events in
             var buffer: [UInt8] = [0]
-            _ = recv(near.rawValue, &buffer, 1, Int32(MSG_DONTWAIT.rawValue))
+            _ = recv(near.rawValue, &buffer, 1, Int32(MSG_DONTWAIT))
             seen.put(events)
         }
         let sent: [UInt8] = [1]
