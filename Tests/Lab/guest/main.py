@@ -4,6 +4,7 @@ import asyncio
 import importlib
 import json
 import logging
+import shutil
 import sys
 import time
 import traceback
@@ -22,16 +23,22 @@ from lab.scenario import Lab, Scenario, Skipped  # noqa: E402
 from lab.services import Services  # noqa: E402
 
 RESULTS = Path("/mnt/results")
-# In this order: bluetoothd is restarted where neighbours want it differently.
+# Logs are written in memory and copied: a daemon that waits for the host's disk is a slower daemon.
+LOGS = Path("/run/lab/logs")
 TOPICS = [
     "advertising", "discovery", "long_values", "errors", "notifications", "two_phones", "permissions", "survival",
     "bad_input",
 ]  # fmt: skip
 
 
+def keep_logs() -> None:
+    shutil.copytree(LOGS, RESULTS, dirs_exist_ok=True)
+
+
 async def main() -> int:
+    LOGS.mkdir(parents=True, exist_ok=True)
     order = json.loads((RESULTS / "order.json").read_text())
-    logging.basicConfig(filename=RESULTS / "bumble.log", level=logging.WARNING)
+    logging.basicConfig(filename=LOGS / "bumble.log", level=logging.WARNING)
     lab = await bring_up(order["radio"])
     if order["demo"]:
         from demo import demonstrate
@@ -41,23 +48,25 @@ async def main() -> int:
         importlib.import_module(f"scenarios.{topic}")
     runner = Runner(lab)
     chosen = [each for each in scenario.REGISTERED if order["only"] in f"{each.topic}: {each.sentence}"]
+    # Neighbours want the same bluetoothd, so that it is seldom restarted; the order within is the files'.
+    chosen.sort(key=lambda each: ["experimental", "stock", None].index(each.daemon))
     for each in chosen:
         await runner.run(each)
     return runner.close()
 
 
 async def bring_up(radio: str) -> Lab:
-    air = Air(RESULTS / "hci.btsnoop")
+    air = Air(LOGS / "hci.btsnoop")
     link = LocalLink()
     adapter = Adapter(link, air)
-    services = Services(RESULTS)
+    services = Services(LOGS)
     await services.start_bus()
     await adapter.plug_in()
     phones = [Phone("first phone", "F0:00:00:00:00:11", link), Phone("second phone", "F0:00:00:00:00:22", link)]
     for phone in phones:
         await phone.device.power_on()
     radio_capabilities = await capabilities.of_bluez()
-    return Lab(radio, RESULTS, air, adapter, services, *phones, radio_capabilities, Mynah(radio, RESULTS))
+    return Lab(radio, LOGS, air, adapter, services, *phones, radio_capabilities, Mynah(radio, LOGS))
 
 
 class Runner:
@@ -81,6 +90,7 @@ class Runner:
             text = str(error) or ("not done in time" if isinstance(error, TimeoutError) else repr(error))
             self.say("FAILED", each, start, f"{place(error)}: {text}")
             self.mark(traceback.format_exc())
+            keep_logs()
         else:
             self.passed += 1
             self.say("ok", each, start)
@@ -114,13 +124,14 @@ class Runner:
                 await asyncio.wait_for(phone.forget(), 10)
             except Exception as error:
                 self.mark(f"{phone.name} could not leave: {error!r}")
+        await lab.services.until_alone()
         if bonded:
             await lab.services.forget_devices()
 
     def mark(self, line: str) -> None:
         """Scenarios' borders in the logs of those who do not know of them."""
         for name in ("mynah.log", "bluetoothd.log"):
-            with open(RESULTS / name, "a") as log:
+            with open(LOGS / name, "a") as log:
                 log.write(line + "\n")
 
     def say(self, outcome: str, each: Scenario, start: float, text: str = "") -> None:
@@ -143,4 +154,8 @@ def place(error: BaseException) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main()))
+    try:
+        status = asyncio.run(main())
+    finally:
+        keep_logs()
+    sys.exit(status)

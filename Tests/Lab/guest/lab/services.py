@@ -106,21 +106,40 @@ class Services:
 
     async def until_adapter(self, within: float = 15) -> None:
         """Waits until bluetoothd has powered the adapter and offers both managers."""
+
+        def ready(objects: dict) -> bool:
+            interfaces = objects.get(HCI0, {})
+            return "org.bluez.LEAdvertisingManager1" in interfaces and interfaces["org.bluez.Adapter1"]["Powered"].value
+
+        await self.until(ready, "a powered adapter of bluetoothd's", within)
+
+    async def until_alone(self, within: float = 5) -> None:
+        """Waits until bluetoothd knows, and has told, that every phone has left."""
+        if self.bluetoothd is None or self.bluetoothd.returncode is not None:
+            return
+
+        def alone(objects: dict) -> bool:
+            devices = [faces["org.bluez.Device1"] for faces in objects.values() if "org.bluez.Device1" in faces]
+            return not any(each["Connected"].value for each in devices)
+
+        await self.until(alone, "bluetoothd's notice that every phone has left", within)
+
+    async def until(self, condition, what: str, within: float) -> None:
+        """Looks at bluetoothd's objects each time it has told of a change."""
         deadline = asyncio.get_running_loop().time() + within
         while (left := deadline - asyncio.get_running_loop().time()) > 0:
             again = asyncio.get_running_loop().create_future()
             waiter = (lambda: True, again)
             self.signal.waiters.add(waiter)
             try:
-                interfaces = (await self.managed()).get(HCI0, {})
-                if "org.bluez.LEAdvertisingManager1" in interfaces and interfaces["org.bluez.Adapter1"]["Powered"].value:
+                if condition(await self.managed()):
                     return
             except BusError:
-                pass
+                pass  # There is no bluetoothd yet.
             finally:
                 self.signal.waiters.discard(waiter)
             await asyncio.wait([again], timeout=min(left, 0.2))
-        raise TimedOut(f"bluetoothd offered no powered adapter within {within:g} s")
+        raise TimedOut(f"{what}: not within {within:g} s")
 
     async def get(self, interface: str, name: str, path: str = HCI0):
         value = await self.call("org.bluez", path, "org.freedesktop.DBus.Properties", "Get", "ss", [interface, name])

@@ -86,7 +86,7 @@ async def writable_descriptor(lab: Lab) -> None:
     handle = of(phone, 0x0106).descriptor("2901").handle
     await phone.write(handle, b"Pulse")
     expect(await phone.read(handle), b"Pulse", "written user description")
-    phone.client.mtu = await phone.exchange_mtu(100)
+    await phone.exchange_mtu(100)
     await expect_refusal(0x0D, phone.write(handle, bytes(21)), "a description of 21 bytes where 20 fit")
 
 
