@@ -81,6 +81,7 @@ class Runner:
         try:
             await asyncio.wait_for(self.prepare(each), 40)
             await asyncio.wait_for(each.run(self.lab), each.limit)
+            self.lab.services.check()
         except Skipped as skipped:
             self.skipped += 1
             self.say("skip", each, start, str(skipped))
@@ -119,7 +120,7 @@ class Runner:
         lab = self.lab
         bonded = False
         for phone in (lab.phone, lab.second):
-            bonded = bonded or bool(await phone.device.keystore.get_all())
+            bonded = bonded or phone.bonded
             try:
                 await asyncio.wait_for(phone.forget(), 10)
             except Exception as error:

@@ -9,8 +9,9 @@ from lab.services import BLUETOOTHD
 
 @dataclass
 class Capabilities:
-    # The longest value that one Write Request or a queue of prepared writes may carry.
+    # The longest value that one Write Request may carry, and a queue of prepared writes.
     longest_write: int = 512
+    longest_prepared_write: int = 512
     # The advertising interval that was asked for is honoured by a daemon in its stock configuration.
     stock_interval: bool = True
     # A write to a characteristic that also takes Write Commands can be refused.
@@ -23,6 +24,7 @@ async def of_bluez() -> Capabilities:
     version = await bluez_version()
     return Capabilities(
         longest_write=510 if version < (5, 69) else 512,
+        longest_prepared_write=508 if version < (5, 69) else 512,
         stock_interval=version >= (5, 77),
         refuses_beside_commands=False,
         exact_advert=False,

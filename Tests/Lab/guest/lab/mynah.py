@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 from pathlib import Path
 
@@ -23,12 +24,15 @@ class Mynah:
         self.signal = Signal()
         self.readers: list[asyncio.Task] = []
 
-    async def start(self, profile: str | Path, *options: str, user: str | None = None, ready: bool = True) -> None:
+    async def start(
+        self, profile: str | Path, *options: str, user: str | None = None, environment: dict[str, str] | None = None,
+        ready: bool = True,
+    ) -> None:  # fmt: skip
         command = [BINARY, "run", str(profile), "--radio", self.radio, "--events", "json", *options]
         self.note(f"--- {' '.join(command)}")
         self.process = await asyncio.create_subprocess_exec(
             *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-            user=user,
+            user=user, env={**os.environ, **(environment or {})},
         )  # fmt: skip
         self.readers = [asyncio.create_task(self.read_events()), asyncio.create_task(self.read_errors())]
         if ready:

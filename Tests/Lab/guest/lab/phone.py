@@ -25,6 +25,8 @@ PROPERTIES = [
     "extendedProperties",
 ]  # fmt: skip
 PRIMARY, SECONDARY = 0x2800, 0x2801
+# What the phone shows where the device's user has to type: the one that profiles give.
+PASSKEY = 123456
 
 
 class Refused(Exception):
@@ -81,6 +83,9 @@ class Delegate(PairingDelegate):
     async def get_number(self) -> int | None:
         return await self.typed
 
+    async def generate_passkey(self) -> int:
+        return PASSKEY
+
     async def display_number(self, number: int, digits: int) -> None:
         self.shown = number
         self.signal.happened()
@@ -132,6 +137,7 @@ class Phone:
         self.client = self.connection.gatt_client
         self.services, self.heard = [], {}
         self.connection.on("disconnection", lambda reason: self.on_disconnection())
+        self.connection.on("security_request", lambda requirements: self.on_security_request())
 
     def on_disconnection(self) -> None:
         self.connection = self.client = None
@@ -144,6 +150,10 @@ class Phone:
         if self.connection is not None:
             await self.connection.disconnect()
             await self.until_disconnected()
+
+    @property
+    def bonded(self) -> bool:
+        return bool(self.device.keystore.all_keys)
 
     async def forget(self) -> None:
         """Leaves, and drops every bond."""
@@ -161,6 +171,16 @@ class Phone:
         self.user = Delegate(io, self.signal)
         self.device.pairing_config_factory = lambda connection: PairingConfig(mitm=mitm, delegate=self.user)
         return asyncio.ensure_future(self.connection.pair())
+
+    async def encrypt(self) -> None:
+        """Encrypts with the key of an earlier pairing."""
+        assert self.connection is not None
+        await asyncio.wait_for(self.connection.encrypt(), 10)
+
+    def on_security_request(self) -> None:
+        """What every phone does with a bond when it is asked for security; BlueZ answers nothing before."""
+        if self.connection is not None and not self.connection.is_encrypted and self.bonded:
+            self.encrypting = asyncio.ensure_future(self.encrypt())
 
     # Requests
 

@@ -99,6 +99,11 @@ class Services:
         process, self.bluetoothd, self.mode = self.bluetoothd, None, ""
         await end(process, how)
 
+    def check(self) -> None:
+        """bluetoothd ends only where a scenario ends it."""
+        if self.bluetoothd is not None and self.bluetoothd.returncode is not None:
+            raise AssertionError(f"bluetoothd has died with {self.bluetoothd.returncode}")
+
     async def managed(self) -> dict:
         objects = await self.call("org.bluez", "/", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects")
         assert isinstance(objects, dict)

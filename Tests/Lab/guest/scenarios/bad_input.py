@@ -1,1 +1,155 @@
-"""todo"""
+"""What cannot work ends with a clear error and a status, and leaves nothing behind."""
+
+from dbus_fast import Message, MessageType, Variant
+from pathlib import Path
+
+from lab.adapter import SETS, RadioSwitch
+from lab.scenario import Lab, expect, expect_that, scenario
+from lab.services import HCI0
+
+
+async def refuses(lab: Lab, *words: str, profile: str | Path = "heart-rate.yaml", options: tuple[str, ...] = (), **more) -> None:
+    """`run` ends by itself with a status that is not 0, and its error speaks of one of the words."""
+    mynah = await lab.play(profile, *options, ready=False, **more)
+    status = await mynah.ended()
+    expect_that(0 < status < 128, f"wanted a failure of its own, found the exit status {status}: {mynah.errors.strip()}")
+    expect(mynah.all("ready"), [], "events ready")
+    said = mynah.errors.lower()
+    expect_that(any(word in said for word in words), f"the error speaks of none of {words}: {mynah.errors.strip() or '(nothing)'}")
+    expect(lab.air.advertised, [], "adverts on the air")
+
+
+@scenario()
+async def no_bus(lab: Lab) -> None:
+    """without a message bus"""
+    await refuses(lab, "bus", environment={"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/run/lab/nowhere"})
+
+
+@scenario()
+async def no_bluetoothd(lab: Lab) -> None:
+    """with a bus and without bluetoothd"""
+    mode = lab.services.mode
+    await lab.services.stop_bluetoothd()
+    try:
+        await refuses(lab, "bluetoothd")
+    finally:
+        await lab.services.start_bluetoothd(mode)
+        await lab.services.until_adapter()
+
+
+@scenario()
+async def no_adapter(lab: Lab) -> None:
+    """without an adapter"""
+    await lab.adapter.pull_out()
+    try:
+        await refuses(lab, "adapter")
+    finally:
+        await lab.adapter.plug_in()
+        await lab.services.until_adapter()
+
+
+@scenario()
+async def other_adapter(lab: Lab) -> None:
+    """with another adapter than the one that was asked for"""
+    await refuses(lab, "hci7", options=("--adapter", "hci7"))
+
+
+@scenario()
+async def blocked(lab: Lab) -> None:
+    """with an adapter that rfkill blocks"""
+    RadioSwitch.block(True)
+    try:
+        await lab.services.until(lambda objects: not power(objects), "the end of the adapter's power", 5)
+        await refuses(lab, "rfkill", "blocked")
+    finally:
+        RadioSwitch.block(False)
+        await lab.services.until_adapter()
+
+
+def power(objects: dict) -> bool:
+    return objects[HCI0]["org.bluez.Adapter1"]["Powered"].value
+
+
+POLICY = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <policy user="nobody">
+    <deny send_destination="org.bluez"/>
+  </policy>
+</busconfig>
+"""
+
+
+@scenario()
+async def no_permission(lab: Lab) -> None:
+    """as a user to whom the bus denies bluetoothd"""
+    path = Path("/etc/dbus-1/system.d/zz-lab.conf")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(POLICY)
+    try:
+        await reload_bus(lab)
+        await refuses(lab, "permission", "denied", "policy", "not allowed", user="nobody")
+    finally:
+        path.unlink()
+        await reload_bus(lab)
+
+
+async def reload_bus(lab: Lab) -> None:
+    bus = "org.freedesktop.DBus"
+    await lab.services.call(bus, "/org/freedesktop/DBus", bus, "ReloadConfig")
+
+
+@scenario()
+async def held_by_another(lab: Lab) -> None:
+    """when another application holds every advertising set, and it may keep them"""
+    bus = lab.services.bus
+    answered = {"Type": Variant("s", "peripheral"), "ManufacturerData": Variant("a{qv}", {0xFFFF: Variant("ay", b"\1")})}
+
+    def serve(message: Message) -> Message | None:
+        if message.message_type is MessageType.METHOD_CALL and message.path.startswith("/holder/"):
+            if message.member == "GetAll":
+                return Message.new_method_return(message, "a{sv}", [answered])
+            return Message.new_error(message, "org.freedesktop.DBus.Error.UnknownMethod", message.member)
+        return None
+
+    bus.add_message_handler(serve)
+    manager = (HCI0, "org.bluez.LEAdvertisingManager1")
+    held = []
+    try:
+        for number in range(SETS):
+            await lab.services.call("org.bluez", *manager, "RegisterAdvertisement", "oa{sv}", [f"/holder/{number}", {}])
+            held.append(f"/holder/{number}")
+        mynah = await lab.play("heart-rate.yaml", ready=False)
+        status = await mynah.ended()
+        expect_that(0 < status < 128, f"exit status {status}: {mynah.errors.strip()}")
+        expect_that("advertis" in mynah.errors.lower(), f"the error does not speak of advertising: {mynah.errors.strip()}")
+        expect(await lab.instances(), SETS, "instances of the other application")
+        expect((await lab.services.settings())["Alias"] == "Mynah HRM", False, "alias left behind")
+    finally:
+        bus.remove_message_handler(serve)
+        for path in held:
+            await lab.services.call("org.bluez", *manager, "UnregisterAdvertisement", "o", [path])
+
+
+@scenario()
+async def profiles(lab: Lab) -> None:
+    """with profiles that are none: absent, no YAML, of wrong types, too long, reserved, over their budget"""
+    head = "mynah: 1\nname: Bad\ndevice: {name: Bad}\n"
+    service = "services:\n  - uuid: battery\n    characteristics:\n      - {uuid: 2A19, properties: [read], value: {hex: 64}}\n"
+    bad = {
+        "no-yaml": ("{ [", "no-yaml"),
+        "wrong-type": (head + "services: 7\n", "services"),
+        "unknown-key": (head + "advertizing: {}\n" + service, "advertis"),
+        "duplicate-key": (head + "name: Twice\n" + service, "name"),
+        "uuid-length": (head + service.replace("battery", "12345"), "12345"),
+        "reserved": (head + service.replace("battery", "1800"), "1800"),
+        "cccd": (head + service.replace("}}\n", "}, descriptors: [{uuid: 2902, value: {hex: 0000}}]}\n"), "2902"),
+        "value-of-513": (head + service.replace("{hex: 64}", "{hex: " + "00" * 513 + "}"), "512"),
+        "over-budget": (head + "advertising: {manufacturerData: {0x0059: " + "00" * 40 + "}}\n" + service, "manufacturerdata"),
+        "nested": ("[" * 10_000_000, "nested"),
+    }
+    for name, (text, word) in bad.items():
+        await refuses(lab, word, profile=lab.written(f"{name}.yaml", text))
+    await refuses(lab, "nowhere", profile=Path("/run/lab/nowhere.yaml"))
+    await refuses(lab, "lab", "directory", profile=Path("/run/lab"))
+    expect(await lab.instances(), 0, "active instances")

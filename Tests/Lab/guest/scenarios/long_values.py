@@ -82,8 +82,9 @@ async def prepared_write(lab: Lab) -> None:
     """a long write in prepared parts is stored whole, and only when it is executed"""
     phone = await lab.meet()
     await phone.exchange_mtu(100)
-    handle, value = of(phone, 0x0202).handle, bytes(index % 253 for index in range(510))
-    for offset in range(0, 510, 95):
+    length = min(510, lab.capabilities.longest_prepared_write)
+    handle, value = of(phone, 0x0202).handle, bytes(index % 253 for index in range(length))
+    for offset in range(0, length, 95):
         part = value[offset : offset + 95]
         expect(await phone.prepare(handle, offset, part), part, f"repeated part at {offset}")
     expect(await phone.read_long(handle), b"short", "value before the execution")
