@@ -18,14 +18,20 @@ public struct RadioCapabilities: Hashable, Sendable {
     public var hasBackPressure = true
     /// Tells a write command from a write request.
     public var tellsWriteCommands = true
-    /// Can refuse a write of a characteristic that also takes commands.
+    /// Can refuse a write of a characteristic that also takes commands, one longer than `maxLength` with 0x0D included.
     public var refusesWritesBesideCommands = true
-    /// Can answer a write longer than `maxLength` with 0x0D beside writeWithoutResponse.
+    /// The longest write that it takes, in bytes.
     public var maximumWriteLength = GATT.maximumValueLength
     /// The ATT errors that a handler can send as the answer to a read, by code.
     public var readErrors = ErrorCodes.all
     /// The ATT errors that a handler can send as the answer to a write, by code.
     public var writeErrors = ErrorCodes.all
+    /// Protects write commands without also taking write requests.
+    public var protectsCommandsAlone = true
+    /// Asks for the device's consent before a central subscribes.
+    public var authorizesSubscriptions = true
+    /// Advertises a company or a service with no data behind it.
+    public var sendsEmptyAdvertisingData = true
     /// How long an answer may take; nil: the 30 s of an ATT transaction.
     public var answerDeadline: Duration?
 

@@ -35,7 +35,7 @@ func head(_ rest: String) -> String { "mynah: 1\nname: Test\n" + rest }
 
 /// A profile with one characteristic, whose fields are `fields`, on line 7 and indented by eight.
 func characteristic(_ fields: String) -> String {
-    head("services:\n  - uuid: battery\n    characteristics:\n      -\n        uuid: 2A19\n        " + fields)
+    head("services:\n  - uuid: battery\n    characteristics:\n      - uuid: 2A19\n        " + fields)
 }
 
 /// Where the repository is.

@@ -1,0 +1,128 @@
+import MynahSupport
+
+/// Something that a device wants of its radio, and where it says so.
+///
+/// The place is whatever its author understands: a line of a profile, a line of a program.
+public struct RadioRequirement<Place: Sendable>: Sendable {
+    /// What is wanted.
+    public var need: RadioNeed
+    /// What wants it, for people: `the characteristic 2A39`.
+    public var subject: String
+    /// Where it says so.
+    public var place: Place
+
+    /// A requirement.
+    public init(_ need: RadioNeed, of subject: String, at place: Place) {
+        self.need = need
+        self.subject = subject
+        self.place = place
+    }
+}
+
+/// What a device can want of its radio that not every radio does.
+public enum RadioNeed: Hashable, Sendable {
+    /// To answer a read with this error.
+    case readError(ATTError)
+    /// To answer a write with this error.
+    case writeError(ATTError)
+    /// To answer write requests with an error although commands are taken too.
+    case refusalBesideCommands
+    /// To answer longer write requests than this with 0x0D although commands are taken too, in bytes.
+    case lengthLimitBesideCommands(Int)
+    /// To take writes of up to this many bytes.
+    case writes(Int)
+    /// To protect commands without also taking write requests.
+    case protectedCommands
+    /// To ask for the device's consent before a central subscribes.
+    case authorizedSubscriptions
+    /// To advertise at this interval.
+    case advertisingInterval(Duration)
+    /// To advertise a UUID in the width it was written in, although a shorter one says the same.
+    case advertisedWidth(BluetoothUUID)
+    /// To advertise a company or a service with no data behind it.
+    case emptyAdvertisingData
+}
+
+/// A requirement that a radio does not meet.
+public struct RadioShortcoming<Place: Sendable>: Sendable {
+    /// What is not met.
+    public var requirement: RadioRequirement<Place>
+    /// Whether the device would do something else than was ordered; else it does a little less, and says so.
+    public var isFatal: Bool
+    /// What the radio cannot do, and what to do about it, as a sentence without its full stop.
+    public var message: String
+}
+
+extension RadioCapabilities {
+    /// What the radio does not do of all this, in order.
+    public func shortcomings<Place>(
+        _ requirements: some Sequence<RadioRequirement<Place>>
+    ) -> [RadioShortcoming<Place>] {
+        requirements.compactMap { requirement in
+            shortcoming(requirement.need, requirement.subject).map {
+                RadioShortcoming(requirement: requirement, isFatal: $0.isFatal, message: $0.message)
+            }
+        }
+    }
+
+    private func shortcoming(_ need: RadioNeed, _ subject: String) -> (isFatal: Bool, message: String)? {
+        switch need {
+        case .readError(let error) where !readErrors.contains(error):
+            (true, "\(name) cannot answer a read with \(error); it can send \(readErrors)")
+        case .writeError(let error) where !writeErrors.contains(error):
+            (true, "\(name) cannot answer a write with \(error); it can send \(writeErrors)")
+        case .refusalBesideCommands where !refusesWritesBesideCommands:
+            (
+                true,
+                "\(name) takes every write of \(subject), because it has writeWithoutResponse; leave that out, or the error"
+            )
+        case .lengthLimitBesideCommands(let length)
+        where !refusesWritesBesideCommands && length < maximumWriteLength:
+            (
+                false,
+                "\(name) does not answer writes of more than \(length) bytes with 0x0D, because \(subject) has writeWithoutResponse"
+            )
+        case .writes(let length) where length > maximumWriteLength:
+            (
+                false,
+                "\(name) takes writes of up to \(maximumWriteLength) bytes, and \(subject) would take \(length)"
+            )
+        case .protectedCommands where !protectsCommandsAlone:
+            (false, "\(name) protects commands only by giving \(subject) the property write as well")
+        case .authorizedSubscriptions where !authorizesSubscriptions:
+            (true, "\(name) cannot ask for consent before a central subscribes to \(subject)")
+        case .advertisingInterval where !keepsInterval:
+            (false, "\(name) advertises at an interval of its own")
+        case .advertisedWidth(let uuid) where !advertisesExactly:
+            (false, "\(name) advertises \(uuid) as \(uuid.shortest)")
+        case .emptyAdvertisingData where !sendsEmptyAdvertisingData:
+            (true, "\(name) does not advertise \(subject) without a byte of data")
+        default: nil
+        }
+    }
+}
+
+extension RadioCapabilities.ErrorCodes: CustomStringConvertible {
+    /// The codes, runs of them as ranges: `0x06 to 0x08 and 0x80 to 0x9F`.
+    public var description: String {
+        var runs: [ClosedRange<UInt8>] = []
+        for code in UInt8.min...UInt8.max where contains(ATTError(code: code)) {
+            if let last = runs.last, Int(last.upperBound) + 1 == Int(code) {
+                runs[runs.count - 1] = last.lowerBound...code
+            } else {
+                runs.append(code...code)
+            }
+        }
+        let words = runs.flatMap { run in
+            switch run.count {
+            case 1: [Self.text(run.lowerBound)]
+            case 2: [Self.text(run.lowerBound), Self.text(run.upperBound)]
+            default: ["\(Self.text(run.lowerBound)) to \(Self.text(run.upperBound))"]
+            }
+        }
+        guard words.count > 1, let last = words.last else { return words.first ?? "none" }
+        return words.dropLast().joined(separator: ", ") + " and " + last
+    }
+
+    private static func text(_ code: UInt8) -> String { "0x" + Hex.encode([code]) }
+}

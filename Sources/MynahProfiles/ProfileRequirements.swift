@@ -1,0 +1,83 @@
+public import MynahCore
+
+extension Profile {
+    /// What the profile wants of a radio that not every radio does, in the file's order.
+    public var requirements: [RadioRequirement<SourceMark>] {
+        var list: [RadioRequirement<SourceMark>] = []
+        if let advertising { list += requirements(of: advertising) }
+        var hasSaidWrites = false
+        for service in services {
+            for characteristic in service.characteristics {
+                list += requirements(of: characteristic, hasSaidWrites: &hasSaidWrites)
+            }
+        }
+        return list.sorted { ($0.place.line, $0.place.column) < ($1.place.line, $1.place.column) }
+    }
+
+    /// What a radio with these abilities does not do of it.
+    ///
+    /// `isChosen`: it is the one that will play the profile, so what it would do otherwise than ordered is an error;
+    /// else everything is a warning.
+    public func issues(with capabilities: RadioCapabilities, isChosen: Bool) -> [ProfileIssue] {
+        capabilities.shortcomings(requirements).map {
+            issue(isChosen && $0.isFatal ? .error : .warning, at: $0.requirement.place, $0.message)
+        }
+    }
+
+    private func requirements(of advertising: Advertising) -> [RadioRequirement<SourceMark>] {
+        // How an app is advertised is the phone's to say, not the profile's.
+        guard app == nil else { return [] }
+        let advertisement = advertising.advertisement
+        var list: [RadioRequirement<SourceMark>] = []
+        func want(_ need: RadioNeed, _ field: String) {
+            let mark = advertising.marks[field] ?? advertising.marks[""] ?? .start
+            list.append(RadioRequirement(need, of: "advertising.\(field)", at: mark))
+        }
+        if let interval = advertisement.interval { want(.advertisingInterval(interval), "interval") }
+        for uuid in advertisement.serviceUUIDs where uuid.width != uuid.shortest.width {
+            want(.advertisedWidth(uuid), "serviceUUIDs")
+        }
+        for uuid in advertisement.solicitedServiceUUIDs where uuid.width != uuid.shortest.width {
+            want(.advertisedWidth(uuid), "solicitedServiceUUIDs")
+        }
+        if advertisement.manufacturerData.contains(where: \.data.isEmpty) {
+            want(.emptyAdvertisingData, "manufacturerData")
+        }
+        if advertisement.serviceData.contains(where: \.data.isEmpty) {
+            want(.emptyAdvertisingData, "serviceData")
+        }
+        return list
+    }
+
+    private func requirements(
+        of characteristic: Characteristic, hasSaidWrites: inout Bool
+    ) -> [RadioRequirement<SourceMark>] {
+        let properties = characteristic.properties
+        let subject = "the characteristic \(characteristic.uuid)"
+        var list: [RadioRequirement<SourceMark>] = []
+        func want(_ need: RadioNeed, _ field: String) {
+            let mark = characteristic.marks[field] ?? characteristic.mark
+            list.append(RadioRequirement(need, of: subject, at: mark))
+        }
+        let takesCommands = properties.contains(.writeWithoutResponse)
+        let takesRequests = !properties.isDisjoint(with: [.write, .reliableWrite])
+        if let error = characteristic.readError { want(.readError(error), "errors.read") }
+        if let error = characteristic.writeError {
+            want(.writeError(error), "errors.write")
+            if takesCommands, takesRequests { want(.refusalBesideCommands, "errors.write") }
+        }
+        if takesCommands, !takesRequests, characteristic.permissions.write != .open {
+            want(.protectedCommands, "permissions")
+        }
+        if characteristic.permissions.notify == .authorized { want(.authorizedSubscriptions, "permissions") }
+        guard !properties.isDisjoint(with: .anyWrite) else { return list }
+        // Nobody asked for the 512 bytes that a value may have unless said: one word about it is enough.
+        let isSaid = characteristic.marks["maxLength"] != nil
+        if isSaid || !hasSaidWrites { want(.writes(characteristic.maximumLength), "maxLength") }
+        if !isSaid { hasSaidWrites = true }
+        if takesCommands, takesRequests, isSaid {
+            want(.lengthLimitBesideCommands(characteristic.maximumLength), "maxLength")
+        }
+        return list
+    }
+}

@@ -1,0 +1,83 @@
+import MynahCore
+import Testing
+
+@Suite struct RadioRequirementTests {
+    /// A radio that does as little as any.
+    private var modest: RadioCapabilities {
+        var radio = RadioCapabilities(name: "Modest")
+        radio.readErrors = .init([0x06, 0x07, 0x08, 0x0E])
+        radio.writeErrors = .init([0x0D])
+        radio.refusesWritesBesideCommands = false
+        radio.maximumWriteLength = 510
+        radio.protectsCommandsAlone = false
+        radio.authorizesSubscriptions = false
+        radio.keepsInterval = false
+        radio.advertisesExactly = false
+        radio.sendsEmptyAdvertisingData = false
+        return radio
+    }
+
+    private static let needs: [(RadioNeed, isFatal: Bool, String)] = [
+        (
+            .readError(.insufficientResources), true,
+            "Modest cannot answer a read with 0x11 (insufficient resources); it can send 0x06 to 0x08 and 0x0E"
+        ),
+        (
+            .writeError(.init(code: 0x80)), true,
+            "Modest cannot answer a write with 0x80 (application error); it can send 0x0D"
+        ),
+        (
+            .refusalBesideCommands, true,
+            "Modest takes every write of X, because it has writeWithoutResponse; leave that out, or the error"
+        ),
+        (
+            .lengthLimitBesideCommands(20), false,
+            "Modest does not answer writes of more than 20 bytes with 0x0D, because X has writeWithoutResponse"
+        ),
+        (.writes(512), false, "Modest takes writes of up to 510 bytes, and X would take 512"),
+        (.protectedCommands, false, "Modest protects commands only by giving X the property write as well"),
+        (.authorizedSubscriptions, true, "Modest cannot ask for consent before a central subscribes to X"),
+        (.advertisingInterval(.milliseconds(100)), false, "Modest advertises at an interval of its own"),
+        (
+            .advertisedWidth(BluetoothUUID(0x180D as UInt16).in128Bits), false,
+            "Modest advertises 0000180D-0000-1000-8000-00805F9B34FB as 180D"
+        ),
+        (.emptyAdvertisingData, true, "Modest does not advertise X without a byte of data"),
+    ]
+
+    @Test("a radio that cannot do something says what, and whether it matters", arguments: needs.indices)
+    func saysWhat(_ index: Int) throws {
+        let (need, isFatal, message) = Self.needs[index]
+        let found = modest.shortcomings([RadioRequirement(need, of: "X", at: 7)])
+        let shortcoming = try #require(found.first)
+        #expect(found.count == 1)
+        #expect(shortcoming.message == message)
+        #expect(shortcoming.isFatal == isFatal)
+        #expect(shortcoming.requirement.place == 7)
+    }
+
+    @Test("a radio that can do everything says nothing")
+    func saysNothing() {
+        let all = Self.needs.map { RadioRequirement($0.0, of: "X", at: 7) }
+        #expect(RadioCapabilities(name: "Able").shortcomings(all).isEmpty)
+    }
+
+    @Test("what stays within a radio's limits is no shortcoming")
+    func withinLimits() {
+        let needs: [RadioNeed] = [
+            .readError(.invalidOffset), .writeError(.invalidAttributeValueLength), .writes(510),
+            .lengthLimitBesideCommands(510),
+        ]
+        #expect(modest.shortcomings(needs.map { RadioRequirement($0, of: "X", at: 7) }).isEmpty)
+    }
+
+    @Test("error codes are listed as runs")
+    func listsCodes() {
+        #expect(RadioCapabilities.ErrorCodes([]).description == "none")
+        #expect(RadioCapabilities.ErrorCodes([0xFF]).description == "0xFF")
+        #expect(RadioCapabilities.ErrorCodes([0x0E, 0x0D]).description == "0x0D and 0x0E")
+        #expect(RadioCapabilities.ErrorCodes.all.description == "0x01 to 0xFF")
+        let codes = RadioCapabilities.ErrorCodes([0x02, 0x06, 0x07, 0x08] + ATTError.applicationCodes)
+        #expect(codes.description == "0x02, 0x06 to 0x08 and 0x80 to 0x9F")
+    }
+}

@@ -1,0 +1,93 @@
+import MynahCore
+import MynahProfiles
+import Testing
+
+@Suite struct ProfileRequirementTests {
+    private var modest: RadioCapabilities {
+        var radio = RadioCapabilities(name: "Modest")
+        radio.readErrors = .init(ATTError.applicationCodes)
+        radio.writeErrors = .init(ATTError.applicationCodes)
+        radio.refusesWritesBesideCommands = false
+        radio.maximumWriteLength = 510
+        radio.protectsCommandsAlone = false
+        radio.authorizesSubscriptions = false
+        radio.keepsInterval = false
+        radio.advertisesExactly = false
+        radio.sendsEmptyAdvertisingData = false
+        return radio
+    }
+
+    private func lines(_ text: String, isChosen: Bool) throws -> [String] {
+        try profile(text).issues(with: modest, isChosen: isChosen).map {
+            "\($0.mark?.line ?? 0):\($0.mark?.column ?? 0) \($0.severity.rawValue)"
+        }
+    }
+
+    private static let cases: [(String, String)] = [
+        (head("advertising:\n  interval: 100 ms\n"), "4:13 warning"),
+        (head("advertising:\n  serviceUUIDs: [0000180D]\n"), "4:17 warning"),
+        (head("advertising:\n  manufacturerData: {0x59: \"\"}\n"), "4:21 error"),
+        (head("advertising:\n  serviceData: {180F: \"\"}\n"), "4:16 error"),
+        (characteristic("properties: [read]\n        errors: {read: 0x11}\n"), "8:24 error"),
+        (
+            characteristic("properties: [write]\n        maxLength: 20\n        errors: {write: 0x11}\n"),
+            "9:25 error"
+        ),
+        (characteristic("properties: [write]\n        maxLength: 511\n"), "8:20 warning"),
+        (characteristic("properties: [notify]\n        permissions: {notify: authorized}\n"), "8:22 error"),
+        (
+            characteristic("properties: [write, writeWithoutResponse]\n        maxLength: 20\n"),
+            "8:20 warning"
+        ),
+    ]
+
+    @Test("what the chosen radio would do otherwise is an error where the profile says it", arguments: cases)
+    func chosenRadio(_ text: String, _ expected: String) throws {
+        #expect(try lines(text, isChosen: true) == [expected])
+    }
+
+    @Test("of a radio that was not chosen everything is a warning", arguments: cases)
+    func otherRadio(_ text: String, _ expected: String) throws {
+        let warning = expected.replacing("error", with: "warning")
+        #expect(try lines(text, isChosen: false) == [warning])
+    }
+
+    @Test("an error for requests that stand beside commands wants a radio that can refuse them")
+    func refusalBesideCommands() throws {
+        let text = characteristic(
+            "properties: [write, writeWithoutResponse]\n        maxLength: 512\n        errors: {write: 0x80}\n"
+        )
+        #expect(try lines(text, isChosen: true) == ["8:20 warning", "9:25 error"])
+    }
+
+    @Test("the 512 bytes that nobody asked for are told once")
+    func lengthIsToldOnce() throws {
+        let text = head(
+            """
+            services:
+              - uuid: battery
+                characteristics:
+                  - {uuid: 2A19, properties: [write]}
+                  - {uuid: 2A1B, properties: [write]}
+            """)
+        #expect(try lines(text, isChosen: true) == ["6:9 warning"])
+    }
+
+    @Test("an app's advertisement is the phone's to lay out")
+    func appAdvertising() throws {
+        let text = head("app: {iOS: 17}\nadvertising: {serviceUUIDs: [0000180D]}\n")
+        #expect(try profile(text).requirements.isEmpty)
+    }
+
+    @Test("a shortcoming shows the line that asks for it")
+    func showsLine() throws {
+        let profile = try profile(characteristic("properties: [read]\n        errors: {read: 0x11}\n"))
+        let issue = try #require(profile.issues(with: modest, isChosen: true).first)
+        #expect(
+            issue.description == """
+                device.yaml:8:24: error: Modest cannot answer a read with 0x11 (insufficient resources); it can send 0x80 to 0x9F
+                        errors: {read: 0x11}
+                                       ^
+                """)
+    }
+}
