@@ -1,4 +1,26 @@
+import ArgumentParser
+
+/// `mynah`.
 @main
-struct Main {
-    static func main() {}
+struct MynahCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mynah",
+        abstract: "Plays Bluetooth LE devices that are written down in profile files.",
+        discussion: """
+            A profile declares a device: its services, its values and how they move, what it advertises. Mynah plays it \
+            through BlueZ, so that phones find it, connect, read, write and subscribe.
+
+              mynah new heart-rate > strap.yaml     a commented profile to start from
+              mynah check strap.yaml                every problem with its line and column
+              mynah show strap.yaml                 the attributes, and the bytes on the air
+              mynah run strap.yaml                  on the air until Ctrl-C
+            """,
+        version: "0.1.0",
+        subcommands: [RunCommand.self, CheckCommand.self, ShowCommand.self, NewCommand.self])
+}
+
+/// How commands end when something is wrong: 1 for problems of a profile or a radio, 64 for wrong usage.
+enum Exit {
+    static let problems = ExitCode(1)
+    static let usage = ExitCode(64)
 }

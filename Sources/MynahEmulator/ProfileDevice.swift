@@ -1,4 +1,4 @@
-public import MynahCore
+import MynahCore
 public import MynahProfiles
 
 extension EmulatedDevice {

@@ -1,0 +1,14 @@
+import MynahCore
+
+/// The agent capabilities as bluetoothd spells them (doc/org.bluez.AgentManager1.rst).
+enum AgentCapability {
+    static func name(of capability: IOCapability) -> String {
+        switch capability {
+        case .displayOnly: "DisplayOnly"
+        case .displayYesNo: "DisplayYesNo"
+        case .keyboardOnly: "KeyboardOnly"
+        case .noInputNoOutput: "NoInputNoOutput"
+        case .keyboardDisplay: "KeyboardDisplay"
+        }
+    }
+}

@@ -1,0 +1,28 @@
+public import MynahCore
+
+/// What a peripheral can do through bluetoothd, by its version.
+public enum BlueZCapabilities {
+    /// The abilities of a version; `keepsInterval` where it is known from the daemon itself, else what the version does
+    /// without `--experimental`.
+    public static func capabilities(
+        version: BlueZVersion = .oldest, keepsInterval: Bool? = nil, namesSubscribers: Bool = false,
+        adapter: String? = nil
+    ) -> RadioCapabilities {
+        var result = RadioCapabilities(name: "BlueZ \(version)" + (adapter.map { " on \($0)" } ?? ""))
+        result.namesSubscribers = namesSubscribers
+        result.sendsToOneCentral = namesSubscribers
+        result.namesConfirmingCentral = namesSubscribers
+        result.advertisesExactly = false
+        result.keepsInterval = keepsInterval ?? (version >= BlueZVersion(5, 77))
+        result.placesScanResponse = false
+        result.hasBackPressure = false
+        result.tellsWriteCommands = false
+        result.refusesWritesBesideCommands = false
+        // check_length counts the header before 8bf3a4a26.
+        result.maximumWriteLength = version >= BlueZVersion(5, 69) ? GATT.maximumValueLength : 510
+        result.readErrors = .init(BlueZErrors.codes(version: version, isRead: true))
+        result.writeErrors = .init(BlueZErrors.codes(version: version, isRead: false))
+        result.answerDeadline = .seconds(5)
+        return result
+    }
+}

@@ -1,0 +1,97 @@
+import MynahCore
+import MynahDBus
+import MynahSupport
+
+/// ATT errors as D-Bus errors (bluetoothd's dbus_error_to_att_ecode), and bluetoothd's errors as ours.
+enum BlueZErrors {
+    private static let names: [UInt8: String] = [
+        0x06: "NotSupported", 0x07: "InvalidOffset", 0x08: "NotAuthorized", 0x0D: "InvalidValueLength",
+        0xFE: "InProgress",
+    ]
+
+    /// The codes that reach a central.
+    static func codes(version: BlueZVersion, isRead: Bool) -> [UInt8] {
+        var codes: [UInt8] = Array(names.keys) + [0x0E, isRead ? 0x02 : 0x03] + ATTError.applicationCodes
+        if version >= BlueZVersion(5, 76) { codes.append(0xFD) }
+        return codes
+    }
+
+    /// What to answer bluetoothd so that the central gets this code, or 0x0E where nothing does.
+    static func answer(for error: ATTError, isRead: Bool) -> DBusError {
+        let code = error.code
+        if ATTError.applicationCodes.contains(code) { return named("Failed", "0x" + Hex.encode([code])) }
+        if let name = names[code] { return named(name, error.description) }
+        switch code {
+        case 0x02 where isRead, 0x03 where !isRead: return named("NotPermitted", error.description)
+        case 0xFD: return named("ImproperlyConfigured", error.description)
+        // An empty message is 0x0E; any other text that is no number would be 0x80.
+        default: return named("Failed", "")
+        }
+    }
+
+    private static func named(_ name: String, _ message: String) -> DBusError {
+        DBusError(DBusError.Name(rawValue: "org.bluez.Error." + name), message)
+    }
+
+    /// What went wrong while talking to bluetoothd, in words that help.
+    static func radioError(_ error: DBusError, doing what: String) -> RadioError {
+        switch error.name.rawValue {
+        case DBusError.Name.serviceUnknown.rawValue, DBusError.Name.nameHasNoOwner.rawValue,
+            "org.freedesktop.DBus.Error.Spawn.ChildExited", "org.freedesktop.systemd1.NoSuchUnit":
+            return RadioError(
+                .unreachable, "bluetoothd is not running", remedy: "start it: systemctl start bluetooth")
+        case DBusError.Name.noServer.rawValue, "org.freedesktop.DBus.Error.FileNotFound":
+            return RadioError(
+                .unreachable, "there is no D-Bus system bus here (\(error.message))",
+                remedy: "start it: systemctl start dbus")
+        case DBusError.Name.accessDenied.rawValue, "org.freedesktop.DBus.Error.AuthFailed":
+            return RadioError(
+                .notPermitted, "this user may not talk to bluetoothd (\(error.message))",
+                remedy: "run it as a user of the group bluetooth, or as root")
+        case DBusError.Name.noReply.rawValue, "org.freedesktop.DBus.Error.Timeout",
+            "org.freedesktop.DBus.Error.TimedOut":
+            return RadioError(
+                .timedOut, "bluetoothd did not answer while \(what)",
+                remedy: "restart it: systemctl restart bluetooth")
+        case DBusError.Name.disconnected.rawValue:
+            return RadioError(.lost, "the connection to the D-Bus system bus ended while \(what)")
+        case "org.bluez.Error.Blocked":
+            return RadioError(
+                .blocked, "the adapter is blocked by rfkill", remedy: "rfkill unblock bluetooth")
+        default:
+            return RadioError(.protocolViolation, "bluetoothd refused \(what): \(error)")
+        }
+    }
+
+    /// Why an advertisement was refused; bluetoothd's own texts say little.
+    static func advertisementError(_ error: DBusError) -> RadioError {
+        switch (error.name.rawValue, error.message) {
+        case ("org.bluez.Error.NotPermitted", _):
+            return RadioError(
+                .noAdvertisingSet, "every advertising set of the adapter is taken by other applications",
+                remedy: "end one of them; `bluetoothctl show` counts the sets (ActiveInstances)")
+        case ("org.bluez.Error.Failed", let text) where text.contains("register advertisement"):
+            return RadioError(
+                .advertisementRefused,
+                "the kernel refused the advertisement, although it fits",
+                remedy:
+                    "some 6.12 and 6.18 kernels refuse every one from BlueZ before 5.87; try another kernel or BlueZ"
+            )
+        case ("org.bluez.Error.Failed", let text) where text.contains("parse"):
+            return RadioError(
+                .advertisementRefused, "bluetoothd does not understand the advertisement (\(text))")
+        default:
+            return radioError(error, doing: "registering the advertisement")
+        }
+    }
+
+    /// Why services were refused.
+    static func servicesError(_ error: DBusError) -> RadioError {
+        guard error.name.rawValue.hasPrefix("org.bluez.Error.") else {
+            return radioError(error, doing: "registering the services")
+        }
+        return RadioError(
+            .servicesRefused, "bluetoothd refused the services (\(error.message))",
+            remedy: "its log says which: journalctl -u bluetooth")
+    }
+}

@@ -1,0 +1,54 @@
+import MynahDBus
+
+/// The names that bluetoothd knows things by (doc/org.bluez.*.rst).
+enum BlueZ {
+    static let service = "org.bluez"
+    static let root: ObjectPath = "/org/bluez"
+    static let adapter = "org.bluez.Adapter1"
+    static let device = "org.bluez.Device1"
+    static let gattManager = "org.bluez.GattManager1"
+    static let advertisingManager = "org.bluez.LEAdvertisingManager1"
+    static let agentManager = "org.bluez.AgentManager1"
+    static let gattService = "org.bluez.GattService1"
+    static let gattCharacteristic = "org.bluez.GattCharacteristic1"
+    static let gattDescriptor = "org.bluez.GattDescriptor1"
+    static let advertisement = "org.bluez.LEAdvertisement1"
+    static let agent = "org.bluez.Agent1"
+    static let objectManager = "org.freedesktop.DBus.ObjectManager"
+    static let properties = "org.freedesktop.DBus.Properties"
+}
+
+/// Which bluetoothd, as far as its behaviour differs.
+public struct BlueZVersion: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// The number before the point.
+    public var major: Int
+    /// The number behind it.
+    public var minor: Int
+
+    /// A version.
+    public init(_ major: Int, _ minor: Int) {
+        self.major = major
+        self.minor = minor
+    }
+
+    /// `5.66`, as `bluetoothd -v` prints it; nil for anything else.
+    public init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: ".", maxSplits: 1)
+        guard parts.count == 2, let major = Int(parts[0]), let minor = Int(parts[1].prefix { $0.isNumber })
+        else {
+            return nil
+        }
+        self.init(major, minor)
+    }
+
+    /// The oldest that is known here, taken for granted where the version cannot be told.
+    public static let oldest = BlueZVersion(5, 66)
+
+    /// `5.66`.
+    public var description: String { "\(major).\(minor)" }
+
+    /// By major, then by minor number.
+    public static func < (left: BlueZVersion, right: BlueZVersion) -> Bool {
+        (left.major, left.minor) < (right.major, right.minor)
+    }
+}

@@ -1,0 +1,195 @@
+public import Logging
+public import MynahCore
+public import MynahDBus
+
+/// Plays a peripheral through bluetoothd, beside whatever else uses the adapter.
+///
+/// Everything happens on `GLibExecutor.shared`, where D-Bus is spoken too: a request goes from the bus to the sink and back
+/// on one thread.
+public actor BlueZRadio: PeripheralRadio {
+    /// How the radio is set up.
+    public struct Options: Sendable {
+        /// The adapter, `hci0` or `AA:BB:CC:DD:EE:FF`; nil: the first.
+        public var adapter: String?
+        /// How many notifications a second are handed to bluetoothd, which queues them without limit; nil: any number.
+        ///
+        /// 2,000 is more than a phone takes: at the shortest connection interval, 7.5 ms, it is fifteen to an event.
+        public var notificationRate: Int? = 2000
+        /// Asks for a socket for each subscriber, so that subscribers have names; for BlueZ 5.80 and later.
+        public var acquiresNotify = false
+        /// The bus.
+        public var bus = DBusConnection.Address.system
+        /// bluetoothd's version; nil: the installed program is asked.
+        public var version: BlueZVersion?
+
+        /// The first adapter and the defaults.
+        public init() {}
+    }
+
+    struct Batch {
+        var services: [ServiceDefinition]
+        var tree: AttributeTree
+        var isRegistered = false
+    }
+
+    struct Attribute {
+        var path: ObjectPath
+        var uuid: BluetoothUUID
+        var value: [UInt8]?
+        var permissions: AttributePermissions
+        var sends = false
+        /// bluetoothd said that somebody subscribed, and not yet that all are gone.
+        var isSubscribed = false
+        /// The sink was told so.
+        var isToldSubscribed = false
+    }
+
+    struct Found {
+        var alias: String
+        var isAliasDefault: Bool
+        var isPowered: Bool
+        var isPairable: Bool
+    }
+
+    let options: Options
+    let logger: Logger
+    var connection: DBusConnection?
+    var subscriptions: [DBusSubscription] = []
+    var sink: (any RadioSink)?
+    var identity = DeviceIdentity(name: "")
+    var life = RadioLife()
+    var hasOwner = false
+    var objects = BusObjects()
+    /// The adapter in use, by path and by address: a returning one may have another path.
+    var adapter: (path: ObjectPath, address: String)?
+    var found: Found?
+    var version = BlueZVersion.oldest
+    var capabilities = RadioCapabilities(name: "BlueZ")
+    var isAgentRegistered = false
+
+    var batches: [PublishedServices.ID: Batch] = [:]
+    var attributes: [AttributeKey: Attribute] = [:]
+    var lastBatch: UInt32 = 0
+    var nextHandle = AttributeTree.firstHandle
+
+    var advertising: BlueZAdvertising?
+    var advertisementState = AdvertisementState.absent
+    var toldWarnings: Set<String> = []
+
+    var peers = PeerTable()
+    var pacer: NotificationPacer
+    var isFull = false
+    var late: [UInt64: LateReply] = [:]
+    var lastLate: UInt64 = 0
+    private(set) var timers: Timers?
+
+    /// Timers whose handlers come back to the radio.
+    struct Timers {
+        var retry: GLibTimer
+        var pace: GLibTimer
+        var deadline: GLibTimer
+    }
+
+    /// The thread on which D-Bus is spoken.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        GLibExecutor.shared.asUnownedSerialExecutor()
+    }
+
+    /// A radio that is not started.
+    public init(options: Options = Options(), logger: Logger = Logger(label: "mynah.bluez")) {
+        self.options = options
+        self.logger = logger
+        pacer = NotificationPacer(rate: options.notificationRate)
+    }
+
+    // MARK: Start and stop
+
+    /// Finds bluetoothd and the adapter, turns it on and becomes its pairing agent.
+    public func start(
+        _ identity: DeviceIdentity, sink: any RadioSink
+    ) async throws(RadioError) -> RadioCapabilities {
+        guard life.state == .stopped else {
+            throw RadioError(.invalidState, "the radio has been started already")
+        }
+        _ = life.handle(.start)
+        self.identity = identity
+        self.sink = sink
+        timers = makeTimers()
+        let asked = options.version == nil ? Task.detached { BlueZVersion.installed() } : nil
+        do throws(RadioError) {
+            try await connect()
+            let adapter = try selectAdapter()
+            self.adapter = adapter
+            try await prepareAdapter()
+        } catch {
+            asked?.cancel()
+            await stop()
+            throw error
+        }
+        if let version = options.version {
+            self.version = version
+        } else {
+            version = await asked?.value ?? .oldest
+        }
+        capabilities = currentCapabilities()
+        // Whoever stopped us meanwhile has the last word.
+        guard life.state == .starting else {
+            throw RadioError(.invalidState, "the radio was stopped while it started")
+        }
+        carryOut(life.handle(.started))
+        lookAround()
+        return capabilities
+    }
+
+    /// Withdraws everything and puts back what was found of the adapter.
+    public func stop() async {
+        guard life.state != .stopped, life.state != .stopping else { return }
+        _ = life.handle(.stop)
+        await withdrawAll()
+        await putBack()
+        subscriptions = []
+        await connection?.close()
+        connection = nil
+        forgetRegistrations()
+        batches = [:]
+        attributes = [:]
+        nextHandle = AttributeTree.firstHandle
+        advertising = nil
+        peers = PeerTable()
+        late = [:]
+        objects.removeAll()
+        adapter = nil
+        found = nil
+        timers = nil
+        isFull = false
+        toldWarnings = []
+        sink = nil
+        _ = life.handle(.stopped)
+    }
+
+    private func makeTimers() -> Timers {
+        Timers(
+            retry: GLibTimer { [weak self] in self?.assumeIsolated { $0.carryOut($0.life.handle(.retry)) } },
+            pace: GLibTimer { [weak self] in self?.assumeIsolated { $0.hasRoom() } },
+            deadline: GLibTimer { [weak self] in self?.assumeIsolated { $0.answerOverdue() } })
+    }
+
+    func currentCapabilities() -> RadioCapabilities {
+        let adapter = adapter.flatMap { objects.adapters[$0.path.string] }
+        let name = self.adapter.map { String($0.path.string.split(separator: "/").last ?? "") }
+        return BlueZCapabilities.capabilities(
+            version: version, keepsInterval: adapter?.tellsAdvertisingFeatures, namesSubscribers: false,
+            adapter: name)
+    }
+
+    @discardableResult
+    func tell(_ event: RadioEvent) -> RadioAnswer {
+        sink?.handle(event) ?? .none
+    }
+
+    /// Tells a warning, once for each `about`.
+    func warnOnce(_ code: String, about: String = "", _ message: String) {
+        guard toldWarnings.insert(code + " " + about).inserted else { return }
+        tell(.warning(RadioWarning(code, message)))
+    }
+}

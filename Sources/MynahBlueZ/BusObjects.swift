@@ -1,0 +1,114 @@
+import MynahCore
+import MynahDBus
+
+/// What bluetoothd has told of its adapters and devices.
+struct BusObjects {
+    struct Adapter: Hashable {
+        var address = ""
+        var name = ""
+        var alias = ""
+        var isPowered = false
+        var isPairable = false
+        var isDiscoverable = false
+        var hasGattManager = false
+        var hasAdvertisingManager = false
+        /// LEAdvertisingManager1 says this only where intervals are kept: with `--experimental`, or from 5.77 on.
+        var tellsAdvertisingFeatures = false
+
+        /// Whether everything that we need of it is there.
+        var isComplete: Bool { hasGattManager && hasAdvertisingManager }
+    }
+
+    struct Device: Hashable {
+        var address = ""
+        var isRandom = false
+        var name: String?
+        var isConnected = false
+        var isPaired = false
+        var isTrusted = false
+    }
+
+    private(set) var adapters: [String: Adapter] = [:]
+    private(set) var devices: [String: Device] = [:]
+    private(set) var hasAgentManager = false
+
+    /// Interfaces appeared on an object, with their properties (`a{sa{sv}}`).
+    mutating func add(_ path: String, _ interfaces: DBusValue) {
+        for entry in interfaces.entries ?? [] {
+            guard let interface = entry.key.stringValue else { continue }
+            switch interface {
+            case BlueZ.agentManager: hasAgentManager = true
+            case BlueZ.adapter where adapters[path] == nil: adapters[path] = Adapter()
+            case BlueZ.device where devices[path] == nil: devices[path] = Device()
+            default: break
+            }
+        }
+        for entry in interfaces.entries ?? [] {
+            guard let interface = entry.key.stringValue else { continue }
+            switch interface {
+            // The managers come with the adapter or a little after it.
+            case BlueZ.gattManager: adapters[path, default: Adapter()].hasGattManager = true
+            case BlueZ.advertisingManager: adapters[path, default: Adapter()].hasAdvertisingManager = true
+            default: break
+            }
+            change(path, interface, entry.value)
+        }
+    }
+
+    /// Interfaces are gone from an object.
+    mutating func remove(_ path: String, _ interfaces: [String]) {
+        for interface in interfaces {
+            switch interface {
+            case BlueZ.agentManager: hasAgentManager = false
+            case BlueZ.adapter: adapters[path] = nil
+            case BlueZ.device: devices[path] = nil
+            case BlueZ.gattManager: adapters[path]?.hasGattManager = false
+            case BlueZ.advertisingManager: adapters[path]?.hasAdvertisingManager = false
+            default: break
+            }
+        }
+    }
+
+    /// Properties of an interface changed (`a{sv}`).
+    mutating func change(_ path: String, _ interface: String, _ properties: DBusValue) {
+        for entry in properties.entries ?? [] {
+            guard let key = entry.key.stringValue else { continue }
+            let value = entry.value.unwrapped
+            switch interface {
+            case BlueZ.adapter: Self.set(&adapters[path], key, value)
+            case BlueZ.device: Self.set(&devices[path], key, value)
+            case BlueZ.advertisingManager where key == "SupportedFeatures" || key == "SupportedCapabilities":
+                adapters[path]?.tellsAdvertisingFeatures = true
+            default: break
+            }
+        }
+    }
+
+    mutating func removeAll() {
+        self = BusObjects()
+    }
+
+    private static func set(_ adapter: inout Adapter?, _ key: String, _ value: DBusValue) {
+        switch key {
+        case "Address": adapter?.address = value.stringValue ?? ""
+        case "Name": adapter?.name = value.stringValue ?? ""
+        case "Alias": adapter?.alias = value.stringValue ?? ""
+        case "Powered": adapter?.isPowered = value.boolValue ?? false
+        case "Pairable": adapter?.isPairable = value.boolValue ?? false
+        case "Discoverable": adapter?.isDiscoverable = value.boolValue ?? false
+        default: break
+        }
+    }
+
+    private static func set(_ device: inout Device?, _ key: String, _ value: DBusValue) {
+        switch key {
+        case "Address": device?.address = value.stringValue ?? ""
+        case "AddressType": device?.isRandom = value.stringValue == "random"
+        case "Name": device?.name = value.stringValue
+        case "Connected": device?.isConnected = value.boolValue ?? false
+        case "Paired": device?.isPaired = value.boolValue ?? false
+        case "Trusted": device?.isTrusted = value.boolValue ?? false
+        default: break
+        }
+    }
+}

@@ -1,0 +1,46 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+extension BlueZVersion {
+    /// Where distributions put bluetoothd.
+    private static let programs = [
+        "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
+    ]
+
+    /// The version of the bluetoothd that is installed, which no D-Bus property tells; nil: none is found.
+    ///
+    /// Waits for the program, some milliseconds: not for the executor's thread.
+    static func installed() -> BlueZVersion? {
+        guard let program = programs.first(where: { access($0, X_OK) == 0 }) else { return nil }
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        defer { close(ends[0]) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        var process = pid_t()
+        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup(program), strdup("-v"), nil]
+        defer { for argument in arguments { free(argument) } }
+        let code = posix_spawn(&process, program, &actions, nil, &arguments, environ)
+        close(ends[1])
+        guard code == 0 else { return nil }
+        var text: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64)
+        while text.count < 64 {
+            let count = read(ends[0], &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            text += buffer[..<count]
+        }
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        return BlueZVersion(String(decoding: text, as: UTF8.self))
+    }
+}

@@ -1,1 +1,0 @@
-// Its types follow, module by module.

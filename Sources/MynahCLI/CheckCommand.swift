@@ -1,0 +1,53 @@
+import ArgumentParser
+import MynahProfiles
+
+/// `mynah check`.
+struct CheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Tells every problem of profiles, with its line and column.",
+        discussion: "Ends with 0 when there is none, with 1 when there is one, with 64 for wrong usage.")
+
+    @Argument(help: "The profile files.", completion: .file(extensions: ["yaml", "yml", "json"]))
+    var profiles: [String]
+
+    @Option(help: "The radio that must be able to do it all; without it what BlueZ cannot do is a warning.")
+    var radio: KnownRadio?
+
+    func validate() throws {
+        guard !profiles.isEmpty else {
+            throw ValidationError("name a profile, as in: mynah check strap.yaml")
+        }
+    }
+
+    func run() throws {
+        var hasErrors = false
+        for path in profiles {
+            do throws(ProfileIssues) {
+                let profile = try ProfileLoader.load(path: path)
+                let shortcomings = (radio ?? .bluez).shortcomings(
+                    of: profile, as: radio == nil ? .warning : .error)
+                let issues = profile.warnings + shortcomings
+                for issue in issues { print(issue) }
+                if issues.contains(where: { $0.severity == .error }) {
+                    hasErrors = true
+                } else {
+                    print("\(path): \(Self.summary(of: profile))")
+                }
+            } catch {
+                hasErrors = true
+                print(error)
+            }
+        }
+        if hasErrors { throw Exit.problems }
+    }
+
+    private static func summary(of profile: Profile) -> String {
+        let characteristics = profile.services.reduce(0) { $0 + $1.characteristics.count }
+        return "ok: \(count(profile.services.count, "service")), \(count(characteristics, "characteristic"))"
+    }
+
+    private static func count(_ number: Int, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
+    }
+}

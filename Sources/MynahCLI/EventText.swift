@@ -1,0 +1,88 @@
+import MynahCore
+import MynahEmulator
+import MynahSupport
+
+/// Events as lines for people.
+enum EventText {
+    /// The time, the event and what belongs to it.
+    static func line(of event: DeviceEvent) -> String {
+        "\(event.time.localClock)  \(pad(event.name.rawValue, 20)) \(detail(of: event))"
+    }
+
+    /// What belongs to an event.
+    static func detail(of event: DeviceEvent) -> String {
+        switch event.name {
+        case .ready:
+            return "\(event.string("profile") ?? "") plays on \(event.string("radio") ?? "")"
+        case .advertisingStarted, .advertisingChanged:
+            return advertising(event)
+        case .read, .write, .notified, .subscribed, .unsubscribed, .confirmed, .error:
+            return attribute(event)
+        default:
+            return event.fields.map { plain($0) }.joined(separator: "  ")
+        }
+    }
+
+    private static func attribute(_ event: DeviceEvent) -> String {
+        var parts = [name(of: event)]
+        for field in event.fields {
+            switch (field.key, field.value) {
+            case ("service", _), ("characteristic", _), ("descriptor", _), ("withResponse", .bool(true)):
+                break
+            case ("value", .string(let hex)): parts.append(value(hex))
+            case ("withResponse", _): parts.append("without response")
+            case ("central", .string(let central)):
+                parts.append(event.name == .notified ? "to \(central)" : "by \(central)")
+            default: parts.append(plain(field))
+            }
+        }
+        return parts.joined(separator: "  ")
+    }
+
+    /// The characteristic's name, or its UUID, and the descriptor's behind it.
+    static func name(of event: DeviceEvent) -> String {
+        [event.string("characteristic"), event.string("descriptor")].compactMap { $0 }
+            .map { uuid in BluetoothUUID(uuid).flatMap { AssignedNumbers.name(of: $0) } ?? uuid }
+            .joined(separator: " / ")
+    }
+
+    private static func advertising(_ event: DeviceEvent) -> String {
+        var text = event.string("data") ?? ""
+        if let response = event.string("scanResponse"), !response.isEmpty {
+            text += "  scan response \(response)"
+        }
+        if case .number(let interval)? = event["intervalMilliseconds"] { text += "  every \(interval) ms" }
+        if case .array(let omitted)? = event["omitted"] {
+            for case .object(let members) in omitted {
+                let texts = members.compactMap { member -> String? in
+                    guard case .string(let text) = member.value else { return nil }
+                    return text
+                }
+                text += "  without " + texts.joined(separator: ": ")
+            }
+        }
+        return text
+    }
+
+    /// Hex, and the text that it spells where that is all printable.
+    static func value(_ hex: String) -> String {
+        guard !hex.isEmpty else { return "(empty)" }
+        let shown = hex.count > 64 ? hex.prefix(64) + "… (\(hex.count / 2) bytes)" : hex[...]
+        guard let bytes = Hex.decode(hex), bytes.count > 1, bytes.allSatisfy({ (0x20...0x7E).contains($0) })
+        else {
+            return String(shown)
+        }
+        return "\(shown) \"\(String(decoding: bytes.prefix(32), as: UTF8.self))\""
+    }
+
+    private static func plain(_ field: JSON.Member) -> String {
+        switch field.value {
+        case .string(let text): field.key == "message" ? text : "\(field.key) \(text)"
+        default: "\(field.key) \(field.value.text)"
+        }
+    }
+
+    static func pad(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+}

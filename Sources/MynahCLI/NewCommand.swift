@@ -1,0 +1,30 @@
+import ArgumentParser
+import MynahProfiles
+import MynahSupport
+
+/// `mynah new`.
+struct NewCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "new",
+        abstract: "Writes a commented profile to start from to standard output.",
+        discussion: """
+            mynah new heart-rate > strap.yaml
+
+            Templates: \(ProfileTemplates.names.joined(separator: ", ")).
+            """)
+
+    @Argument(help: "The template.", completion: .list(ProfileTemplates.names))
+    var template = "heart-rate"
+
+    func validate() throws {
+        guard ProfileTemplates.text(named: template) == nil else { return }
+        let near = NearestName.of(template, among: ProfileTemplates.names).map { "; did you mean \"\($0)\"?" }
+        throw ValidationError(
+            "there is no template \"\(template)\"\(near ?? ""); there are \(ProfileTemplates.names.joined(separator: ", "))"
+        )
+    }
+
+    func run() {
+        if let text = ProfileTemplates.text(named: template) { print(text, terminator: "") }
+    }
+}

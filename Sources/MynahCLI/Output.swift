@@ -1,0 +1,93 @@
+import Dispatch
+import MynahSupport
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Writes lines to standard error at once.
+enum StandardError {
+    static func print(_ text: String) {
+        Descriptor.write(Array((text + "\n").utf8), to: 2)
+    }
+}
+
+enum Descriptor {
+    /// Writes everything; false when the reader is gone.
+    @discardableResult
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN {
+                var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                _ = poll(&ready, 1, -1)
+                continue
+            }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+}
+
+/// Standard output for events, written on a queue of its own: a reader that stands still must not stop the radio.
+///
+/// What it may hold is bounded; past that events are dropped, and how many is said when there is room again.
+final class EventOutput: Sendable {
+    private struct State {
+        var waiting = 0
+        var dropped = 0
+        var isGone = false
+    }
+
+    private static let limit = 8 << 20
+    private let queue = DispatchQueue(label: "mynah.events")
+    private let state = Lock(State())
+    private let whenGone: @Sendable () -> Void
+
+    /// `whenGone` is called once, when nobody reads any more.
+    init(whenGone: @escaping @Sendable () -> Void) {
+        self.whenGone = whenGone
+    }
+
+    /// How many events were dropped since the last time it was asked, if there is room to say so.
+    func takeDropped() -> Int {
+        state.withLock { state in
+            guard state.waiting < Self.limit / 2 else { return 0 }
+            defer { state.dropped = 0 }
+            return state.dropped
+        }
+    }
+
+    func write(_ bytes: [UInt8]) {
+        let isTaken: Bool = state.withLock { state in
+            guard !state.isGone else { return false }
+            guard state.waiting + bytes.count <= Self.limit else {
+                state.dropped += 1
+                return false
+            }
+            state.waiting += bytes.count
+            return true
+        }
+        guard isTaken else { return }
+        queue.async { [self] in
+            let isWritten = Descriptor.write(bytes, to: 1)
+            let isNews: Bool = state.withLock { state in
+                state.waiting -= bytes.count
+                guard !isWritten, !state.isGone else { return false }
+                state.isGone = true
+                return true
+            }
+            if isNews { whenGone() }
+        }
+    }
+
+    /// Returns when everything is written.
+    func flush() {
+        queue.sync {}
+    }
+}

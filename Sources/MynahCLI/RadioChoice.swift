@@ -1,0 +1,50 @@
+import ArgumentParser
+import MynahBlueZ
+import MynahCore
+import MynahProfiles
+
+/// What `--radio` may say to `run`.
+enum RunRadio: String, ExpressibleByArgument, CaseIterable {
+    case auto
+    case bluez
+}
+
+/// What `--radio` may say to `check` and `show`, which need no radio.
+enum KnownRadio: String, ExpressibleByArgument, CaseIterable {
+    case virtual
+    case bluez
+
+    /// What it can do, as far as that can be said without it.
+    var capabilities: RadioCapabilities {
+        switch self {
+        case .virtual: RadioCapabilities(name: "the device itself")
+        case .bluez: BlueZCapabilities.capabilities(keepsInterval: true)
+        }
+    }
+
+    /// What it puts on the air for an accessory.
+    func report(_ advertisement: Advertisement) throws(AdvertisementError) -> AdvertisingReport {
+        switch self {
+        case .bluez:
+            return try BlueZAdvertising(advertisement, keepsInterval: true).report
+        case .virtual:
+            let bytes = try AccessoryAdvertising.compose(advertisement)
+            return AdvertisingReport(
+                isOn: true, data: bytes.data.bytes, scanResponse: bytes.scanResponse.bytes,
+                interval: advertisement.interval.map { $0...$0 }, isConnectable: advertisement.isConnectable)
+        }
+    }
+
+    /// What it cannot do of what the profile wants.
+    func shortcomings(of profile: Profile, as severity: ProfileIssue.Severity) -> [ProfileIssue] {
+        var issues = profile.shortcomings(of: capabilities, as: severity)
+        if let advertising = profile.advertising, profile.app == nil {
+            do throws(AdvertisementError) {
+                _ = try report(advertising.advertisement)
+            } catch {
+                issues.append(profile.issue(severity, at: advertising.marks[error.field], "\(error)"))
+            }
+        }
+        return issues
+    }
+}

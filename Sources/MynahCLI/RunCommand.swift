@@ -1,0 +1,153 @@
+import ArgumentParser
+import Logging
+import Mynah
+import MynahBlueZ
+import MynahCore
+import MynahEmulator
+import MynahProfiles
+import MynahSupport
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// How events are told.
+enum EventFormat: String, ExpressibleByArgument, CaseIterable {
+    case text
+    case json
+    case off
+}
+
+/// How much is logged.
+enum LogLevel: String, ExpressibleByArgument, CaseIterable {
+    case trace, debug, info, notice, warning, error
+
+    var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .warning }
+}
+
+/// `mynah run`.
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Plays profiles until it is interrupted.",
+        discussion: """
+            Ctrl-C or SIGTERM withdraws everything, puts the adapter back as it was found and ends with 0. On a terminal \
+            a screen shows what happens; into a pipe one line an event is written, or with --events json one object.
+            """)
+
+    @Argument(
+        help: "The profile files. Each accessory needs an adapter of its own.",
+        completion: .file(extensions: ["yaml", "yml", "json"]))
+    var profiles: [String]
+
+    @Option(help: "auto takes BlueZ and says so.")
+    var radio: RunRadio = .auto
+
+    @Option(help: "hci0 or AA:BB:CC:DD:EE:FF; once for each profile, in order. Default: the first.")
+    var adapter: [String] = []
+
+    @Option(help: "text (a screen on a terminal, lines into a pipe), json (one object a line) or off.")
+    var events: EventFormat = .text
+
+    @Option(help: "Makes the generators repeat themselves. Default: another each time.")
+    var seed: UInt64?
+
+    @Option(
+        help: "Notifications handed to bluetoothd in a second, which queues them without limit; 0: no limit.")
+    var notificationRate: Int = 2000
+
+    @Option(help: "trace, debug, info, notice, warning or error; written to standard error.")
+    var logLevel: LogLevel = .warning
+
+    func validate() throws {
+        guard !profiles.isEmpty else {
+            throw ValidationError("name a profile, as in: mynah run profiles/heart-rate.yaml")
+        }
+        guard notificationRate >= 0 else { throw ValidationError("--notification-rate cannot be negative") }
+        if profiles.count > 1, adapter.count != profiles.count {
+            throw ValidationError(
+                "\(profiles.count) accessories need a radio each: give --adapter \(profiles.count) times, in their order"
+            )
+        }
+        if adapter.count > profiles.count {
+            throw ValidationError(
+                "--adapter is given \(adapter.count) times for \(profiles.count) profile(s)")
+        }
+    }
+
+    func run() async throws {
+        let interruption = Interruption()
+        let profiles = try ProfileLoading.load(profiles)
+        let level = logLevel.level
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = level
+            return handler
+        }
+        let seed = seed ?? UInt64.random(in: 0...UInt64.max)
+        let output = RunOutput(format: events, profiles: profiles, radio: radio, interruption: interruption)
+        var emulators: [Emulator<ContinuousClock>] = []
+        for (index, profile) in profiles.enumerated() {
+            let device = EmulatedDevice(profile, seed: seed)
+            let emulator = Emulator(
+                device, on: makeRadio(index), clock: ContinuousClock(),
+                observer: output.observer(of: profile, among: profiles))
+            emulators.append(emulator)
+        }
+        let failure = await Self.play(emulators, profiles, output, interruption)
+        for emulator in emulators.reversed() { await emulator.stop() }
+        output.end()
+        if let failure {
+            StandardError.print("error: \(failure)")
+            if radio == .auto, failure.code == .noAdapter || failure.code == .unreachable {
+                StandardError.print(
+                    "hint: without an adapter `make lab` plays the profile in a virtual machine that has one")
+            }
+            throw Exit.problems
+        }
+    }
+
+    /// Starts one after the other and waits to be interrupted; the first failure ends it.
+    private static func play(
+        _ emulators: [Emulator<ContinuousClock>], _ profiles: [Profile], _ output: RunOutput,
+        _ interruption: Interruption
+    ) async -> RadioError? {
+        // Interrupted while it starts: what has begun is withdrawn, which makes the start fail.
+        let starting = Task<RadioError?, Never> {
+            for (emulator, profile) in zip(emulators, profiles) {
+                do throws(RadioError) {
+                    try await emulator.start { capabilities throws(RadioError) in
+                        for issue in profile.shortcomings(of: capabilities, as: .warning) {
+                            StandardError.print(issue.description)
+                        }
+                    }
+                    output.attach(emulator)
+                } catch {
+                    return error
+                }
+            }
+            return nil
+        }
+        let watching = Task {
+            await interruption.wait()
+            for emulator in emulators.reversed() { await emulator.stop() }
+        }
+        if let failure = await starting.value {
+            let wasInterrupted = interruption.isInterrupted
+            interruption.interrupt()
+            await watching.value
+            return wasInterrupted ? nil : failure
+        }
+        await watching.value
+        return nil
+    }
+
+    private func makeRadio(_ index: Int) -> BlueZRadio {
+        var options = BlueZRadio.Options()
+        if adapter.indices.contains(index) { options.adapter = adapter[index] }
+        options.notificationRate = notificationRate == 0 ? nil : notificationRate
+        return BlueZRadio(options: options)
+    }
+}

@@ -1,0 +1,96 @@
+import MynahEmulator
+import MynahProfiles
+import MynahSupport
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Where a run's events go: a screen, lines, objects or nowhere.
+final class RunOutput: Sendable {
+    private enum Kind: Sendable {
+        case screen(LiveScreen)
+        case text(EventOutput)
+        case json(EventOutput)
+        case off
+    }
+
+    private let kind: Kind
+
+    init(format: EventFormat, profiles: [Profile], radio: RunRadio, interruption: Interruption) {
+        switch format {
+        case .off:
+            kind = .off
+        case .json:
+            kind = .json(EventOutput { interruption.interrupt() })
+        case .text:
+            if isatty(1) == 1, isatty(0) == 1 {
+                kind = .screen(LiveScreen(profiles: profiles))
+            } else {
+                kind = .text(EventOutput { interruption.interrupt() })
+            }
+        }
+    }
+
+    /// What hears a device's events; nil where nobody does. With several devices each event says whose it is.
+    func observer(of profile: Profile, among all: [Profile]) -> (@Sendable (DeviceEvent) -> Void)? {
+        let name = all.count > 1 ? profile.name : nil
+        switch kind {
+        case .off:
+            return nil
+        case .json(let output):
+            return { event in
+                Self.tellDropped(output, event.time) { Array(($0.json.text + "\n").utf8) }
+                var bytes: [UInt8] = []
+                var event = event
+                if let name { event.fields.insert(.init("device", .string(name)), at: 0) }
+                event.json.write(to: &bytes)
+                bytes.append(UInt8(ascii: "\n"))
+                output.write(bytes)
+            }
+        case .text(let output):
+            return { event in
+                Self.tellDropped(output, event.time) { Array((EventText.line(of: $0) + "\n").utf8) }
+                let prefix = name.map { $0 + ": " } ?? ""
+                output.write(Array((prefix + EventText.line(of: event) + "\n").utf8))
+            }
+        case .screen(let screen):
+            return { screen.take($0) }
+        }
+    }
+
+    private static func tellDropped(
+        _ output: EventOutput, _ time: WallTime, _ bytes: (DeviceEvent) -> [UInt8]
+    ) {
+        let dropped = output.takeDropped()
+        guard dropped > 0 else { return }
+        output.write(
+            bytes(
+                DeviceEvent(
+                    time: time, name: .warning,
+                    fields: [
+                        .init("code", .string("eventsDropped")),
+                        .init(
+                            "message",
+                            .string("\(dropped) events were dropped because standard output was not read")),
+                    ])))
+    }
+
+    /// The device runs: numbers typed on the terminal go to it.
+    func attach(_ emulator: Emulator<ContinuousClock>) {
+        if case .screen(let screen) = kind {
+            screen.onPasskey { number in Task { _ = await emulator.enter(passkey: number) } }
+        }
+    }
+
+    /// Leaves the terminal as it was, or returns when everything is written.
+    func end() {
+        switch kind {
+        case .screen(let screen): screen.end()
+        case .text(let output), .json(let output): output.flush()
+        case .off: break
+        }
+    }
+}

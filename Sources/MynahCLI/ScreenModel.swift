@@ -1,0 +1,188 @@
+import MynahEmulator
+import MynahSupport
+
+/// What the screen of a run shows, made of events alone.
+struct ScreenModel {
+    private struct Row {
+        var name: String
+        var reads = 0
+        var writes = 0
+        var sent = 0
+        var isSubscribed = false
+        var value = ""
+        var recent: [Int64] = []
+    }
+
+    private let title: String
+    private var radio = ""
+    private var state = "starting"
+    private var advertising: [String] = []
+    private var centrals: [(name: String, mtu: String)] = []
+    private var order: [String] = []
+    private var rows: [String: Row] = [:]
+    private var log: [String] = []
+    private var asked: String?
+
+    init(title: String) {
+        self.title = title
+    }
+
+    mutating func take(_ event: DeviceEvent) {
+        switch event.name {
+        case .ready:
+            state = "running"
+            radio = event.string("radio") ?? ""
+        case .advertisingStarted, .advertisingChanged:
+            advertising = Self.advertising(event)
+        case .advertisingStopped:
+            advertising = []
+        case .centralConnected:
+            let name = [event.string("central"), event.string("name")].compactMap { $0 }.joined(
+                separator: " ")
+            centrals.append((name, ""))
+        case .centralDisconnected:
+            centrals.removeAll { $0.name.hasPrefix(event.string("central") ?? " ") }
+            asked = nil
+        case .mtuChanged:
+            for index in centrals.indices where centrals[index].name.hasPrefix(event.string("central") ?? " ")
+            {
+                centrals[index].mtu = event["mtu"]?.text ?? ""
+            }
+        case .radioLost:
+            state = "lost: " + (event.string("message") ?? "")
+            centrals = []
+        case .radioRecovered:
+            state = "running"
+        case .pairingPasskey:
+            asked = Self.request(event)
+        case .paired:
+            asked = nil
+        case .read, .write, .notified, .subscribed, .unsubscribed:
+            count(event)
+        default: break
+        }
+        guard event.name != .notified else { return }
+        log.append(EventText.line(of: event))
+        if log.count > 200 { log.removeFirst(100) }
+    }
+
+    private mutating func count(_ event: DeviceEvent) {
+        let name = EventText.name(of: event)
+        let key = (event.string("service") ?? "") + "/" + name
+        if rows[key] == nil {
+            order.append(key)
+            rows[key] = Row(name: name)
+        }
+        guard var row = rows[key] else { return }
+        switch event.name {
+        case .read: row.reads += 1
+        case .write: row.writes += 1
+        case .subscribed: row.isSubscribed = true
+        case .unsubscribed: row.isSubscribed = false
+        default:
+            row.sent += 1
+            row.recent.append(event.time.microseconds)
+            // Two seconds' worth is all the rate needs; at thousands a second it is cut in large pieces.
+            if row.recent.count > 20_000 { row.recent.removeFirst(10_000) }
+        }
+        if let value = event.string("value") { row.value = EventText.value(value) }
+        rows[key] = row
+    }
+
+    /// Whether a rate will change by itself.
+    mutating func isMoving(now: WallTime) -> Bool {
+        for key in order { rows[key]?.recent.removeAll { $0 < now.microseconds - 2_000_000 } }
+        return rows.values.contains { !$0.recent.isEmpty }
+    }
+
+    func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String] {
+        var lines = ["\u{1B}[1m\(title)\u{1B}[0m  \(radio)  \(state)"]
+        lines.append("")
+        if advertising.isEmpty {
+            lines.append("  not advertising")
+        } else {
+            lines += advertising.map { "  " + $0 }
+        }
+        lines.append("")
+        lines.append(centrals.isEmpty ? "  no central is connected" : "  connected")
+        for central in centrals {
+            lines.append("    \(central.name)" + (central.mtu.isEmpty ? "" : "  MTU \(central.mtu)"))
+        }
+        if let asked { lines += ["", "  \u{1B}[7m\(asked)\u{1B}[0m \(digits)"] }
+        if !order.isEmpty {
+            lines.append("")
+            lines.append("  \(EventText.pad("", 36))  reads writes   sent   rate  last value")
+        }
+        for key in order { if let row = rows[key] { lines.append(Self.line(row, now)) } }
+        lines.append("")
+        let room = height - lines.count - 1
+        if room > 0 { lines += log.suffix(room).map { "  " + $0 } }
+        lines.append("  Ctrl-C ends it")
+        return lines.map { Self.cut($0, width) }
+    }
+
+    /// What stays on the terminal afterwards.
+    var summary: [String] {
+        let sums = rows.values.reduce(into: (0, 0, 0)) { sums, row in
+            sums = (sums.0 + row.reads, sums.1 + row.writes, sums.2 + row.sent)
+        }
+        return ["\(title): \(sums.0) reads, \(sums.1) writes, \(sums.2) notifications"]
+    }
+
+    private static func line(_ row: Row, _ now: WallTime) -> String {
+        let recent = row.recent.count { $0 >= now.microseconds - 1_000_000 }
+        let columns = [
+            EventText.pad((row.isSubscribed ? "● " : "  ") + row.name, 36), left("\(row.reads)", 6),
+            left("\(row.writes)", 6), left("\(row.sent)", 6), left(recent > 0 ? "\(recent)/s" : "", 6),
+        ]
+        return "  " + columns.joined(separator: " ") + "  " + row.value
+    }
+
+    private static func advertising(_ event: DeviceEvent) -> [String] {
+        var lines = ["advertising    " + (event.string("data") ?? "")]
+        if let response = event.string("scanResponse"), !response.isEmpty {
+            lines.append("scan response  " + response)
+        }
+        if case .number(let interval)? = event["intervalMilliseconds"] {
+            lines[0] += "  every \(interval) ms"
+        }
+        return lines
+    }
+
+    private static func request(_ event: DeviceEvent) -> String? {
+        switch (event.string("step"), event.string("passkey")) {
+        case ("display", let number?): "type \(number) on the phone"
+        case ("compare", let number?): "the phone shows \(number); it is taken as the same"
+        case ("enter", _) where event["entered"] == .bool(false):
+            "type the number the phone shows, then Enter:"
+        default: nil
+        }
+    }
+
+    private static func left(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+
+    /// Cut to the terminal's width, escape sequences not counted.
+    private static func cut(_ line: String, _ width: Int) -> String {
+        var shown = 0
+        var isEscape = false
+        var result = ""
+        for character in line {
+            if isEscape {
+                result.append(character)
+                if character.isLetter { isEscape = false }
+                continue
+            }
+            if character == "\u{1B}" {
+                isEscape = true
+                result.append(character)
+                continue
+            }
+            guard shown < width else { continue }
+            result.append(character.isNewline ? " " : character)
+            shown += 1
+        }
+        return result
+    }
+}
