@@ -34,7 +34,9 @@ final class RunOutput: Sendable {
         }
     }
 
-    /// What hears a device's events; nil where nobody does. With several devices each event says whose it is.
+    /// What hears a device's events; nil where nobody does.
+    ///
+    /// With several devices each event says whose it is.
     func observer(of profile: Profile, among all: [Profile]) -> (@Sendable (DeviceEvent) -> Void)? {
         let name = all.count > 1 ? profile.name : nil
         switch kind {
