@@ -25,8 +25,7 @@ struct CheckCommand: ParsableCommand {
         for path in profiles {
             do throws(ProfileIssues) {
                 let profile = try ProfileLoader.load(path: path)
-                let shortcomings = (radio ?? .bluez).shortcomings(
-                    of: profile, as: radio == nil ? .warning : .error)
+                let shortcomings = (radio ?? .bluez).issues(with: profile, isChosen: radio != nil)
                 let issues = profile.warnings + shortcomings
                 for issue in issues { print(issue) }
                 if issues.contains(where: { $0.severity == .error }) {

@@ -36,13 +36,17 @@ enum KnownRadio: String, ExpressibleByArgument, CaseIterable {
     }
 
     /// What it cannot do of what the profile wants.
-    func shortcomings(of profile: Profile, as severity: ProfileIssue.Severity) -> [ProfileIssue] {
-        var issues = profile.shortcomings(of: capabilities, as: severity)
+    ///
+    /// `isChosen`: it will play the profile, so what it would do otherwise than ordered is an error.
+    func issues(with profile: Profile, isChosen: Bool) -> [ProfileIssue] {
+        var issues = profile.issues(with: capabilities, isChosen: isChosen)
         if let advertising = profile.advertising, profile.app == nil {
             do throws(AdvertisementError) {
                 _ = try report(advertising.advertisement)
             } catch {
-                issues.append(profile.issue(severity, at: advertising.marks[error.field], "\(error)"))
+                issues.append(
+                    profile.issue(
+                        isChosen ? .error : .warning, at: advertising.marks[error.field], "\(error)"))
             }
         }
         return issues

@@ -119,8 +119,11 @@ struct RunCommand: AsyncParsableCommand {
             for (emulator, profile) in zip(emulators, profiles) {
                 do throws(RadioError) {
                     try await emulator.start { capabilities throws(RadioError) in
-                        for issue in profile.shortcomings(of: capabilities, as: .warning) {
-                            StandardError.print(issue.description)
+                        let issues = profile.issues(with: capabilities, isChosen: true)
+                        for issue in issues { StandardError.print(issue.description) }
+                        guard !issues.contains(where: { $0.severity == .error }) else {
+                            throw RadioError(
+                                .unsupported, "\(capabilities.name) cannot play \(profile.file) as it is")
                         }
                     }
                     output.attach(emulator)
@@ -130,18 +133,15 @@ struct RunCommand: AsyncParsableCommand {
             }
             return nil
         }
-        let watching = Task {
+        let stopping = Task {
             await interruption.wait()
             for emulator in emulators.reversed() { await emulator.stop() }
         }
-        if let failure = await starting.value {
-            let wasInterrupted = interruption.isInterrupted
-            interruption.interrupt()
-            await watching.value
-            return wasInterrupted ? nil : failure
-        }
-        await watching.value
-        return nil
+        let failure = await starting.value
+        let wasInterrupted = interruption.isInterrupted
+        if failure != nil { interruption.interrupt() }
+        await stopping.value
+        return wasInterrupted ? nil : failure
     }
 
     private func makeRadio(_ index: Int) -> BlueZRadio {
