@@ -69,6 +69,13 @@ let package = Package(
         // Tests
         .target(
             name: "MynahTestSupport", dependencies: ["MynahCore", "MynahSupport"], path: "Tests/TestSupport"),
+        .target(
+            name: "MynahBlueZStandIn", dependencies: ["MynahDBus", "MynahSupport"], path: "Tests/BlueZStandIn"
+        ),
+        .testTarget(
+            name: "MynahBlueZStandInTests",
+            dependencies: ["MynahBlueZStandIn", "MynahDBus", "MynahTestSupport"],
+            path: "Tests/BlueZStandInTests"),
         .testTarget(name: "MynahSupportTests", dependencies: ["MynahSupport"]),
         .testTarget(name: "MynahCoreTests", dependencies: ["MynahCore", "MynahSupport"]),
         .testTarget(name: "MynahDBusTests", dependencies: ["MynahDBus", "MynahSupport", "MynahTestSupport"]),
