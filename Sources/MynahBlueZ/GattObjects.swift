@@ -16,7 +16,7 @@ final class ServiceObject: DBusObject {
     private let handle: UInt16?
 
     init(_ definition: ServiceDefinition, includes: [ObjectPath], handle: UInt16?) {
-        uuid = definition.uuid.description
+        uuid = definition.uuid.description.lowercased()
         isPrimary = definition.isPrimary
         self.includes = includes
         self.handle = handle
@@ -61,7 +61,7 @@ final class CharacteristicObject: DBusObject {
     init(_ definition: CharacteristicDefinition, service: ObjectPath, offersSockets: Bool, radio: BlueZRadio)
     {
         key = definition.key
-        uuid = definition.uuid.description
+        uuid = definition.uuid.description.lowercased()
         self.service = service
         flags = GattFlags.flags(of: definition)
         self.offersSockets = offersSockets && !definition.properties.isDisjoint(with: .anyUpdate)
@@ -118,7 +118,7 @@ final class DescriptorObject: DBusObject {
 
     init(_ definition: DescriptorDefinition, characteristic: ObjectPath, radio: BlueZRadio) {
         key = definition.key
-        uuid = definition.uuid.description
+        uuid = definition.uuid.description.lowercased()
         self.characteristic = characteristic
         flags = GattFlags.flags(of: definition)
         self.radio = radio
