@@ -30,6 +30,9 @@ TOPICS = [
     "bad_input",
 ]  # fmt: skip
 
+# So many failures in a row are one failure, which more scenarios would only repeat.
+HOPELESS = 10
+
 
 def keep_logs() -> None:
     shutil.copytree(LOGS, RESULTS, dirs_exist_ok=True)
@@ -51,6 +54,9 @@ async def main() -> int:
     # Neighbours want the same bluetoothd, so that it is seldom restarted; the order within is the files'.
     chosen.sort(key=lambda each: ["experimental", "stock", None].index(each.daemon))
     for each in chosen:
+        if runner.in_a_row >= HOPELESS:
+            runner.give_up(len(chosen) - runner.failed - runner.passed - runner.skipped)
+            break
         await runner.run(each)
     return runner.close()
 
@@ -73,7 +79,7 @@ class Runner:
     def __init__(self, lab: Lab) -> None:
         self.lab = lab
         self.playing: tuple | None = None
-        self.passed = self.failed = self.skipped = 0
+        self.passed = self.failed = self.skipped = self.in_a_row = 0
 
     async def run(self, each: Scenario) -> None:
         start = time.monotonic()
@@ -87,6 +93,7 @@ class Runner:
             self.say("skip", each, start, str(skipped))
         except Exception as error:
             self.failed += 1
+            self.in_a_row += 1
             self.playing = None
             text = str(error) or ("not done in time" if isinstance(error, TimeoutError) else repr(error))
             self.say("FAILED", each, start, f"{place(error)}: {text}")
@@ -94,6 +101,7 @@ class Runner:
             keep_logs()
         else:
             self.passed += 1
+            self.in_a_row = 0
             self.say("ok", each, start)
         if self.playing is None or each.fresh or each.profile is None:
             await self.lab.mynah.stop()
@@ -140,6 +148,10 @@ class Runner:
         print(f"{outcome:6} {each.topic}: {each.sentence} ({seconds:.1f} s)", flush=True)
         if text:
             print("       " + text.replace("\n", "\n       "), flush=True)
+
+    def give_up(self, left: int) -> None:
+        print(f"{HOPELESS} scenarios failed in a row; {left} more were not run and count as failed", flush=True)
+        self.failed += left
 
     def close(self) -> int:
         skipped = f", {self.skipped} skipped" if self.skipped else ""

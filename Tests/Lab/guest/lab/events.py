@@ -17,8 +17,13 @@ class Signal:
     def happened(self) -> None:
         for waiter in list(self.waiters):
             condition, future = waiter
-            if not future.done() and (value := condition()):
-                future.set_result(value)
+            if future.done():
+                continue
+            try:
+                if value := condition():
+                    future.set_result(value)
+            except Exception as error:
+                future.set_exception(error)
 
     async def until(self, condition: Callable[[], object], what: str, within: float = 10):
         if value := condition():
