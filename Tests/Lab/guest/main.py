@@ -19,6 +19,7 @@ from lab.adapter import Adapter  # noqa: E402
 from lab.air import Air  # noqa: E402
 from lab.mynah import Mynah  # noqa: E402
 from lab.phone import Phone  # noqa: E402
+from lab.quick import quicken  # noqa: E402
 from lab.scenario import Lab, Scenario, Skipped  # noqa: E402
 from lab.services import Services  # noqa: E402
 
@@ -42,6 +43,7 @@ async def main() -> int:
     LOGS.mkdir(parents=True, exist_ok=True)
     order = json.loads((RESULTS / "order.json").read_text())
     logging.basicConfig(filename=LOGS / "bumble.log", level=logging.WARNING)
+    quicken()
     lab = await bring_up(order["radio"])
     if order["demo"]:
         from demo import demonstrate

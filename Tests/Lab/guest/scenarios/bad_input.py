@@ -88,7 +88,7 @@ async def no_permission(lab: Lab) -> None:
     path.write_text(POLICY)
     try:
         await reload_bus(lab)
-        await refuses(lab, "permission", "denied", "policy", "not allowed", user="nobody")
+        await refuses(lab, "permission", "denied", "not allowed", "may not", user="nobody")
     finally:
         path.unlink()
         await reload_bus(lab)
