@@ -62,6 +62,11 @@ extension DBusConnection {
         return send(message)
     }
 
+    /// Answers a message even when it wants no answer: for a test of who notices.
+    package func sendReply(to message: DBusMessage) throws(DBusError) {
+        send(try message.makeReply { _ in })
+    }
+
     /// Sends a call; nil when it has failed already.
     @discardableResult
     private func start(
