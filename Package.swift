@@ -87,6 +87,9 @@ let package = Package(
             dependencies: [
                 "MynahEmulator", "Mynah", "MynahCore", "MynahProfiles", "MynahSupport", "MynahTestSupport",
             ]),
+        .testTarget(
+            name: "MynahTestSupportTests", dependencies: ["MynahTestSupport", "MynahSupport"],
+            path: "Tests/TestSupportTests"),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,227 @@
+import MynahCore
+import MynahEmulator
+import MynahProfiles
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+/// Keeps the events of a device.
+final class EventLog: Sendable {
+    private let events = Lock<[DeviceEvent]>([])
+    func append(_ event: DeviceEvent) { events.withLock { $0.append(event) } }
+    var all: [DeviceEvent] { events.withLock { $0 } }
+    var names: [DeviceEvent.Name] { all.map(\.name) }
+    func values(of name: DeviceEvent.Name) -> [String] {
+        all.filter { $0.name == name }.compactMap { $0.string("value") }
+    }
+}
+
+@Suite struct EmulatorTests {
+    static let profile = """
+        mynah: 1
+        name: Test
+        device: {name: Test}
+        advertising: {serviceUUIDs: [180D]}
+        services:
+          - uuid: 180D
+            characteristics:
+              - {uuid: 2A37, properties: [read, notify], value: {generate: heart-rate}, every: 1 s}
+              - {uuid: 2A38, properties: [read], value: {hex: 01}}
+              - uuid: 2A39
+                properties: [read, write]
+                value: {hex: "00"}
+                maxLength: 2
+                descriptors: [{uuid: 2901, properties: [read, write], value: {text: Reset}}]
+        """
+
+    let radio = FakeRadio()
+    let clock = ManualClock()
+    let log = EventLog()
+    let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random))
+
+    func emulator(_ text: String = profile, seed: UInt64 = 1) throws -> Emulator<ManualClock> {
+        let log = log
+        let device = EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: seed)
+        return Emulator(
+            device, on: radio, clock: clock, wallTime: { WallTime(microseconds: 0) },
+            observer: { log.append($0) })
+    }
+
+    func key(_ uuid: BluetoothUUID) async throws -> AttributeKey {
+        let all = await radio.published.flatMap(\.services).flatMap(\.characteristics)
+        return try #require(all.first { $0.uuid == uuid }).key
+    }
+
+    /// Moves the time by one tick and returns when it has been dealt with.
+    func tick(_ duration: Duration = .seconds(1)) async {
+        await clock.waitForSleepers(1)
+        clock.advance(by: duration)
+        await clock.waitForSleepers(1)
+    }
+
+    @Test func `ready comes once, after everything is registered and on the air`() async throws {
+        let emulator = try emulator()
+        try await emulator.start()
+        #expect(log.names == [.stateChanged, .advertisingStarted, .ready])
+        #expect(await radio.advertisement?.localName == "Test")
+        await emulator.stop()
+        #expect(log.names.last == .advertisingStopped)
+        #expect(await !radio.isRunning)
+    }
+
+    @Test func `only a static value is the radio's to answer`() async throws {
+        try await emulator().start()
+        #expect(await radio.values == [try key("2A38"): [1]])
+    }
+
+    @Test func `a value with every goes out at each tick while somebody is subscribed`() async throws {
+        let emulator = try emulator()
+        try await emulator.start()
+        let rate = try await key("2A37")
+        await radio.simulate(.subscribed(rate, nil, nil))
+        await tick()
+        await tick()
+        #expect(await radio.sent.count == 2)
+        await radio.simulate(.unsubscribed(rate, nil))
+        clock.advance(by: .seconds(10))
+        await radio.simulate(.subscribed(rate, nil, nil))
+        await tick()
+        #expect(await radio.sent.count == 3)
+        #expect(log.values(of: .notified).count == 3)
+    }
+
+    @Test func `ticks that were due while the queue was full are caught up in order`() async throws {
+        let emulator = try emulator()
+        try await emulator.start()
+        let rate = try await key("2A37")
+        await radio.setRoom(1)
+        await radio.simulate(.subscribed(rate, nil, nil))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(4))
+        // The wake runs on the radio's executor; the phone's own call behind it waits its turn.
+        while await radio.room != 0 { await Task.yield() }
+        await radio.setRoom(nil)
+        await radio.simulate(.readyToSend)
+        let sent = await radio.sent.map(\.value)
+        #expect(sent.count == 4)
+        #expect(log.values(of: .notified) == sent.map { Hex.encode($0) })
+    }
+
+    @Test func `two runs of one seed send the same values, another seed others`() async throws {
+        var runs: [[[UInt8]]] = []
+        for seed: UInt64 in [5, 5, 6] {
+            let radio = FakeRadio()
+            let clock = ManualClock()
+            let device = EmulatedDevice(
+                try ProfileLoader.load(text: Self.profile, file: "test.yaml"), seed: seed)
+            let emulator = Emulator(device, on: radio, clock: clock)
+            try await emulator.start()
+            let rate = try #require(await radio.published.first?.services.first?.characteristics.first?.key)
+            await radio.simulate(.subscribed(rate, nil, nil))
+            for _ in 0..<30 {
+                await clock.waitForSleepers(1)
+                clock.advance(by: .seconds(1))
+                await clock.waitForSleepers(1)
+            }
+            runs.append(await radio.sent.map(\.value))
+        }
+        #expect(runs[0].count == 30)
+        #expect(runs[0] == runs[1])
+        #expect(runs[0] != runs[2])
+    }
+
+    @Test func `a read and a write are answered and told with who did it`() async throws {
+        try await emulator().start()
+        let point = try await key("2A39")
+        await radio.simulate(.connected(peer))
+        let write = await radio.request(
+            .write(
+                WriteRequest(
+                    central: peer.id, parts: [.init(attribute: point, value: [1, 2])], wantsResponse: true)))
+        #expect(write == .success([]))
+        let read = await radio.request(.read(ReadRequest(central: peer.id, attribute: point, offset: 1)))
+        #expect(read == .success([2]))
+        let event = try #require(log.all.last)
+        #expect(event.name == .read)
+        #expect(event.string("central") == "AA:BB:CC:DD:EE:FF")
+        #expect(event.string("service") == "180D")
+        #expect(event.string("characteristic") == "2A39")
+        #expect(event["offset"] == .integer(1))
+        #expect(event.string("value") == "02")
+    }
+
+    @Test func `a write that is too long is refused and told with its error`() async throws {
+        try await emulator().start()
+        let point = try await key("2A39")
+        let outcome = await radio.request(
+            .write(
+                WriteRequest(
+                    central: peer.id, parts: [.init(attribute: point, value: [1, 2, 3])], wantsResponse: true)
+            ))
+        #expect(outcome == .failure(.invalidAttributeValueLength))
+        #expect(log.all.last?.string("error") == "0x0D")
+    }
+
+    @Test func `a start that fails leaves nothing behind and says why`() async throws {
+        let emulator = try emulator()
+        await radio.fail(RadioError(.noAdapter, "none"))
+        await #expect(throws: RadioError(.noAdapter, "none")) { try await emulator.start() }
+        #expect(await !radio.isRunning)
+        #expect(!log.names.contains(.ready))
+    }
+
+    @Test func `a check that refuses stops before anything is registered`() async throws {
+        let emulator = try emulator()
+        await #expect(throws: RadioError.self) {
+            try await emulator.start { _ throws(RadioError) in throw RadioError(.unsupported, "no") }
+        }
+        #expect(await radio.published.isEmpty)
+        #expect(await radio.advertisement == nil)
+    }
+
+    @Test func `when the radio is lost ticks stop, and values go on where time has taken them`() async throws
+    {
+        try await emulator().start()
+        let rate = try await key("2A37")
+        await radio.simulate(.subscribed(rate, nil, nil))
+        await tick()
+        await radio.simulate(.lost(RadioError(.lost, "gone")))
+        await radio.simulate(.stateChanged(.resetting))
+        clock.advance(by: .seconds(5))
+        #expect(await radio.sent.count == 1)
+        await radio.simulate(.stateChanged(.poweredOn))
+        await radio.simulate(.recovered)
+        await radio.simulate(.subscribed(rate, nil, nil))
+        await tick()
+        #expect(await radio.sent.count == 2)
+        #expect(
+            log.names.filter { $0 == .radioLost || $0 == .radioRecovered } == [.radioLost, .radioRecovered])
+    }
+
+    @Test func `a passkey that is asked for is given when it is typed`() async throws {
+        let emulator = try emulator(
+            Self.profile.replacing("device: {name: Test}", with: "security: {io: keyboardOnly}"))
+        try await emulator.start()
+        #expect(await !emulator.enter(passkey: 1))
+        async let answer = radio.request(.pairing(peer.id, .enter))
+        while await !emulator.enter(passkey: 123_456) { await Task.yield() }
+        #expect(await answer == .success([0x40, 0xE2, 0x01, 0x00]))
+        #expect(log.all.last?.string("step") == "enter")
+    }
+
+    @Test func `an event is one JSON object with its time and name first`() {
+        let event = DeviceEvent(
+            time: WallTime(microseconds: 1_795_241_700_123_456), name: .read,
+            fields: [.init("central", .string("AA\"B")), .init("offset", .integer(2))])
+        #expect(
+            event.json.text
+                == #"{"time":"2026-11-21T06:15:00.123456Z","event":"read","central":"AA\"B","offset":2}"#)
+    }
+}
+
+extension String {
+    /// The text with one passage replaced, without Foundation.
+    fileprivate func replacing(_ passage: String, with other: String) -> String {
+        split(separator: passage, omittingEmptySubsequences: false).joined(separator: other)
+    }
+}
