@@ -1,4 +1,5 @@
 import MynahCore
+import MynahSupport
 import Yams
 
 // `advertising:`
@@ -13,6 +14,7 @@ extension ProfileDecoder {
                 ($0, "an app cannot set \($0); with app: only localName and serviceUUIDs are advertised")
             })
         guard let fields = fields(node, "advertising", known: known, refused: refused) else { return nil }
+        let errorsBefore = errorCount
         var advertisement = Advertisement()
         advertisement.localName = identity.name
         if let node = fields["localName"], let scalar = node.scalar, scalar.string.isEmpty,
@@ -35,22 +37,22 @@ extension ProfileDecoder {
             advertisement.appearance = identity.appearance
         }
         if let node = fields["raw"] { advertisement.raw = raw(node) }
-        if !isApp { checkBudget(of: advertisement, fields) }
+        // A field that was not read has been noted; what is left says nothing about the budget.
+        if !isApp, errorCount == errorsBefore { checkBudget(of: advertisement, fields) }
         var marks = fields.marks
         marks[""] = fields.mark
         return Profile.Advertising(advertisement: advertisement, marks: marks)
     }
 
     private mutating func checkBudget(of advertisement: Advertisement, _ fields: Fields) {
-        // A field that was not read has been noted; what is left says nothing about the budget.
-        guard !hasErrors else { return }
         do throws(AdvertisementError) {
             _ = try AccessoryAdvertising.compose(advertisement)
         } catch {
             let advice =
                 switch error.field {
-                case "serviceUUIDs": "; name fewer services, or 16-bit ones"
+                case "serviceUUIDs", "solicitedServiceUUIDs": "; name fewer services, or 16-bit ones"
                 case "localName": "; shorten it, or write localName: \"\""
+                case "appearance", "txPower": "; leave it or something else out"
                 default: "; shorten it, or leave something else out"
                 }
             self.error(at: fields.mark(of: error.field), "\(error)" + advice)
@@ -60,9 +62,10 @@ extension ProfileDecoder {
     private mutating func uuids(_ fields: Fields, _ key: String) -> [BluetoothUUID] {
         guard let node = fields[key] else { return [] }
         var uuids: [BluetoothUUID] = []
+        var seen: Set<BluetoothUUID> = []
         for element in elements(node, key) {
             guard let uuid = serviceUUID(element) else { continue }
-            if uuids.contains(uuid) { error(at: element, "\(uuid) is in \(key) twice") }
+            if !seen.insert(uuid).inserted { error(at: element, "\(uuid) is in \(key) twice") }
             uuids.append(uuid)
         }
         return uuids
@@ -74,12 +77,13 @@ extension ProfileDecoder {
 
     private mutating func manufacturerData(_ node: Node) -> [Advertisement.ManufacturerData] {
         var list: [Advertisement.ManufacturerData] = []
+        var seen: Set<UInt16> = []
         for (key, value) in members(node, "manufacturerData") {
             guard let company = integer(key, "a company's number", in: 0...0xFFFF).map({ UInt16($0) }),
                 let data = bytes(value, "manufacturerData")
             else { continue }
-            if list.contains(where: { $0.company == company }) {
-                error(at: key, "manufacturerData has the company \(key.scalar?.string ?? "") twice")
+            if !seen.insert(company).inserted {
+                error(at: key, "manufacturerData has the company \(Self.shape(of: key)) twice")
             }
             list.append(.init(company: company, data: data))
         }
@@ -88,9 +92,10 @@ extension ProfileDecoder {
 
     private mutating func serviceData(_ node: Node) -> [Advertisement.ServiceData] {
         var list: [Advertisement.ServiceData] = []
+        var seen: Set<BluetoothUUID> = []
         for (key, value) in members(node, "serviceData") {
             guard let uuid = serviceUUID(key), let data = bytes(value, "serviceData") else { continue }
-            if list.contains(where: { $0.uuid == uuid }) { error(at: key, "serviceData has \(uuid) twice") }
+            if !seen.insert(uuid).inserted { error(at: key, "serviceData has \(uuid) twice") }
             list.append(.init(uuid: uuid, data: data))
         }
         return list
@@ -114,10 +119,10 @@ extension ProfileDecoder {
                 let data = bytes(value, "raw")
             else { continue }
             if let instead = Self.madeByFields[type] {
-                error(at: key, "the AD type \(key.scalar?.string ?? "") is not given raw: \(instead)")
+                error(at: key, "the AD type 0x\(Hex.encode([type])) is not given raw: \(instead)")
             }
             if list.contains(where: { $0.type.rawValue == type }) {
-                error(at: key, "raw has the AD type \(key.scalar?.string ?? "") twice")
+                error(at: key, "raw has the AD type 0x\(Hex.encode([type])) twice")
             }
             list.append(ADStructure(type: ADType(type), data: data))
         }

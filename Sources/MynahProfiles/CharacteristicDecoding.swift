@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 import Yams
 
-// Characteristics and descriptors.
+// `characteristics:`
 extension ProfileDecoder {
     mutating func characteristic(_ fields: Fields) -> Profile.Characteristic? {
         guard let node = fields["uuid"] else {
@@ -21,7 +21,7 @@ extension ProfileDecoder {
             mark: fields.mark, marks: fields.marks)
         if let node = fields["permissions"] {
             result.permissions = permissions(node, known: ProfileKeys.permissions)
-            checkPermissions(node, result)
+            checkPermissions(node, of: "characteristic", with: result.properties)
         }
         if let node = fields["value"], let value = value(node) { result.value = value }
         result.every = fields["every"].flatMap { duration($0, "every", atLeast: .milliseconds(1)) }
@@ -41,21 +41,26 @@ extension ProfileDecoder {
             error(at: fields.mark, "the characteristic \(uuid) needs properties, as in [read, notify]")
             return []
         }
+        let errorsBefore = errorCount
         let properties = properties(node, among: CharacteristicProperties.named)
+        // What one of them was meant to be is not known: all that say something of others, so that
+        // nothing is said to be missing.
+        guard errorCount == errorsBefore else { return CharacteristicProperties(rawValue: 0x1FF) }
         if properties.isEmpty, case .sequence(let list) = node, list.isEmpty {
             error(at: node, "the characteristic \(uuid) needs at least one property")
         }
         return properties
     }
 
-    private mutating func properties(
+    mutating func properties(
         _ node: Node, among named: [(name: String, property: CharacteristicProperties)]
     ) -> CharacteristicProperties {
         var properties: CharacteristicProperties = []
         for element in elements(node, "properties") {
             guard let text = text(element, "a property") else { continue }
             guard let property = named.first(where: { $0.name == text })?.property else {
-                error(at: element, Self.unknown("property \"\(text)\"", text, among: named.map(\.name)))
+                error(
+                    at: element, Self.unknown("property \(Self.quote(text))", text, among: named.map(\.name)))
                 continue
             }
             if properties.contains(property) { error(at: element, "the property \(text) is there twice") }
@@ -64,7 +69,7 @@ extension ProfileDecoder {
         return properties
     }
 
-    private mutating func permissions(_ node: Node, known: [String]) -> AttributePermissions {
+    mutating func permissions(_ node: Node, known: [String]) -> AttributePermissions {
         var permissions = AttributePermissions()
         guard let fields = fields(node, "permissions", known: known) else { return permissions }
         func requirement(_ key: String, _ decoder: inout ProfileDecoder) -> SecurityRequirement? {
@@ -76,19 +81,18 @@ extension ProfileDecoder {
         return permissions
     }
 
-    private mutating func checkPermissions(_ node: Node, _ characteristic: Profile.Characteristic) {
+    mutating func checkPermissions(
+        _ node: Node, of what: String, with properties: CharacteristicProperties
+    ) {
         guard case .mapping(let mapping) = node else { return }
-        let properties = characteristic.properties
         for (key, _) in mapping {
             switch key.scalar?.string {
             case "read" where !properties.contains(.read):
-                error(at: key, "permissions.read says nothing: the characteristic has no read property")
+                error(at: key, "permissions.read says nothing: the \(what) has no read property")
             case "write" where properties.isDisjoint(with: .anyWrite):
-                error(at: key, "permissions.write says nothing: the characteristic has no write property")
-            case "notify" where properties.isDisjoint(with: .anyUpdate):
-                error(
-                    at: key,
-                    "permissions.notify says nothing: the characteristic has neither notify nor indicate")
+                error(at: key, "permissions.write says nothing: the \(what) has no write property")
+            case "notify" where what == "characteristic" && properties.isDisjoint(with: .anyUpdate):
+                error(at: key, "permissions.notify says nothing: the \(what) has neither notify nor indicate")
             default: break
             }
         }
@@ -101,7 +105,8 @@ extension ProfileDecoder {
                 continue
             }
             characteristic.marks["errors.\(key)"] = Self.mark(node)
-            let error = ATTError(code: UInt8(code))
+            let error = ATTError(code: UInt8(truncatingIfNeeded: code))
+            checkIsAssigned(error, as: node)
             if key == "read" {
                 characteristic.readError = error
                 if !characteristic.properties.contains(.read) {
@@ -112,9 +117,28 @@ extension ProfileDecoder {
                 if characteristic.properties.isDisjoint(with: .anyWrite) {
                     self.error(
                         at: node, "errors.write is never sent: the characteristic has no write property")
+                } else if characteristic.properties.isDisjoint(with: [.write, .reliableWrite]) {
+                    self.error(
+                        at: node,
+                        "errors.write is never sent: writeWithoutResponse gets no answer; add the property write"
+                    )
                 }
             }
         }
+    }
+
+    /// 80 is meant to be 0x80 more often than 0x50, which nobody has assigned (Vol 3, Part F, 3.4.1.1).
+    private mutating func checkIsAssigned(_ error: ATTError, as node: Node) {
+        let code = error.code
+        guard code > 0x13, code < 0xFC, !ATTError.applicationCodes.contains(code) else { return }
+        let text = node.scalar?.string ?? ""
+        let meant = UInt8(text, radix: 16).map(ATTError.init(code:)).flatMap { other in
+            ATTError.applicationCodes.contains(other.code) ? "; did you mean 0x\(text)?" : nil
+        }
+        warning(
+            at: Self.mark(node),
+            "0x\(Hex.encode([code])) is an error that is reserved; an application's own are 0x80 to 0x9F\(meant ?? "")"
+        )
     }
 
     private mutating func checkRules(_ characteristic: inout Profile.Characteristic, _ fields: Fields) {
@@ -136,145 +160,34 @@ extension ProfileDecoder {
         if fields["maxLength"] != nil, characteristic.properties.isDisjoint(with: .anyWrite) {
             warning(at: fields.mark(of: "maxLength"), "maxLength says nothing: nobody can write \(uuid)")
         }
-    }
-
-    // MARK: Values
-
-    mutating func value(_ node: Node) -> Profile.Value? {
-        guard case .mapping(let mapping) = node else {
-            error(
-                at: node,
-                "a value must say how it is written, as in {hex: 01 02}, {text: Pulse}, {base64: AQI=} or {generate: heart-rate}"
-            )
-            return nil
-        }
-        let forms = mapping.compactMap { pair in pair.key.scalar.map(\.string) }
-            .filter { ProfileKeys.valueForms.contains($0) }
-        guard forms.count == 1, let form = forms.first else {
-            error(
-                at: node,
-                forms.isEmpty
-                    ? "a value needs one of \(Self.list(ProfileKeys.valueForms))\(nearForm(mapping))"
-                    : "a value is written one way, and this one has \(Self.list(forms))")
-            return nil
-        }
-        if form == "generate" { return generated(node, mapping) }
-        guard let fields = fields(node, "a value", known: [form]), let content = fields[form] else {
-            return nil
-        }
-        switch form {
-        case "hex": return bytes(content, "hex").map { .bytes($0) }
-        case "text":
-            guard let scalar = content.scalar else {
-                error(at: content, "text must be one value, not \(Self.shape(of: content))")
-                return nil
-            }
-            return .bytes(Array(scalar.string.utf8))
-        default:
-            guard let text = text(content, "base64") else { return nil }
-            guard let bytes = Base64.decode(text) else {
-                error(
-                    at: content, "base64 must be groups of four of A-Z, a-z, 0-9, + and /, with = at the end")
-                return nil
-            }
-            return .bytes(bytes)
-        }
-    }
-
-    private func nearForm(_ mapping: Node.Mapping) -> String {
-        let near = mapping.lazy.compactMap { $0.key.scalar?.string }
-            .compactMap { NearestName.of($0, among: ProfileKeys.valueForms) }
-        return near.first.map { "; did you mean \"\($0)\"?" } ?? ""
-    }
-
-    private mutating func generated(_ node: Node, _ mapping: Node.Mapping) -> Profile.Value? {
-        guard let nameNode = mapping["generate"], let name = text(nameNode, "generate") else { return nil }
-        guard let kind = Generators.all.first(where: { $0.name == name }) else {
-            error(
-                at: nameNode,
-                Self.unknown("generator \"\(name)\"", name, among: Generators.all.map { $0.name }))
-            return nil
-        }
-        guard let fields = fields(node, "generate: \(name)", known: ["generate"] + kind.keys) else {
-            return nil
-        }
-        return kind.decode(fields, &self).map { .generated($0) }
-    }
-
-    // MARK: Descriptors
-
-    private mutating func descriptors(
-        _ node: Node, of characteristic: inout Profile.Characteristic
-    ) -> [Profile.Descriptor] {
-        var list: [Profile.Descriptor] = []
-        for element in elements(node, "descriptors") {
-            guard let fields = fields(element, "a descriptor", known: ProfileKeys.descriptor),
-                let descriptor = descriptor(fields)
-            else { continue }
-            if descriptor.uuid == GATT.userDescription, descriptor.properties.contains(.write),
-                !characteristic.properties.contains(.writableAuxiliaries)
-            {
-                warning(
-                    at: fields.mark,
-                    "a writable 2901 wants the property writableAuxiliaries on its characteristic; it has been set"
-                )
-                characteristic.properties.insert(.writableAuxiliaries)
-            }
-            list.append(descriptor)
-        }
-        return list
-    }
-
-    private mutating func descriptor(_ fields: Fields) -> Profile.Descriptor? {
-        guard let node = fields["uuid"] else {
-            error(at: fields.mark, "a descriptor needs a uuid")
-            return nil
-        }
-        guard
-            let uuid = uuid(
-                node, "descriptor", names: AssignedNumbers.descriptorNames,
-                lookup: { AssignedNumbers.descriptor(named: $0) })
-        else { return nil }
-        if uuid == GATT.clientConfiguration {
-            error(at: node, "the descriptor 2902 is made by the radio for notify and indicate; leave it out")
-        }
-        if uuid == GATT.extendedProperties {
-            error(
-                at: node,
-                "the descriptor 2900 is made by the radio for reliableWrite and writableAuxiliaries; leave it out"
-            )
-        }
-        var result = Profile.Descriptor(
-            uuid: uuid, properties: .read, permissions: .open, value: [],
-            maximumLength: GATT.maximumValueLength,
-            mark: fields.mark)
-        if let node = fields["properties"] {
-            let names = CharacteristicProperties.named.filter { [.read, .write].contains($0.property) }
-            result.properties = properties(node, among: names)
-            if case .sequence(let list) = node, list.isEmpty {
-                error(at: node, "a descriptor needs read, write or both")
-            }
-        }
-        if let node = fields["permissions"] {
-            result.permissions = permissions(node, known: ProfileKeys.descriptorPermissions)
-        }
-        if let node = fields["maxLength"],
-            let length = integer(node, "maxLength", in: 0...GATT.maximumValueLength)
+        if fields["value"] != nil, !characteristic.properties.isEmpty,
+            characteristic.properties.isDisjoint(with: [.read, .notify, .indicate, .broadcast])
         {
-            result.maximumLength = length
+            warning(
+                at: fields.mark(of: "value"),
+                "nobody can see this value: \(uuid) has none of read, notify, indicate and broadcast")
         }
-        if let node = fields["value"], let value = value(node) {
-            switch value {
-            case .bytes(let bytes): result.value = bytes
-            case .generated: error(at: node, "a descriptor's value cannot be generated")
+        checkAuxiliaries(of: characteristic, fields)
+    }
+
+    /// Vol 3, Part G, 3.3.3.1 and 3.3.3.2.
+    private mutating func checkAuxiliaries(of characteristic: Profile.Characteristic, _ fields: Fields) {
+        var seen: Set<BluetoothUUID> = []
+        for descriptor in characteristic.descriptors {
+            // Of the presentation formats there may be several, and nobody says so of one's own.
+            let isOnce = [GATT.userDescription, "2905"].contains(descriptor.uuid)
+            if !seen.insert(descriptor.uuid).inserted, isOnce {
+                error(at: descriptor.mark, "a characteristic has one descriptor \(descriptor.uuid) at most")
             }
         }
-        if result.value.count > result.maximumLength {
-            error(
-                at: fields["value"],
-                "the value has \(result.value.count) bytes, more than \(fields["maxLength"] == nil ? "the 512 of any value" : "its maxLength of \(result.maximumLength)")"
+        let isWritable = characteristic.descriptors.contains {
+            $0.uuid == GATT.userDescription && $0.properties.contains(.write)
+        }
+        if characteristic.properties.contains(.writableAuxiliaries), !isWritable {
+            warning(
+                at: fields.mark(of: "properties"),
+                "writableAuxiliaries says that the descriptor 2901 can be written, and there is none that can"
             )
         }
-        return result
     }
 }

@@ -26,38 +26,62 @@ struct Fields {
 struct ProfileDecoder {
     let file: String
     let lines: [String]
-    private(set) var issues: [ProfileIssue] = []
+    /// Keys that were doubled, as they were painted over: noted already.
+    var ignoredKeys: Set<String> = []
+    private(set) var errorCount = 0
+    private var warningCount = 0
+    private var issues: [ProfileIssue] = []
+    private var isFull: Bool { errorCount >= Self.maximumIssues }
     /// Aliases can make a small file enormous; what is visited is counted.
     private var visited = 0
     static let maximumNodes = 100_000
+    /// A hundred errors say enough, and as many warnings; a thousand more would bury them.
+    static let maximumIssues = 100
 
     init(file: String, lines: [String]) {
         self.file = file
         self.lines = lines
     }
 
-    var hasErrors: Bool { issues.contains { $0.severity == .error } }
-
     // MARK: Problems
 
-    mutating func error(at node: Node?, _ message: String) {
-        note(.error, at: node.flatMap(Self.mark), message)
+    /// Everything noted, in the file's order; where there was more, the last says so.
+    var allIssues: [ProfileIssue] {
+        let sorted = issues.enumerated().sorted {
+            let (left, right) = ($0.element.mark, $1.element.mark)
+            return (left?.line ?? 0, left?.column ?? 0, $0.offset)
+                < (right?.line ?? 0, right?.column ?? 0, $1.offset)
+        }
+        let end = ProfileIssue(file: file, message: "there may be more; mend these first")
+        return sorted.map(\.element) + (isFull ? [end] : [])
     }
 
-    mutating func error(at mark: SourceMark?, _ message: String) {
-        note(.error, at: mark, message)
+    mutating func error(at node: Node?, _ message: @autoclosure () -> String) {
+        note(.error, at: node.flatMap(Self.mark), message())
     }
 
-    mutating func warning(at mark: SourceMark?, _ message: String) {
-        note(.warning, at: mark, message)
+    mutating func error(at mark: SourceMark?, _ message: @autoclosure () -> String) {
+        note(.error, at: mark, message())
     }
 
-    private mutating func note(_ severity: ProfileIssue.Severity, at mark: SourceMark?, _ message: String) {
-        // A hundred problems say enough; a thousand more would bury them.
-        guard issues.count < 100 else { return }
+    mutating func warning(at mark: SourceMark?, _ message: @autoclosure () -> String) {
+        note(.warning, at: mark, message())
+    }
+
+    private mutating func note(
+        _ severity: ProfileIssue.Severity, at mark: SourceMark?, _ message: @autoclosure () -> String
+    ) {
+        switch severity {
+        case .error:
+            guard !isFull else { return }
+            errorCount += 1
+        case .warning:
+            guard warningCount < Self.maximumIssues else { return }
+            warningCount += 1
+        }
         let line = mark.flatMap { lines.indices.contains($0.line - 1) ? lines[$0.line - 1] : nil }
         issues.append(
-            ProfileIssue(severity: severity, file: file, mark: mark, message: message, sourceLine: line))
+            ProfileIssue(severity: severity, file: file, mark: mark, message: message(), sourceLine: line))
     }
 
     static func mark(_ node: Node) -> SourceMark? {
@@ -81,16 +105,22 @@ struct ProfileDecoder {
         var keyMarks: [String: SourceMark] = [:]
         for (key, value) in mapping {
             guard let name = key.scalar?.string else {
-                error(at: key, "a key of \(what) must be a word")
+                error(at: key, "a key of \(what) must be a word, not \(Self.shape(of: key))")
                 continue
             }
-            if known.contains(name) {
+            if ignoredKeys.contains(name) { continue }
+            if nodes[name] != nil {
+                // Yams takes keys of different tags for different ones.
+                error(at: key, "the key \(Self.quote(name)) is there twice; leave one out")
+            } else if known.contains(name) {
                 nodes[name] = value
                 keyMarks[name] = Self.mark(key)
             } else if let reason = refused[name] {
                 error(at: key, reason)
+            } else if name == "<<" {
+                error(at: key, "merge keys (<<) are not read; write out what \(what) takes over")
             } else {
-                error(at: key, Self.unknown("key \"\(name)\" in \(what)", name, among: known))
+                error(at: key, Self.unknown("key \(Self.quote(name)) in \(what)", name, among: known))
             }
         }
         return Fields(mark: Self.mark(node) ?? .start, nodes: nodes, keyMarks: keyMarks)
@@ -103,7 +133,9 @@ struct ProfileDecoder {
             error(at: node, "\(what) must be a mapping, not \(Self.shape(of: node))")
             return []
         }
-        return mapping.map { ($0.key, $0.value) }
+        return mapping.filter { !ignoredKeys.contains($0.key.scalar?.string ?? "") }.map {
+            ($0.key, $0.value)
+        }
     }
 
     /// The elements of a sequence.
@@ -131,6 +163,7 @@ struct ProfileDecoder {
     }
 
     private mutating func visit(_ node: Node) -> Bool {
+        guard !isFull else { return false }
         visited += 1
         guard visited > Self.maximumNodes else { return true }
         if visited == Self.maximumNodes + 1 {
@@ -143,13 +176,31 @@ struct ProfileDecoder {
 
     mutating func integer(_ node: Node, _ what: String, in range: ClosedRange<Int>) -> Int? {
         guard let text = text(node, what) else { return nil }
+        return integer(text, at: node, what, in: range)
+    }
+
+    mutating func integer(_ text: String, at node: Node, _ what: String, in range: ClosedRange<Int>) -> Int? {
         guard let number = Self.number(text) else {
-            error(at: node, "\(what) must be a whole number, not \"\(text)\"")
+            error(at: node, "\(what) must be a whole number, as 18 or 0x12, not \(Self.quote(text))")
+            return nil
+        }
+        if (2...20).contains(text.utf8.count), text.hasPrefix("0"),
+            text.utf8.allSatisfy({ Hex.value(ofDigit: $0) != nil })
+        {
+            // 0059 is a company's number as the SIG lists it, or 59.
+            let digits = text.drop { $0 == "0" }
+            error(
+                at: node,
+                "\(what) \(text) can be read in two ways; write 0x\(text) or \(digits.isEmpty ? "0" : digits)"
+            )
             return nil
         }
         guard range.contains(number) else {
-            error(
-                at: node, "\(what) must be between \(range.lowerBound) and \(range.upperBound), not \(text)")
+            let bounds =
+                text.lowercased().contains("x")
+                ? "\(Self.hex(range.lowerBound)) and \(Self.hex(range.upperBound))"
+                : "\(range.lowerBound) and \(range.upperBound)"
+            error(at: node, "\(what) must be between \(bounds), not \(text)")
             return nil
         }
         return number
@@ -158,9 +209,12 @@ struct ProfileDecoder {
     /// Decimal, or hexadecimal behind `0x`.
     static func number(_ text: String) -> Int? {
         let lower = text.lowercased()
-        if lower.hasPrefix("0x") { return Int(lower.dropFirst(2), radix: 16) }
-        return Int(text)
+        guard lower.hasPrefix("0x") else { return Int(lower) }
+        guard lower.dropFirst(2).utf8.allSatisfy({ Hex.value(ofDigit: $0) != nil }) else { return nil }
+        return Int(lower.dropFirst(2), radix: 16)
     }
+
+    private static func hex(_ number: Int) -> String { "0x" + String(number, radix: 16, uppercase: true) }
 
     mutating func bool(_ node: Node, _ what: String) -> Bool? {
         guard let text = text(node, what) else { return nil }
@@ -168,7 +222,7 @@ struct ProfileDecoder {
         case "true": return true
         case "false": return false
         default:
-            error(at: node, "\(what) must be true or false, not \"\(text)\"")
+            error(at: node, "\(what) must be true or false, not \(Self.quote(text))")
             return nil
         }
     }
@@ -200,7 +254,9 @@ struct ProfileDecoder {
     ) -> Choice? where Choice.RawValue == String {
         guard let text = text(node, what) else { return nil }
         if let choice = Choice(rawValue: text) { return choice }
-        error(at: node, Self.unknown("\(what) \"\(text)\"", text, among: Choice.allCases.map(\.rawValue)))
+        error(
+            at: node,
+            Self.unknown("\(what) \(Self.quote(text))", text, among: Choice.allCases.map(\.rawValue)))
         return nil
     }
 
@@ -214,7 +270,8 @@ struct ProfileDecoder {
         let digits = scalar.string.hasPrefix("0x") ? String(scalar.string.dropFirst(2)) : scalar.string
         guard let bytes = Hex.decode(digits) else {
             error(
-                at: node, "\(what) must be pairs of hexadecimal digits, as in 01 FF, not \"\(scalar.string)\""
+                at: node,
+                "\(what) must be pairs of hexadecimal digits, as in 01 FF, not \(Self.quote(scalar.string))"
             )
             return nil
         }
@@ -230,9 +287,11 @@ struct ProfileDecoder {
         let isNumber = text.utf8.allSatisfy { Hex.value(ofDigit: $0) != nil || $0 == UInt8(ascii: "-") }
         if isNumber {
             let digits = text.utf8.count { $0 != UInt8(ascii: "-") }
-            error(at: node, "\(what) \"\(text)\" has \(digits) digits; a UUID has 4, 8 or 32 (8-4-4-4-12)")
+            error(
+                at: node,
+                "\(what) \(Self.quote(text)) has \(digits) digits; a UUID has 4, 8 or 32 (8-4-4-4-12)")
         } else {
-            error(at: node, Self.unknown("\(what) \"\(text)\"", text, among: names))
+            error(at: node, Self.unknown("\(what) \(Self.quote(text))", text, among: names))
         }
         return nil
     }
@@ -246,6 +305,17 @@ struct ProfileDecoder {
         return known.count <= 12 ? "unknown \(what); known are \(list(known))" : "unknown \(what)"
     }
 
+    /// A word of the file in a message: cut, and without what a terminal would act on.
+    static func quote(_ word: some StringProtocol) -> String {
+        let scalars = word.unicodeScalars
+        var text = "\""
+        for scalar in scalars.prefix(60) {
+            let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+            text.unicodeScalars.append(isControl ? "?" : scalar)
+        }
+        return text + (scalars.count > 60 ? "…\"" : "\"")
+    }
+
     static func list(_ words: [String]) -> String {
         guard words.count > 1, let last = words.last else { return words.first ?? "nothing" }
         return words.dropLast().joined(separator: ", ") + " and " + last
@@ -255,7 +325,8 @@ struct ProfileDecoder {
         switch node {
         case .mapping: "a mapping"
         case .sequence: "a list"
-        case .scalar(let scalar): scalar.string.isEmpty ? "nothing" : "\"\(scalar.string.prefix(40))\""
+        case .scalar(let scalar):
+            scalar.style == .plain && scalar.string.isEmpty ? "nothing" : quote(scalar.string)
         case .alias: "an alias"
         }
     }

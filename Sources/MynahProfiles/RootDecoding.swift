@@ -11,8 +11,8 @@ extension ProfileDecoder {
             error(at: fields.mark, "name is missing; say what the device is, for people")
         }
         var identity = DeviceIdentity(name: name ?? "")
-        if let device = fields["device"] { self.device(device, &identity) }
-        checkDeviceName(identity.name, at: fields["device"] ?? fields["name"])
+        let nameNode = fields["device"].flatMap { self.device($0, &identity) } ?? fields["name"]
+        checkDeviceName(identity.name, at: nameNode)
         var passkey: UInt32?
         if let security = fields["security"] { passkey = self.security(security, &identity) }
         let app = fields["app"].map { self.app($0) }
@@ -30,32 +30,39 @@ extension ProfileDecoder {
         }
         guard let text = text(node, "mynah") else { return }
         if text != "1" {
-            error(at: node, "format version \(text) is not known here; this program reads version 1")
+            error(
+                at: node, "format version \(Self.quote(text)) is not known here; this program reads mynah: 1")
         }
     }
 
-    private mutating func device(_ node: Node, _ identity: inout DeviceIdentity) {
-        guard let fields = fields(node, "device", known: ProfileKeys.device) else { return }
+    /// Where its name stands, if it has one of its own.
+    private mutating func device(_ node: Node, _ identity: inout DeviceIdentity) -> Node? {
+        guard let fields = fields(node, "device", known: ProfileKeys.device) else { return nil }
         if let name = fields["name"].flatMap({ text($0, "device.name") }) { identity.name = name }
-        guard let node = fields["appearance"], let text = text(node, "appearance") else { return }
-        if let number = Self.number(text) {
-            if let appearance = UInt16(exactly: number) {
-                identity.appearance = appearance
-            } else {
-                error(at: node, "appearance must be between 0 and 65535 (0xFFFF), not \(text)")
-            }
+        let name = fields["name"]
+        guard let node = fields["appearance"], let text = text(node, "appearance") else { return name }
+        if Self.number(text) != nil {
+            let number = integer(text, at: node, "appearance", in: 0...0xFFFF) ?? 0
+            identity.appearance = UInt16(truncatingIfNeeded: number)
         } else if let appearance = AssignedNumbers.appearance(named: text) {
             identity.appearance = appearance
         } else {
+            identity.appearance = 0
             error(
-                at: node, Self.unknown("appearance \"\(text)\"", text, among: AssignedNumbers.appearanceNames)
+                at: node,
+                Self.unknown("appearance \(Self.quote(text))", text, among: AssignedNumbers.appearanceNames)
             )
         }
+        return name
     }
 
     /// The GAP device name has at most 248 bytes (Core Specification, Vol 3, Part C, 12.1).
     private mutating func checkDeviceName(_ name: String, at node: Node?) {
         let count = name.utf8.count
+        // Nothing at all behind the key has been noted.
+        if name.isEmpty, let scalar = node?.scalar, scalar.style != .plain {
+            error(at: node, "the device's name is empty; phones show it")
+        }
         if count > 248 { error(at: node, "the device's name has \(count) bytes in UTF-8; it can have 248") }
         if name.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
             error(at: node, "the device's name has a control character in it")
@@ -64,7 +71,8 @@ extension ProfileDecoder {
 
     private mutating func security(_ node: Node, _ identity: inout DeviceIdentity) -> UInt32? {
         guard let fields = fields(node, "security", known: ProfileKeys.security) else { return nil }
-        if let io = fields["io"].flatMap({ choice($0, "io", as: IOCapability.self) }) {
+        if let node = fields["io"] {
+            guard let io = choice(node, "io", as: IOCapability.self) else { return nil }
             identity.ioCapability = io
         }
         guard let node = fields["passkey"] else { return nil }
@@ -75,7 +83,13 @@ extension ProfileDecoder {
             )
             return nil
         }
-        return integer(node, "passkey", in: 0...999_999).map { UInt32($0) }
+        // Six digits, those in front may be zeros (Core Specification, Vol 3, Part H, 2.3.5.3).
+        guard let text = text(node, "passkey") else { return nil }
+        guard (1...6).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            error(at: node, "passkey must be up to six digits, not \(Self.quote(text))")
+            return nil
+        }
+        return UInt32(text)
     }
 
     private mutating func app(_ node: Node) -> Profile.App {

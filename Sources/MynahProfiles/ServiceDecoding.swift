@@ -45,9 +45,10 @@ extension ProfileDecoder {
         .Service]
     {
         var targets: [[Int]] = Array(repeating: [], count: services.count)
+        let positions = Dictionary(grouping: services.indices) { services[$0].uuid }
         for (index, list) in nodes.enumerated() {
             for node in list {
-                guard let target = includedService(node, by: index, among: services) else { continue }
+                guard let target = includedService(node, in: positions) else { continue }
                 if targets[index].contains(target) {
                     error(at: node, "the service is included twice")
                 } else {
@@ -55,25 +56,20 @@ extension ProfileDecoder {
                 }
             }
         }
-        var order: [Int] = []
-        var placed: Set<Int> = []
-        var isCyclic = false
-        // Each round places what only includes placed services, in the file's order; a cycle is what is left.
-        while order.count < services.count {
-            let ready = services.indices.filter { !placed.contains($0) && placed.isSuperset(of: targets[$0]) }
-            guard !ready.isEmpty else {
-                isCyclic = true
-                break
-            }
-            // One at a time, so that a service moves no further back than it must.
-            order.append(ready[0])
-            placed.insert(ready[0])
-        }
-        if isCyclic, let first = services.indices.first(where: { !placed.contains($0) }) {
-            error(
-                at: services[first].mark,
-                "the service \(services[first].uuid) includes itself, by way of others or directly")
+        var walk = IncludeOrder(targets: targets)
+        for index in services.indices where !walk.place(index) {
+            let way = walk.cycle.map { services[$0].uuid.description }.joined(separator: " includes ")
+            let mark = walk.cycle.first.flatMap { nodes[$0].first }.flatMap(Self.mark)
+            error(at: mark, "a service cannot include itself, and \(way)")
             return services
+        }
+        let order = walk.order
+        for index in services.indices where !services[index].isPrimary {
+            guard !targets.contains(where: { $0.contains(index) }) else { continue }
+            warning(
+                at: services[index].mark,
+                "no service includes \(services[index].uuid), and a phone finds a secondary service only that way"
+            )
         }
         let position = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, $0) })
         return order.map { index in
@@ -84,20 +80,66 @@ extension ProfileDecoder {
     }
 
     private mutating func includedService(
-        _ node: Node, by index: Int, among services: [Profile.Service]
+        _ node: Node, in positions: [BluetoothUUID: [Int]]
     ) -> Int? {
         guard let uuid = serviceUUID(node) else { return nil }
-        let found = services.indices.filter { services[$0].uuid == uuid }
+        let found = positions[uuid] ?? []
         switch found.count {
         case 1: return found[0]
         case 0:
-            error(at: node, "the profile has no service \(uuid) to include")
+            error(at: node, "the profile has no service \(uuid) to include; add it to services")
             return nil
         default:
             error(
                 at: node,
-                "the profile has \(found.count) services \(uuid); which one is included cannot be said")
+                "the profile has \(found.count) services \(uuid), and which one is included cannot be said")
             return nil
         }
+    }
+}
+
+/// Puts what is included before what includes it, and each as early as it stands in the file.
+private struct IncludeOrder {
+    private enum State { case open, entered, placed }
+
+    let targets: [[Int]]
+    private(set) var order: [Int] = []
+    /// After a cycle was met: its members, the first once more at the end.
+    private(set) var cycle: [Int] = []
+    private var states: [State]
+
+    init(targets: [[Int]]) {
+        self.targets = targets
+        states = Array(repeating: .open, count: targets.count)
+    }
+
+    /// False: there is a cycle.
+    ///
+    /// The way down is kept by hand: a chain can be longer than the stack is deep.
+    mutating func place(_ index: Int) -> Bool {
+        var way: [(service: Int, next: Int)] = []
+        func enter(_ service: Int, _ order: inout IncludeOrder) {
+            order.states[service] = .entered
+            way.append((service, 0))
+        }
+        if states[index] == .open { enter(index, &self) }
+        while let (service, next) = way.last {
+            guard next < targets[service].count else {
+                way.removeLast()
+                states[service] = .placed
+                order.append(service)
+                continue
+            }
+            way[way.count - 1].next += 1
+            let target = targets[service][next]
+            switch states[target] {
+            case .placed: break
+            case .open: enter(target, &self)
+            case .entered:
+                cycle = way.map(\.service).drop { $0 != target } + [target]
+                return false
+            }
+        }
+        return true
     }
 }

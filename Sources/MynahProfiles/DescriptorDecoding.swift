@@ -1,0 +1,84 @@
+import MynahCore
+import Yams
+
+// `descriptors:`
+extension ProfileDecoder {
+    mutating func descriptors(
+        _ node: Node, of characteristic: inout Profile.Characteristic
+    ) -> [Profile.Descriptor] {
+        var list: [Profile.Descriptor] = []
+        for element in elements(node, "descriptors") {
+            guard let fields = fields(element, "a descriptor", known: ProfileKeys.descriptor),
+                let descriptor = descriptor(fields)
+            else { continue }
+            if descriptor.uuid == GATT.userDescription, descriptor.properties.contains(.write),
+                !characteristic.properties.contains(.writableAuxiliaries)
+            {
+                warning(
+                    at: fields.mark,
+                    "a writable 2901 wants the property writableAuxiliaries on its characteristic; it has been set"
+                )
+                characteristic.properties.insert(.writableAuxiliaries)
+            }
+            list.append(descriptor)
+        }
+        return list
+    }
+
+    private mutating func descriptor(_ fields: Fields) -> Profile.Descriptor? {
+        guard let node = fields["uuid"] else {
+            error(at: fields.mark, "a descriptor needs a uuid")
+            return nil
+        }
+        guard
+            let uuid = uuid(
+                node, "descriptor", names: AssignedNumbers.descriptorNames,
+                lookup: { AssignedNumbers.descriptor(named: $0) })
+        else { return nil }
+        if uuid == GATT.clientConfiguration {
+            error(at: node, "the descriptor 2902 is made by the radio for notify and indicate; leave it out")
+        }
+        if uuid == GATT.extendedProperties {
+            error(
+                at: node,
+                "the descriptor 2900 is made by the radio for reliableWrite and writableAuxiliaries; leave it out"
+            )
+        }
+        var result = Profile.Descriptor(
+            uuid: uuid, properties: .read, permissions: .open, value: [],
+            maximumLength: GATT.maximumValueLength,
+            mark: fields.mark)
+        if let node = fields["properties"] {
+            let names = CharacteristicProperties.named.filter { [.read, .write].contains($0.property) }
+            result.properties = properties(node, among: names)
+            if case .sequence(let list) = node, list.isEmpty {
+                error(at: node, "a descriptor needs read, write or both")
+            }
+        }
+        if let node = fields["permissions"] {
+            result.permissions = permissions(node, known: ProfileKeys.descriptorPermissions)
+            checkPermissions(node, of: "descriptor", with: result.properties)
+        }
+        if let node = fields["maxLength"],
+            let length = integer(node, "maxLength", in: 0...GATT.maximumValueLength)
+        {
+            result.maximumLength = length
+        }
+        if let node = fields["value"], let value = value(node) {
+            switch value {
+            case .bytes(let bytes): result.value = bytes
+            case .generated: error(at: node, "a descriptor's value cannot be generated")
+            }
+        }
+        if fields["maxLength"] != nil, !result.properties.contains(.write) {
+            warning(at: fields.mark(of: "maxLength"), "maxLength says nothing: nobody can write \(uuid)")
+        }
+        if result.value.count > result.maximumLength {
+            error(
+                at: fields["value"],
+                "the value has \(result.value.count) bytes, more than \(fields["maxLength"] == nil ? "the 512 of any value" : "its maxLength of \(result.maximumLength)")"
+            )
+        }
+        return result
+    }
+}

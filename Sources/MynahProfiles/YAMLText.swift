@@ -1,0 +1,111 @@
+import MynahSupport
+
+/// Why a file is no YAML, and where.
+struct YAMLProblem: Error {
+    var mark: SourceMark?
+    var message: String
+}
+
+/// A file's text and its lines, checked for what no YAML has in it.
+struct YAMLText {
+    /// Without a byte order mark.
+    let text: String
+    let lines: [String]
+
+    init(_ bytes: [UInt8]) throws(YAMLProblem) {
+        let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw Self.encodingProblem(bytes) }
+        self.text = text
+        lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
+    }
+
+    private static func encodingProblem(_ bytes: [UInt8]) -> YAMLProblem {
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
+            return YAMLProblem(message: "the file is UTF-16; save it as UTF-8")
+        }
+        // What is repaired was not UTF-8: its first replacement stands where the first wrong byte does.
+        var mark = SourceMark.start
+        for character in String(decoding: bytes, as: UTF8.self) {
+            if character == "\u{FFFD}" { break }
+            if character.isNewline {
+                mark = SourceMark(line: mark.line + 1, column: 1)
+            } else {
+                mark.column += character.unicodeScalars.count
+            }
+        }
+        return YAMLProblem(mark: mark, message: "this is not UTF-8; save the file as UTF-8 text")
+    }
+
+    /// The first character that YAML forbids everywhere (YAML 1.2, 5.1).
+    var forbiddenCharacter: YAMLProblem? {
+        guard text.utf8.contains(where: { $0 < 0x20 && !"\t\n\r".utf8.contains($0) || $0 == 0x7F }) else {
+            return nil
+        }
+        for (index, line) in lines.enumerated() {
+            let scalars = line.unicodeScalars
+            let column = scalars.enumerated().first { $1.value < 0x20 && $1 != "\t" || $1.value == 0x7F }
+            guard let (offset, scalar) = column else { continue }
+            return YAMLProblem(
+                mark: SourceMark(line: index + 1, column: offset + 1),
+                message:
+                    "the control character 0x\(Hex.encode([UInt8(truncatingIfNeeded: scalar.value)])) cannot stand in YAML; take it out"
+            )
+        }
+        return YAMLProblem(message: "a control character cannot stand in YAML; take it out")
+    }
+
+    /// Why its aliases are too much; nil: they are not.
+    ///
+    /// An alias costs nothing to read, but what they stand for together can be enormous: nine anchors of nine aliases each
+    /// make a billion. Anchors and aliases are counted as they look, in texts and comments too; it is a bound.
+    var aliasProblem: YAMLProblem? {
+        var anchors = 0
+        var aliases = 0
+        var depth = 0
+        var deepest = 0
+        var previous = UInt8(ascii: "\n")
+        var indent = 0
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "&"), UInt8(ascii: "*"):
+                guard " \n\t[,:-?{".utf8.contains(previous) else { break }
+                if byte == UInt8(ascii: "&") { anchors += 1 } else { aliases += 1 }
+            case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+            case UInt8(ascii: "]"), UInt8(ascii: "}"): depth = max(0, depth - 1)
+            default: break
+            }
+            switch byte {
+            case UInt8(ascii: "\n"): indent = 0
+            case UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: "?"): if indent >= 0 { indent += 1 }
+            default:
+                deepest = max(deepest, indent)
+                indent = -1
+            }
+            deepest = max(deepest, depth)
+            previous = byte
+        }
+        guard anchors > 0, aliases > 0 else { return nil }
+        // The most that so many can make of one: as many levels as anchors, the aliases spread evenly over them.
+        let levels = max(1, min(anchors, aliases / 2))
+        var bytes = text.utf8.count
+        for level in 0..<levels {
+            bytes *= max(1, aliases / levels + (level < aliases % levels ? 1 : 0))
+            guard bytes <= Self.maximumExpansion else {
+                return YAMLProblem(
+                    message:
+                        "its \(aliases) aliases (*name) of \(anchors) anchors could make it enormous; write the values out"
+                )
+            }
+        }
+        guard deepest <= Self.maximumDepthOfAliases else {
+            return YAMLProblem(
+                message: "aliases (*name) stand in a file that is nested this deep; write the values out")
+        }
+        return nil
+    }
+
+    /// The most that aliases may make of a file, in bytes of its own text.
+    private static let maximumExpansion = 64 << 20
+    /// How deep a file with aliases may be nested: they put one depth on top of another.
+    private static let maximumDepthOfAliases = 100
+}

@@ -1,0 +1,211 @@
+import MynahCore
+import MynahProfiles
+import Testing
+
+/// One rule of the format broken, and what is said: the place and the message.
+private struct Broken: CustomTestStringConvertible {
+    var text: String
+    var said: [String]
+    var testDescription: String { said.first ?? "" }
+
+    init(_ text: String, _ said: String...) {
+        self.text = text
+        self.said = said
+    }
+}
+
+@Suite struct RuleTests {
+    private static let root = [
+        Broken(
+            "name: Test\n", "1:1: error: mynah: 1 is missing; it says which version of the format this is"),
+        Broken(
+            "mynah: 2\nname: Test\n",
+            "1:8: error: format version \"2\" is not known here; this program reads mynah: 1"),
+        Broken("mynah: 1\n", "1:1: error: name is missing; say what the device is, for people"),
+        Broken("mynah: 1\nname: [a]\n", "2:7: error: name must be one value, not a list"),
+        Broken("mynah: 1\nname:\n", "2:6: error: name is empty"),
+        Broken(
+            head("devce: {}\n"), "3:1: error: unknown key \"devce\" in a profile; did you mean \"device\"?"),
+        Broken(head("[a]: b\n"), "3:1: error: a key of a profile must be a word, not a list"),
+        Broken(
+            head("<<: {a: b}\n"),
+            "3:1: error: merge keys (<<) are not read; write out what a profile takes over"),
+        Broken(
+            head("device: x\n"), "3:9: error: device must be a mapping of name and appearance, not \"x\""),
+        Broken(head("device: {name: \"\"}\n"), "3:16: error: the device's name is empty; phones show it"),
+        Broken(
+            head("device:\n  name: \(String(repeating: "ü", count: 125))\n"),
+            "4:9: error: the device's name has 250 bytes in UTF-8; it can have 248"),
+        Broken(
+            head("device: {name: \"a\\tb\"}\n"),
+            "3:16: error: the device's name has a control character in it"),
+        Broken(
+            head("device: {appearance: 0x10000}\n"),
+            "3:22: error: appearance must be between 0x0 and 0xFFFF, not 0x10000"),
+        Broken(
+            head("device: {appearance: 0341}\n"),
+            "3:22: error: appearance 0341 can be read in two ways; write 0x0341 or 341"),
+        Broken(
+            head("device: {appearance: heart-rate-bet}\n"),
+            "3:22: error: unknown appearance \"heart-rate-bet\"; did you mean \"heart-rate-belt\"?"),
+        Broken(
+            head("security: {io: displayYesno}\n"),
+            "3:16: error: unknown io \"displayYesno\"; did you mean \"displayYesNo\"?"),
+        Broken(
+            head("security: {passkey: 123456}\n"),
+            "3:21: error: passkey is the number typed on the device, and io: noInputNoOutput has no keyboard"),
+        Broken(
+            head("security: {io: keyboardOnly, passkey: 1234567}\n"),
+            "3:39: error: passkey must be up to six digits, not \"1234567\""),
+    ]
+
+    private static let advertising = [
+        Broken(
+            head("advertising: {localName: {}}\n"), "3:26: error: localName must be one value, not a mapping"),
+        Broken(
+            head("advertising: {serviceUUIDs: 180D}\n"),
+            "3:29: error: serviceUUIDs must be a list, as in [a, b], not \"180D\""),
+        Broken(
+            head("advertising: {serviceUUIDs: [180D, heart-rate]}\n"),
+            "3:36: error: 180D is in serviceUUIDs twice"),
+        Broken(
+            head("advertising: {interval: 10 ms}\n"),
+            "3:25: error: interval must be at least 20 ms, not 10 ms"),
+        Broken(
+            head("advertising: {interval: 11 s}\n"),
+            "3:25: error: interval must be at most 10240 ms, not 11 s"),
+        Broken(
+            head("advertising: {interval: 100}\n"),
+            "3:25: error: interval has no unit; write 100 us, 100 ms, 100 s or 100 min"),
+        Broken(
+            head("advertising: {interval: 100 sec}\n"),
+            "3:25: error: interval has the unknown unit \"sec\"; units are us, ms, s and min"),
+        Broken(
+            head("advertising: {interval: fast}\n"),
+            "3:25: error: interval must be a duration such as 100 ms, not \"fast\""),
+        Broken(
+            head("advertising: {manufacturerData: {0059: 01}}\n"),
+            "3:34: error: a company's number 0059 can be read in two ways; write 0x0059 or 59"),
+        Broken(
+            head("advertising: {manufacturerData: {0x1FFFF: 01}}\n"),
+            "3:34: error: a company's number must be between 0x0 and 0xFFFF, not 0x1FFFF"),
+        Broken(
+            head("advertising: {manufacturerData: {Nordic: 01}}\n"),
+            "3:34: error: a company's number must be a whole number, as 18 or 0x12, not \"Nordic\""),
+        Broken(
+            head("advertising: {manufacturerData: {0x59: 01, 89: 02}}\n"),
+            "3:44: error: manufacturerData has the company \"89\" twice"),
+        Broken(
+            head("advertising: {manufacturerData: {0x59: 012}}\n"),
+            "3:40: error: manufacturerData must be pairs of hexadecimal digits, as in 01 FF, not \"012\""),
+        Broken(
+            head("advertising: {serviceData: {180F: 01, battery: 02}}\n"),
+            "3:39: error: serviceData has 180F twice"),
+        Broken(
+            head("advertising: {txPower: 4}\n"), "3:24: error: txPower must be true or false, not \"4\""),
+        Broken(
+            head("advertising: {appearance: true}\n"),
+            "3:27: error: advertising.appearance is true and device.appearance does not say which"),
+        Broken(
+            head("advertising: {raw: {0x24: 01, 36: 02}}\n"), "3:31: error: raw has the AD type 0x24 twice"),
+        Broken(
+            head("advertising: {raw: {0x09: 01}}\n"),
+            "3:21: error: the AD type 0x09 is not given raw: use localName"),
+        Broken(
+            head("advertising: {raw: {0x01: 06}}\n"),
+            "3:21: error: the AD type 0x01 is not given raw: the radio makes the Flags"),
+        Broken(
+            head("advertising: {raw: {0x100: 06}}\n"),
+            "3:21: error: an AD type must be between 0x1 and 0xFF, not 0x100"),
+    ]
+
+    private static let budget = [
+        Broken(
+            head("advertising:\n  localName: \(String(repeating: "n", count: 30))\n"),
+            "4:3: error: localName takes 32 bytes and 31 of 31 are left in the scan response; shorten it, or write localName: \"\""
+        ),
+        Broken(
+            head("device: {name: \(String(repeating: "n", count: 30))}\nadvertising: {}\n"),
+            "4:14: error: localName takes 32 bytes and 31 of 31 are left in the scan response; shorten it, or write localName: \"\""
+        ),
+        Broken(
+            head(
+                "advertising:\n  interval: 100 ms\n  manufacturerData:\n    0x0059: \(String(repeating: "00 ", count: 25))\n"
+            ),
+            "5:3: error: manufacturerData takes 29 bytes and 28 of 31 are left in the advertising data; shorten it, or leave something else out"
+        ),
+        Broken(
+            head(
+                "advertising:\n  serviceUUIDs: [6E400001-B5A3-F393-E0A9-E50E24DCCA9E, 6E400002-B5A3-F393-E0A9-E50E24DCCA9E]\n"
+            ),
+            "4:3: error: serviceUUIDs takes 34 bytes and 28 of 31 are left in the advertising data; name fewer services, or 16-bit ones"
+        ),
+        // What is wrong elsewhere does not hide it.
+        Broken(
+            head("devic: {}\nadvertising:\n  localName: \(String(repeating: "n", count: 30))\n"),
+            "3:1: error: unknown key \"devic\" in a profile; did you mean \"device\"?",
+            "5:3: error: localName takes 32 bytes and 31 of 31 are left in the scan response; shorten it, or write localName: \"\""
+        ),
+    ]
+
+    private static let app = [
+        Broken(
+            head("app: {}\nadvertising: {interval: 100 ms, txPower: true}\n"),
+            "4:15: error: an app cannot set interval; with app: only localName and serviceUUIDs are advertised",
+            "4:33: error: an app cannot set txPower; with app: only localName and serviceUUIDs are advertised"
+        ),
+        Broken(
+            head("app: {backgroundModes: [bluetooth-periferal]}\n"),
+            "3:25: error: unknown background mode \"bluetooth-periferal\"; did you mean \"bluetooth-peripheral\"?"
+        ),
+        Broken(
+            head("app: {backgroundModes: [bluetooth-central, bluetooth-central]}\n"),
+            "3:44: error: the background mode bluetooth-central is there twice"),
+        Broken(
+            head("app: {restoreIdentifier: \"\"}\n"),
+            "3:26: error: restoreIdentifier must have 1 to 128 bytes"),
+        Broken(
+            head("app: {state: asleep}\n"),
+            "3:14: error: unknown app state \"asleep\"; known are foreground, background and suspended"),
+        Broken(
+            head("app: {suspendAfter: 5}\n"),
+            "3:21: error: suspendAfter has no unit; write 5 us, 5 ms, 5 s or 5 min"),
+        Broken(head("app: {iOS: 3}\n"), "3:12: error: iOS must be between 7 and 99, not 3"),
+        Broken(
+            head("app: {foregroundInterval: 1 ms}\n"),
+            "3:27: error: foregroundInterval must be at least 20 ms, not 1 ms"),
+        Broken(
+            head("app: {backgroundinterval: 100 ms}\n"),
+            "3:7: error: unknown key \"backgroundinterval\" in app; did you mean \"backgroundInterval\"?"),
+    ]
+
+    @Test(
+        "each broken rule of the sections at the top is said, where it is broken",
+        arguments: root + advertising)
+    fileprivate func top(_ broken: Broken) {
+        #expect(problems(broken.text) == broken.said)
+    }
+
+    @Test("an advert over its budget names the field that does not fit", arguments: budget)
+    fileprivate func overBudget(_ broken: Broken) {
+        #expect(problems(broken.text) == broken.said)
+    }
+
+    @Test("each broken rule of an app is said, where it is broken", arguments: app)
+    fileprivate func apps(_ broken: Broken) {
+        #expect(problems(broken.text) == broken.said)
+    }
+
+    @Test("an app's advert has no budget: the phone leaves out what does not fit")
+    func noBudgetForApps() throws {
+        let name = String(repeating: "n", count: 60)
+        #expect(try profile(head("app: {}\nadvertising: {localName: \(name)}\n")).warnings.isEmpty)
+    }
+
+    @Test("what the terminal would act on is not printed")
+    func controlCharacters() {
+        #expect(
+            problems(head("services:\n  - uuid: \"a\\e[2J\"\n")) == ["4:11: error: unknown service \"a?[2J\""]
+        )
+    }
+}

@@ -1,0 +1,341 @@
+import MynahCore
+import MynahProfiles
+import Testing
+
+@Suite struct ServiceRuleTests {
+    /// A profile with these services, from line 4 on.
+    private static func services(_ text: String) -> String { head("services:\n" + text) }
+
+    private static let services = [
+        (services("  - {}\n"), ["4:5: error: a service needs a uuid"]),
+        (
+            services("  - battery\n"),
+            [
+                "4:5: error: a service must be a mapping of uuid, primary, includes and characteristics, not \"battery\""
+            ]
+        ),
+        (
+            services("  - uuid: batery\n"),
+            ["4:11: error: unknown service \"batery\"; did you mean \"battery\"?"]
+        ),
+        (
+            services("  - uuid: 180\n"),
+            ["4:11: error: service \"180\" has 3 digits; a UUID has 4, 8 or 32 (8-4-4-4-12)"]
+        ),
+        (
+            services("  - uuid: 6E400001-B5A3-F393-E0A9-E50E24DCCA9\n"),
+            [
+                "4:11: error: service \"6E400001-B5A3-F393-E0A9-E50E24DCCA9\" has 31 digits; a UUID has 4, 8 or 32 (8-4-4-4-12)"
+            ]
+        ),
+        (
+            services("  - uuid: 1800\n"),
+            ["4:11: error: the service 1800 is made by the radio itself; leave it out"]
+        ),
+        (
+            services("  - uuid: 00001801-0000-1000-8000-00805F9B34FB\n"),
+            [
+                "4:11: error: the service 00001801-0000-1000-8000-00805F9B34FB is made by the radio itself; leave it out"
+            ]
+        ),
+        (
+            services("  - {uuid: 180F, primary: no}\n"),
+            ["4:27: error: primary must be true or false, not \"no\""]
+        ),
+        (
+            services("  - {uuid: 180F, primary: false}\n"),
+            ["4:5: warning: no service includes 180F, and a phone finds a secondary service only that way"]
+        ),
+        (
+            services("  - {uuid: 180F, includes: [180A]}\n"),
+            ["4:29: error: the profile has no service 180A to include; add it to services"]
+        ),
+        (
+            services("  - {uuid: 180F, includes: [180A, 180A]}\n  - uuid: 180A\n"),
+            ["4:35: error: the service is included twice"]
+        ),
+        (
+            services("  - {uuid: 180F, includes: [180A]}\n  - uuid: 180A\n  - uuid: 180A\n"),
+            ["4:29: error: the profile has 2 services 180A, and which one is included cannot be said"]
+        ),
+        (
+            services("  - {uuid: 180F, includes: [180F]}\n"),
+            ["4:29: error: a service cannot include itself, and 180F includes 180F"]
+        ),
+        (
+            services(
+                "  - {uuid: 1810, includes: [180A]}\n  - {uuid: 180A, includes: [180D]}\n  - {uuid: 180D, includes: [180A]}\n"
+            ),
+            ["5:29: error: a service cannot include itself, and 180A includes 180D includes 180A"]
+        ),
+    ]
+
+    private static let characteristics = [
+        (
+            head("services:\n  - uuid: 180F\n    characteristics: [{properties: [read]}]\n"),
+            ["5:23: error: a characteristic needs a uuid"]
+        ),
+        (
+            head("services:\n  - uuid: 180F\n    characteristics: [{uuid: 2A19}]\n"),
+            ["5:23: error: the characteristic 2A19 needs properties, as in [read, notify]"]
+        ),
+        (
+            characteristic("properties: []\n"),
+            ["7:21: error: the characteristic 2A19 needs at least one property"]
+        ),
+        (
+            characteristic("properties: read\n"),
+            ["7:21: error: properties must be a list, as in [a, b], not \"read\""]
+        ),
+        (
+            characteristic("properties: [raed]\n        every: 1 s\n"),
+            ["7:22: error: unknown property \"raed\"; did you mean \"read\"?"]
+        ),
+        (characteristic("properties: [read, read]\n"), ["7:28: error: the property read is there twice"]),
+        (
+            characteristic("propertis: [read]\n"),
+            [
+                "6:9: error: the characteristic 2A19 needs properties, as in [read, notify]",
+                "7:9: error: unknown key \"propertis\" in a characteristic; did you mean \"properties\"?",
+            ]
+        ),
+        (
+            characteristic("properties: [read]\n        permissions: {read: encrpted}\n"),
+            ["8:29: error: unknown permission \"encrpted\"; did you mean \"encrypted\"?"]
+        ),
+        (
+            characteristic("properties: [read]\n        permissions: {write: open}\n"),
+            ["8:23: error: permissions.write says nothing: the characteristic has no write property"]
+        ),
+        (
+            characteristic("properties: [write]\n        permissions: {read: open}\n"),
+            ["8:23: error: permissions.read says nothing: the characteristic has no read property"]
+        ),
+        (
+            characteristic("properties: [read]\n        permissions: {notify: open}\n"),
+            [
+                "8:23: error: permissions.notify says nothing: the characteristic has neither notify nor indicate"
+            ]
+        ),
+        (
+            characteristic("properties: [read]\n        every: 1 s\n"),
+            ["8:16: error: every has nobody to send to: 2A19 has neither notify nor indicate"]
+        ),
+        (
+            characteristic("properties: [notify]\n        every: 999 us\n"),
+            ["8:16: error: every must be at least 1 ms, not 999 us"]
+        ),
+        (
+            characteristic("properties: [write]\n        maxLength: 513\n"),
+            ["8:20: error: maxLength must be between 0 and 512, not 513"]
+        ),
+        (
+            characteristic("properties: [read]\n        maxLength: 5\n"),
+            ["8:9: warning: maxLength says nothing: nobody can write 2A19"]
+        ),
+        (
+            characteristic("properties: [write]\n        value: {hex: 01}\n"),
+            ["8:9: warning: nobody can see this value: 2A19 has none of read, notify, indicate and broadcast"]
+        ),
+        (
+            characteristic("properties: [read]\n        errors: {write: 0x80}\n"),
+            ["8:25: error: errors.write is never sent: the characteristic has no write property"]
+        ),
+        (
+            characteristic("properties: [write]\n        errors: {read: 0x80}\n"),
+            ["8:24: error: errors.read is never sent: the characteristic has no read property"]
+        ),
+        (
+            characteristic("properties: [writeWithoutResponse]\n        errors: {write: 0x80}\n"),
+            [
+                "8:25: error: errors.write is never sent: writeWithoutResponse gets no answer; add the property write"
+            ]
+        ),
+        (
+            characteristic("properties: [read]\n        errors: {read: 0}\n"),
+            ["8:24: error: an ATT error must be between 1 and 255, not 0"]
+        ),
+        (
+            characteristic("properties: [read]\n        errors: {read: 80}\n"),
+            [
+                "8:24: warning: 0x50 is an error that is reserved; an application's own are 0x80 to 0x9F; did you mean 0x80?"
+            ]
+        ),
+        (
+            characteristic("properties: [read, writableAuxiliaries]\n"),
+            [
+                "7:9: warning: writableAuxiliaries says that the descriptor 2901 can be written, and there is none that can"
+            ]
+        ),
+    ]
+
+    private static let values = [
+        (
+            characteristic("properties: [read]\n        value: 5\n"),
+            [
+                "8:16: error: a value must say how it is written, as in {hex: 01 02}, {text: Pulse}, {base64: AQI=} or {generate: heart-rate}"
+            ]
+        ),
+        (
+            characteristic("properties: [read]\n        value: {}\n"),
+            ["8:16: error: a value needs one of hex, text, base64 and generate"]
+        ),
+        (
+            characteristic("properties: [read]\n        value: {hx: 01}\n"),
+            ["8:16: error: a value needs one of hex, text, base64 and generate; did you mean \"hex\"?"]
+        ),
+        (
+            characteristic("properties: [read]\n        value: {hex: 01, text: a}\n"),
+            ["8:16: error: a value is written one way, and this one has hex and text"]
+        ),
+        (
+            characteristic("properties: [read]\n        value: {hex: 0}\n"),
+            ["8:22: error: hex must be pairs of hexadecimal digits, as in 01 FF, not \"0\""]
+        ),
+        (
+            characteristic("properties: [read]\n        value: {text: [a]}\n"),
+            ["8:23: error: text must be one value, not a list"]
+        ),
+        (
+            characteristic("properties: [read]\n        value: {base64: abc}\n"),
+            ["8:25: error: base64 must be groups of four of A-Z, a-z, 0-9, + and /, with = at the end"]
+        ),
+        (
+            characteristic(
+                "properties: [read]\n        value: {text: \(String(repeating: "x", count: 513))}\n"),
+            ["8:16: error: the value has 513 bytes, more than the 512 of any value"]
+        ),
+        (
+            characteristic("properties: [read, write]\n        value: {text: abc}\n        maxLength: 2\n"),
+            ["8:16: error: the value has 3 bytes, more than its maxLength of 2"]
+        ),
+        (
+            characteristic("properties: [read]\n        value: {generate: heartrate}\n"),
+            ["8:27: error: unknown generator \"heartrate\"; did you mean \"heart-rate\"?"]
+        ),
+        (
+            characteristic("properties: [read]\n        value: {generate: heart-rate, mx: 4}\n"),
+            ["8:39: error: unknown key \"mx\" in generate: heart-rate; did you mean \"max\"?"]
+        ),
+        (
+            characteristic("properties: [read]\n        value: {generate: heart-rate, min: 100, max: 60}\n"),
+            ["8:44: error: min is 100 and max is 60; swap them"]
+        ),
+        (
+            characteristic("properties: [read]\n        value: {generate: heart-rate, period: 0 s}\n"),
+            ["8:47: error: period must be at least 1 ms, not 0 s"]
+        ),
+        (
+            characteristic("properties: [read]\n        value: {generate: heart-rate, max: 70000}\n"),
+            ["8:44: error: max must be between 0 and 65535, not 70000"]
+        ),
+        (
+            characteristic(
+                "properties: [read, write]\n        value: {generate: heart-rate}\n        maxLength: 1\n"),
+            ["8:16: error: the value has 2 bytes, more than its maxLength of 1"]
+        ),
+    ]
+
+    private static func descriptor(_ fields: String, _ properties: String = "read") -> String {
+        characteristic("properties: [\(properties)]\n        descriptors:\n          - {\(fields)}\n")
+    }
+
+    private static let descriptors = [
+        (descriptor("value: {text: a}"), ["9:13: error: a descriptor needs a uuid"]),
+        (
+            descriptor("uuid: 2902"),
+            ["9:20: error: the descriptor 2902 is made by the radio for notify and indicate; leave it out"]
+        ),
+        (
+            descriptor("uuid: characteristic-extended-properties"),
+            [
+                "9:20: error: the descriptor 2900 is made by the radio for reliableWrite and writableAuxiliaries; leave it out"
+            ]
+        ),
+        (
+            descriptor("uuid: 2901, properties: [notify]"),
+            ["9:39: error: unknown property \"notify\"; known are read and write"]
+        ),
+        (descriptor("uuid: 2901, properties: []"), ["9:38: error: a descriptor needs read, write or both"]),
+        (
+            descriptor("uuid: 2901, permissions: {notify: open}"),
+            ["9:40: error: unknown key \"notify\" in permissions; known are read and write"]
+        ),
+        (
+            descriptor("uuid: 2901, permissions: {write: open}"),
+            ["9:40: error: permissions.write says nothing: the descriptor has no write property"]
+        ),
+        (
+            descriptor("uuid: 2904, value: {generate: heart-rate}"),
+            ["9:33: error: a descriptor's value cannot be generated"]
+        ),
+        (
+            descriptor("uuid: 2904, maxLength: 5"),
+            ["9:26: warning: maxLength says nothing: nobody can write 2904"]
+        ),
+        (
+            descriptor(
+                "uuid: 2901, properties: [read, write], value: {text: abc}, maxLength: 2",
+                "read, writableAuxiliaries"),
+            ["9:60: error: the value has 3 bytes, more than its maxLength of 2"]
+        ),
+        (
+            descriptor("uuid: 2901, properties: [read, write]"),
+            [
+                "9:13: warning: a writable 2901 wants the property writableAuxiliaries on its characteristic; it has been set"
+            ]
+        ),
+        (
+            descriptor("uuid: 2901}\n          - {uuid: 2901"),
+            ["10:13: error: a characteristic has one descriptor 2901 at most"]
+        ),
+    ]
+
+    @Test("each broken rule of services is said, where it is broken", arguments: services)
+    func ofServices(_ text: String, _ said: [String]) {
+        #expect(problems(text) == said)
+    }
+
+    @Test("each broken rule of characteristics is said, where it is broken", arguments: characteristics)
+    func ofCharacteristics(_ text: String, _ said: [String]) {
+        #expect(problems(text) == said)
+    }
+
+    @Test("each broken rule of values is said, where it is broken", arguments: values)
+    func ofValues(_ text: String, _ said: [String]) {
+        #expect(problems(text) == said)
+    }
+
+    @Test("each broken rule of descriptors is said, where it is broken", arguments: descriptors)
+    func ofDescriptors(_ text: String, _ said: [String]) {
+        #expect(problems(text) == said)
+    }
+
+    @Test("every problem of a file is said at once, in its order")
+    func allAtOnce() {
+        let text = """
+            mynah: 1
+            nam: Test
+            device: {appearance: heart-rat-belt}
+            advertising:
+              interval: 100
+              localname: x
+            services:
+              - uuid: 1800
+                characteristics:
+                  - {uuid: 2A37, properties: [notify], every: 0 s}
+              - uuid: batery
+            """
+        #expect(
+            problems(text) == [
+                "1:1: error: name is missing; say what the device is, for people",
+                "2:1: error: unknown key \"nam\" in a profile; did you mean \"name\"?",
+                "3:22: error: unknown appearance \"heart-rat-belt\"; did you mean \"heart-rate-belt\"?",
+                "5:13: error: interval has no unit; write 100 us, 100 ms, 100 s or 100 min",
+                "6:3: error: unknown key \"localname\" in advertising; did you mean \"localName\"?",
+                "8:11: error: the service 1800 is made by the radio itself; leave it out",
+                "10:51: error: every must be at least 1 ms, not 0 s",
+                "11:11: error: unknown service \"batery\"; did you mean \"battery\"?",
+            ])
+    }
+}

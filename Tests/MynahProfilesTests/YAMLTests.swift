@@ -1,0 +1,213 @@
+import MynahCore
+import MynahProfiles
+import Testing
+
+@Suite struct YAMLTests {
+    @Test(
+        "what is no YAML is said where it goes wrong, with how to mend it",
+        arguments: [
+            ("", "error: the file is empty; `mynah new` prints a profile to start from"),
+            ("# nothing\n---\n", "error: the file is empty; `mynah new` prints a profile to start from"),
+            ("\tname: x", "1:1: error: a tab cannot stand here; indent with spaces"),
+            (
+                "name: a: b",
+                "1:8: error: this is no YAML: mapping values are not allowed in this context; a text with a colon in it wants quotes, and keys of one mapping begin in one column"
+            ),
+            (
+                "a: [1\n\n",
+                "1:6: error: this is no YAML: did not find expected ',' or ']' while parsing a flow sequence; a list that [ begins is not ended by ]"
+            ),
+            (
+                "a: {b: c",
+                "1:9: error: this is no YAML: did not find expected ',' or '}' while parsing a flow mapping; a mapping that { begins is not ended by }"
+            ),
+            (
+                "a: \"x",
+                "1:6: error: this is no YAML: found unexpected end of stream while scanning a quoted scalar; a quote is not ended"
+            ),
+            (
+                "a: @x",
+                "1:4: error: this is no YAML: found character that cannot start any token while scanning for the next token; a text that begins with @, ` or % wants quotes"
+            ),
+            (
+                "a: *x",
+                "1:4: error: this is no YAML: found undefined alias; a text that begins with * wants quotes"
+            ),
+            (
+                "mynah: 1\n---\nmynah: 1\n",
+                "2:1: error: a profile is one document; this is the start of a second"
+            ),
+            (
+                "mynah: 1\nname: a\u{0}b\n",
+                "2:8: error: the control character 0x00 cannot stand in YAML; take it out"
+            ),
+            (
+                "mynah: 1\nname: \u{1B}[2J\n",
+                "2:7: error: the control character 0x1B cannot stand in YAML; take it out"
+            ),
+            (
+                "hello",
+                "1:1: error: a profile must be a mapping of mynah, name, device, security, advertising, app and services, not \"hello\""
+            ),
+            (
+                "[1, 2]",
+                "1:1: error: a profile must be a mapping of mynah, name, device, security, advertising, app and services, not a list"
+            ),
+        ])
+    func saysWhere(_ text: String, _ expected: String) {
+        let problems = problems(text)
+        #expect(problems.count == 1)
+        #expect(problems.first?.hasPrefix(expected) == true, "\(problems)")
+    }
+
+    @Test("JSON is a profile too")
+    func json() throws {
+        let profile = try profile(#"{"mynah": 1, "name": "JSON", "services": [{"uuid": "180F"}]}"#)
+        #expect(profile.services.map(\.uuid) == ["180F"])
+    }
+
+    @Test("a byte order mark and Windows line ends move no place")
+    func lineEnds() {
+        #expect(
+            problems("\u{FEFF}mynah: 1\r\nnme: x\r\nname: y\r\n") == [
+                "2:1: error: unknown key \"nme\" in a profile; did you mean \"name\"?"
+            ])
+    }
+
+    @Test("a file that is not UTF-8 says where")
+    func notUTF8() throws {
+        let path = try TemporaryFile(Array("mynah: 1\nname: M".utf8) + [0xFC] + Array("ller\n".utf8))
+        #expect(try path.problems() == ["2:8: error: this is not UTF-8; save the file as UTF-8 text"])
+        let wide = try TemporaryFile([0xFF, 0xFE, 0x6D, 0x00])
+        #expect(try wide.problems() == ["error: the file is UTF-16; save it as UTF-8"])
+    }
+
+    @Test("a file that cannot be read says why")
+    func unreadable() {
+        #expect(
+            throws: ProfileIssues([
+                ProfileIssue(file: "/nowhere/x.yaml", message: "cannot be read: there is no such file")
+            ])
+        ) { try ProfileLoader.load(path: "/nowhere/x.yaml") }
+        #expect(
+            throws: ProfileIssues([
+                ProfileIssue(file: "/", message: "is a folder; name a profile in it")
+            ])
+        ) { try ProfileLoader.load(path: "/") }
+    }
+
+    // MARK: Keys that stand twice
+
+    @Test(
+        "every key that stands twice is noted where it stands the second time, with all else that is wrong",
+        arguments: [
+            (head("device: {name: A, appearance: 0x40, name: B, \"name\": C}\n"), ["3:37", "3:46"]),
+            (head("device: {\n  name: A,\n  name : B }\n"), ["5:3"]),
+            (head("'name': again\ndevise: x\n"), ["3:1", "4:1"]),
+            (head("device:\n  name: A # name: B\n  # name: C\n  name: D\nname: E\n"), ["6:3", "7:1"]),
+            (
+                head(
+                    "services:\n  - uuid: battery\n    uuid: battery\n  - uuid: battery\n    primary: maybe\n"
+                ), ["5:5", "7:14"]
+            ),
+            (head("advertising:\n  serviceData: {180F: 64, 180F: 65}\n"), ["4:27"]),
+            (head("device: {name: \"a, name: b\", name: c}\n"), ["3:30"]),
+            (head("!!str name: x\n"), ["2:1"]),
+        ])
+    func doubledKeys(_ text: String, _ places: [String]) {
+        #expect(issues(text).map { "\($0.mark?.line ?? 0):\($0.mark?.column ?? 0)" } == places)
+        #expect(issues(text).first?.message.hasSuffix("is there twice; leave one out") == true)
+    }
+
+    // MARK: Files that are meant to hurt
+
+    @Test(
+        "a deeply nested file is an error, whatever it nests",
+        arguments: ["[", "{a: ", "- ", "? ", "[{a: ", "\n- [", "&a [", "!!seq ["])
+    func nesting(_ piece: String) {
+        let problems = problems(String(repeating: piece, count: 150_000 / piece.utf8.count))
+        #expect(problems.count == 1)
+        #expect(problems.first?.contains("error: ") == true)
+    }
+
+    @Test("a file nested as deep as YAML is read is no profile")
+    func deepButRead() {
+        let depth = 990
+        let text = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        #expect(
+            problems("mynah: 1\nname: Test\nservices: " + text) == [
+                "3:12: error: a service must be a mapping of uuid, primary, includes and characteristics, not a list"
+            ])
+    }
+
+    @Test("ten megabytes are not even looked at")
+    func tenMegabytes() throws {
+        let file = try TemporaryFile(Array(repeating: UInt8(ascii: "["), count: 10 << 20))
+        #expect(try file.problems() == ["error: the file has over 1024 KiB; a profile has less"])
+    }
+
+    @Test("aliases that would multiply the file are an error")
+    func billionLaughs() {
+        var text = "a: &a [x, x, x, x, x, x, x, x, x]\n"
+        for (name, before) in zip("bcdefghi", "abcdefgh") {
+            text +=
+                "\(name): &\(name) [" + Array(repeating: "*\(before)", count: 9).joined(separator: ", ")
+                + "]\n"
+        }
+        #expect(
+            problems(text) == [
+                "error: its 72 aliases (*name) of 9 anchors could make it enormous; write the values out"
+            ])
+    }
+
+    @Test("aliases that put one depth on top of another are an error")
+    func deepAliases() {
+        let (open, close) = (String(repeating: "[", count: 900), String(repeating: "]", count: 900))
+        var text = "a: &a \(open)\(close)\n"
+        for (name, before) in zip("bcdefghijklmnopqrst", "abcdefghijklmnopqrs") {
+            text += "\(name): &\(name) \(open)*\(before)\(close)\n"
+        }
+        text += "? *t\n: x\n"
+        #expect(problems(text).count == 1)
+    }
+
+    @Test("an alias stands for what was named")
+    func aliases() throws {
+        let profile = try profile(
+            head(
+                """
+                services:
+                  - uuid: battery
+                    characteristics:
+                      - {uuid: 2A19, properties: &readable [read, notify], value: &full {hex: 64}}
+                      - {uuid: 2A1B, properties: *readable, value: *full}
+                """))
+        let characteristics = try #require(profile.services.first).characteristics
+        #expect(characteristics.map(\.properties) == [[.read, .notify], [.read, .notify]])
+    }
+
+    @Test("thirty uses of one anchor are no bomb")
+    func manyAliases() throws {
+        let rows = (0..<30).map { "      - {uuid: 2B\($0 + 10), properties: *p}\n" }.joined()
+        let text = head(
+            "services:\n  - uuid: battery\n    characteristics:\n      - {uuid: 2A19, properties: &p [read]}\n"
+                + rows)
+        #expect(try profile(text).services.first?.characteristics.count == 31)
+    }
+
+    @Test("of very many errors a hundred are told")
+    func manyErrors() {
+        let text = head("services: [" + String(repeating: "{uuid: x}, ", count: 5000) + "]\n")
+        let problems = problems(text)
+        #expect(problems.count == 101)
+        #expect(problems.last == "error: there may be more; mend these first")
+    }
+
+    @Test("very many warnings hide no error")
+    func manyWarnings() {
+        let rows = String(repeating: "      - {uuid: 2A19, properties: [read], maxLength: 9}\n", count: 200)
+        let text = head("services:\n  - uuid: battery\n    characteristics:\n" + rows + "  - {}\n")
+        #expect(problems(text).count == 101)
+        #expect(problems(text).last == "206:5: error: a service needs a uuid")
+    }
+}
