@@ -87,6 +87,7 @@ let package = Package(
             dependencies: [
                 "MynahEmulator", "Mynah", "MynahCore", "MynahProfiles", "MynahSupport", "MynahTestSupport",
             ]),
+        .testTarget(name: "MynahArchitectureTests"),
         .testTarget(
             name: "MynahTestSupportTests", dependencies: ["MynahTestSupport", "MynahSupport"],
             path: "Tests/TestSupportTests"),

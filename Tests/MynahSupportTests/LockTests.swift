@@ -1,0 +1,21 @@
+import MynahSupport
+import Testing
+
+@Suite struct LockTests {
+    @Test func `many tasks count without losing one`() async {
+        let count = Lock(0)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask { for _ in 0..<1000 { count.withLock { $0 += 1 } } }
+            }
+        }
+        #expect(count.withLock { $0 } == 8000)
+    }
+
+    @Test func `what is thrown inside comes out, and the lock is free again`() {
+        struct Refused: Error {}
+        let lock = Lock(1)
+        #expect(throws: Refused.self) { try lock.withLock { _ in throw Refused() } }
+        #expect(lock.withLock { $0 } == 1)
+    }
+}
