@@ -144,7 +144,7 @@ struct ScreenModel {
             lines.append("scan response  " + response)
         }
         if case .number(let interval)? = event["intervalMilliseconds"] {
-            lines[0] += "  every \(interval) ms"
+            lines[0] += "  every \(JSON.number(interval).text) ms"
         }
         return lines
     }

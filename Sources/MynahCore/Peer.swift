@@ -18,8 +18,8 @@ public struct DeviceAddress: Hashable, Sendable {
     /// An address as people write it, `AA:BB:CC:DD:EE:FF`; nil for anything else.
     public init?(_ text: some StringProtocol, kind: Kind) {
         let pairs = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard pairs.count == 6, pairs.allSatisfy({ $0.utf8.count == 2 }), let bytes = Hex.decode(pairs.joined()),
-            bytes.count == 6
+        guard pairs.count == 6, pairs.allSatisfy({ $0.utf8.count == 2 }),
+            let bytes = Hex.decode(pairs.joined()), bytes.count == 6
         else { return nil }
         value = bytes.reduce(0) { $0 << 8 | UInt64($1) }
         self.kind = kind
