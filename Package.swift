@@ -37,7 +37,9 @@ let package = Package(
             ]),
 
         // Level 2
-        .target(name: "MynahProfiles", dependencies: ["MynahCore", .product(name: "Yams", package: "Yams")]),
+        .target(
+            name: "MynahProfiles",
+            dependencies: ["MynahCore", "MynahSupport", .product(name: "Yams", package: "Yams")]),
         .target(
             name: "MynahBlueZ",
             dependencies: [
@@ -79,7 +81,11 @@ let package = Package(
         .testTarget(name: "MynahSupportTests", dependencies: ["MynahSupport"]),
         .testTarget(name: "MynahCoreTests", dependencies: ["MynahCore", "MynahSupport"]),
         .testTarget(name: "MynahDBusTests", dependencies: ["MynahDBus", "MynahSupport", "MynahTestSupport"]),
-        .testTarget(name: "MynahProfilesTests", dependencies: ["MynahProfiles", "MynahCore"]),
+        .testTarget(
+            name: "MynahProfilesTests",
+            dependencies: [
+                "MynahProfiles", "MynahCore", "MynahSupport", .product(name: "Yams", package: "Yams"),
+            ]),
         .testTarget(name: "MynahBlueZTests", dependencies: ["MynahBlueZ", "MynahCore", "MynahDBus"]),
         .testTarget(name: "MynahTests", dependencies: ["Mynah", "MynahCore", "MynahTestSupport"]),
         .testTarget(

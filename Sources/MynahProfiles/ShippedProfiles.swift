@@ -5,7 +5,6 @@ enum ShippedProfiles {
         (
             "heart-rate",
             #"""
-            # yaml-language-server: $schema=./profile.schema.json
             # A chest strap: phones find it, read where it is worn and watch the heart rate move.
             #
             #     mynah run profiles/heart-rate.yaml
@@ -48,7 +47,6 @@ enum ShippedProfiles {
         (
             "battery",
             #"""
-            # yaml-language-server: $schema=./profile.schema.json
             # The smallest device that is of use: a battery and its level (Battery Service 1.0).
             mynah: 1
             name: Battery
@@ -79,7 +77,6 @@ enum ShippedProfiles {
         (
             "device-information",
             #"""
-            # yaml-language-server: $schema=./profile.schema.json
             # Who made the device, and which one it is (Device Information Service 1.1). Everything is read and nothing moves.
             #
             # bluetoothd has a Device Information service of its own, with a PnP ID alone, so through BlueZ a phone finds two. To
@@ -128,7 +125,6 @@ enum ShippedProfiles {
         (
             "environmental-sensing",
             #"""
-            # yaml-language-server: $schema=./profile.schema.json
             # A weather station: temperature, humidity and pressure (Environmental Sensing Service 1.0). Numbers stand least
             # significant byte first, in the units of the characteristics.
             mynah: 1
@@ -171,7 +167,6 @@ enum ShippedProfiles {
         (
             "everything-accessory",
             #"""
-            # yaml-language-server: $schema=./profile.schema.json
             # Every feature of the format that an accessory can use, each in its place. To start a profile of your own, take
             # another one; to see how something is written, look here.
             mynah: 1                            # the format's version
@@ -283,7 +278,6 @@ enum ShippedProfiles {
         (
             "everything-app",
             #"""
-            # yaml-language-server: $schema=./profile.schema.json
             # An iOS app plays the device: every feature that this adds to the format. Apple's rules hold, so of the
             # advertisement only the name and the services are the app's to say; the rest is the phone's, under app:.
             mynah: 1
@@ -328,7 +322,6 @@ enum ShippedProfiles {
         (
             "health-thermometer",
             #"""
-            # yaml-language-server: $schema=./profile.schema.json
             # A thermometer that is worn: measurements are indicated, so that each is confirmed (Health Thermometer Service 1.0).
             mynah: 1
             name: Health thermometer
@@ -372,7 +365,6 @@ enum ShippedProfiles {
         (
             "nordic-uart",
             #"""
-            # yaml-language-server: $schema=./profile.schema.json
             # A serial port over the air, as Nordic's tools and many terminal apps know it. The SIG has no number for it, so its
             # UUIDs have all 128 bits.
             mynah: 1

@@ -22,3 +22,22 @@ import Testing
         #expect(files(in: "\(repository)/profiles", ending: ".yaml") == Self.names.map { $0 + ".yaml" })
     }
 }
+
+@Suite struct ProfileTemplateTests {
+    @Test("the first template is the one to start from, and all are there")
+    func names() {
+        #expect(ProfileTemplates.names.first == "heart-rate")
+        #expect(ProfileTemplates.names.sorted() == ShippedProfileTests.names)
+        #expect(ProfileTemplates.text(named: "nothing") == nil)
+    }
+
+    @Test(
+        "a template is the shipped file without its first line, which is about its folder",
+        arguments: ShippedProfileTests.names)
+    func text(_ name: String) {
+        let lines = contents(of: "\(repository)/profiles/\(name).yaml").split(
+            separator: "\n", omittingEmptySubsequences: false)
+        let text = lines.dropFirst().joined(separator: "\n")
+        #expect(ProfileTemplates.text(named: name) == text, "run profiles/embed")
+    }
+}

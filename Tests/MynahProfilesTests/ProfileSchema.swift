@@ -1,0 +1,380 @@
+import MynahCore
+import MynahSupport
+
+@testable import MynahProfiles
+
+/// The published schema (profiles/profile.schema.json), made of the decoder's own tables.
+///
+/// It says what a profile may hold to an editor, which reads YAML in its own way: numbers where we read text. What
+/// needs counting or looking elsewhere in the file is the decoder's alone to say.
+enum ProfileSchema {
+    static let json: JSON = .object([
+        .init("$schema", .string("https://json-schema.org/draft/2020-12/schema")),
+        .init("$comment", .string("Made by MYNAH_WRITE_SCHEMA=1 swift test --filter SchemaTests")),
+        .init("title", .string("Mynah profile")),
+        .init("description", .string("A Bluetooth LE peripheral, written down.")),
+        .init("$ref", .string("#/$defs/profile")),
+        .init("$defs", .object(definitions)),
+    ])
+
+    /// Every key of an object with what it holds; `nil` stands for a key that the table lacks, which a test finds.
+    private static func object(
+        _ keys: [String], required: [String] = [], _ properties: [(String, JSON)], more: [JSON.Member] = []
+    ) -> JSON {
+        let known = Dictionary(uniqueKeysWithValues: properties)
+        let members = keys.map { JSON.Member($0, known[$0] ?? .bool(false)) }
+        let extra = properties.filter { !keys.contains($0.0) }.map { JSON.Member($0.0, .bool(false)) }
+        var fields: [JSON.Member] = [.init("type", .string("object"))]
+        if !required.isEmpty { fields.append(.init("required", .array(required.map { .string($0) }))) }
+        fields.append(.init("properties", .object(members + extra)))
+        fields.append(.init("additionalProperties", .bool(false)))
+        return .object(fields + more)
+    }
+
+    private static func ref(_ name: String, _ description: String) -> JSON {
+        .object([.init("description", .string(description)), .init("$ref", .string("#/$defs/\(name)"))])
+    }
+
+    private static func words(_ words: [String], _ description: String? = nil) -> JSON {
+        let text: [JSON.Member] = description.map { [.init("description", .string($0))] } ?? []
+        return .object(text + [.init("enum", .array(words.map { .string($0) }))])
+    }
+
+    private static func list(_ items: JSON, _ description: String, atLeast minimum: Int = 0) -> JSON {
+        var fields: [JSON.Member] = [
+            .init("description", .string(description)), .init("type", .string("array")),
+            .init("items", items),
+            .init("uniqueItems", .bool(true)),
+        ]
+        if minimum > 0 { fields.append(.init("minItems", .integer(minimum))) }
+        return .object(fields)
+    }
+
+    private static func map(keys: String, to values: String, _ description: String) -> JSON {
+        .object([
+            .init("description", .string(description)), .init("type", .string("object")),
+            .init("propertyNames", .object([.init("$ref", .string("#/$defs/\(keys)"))])),
+            .init("additionalProperties", .object([.init("$ref", .string("#/$defs/\(values)"))])),
+        ])
+    }
+
+    private static func types(_ types: [String], _ more: [JSON.Member] = []) -> JSON {
+        .object([.init("type", .array(types.map { .string($0) }))] + more)
+    }
+
+    /// A whole number as an editor reads it, or as text where it is quoted or a key.
+    private static func number(_ range: ClosedRange<Int>, _ description: String? = nil) -> JSON {
+        var fields: [JSON.Member] = [
+            .init("minimum", .integer(range.lowerBound)), .init("maximum", .integer(range.upperBound)),
+            .init("pattern", .string("^(0[xX][0-9A-Fa-f]+|0|[1-9][0-9]*)$")),
+        ]
+        if let description { fields.append(.init("description", .string(description))) }
+        return types(["integer", "string"], fields)
+    }
+
+    /// A number of any width, or one of the SIG's names.
+    private static func uuid(_ names: [String], except reserved: [String]) -> JSON {
+        let pattern =
+            "^((0[xX])?[0-9A-Fa-f]{4}|(0[xX])?[0-9A-Fa-f]{8}|[0-9A-Fa-f]{32}"
+            + "|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12})$"
+        return .object([
+            .init(
+                "anyOf",
+                .array([
+                    words(names.filter { !reserved.contains($0) }),
+                    .object([.init("type", .string("string")), .init("pattern", .string(pattern))]),
+                    .object([.init("type", .string("number"))]),
+                ]))
+        ])
+    }
+
+    private static let definitions: [JSON.Member] = [
+        .init("profile", profile), .init("device", device), .init("security", security),
+        .init("advertising", advertising), .init("appAdvertising", appAdvertising), .init("app", app),
+        .init("service", service), .init("characteristic", characteristic), .init("descriptor", descriptor),
+        .init("permissions", permissions), .init("descriptorPermissions", descriptorPermissions),
+        .init("errors", errors), .init("value", value(forms: ProfileKeys.valueForms)),
+        .init("bytesValue", value(forms: ProfileKeys.valueForms.filter { $0 != "generate" })),
+        .init("permission", words(SecurityRequirement.allCases.map(\.rawValue))),
+        .init(
+            "serviceUUID",
+            uuid(AssignedNumbers.serviceNames, except: ["generic-access", "generic-attribute"])),
+        .init("characteristicUUID", uuid(AssignedNumbers.characteristicNames, except: [])),
+        .init(
+            "descriptorUUID",
+            uuid(
+                AssignedNumbers.descriptorNames,
+                except: ["characteristic-extended-properties", "client-characteristic-configuration"])),
+        .init("companyNumber", number(0...0xFFFF)), .init("adType", number(1...0xFF)),
+        .init("attError", number(1...0xFF)), .init("valueLength", number(0...GATT.maximumValueLength)),
+        .init("beats", number(0...0xFFFF)),
+        .init(
+            "bytes",
+            types(
+                ["string", "number", "null"],
+                [.init("pattern", .string("^(0x)?[ :-]*([0-9A-Fa-f]{2}[ :-]*)*$"))])),
+        .init(
+            "duration",
+            types(
+                ["string"],
+                [.init("pattern", .string("^ *[0-9]+(\\.[0-9]{1,9})? *(us|ms|s|min) *$"))])),
+        .init("boolean", .object([.init("enum", .array([.bool(true), .bool(false)]))])),
+        .init("text", types(["string", "number", "boolean"])),
+    ]
+
+    private static let profile = object(
+        ProfileKeys.root, required: ["mynah", "name"],
+        [
+            (
+                "mynah",
+                .object([
+                    .init("description", .string("The version of the format: 1.")),
+                    .init("enum", .array([.integer(1), .string("1")])),
+                ])
+            ),
+            ("name", ref("text", "What the device is, for people.")),
+            ("device", ref("device", "How the device presents itself.")),
+            ("security", ref("security", "How it pairs.")),
+            ("advertising", ref("advertising", "What it advertises; left out: nothing.")),
+            ("app", ref("app", "An iOS app plays the device, and Apple's rules hold.")),
+            (
+                "services",
+                .object([
+                    .init("description", .string("Its services, in order.")), .init("type", .string("array")),
+                    .init("items", .object([.init("$ref", .string("#/$defs/service"))])),
+                ])
+            ),
+        ],
+        more: [
+            .init("if", .object([.init("required", .array([.string("app")]))])),
+            .init(
+                "then",
+                .object([
+                    .init(
+                        "properties",
+                        .object([
+                            .init("advertising", .object([.init("$ref", .string("#/$defs/appAdvertising"))]))
+                        ]))
+                ])),
+        ])
+
+    private static let device = object(
+        ProfileKeys.device,
+        [
+            ("name", ref("text", "The GAP device name, up to 248 bytes; left out: the profile's name.")),
+            (
+                "appearance",
+                .object([
+                    .init(
+                        "description",
+                        .string(
+                            "The GAP appearance, a number or the SIG's name; advertised only with advertising.appearance: true."
+                        )),
+                    .init("anyOf", .array([words(AssignedNumbers.appearanceNames), number(0...0xFFFF)])),
+                ])
+            ),
+        ])
+
+    private static let security = object(
+        ProfileKeys.security,
+        [
+            (
+                "io",
+                words(
+                    IOCapability.allCases.map(\.rawValue),
+                    "What it has to show and type numbers with; left out: noInputNoOutput.")
+            ),
+            (
+                "passkey",
+                types(
+                    ["integer", "string"],
+                    [
+                        .init(
+                            "description",
+                            .string("The number typed on a device with a keyboard; left out: you are asked.")),
+                        .init("pattern", .string("^[0-9]{1,6}$")), .init("minimum", .integer(0)),
+                        .init("maximum", .integer(999_999)),
+                    ])
+            ),
+        ],
+        more: [
+            .init("if", .object([.init("required", .array([.string("passkey")]))])),
+            .init(
+                "then",
+                .object([
+                    .init("required", .array([.string("io")])),
+                    .init("properties", .object([.init("io", words(["keyboardOnly", "keyboardDisplay"]))])),
+                ])),
+        ])
+
+    private static let appAdvertising = object(
+        ProfileKeys.appAdvertising,
+        advertisingFields.filter { ProfileKeys.appAdvertising.contains($0.0) })
+
+    private static let advertising = object(ProfileKeys.advertising, advertisingFields)
+
+    private static let advertisingFields: [(String, JSON)] = [
+        ("localName", ref("text", "Left out: device.name; empty: no name is advertised.")),
+        (
+            "serviceUUIDs",
+            list(
+                ref("serviceUUID", "A service."),
+                "The services that are advertised, each in the width it is written in.")
+        ),
+        ("interval", ref("duration", "The advertising interval, minimum and maximum, 20 ms to 10.24 s.")),
+        ("manufacturerData", map(keys: "companyNumber", to: "bytes", "A company's number: its bytes.")),
+        ("serviceData", map(keys: "serviceUUID", to: "bytes", "A service: its bytes.")),
+        (
+            "solicitedServiceUUIDs",
+            list(ref("serviceUUID", "A service."), "The services that it looks for in the other.")
+        ),
+        ("appearance", ref("boolean", "Whether device.appearance is advertised.")),
+        ("txPower", ref("boolean", "Whether the transmit power is advertised.")),
+        ("raw", map(keys: "adType", to: "bytes", "Any other AD type: its bytes.")),
+    ]
+
+    private static let app = object(
+        ProfileKeys.app,
+        [
+            (
+                "backgroundModes",
+                list(
+                    words(Profile.App.BackgroundMode.allCases.map(\.rawValue)),
+                    "What iOS lets the app do in the background.")
+            ),
+            ("restoreIdentifier", ref("text", "Opts in to state preservation under this name.")),
+            (
+                "state",
+                words(
+                    Profile.App.StartState.allCases.map(\.rawValue), "The state to start in; --state wins.")
+            ),
+            ("suspendAfter", ref("duration", "How long it runs in the background with nothing to do.")),
+            ("iOS", number(7...99, "iOS's major version.")),
+            (
+                "foregroundInterval",
+                ref("duration", "The advertising interval in the foreground, an assumption.")
+            ),
+            ("backgroundInterval", ref("duration", "The advertising interval in the background.")),
+        ])
+
+    private static let service = object(
+        ProfileKeys.service, required: ["uuid"],
+        [
+            ("uuid", ref("serviceUUID", "The SIG's name, or a number of 16, 32 or 128 bits.")),
+            ("primary", ref("boolean", "Left out: true.")),
+            ("includes", list(ref("serviceUUID", "A service."), "Services of this file.")),
+            (
+                "characteristics",
+                .object([
+                    .init("type", .string("array")),
+                    .init("items", .object([.init("$ref", .string("#/$defs/characteristic"))])),
+                ])
+            ),
+        ])
+
+    private static let characteristic = object(
+        ProfileKeys.characteristic, required: ["uuid", "properties"],
+        [
+            ("uuid", ref("characteristicUUID", "The SIG's name, or a number of 16, 32 or 128 bits.")),
+            (
+                "properties",
+                list(
+                    words(CharacteristicProperties.named.map(\.name)), "What may be done with it.", atLeast: 1
+                )
+            ),
+            ("permissions", ref("permissions", "What a link must have been through; open unless said.")),
+            ("value", ref("value", "Its value: hex, text, base64 or generate.")),
+            ("every", ref("duration", "How often it is sent to subscribers, from 1 ms up.")),
+            (
+                "maxLength",
+                ref("valueLength", "The longest value that may be written, in bytes; 512 unless said.")
+            ),
+            ("errors", ref("errors", "ATT errors instead of answers.")),
+            (
+                "descriptors",
+                .object([
+                    .init(
+                        "description",
+                        .string("Its descriptors, without 2900 and 2902: the radio makes those.")),
+                    .init("type", .string("array")),
+                    .init("items", .object([.init("$ref", .string("#/$defs/descriptor"))])),
+                ])
+            ),
+        ])
+
+    private static let descriptor = object(
+        ProfileKeys.descriptor, required: ["uuid"],
+        [
+            ("uuid", ref("descriptorUUID", "The SIG's name, or a number of 16, 32 or 128 bits.")),
+            ("properties", list(words(["read", "write"]), "read unless said.", atLeast: 1)),
+            (
+                "permissions",
+                ref("descriptorPermissions", "What a link must have been through; open unless said.")
+            ),
+            ("value", ref("bytesValue", "Its value: hex, text or base64.")),
+            (
+                "maxLength",
+                ref("valueLength", "The longest value that may be written, in bytes; 512 unless said.")
+            ),
+        ])
+
+    private static let permissions = object(
+        ProfileKeys.permissions,
+        [
+            ("read", ref("permission", "To read it.")), ("write", ref("permission", "To write it.")),
+            ("notify", ref("permission", "To subscribe to it.")),
+        ])
+
+    private static let descriptorPermissions = object(
+        ProfileKeys.descriptorPermissions,
+        [("read", ref("permission", "To read it.")), ("write", ref("permission", "To write it."))])
+
+    private static let errors = object(
+        ProfileKeys.errors,
+        [
+            ("read", ref("attError", "Answers every read; 0x80 to 0x9F are the application's own.")),
+            ("write", ref("attError", "Answers every write; 0x80 to 0x9F are the application's own.")),
+        ])
+
+    /// What each key of a generator holds.
+    private static let generatorKeys: [String: [(String, JSON)]] = [
+        "heart-rate": [
+            ("min", ref("beats", "The lowest rate, in beats a minute; 60 unless said.")),
+            ("max", ref("beats", "The highest rate, in beats a minute; 100 unless said.")),
+            ("period", ref("duration", "How long one swing takes; 30 s unless said.")),
+        ]
+    ]
+
+    private static func value(forms: [String]) -> JSON {
+        let written: [String: JSON] = [
+            "hex": ref("bytes", "Pairs of hexadecimal digits, as 01 FF."),
+            "text": types(
+                ["string", "number", "boolean", "null"],
+                [.init("description", .string("UTF-8, as it is written."))]),
+            "base64": types(
+                ["string", "number"],
+                [
+                    .init("description", .string("Bytes in base64, with its padding.")),
+                    .init("pattern", .string("^[A-Za-z0-9+/ ]*={0,2}$")),
+                ]),
+        ]
+        let choices = forms.flatMap { form -> [JSON] in
+            guard form == "generate" else {
+                return [object([form], required: [form], [(form, written[form] ?? .bool(false))])]
+            }
+            return Generators.all.map { kind in
+                let name: (String, JSON) = (
+                    "generate",
+                    .object([
+                        .init("description", .string("Makes the value anew each time.")),
+                        .init("const", .string(kind.name)),
+                    ])
+                )
+                return object(
+                    ["generate"] + kind.keys, required: ["generate"],
+                    [name] + (generatorKeys[kind.name] ?? []))
+            }
+        }
+        return .object([.init("oneOf", .array(choices))])
+    }
+}

@@ -1,0 +1,125 @@
+import MynahSupport
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+@Suite struct SchemaTests {
+    private let validator = SchemaValidator(root: ProfileSchema.json)
+
+    @Test("the published schema is the one that the decoder's tables make")
+    func published() {
+        let path = "\(repository)/profiles/profile.schema.json"
+        let text = ProfileSchema.json.prettyText + "\n"
+        if getenv("MYNAH_WRITE_SCHEMA") != nil, let file = fopen(path, "w") {
+            fputs(text, file)
+            fclose(file)
+        }
+        #expect(
+            contents(of: path) == text, "make it anew: MYNAH_WRITE_SCHEMA=1 swift test --filter SchemaTests")
+    }
+
+    @Test("every key of the decoder's tables has a description or a shape in the schema")
+    func complete() {
+        // `false` stands where a table and the schema do not agree.
+        let objects = (ProfileSchema.json["$defs"]?.members ?? []).map(\.value).flatMap { definition in
+            [definition] + (definition["oneOf"]?.elements ?? [])
+        }
+        let properties = objects.flatMap { $0["properties"]?.members ?? [] }
+        #expect(properties.count > 50)
+        #expect(properties.filter { $0.value == .bool(false) }.map(\.key) == [])
+    }
+
+    @Test("the schema uses no keyword that these tests do not check")
+    func keywords() {
+        #expect(validator.unknownKeywords == [])
+    }
+
+    @Test("each shipped profile is valid, and says so to an editor", arguments: ShippedProfileTests.names)
+    func shipped(_ name: String) throws {
+        let text = contents(of: "\(repository)/profiles/\(name).yaml")
+        #expect(validator.problems(of: try EditorYAML.json(text)) == [])
+        #expect(text.hasPrefix("# yaml-language-server: $schema=./profile.schema.json\n"))
+    }
+
+    @Test(
+        "what the decoder takes as text is valid where an editor sees a number",
+        arguments: [
+            head(
+                "services: [{uuid: 2901}, {uuid: 2E37}, {uuid: 1E10}, {uuid: \"180D\"}, {uuid: 0x180D}, {uuid: heart-rate}]\n"
+            ),
+            head(
+                "services: [{uuid: 6E400001-B5A3-F393-E0A9-E50E24DCCA9E}, {uuid: 6E400001B5A3F393E0A9E50E24DCCA9E}]\n"
+            ),
+            head("device: {name: 42, appearance: 833}\nadvertising: {appearance: true}\n"),
+            head(
+                "device: {name: true, appearance: \"0x0341\"}\nadvertising: {localName: \"\", interval: 20ms}\n"
+            ),
+            head("advertising: {manufacturerData: {89: 01}, serviceData: {battery: 64, 2901: 1E10}}\n"),
+            head("security: {io: keyboardOnly, passkey: 001234}\n"),
+            characteristic("properties: [read]\n        value: {hex: }\n"),
+            characteristic("properties: [read]\n        value: {text: ~}\n"),
+            characteristic("properties: [read]\n        value: {text: 1.10}\n"),
+            characteristic("properties: [read]\n        value: {base64: 1234}\n"),
+            characteristic("properties: [read]\n        errors: {read: \"0x80\"}\n"),
+        ])
+    func accepts(_ text: String) throws {
+        #expect(problems(text).filter { $0.contains("error: ") } == [])
+        #expect(validator.problems(of: try EditorYAML.json(text)) == [])
+    }
+
+    @Test(
+        "what the decoder refuses for its keys, words and shapes the schema refuses too",
+        arguments: [
+            "name: Test\n", "mynah: 1\n", "mynah: 2\nname: Test\n", "[]\n", "mynah: 1\nname: [a]\n",
+            head("devce: {}\n"), head("device: {nam: x}\n"), head("device: {appearance: heart-rate-bet}\n"),
+            head("device: {appearance: 0x10000}\n"), head("security: {io: none}\n"),
+            head("security: {oi: none}\n"),
+            head("security: {io: displayOnly, passkey: 1}\n"), head("security: {passkey: 1}\n"),
+            head("advertising: {serviceUUIDs: 180D}\n"), head("advertising: {serviceUUIDs: [18F]}\n"),
+            head("advertising: {serviceUUIDs: [180D, 180D]}\n"), head("advertising: {interval: 100}\n"),
+            head("advertising: {interval: 100 sec}\n"), head("advertising: {txPower: 4}\n"),
+            head("advertising: {manufacturerData: {0059: 01}}\n"),
+            head("advertising: {manufacturerData: {0x59: x}}\n"),
+            head("advertising: {serviceData: {18: 01}}\n"), head("advertising: {raw: [01]}\n"),
+            head("advertising: {name: x}\n"),
+            head("app: {}\nadvertising: {interval: 100 ms}\n"), head("app: {state: asleep}\n"),
+            head("app: {iOS: 3}\n"),
+            head("app: {backgroundModes: [x]}\n"), head("app: {suspendAfter: 5}\n"), head("app: {mode: x}\n"),
+            head("services: {}\n"), head("services: [battery]\n"), head("services: [{}]\n"),
+            head("services: [{uuid: batery}]\n"),
+            head("services: [{uuid: 180F, primary: no}]\n"), head("services: [{uuid: 180F, include: []}]\n"),
+            characteristic("propertis: [read]\n"), characteristic("properties: []\n"),
+            characteristic("properties: read\n"),
+            characteristic("properties: [raed]\n"), characteristic("properties: [read, read]\n"),
+            characteristic("properties: [read]\n        permissions: {read: locked}\n"),
+            characteristic("properties: [read]\n        permissions: {reed: open}\n"),
+            characteristic("properties: [read]\n        value: 5\n"),
+            characteristic("properties: [read]\n        value: {}\n"),
+            characteristic("properties: [read]\n        value: {hex: 01, text: a}\n"),
+            characteristic("properties: [read]\n        value: {hex: xyz}\n"),
+            characteristic("properties: [read]\n        value: {generate: heartrate}\n"),
+            characteristic("properties: [read]\n        value: {generate: heart-rate, mx: 1}\n"),
+            characteristic("properties: [read]\n        value: {base64: \"?\"}\n"),
+            characteristic("properties: [notify]\n        every: 5\n"),
+            characteristic("properties: [write]\n        maxLength: 513\n"),
+            characteristic("properties: [read]\n        errors: {read: 0}\n"),
+            characteristic("properties: [read]\n        errors: {notify: 1}\n"),
+            characteristic("properties: [read]\n        descriptors: [{}]\n"),
+            characteristic("properties: [read]\n        descriptors: [{uuid: 2901, properties: [notify]}]\n"),
+            characteristic(
+                "properties: [read]\n        descriptors: [{uuid: 2901, permissions: {notify: open}}]\n"),
+            characteristic(
+                "properties: [read]\n        descriptors: [{uuid: 2901, value: {generate: heart-rate}}]\n"),
+            characteristic(
+                "properties: [read]\n        descriptors: [{uuid: client-characteristic-configuration}]\n"),
+            head("services: [{uuid: generic-access}]\n"),
+        ])
+    func refuses(_ text: String) throws {
+        #expect(problems(text).contains { $0.contains("error: ") })
+        #expect(validator.problems(of: try EditorYAML.json(text)) != [])
+    }
+}
