@@ -18,6 +18,10 @@ public enum BlueZCapabilities {
         result.hasBackPressure = false
         result.tellsWriteCommands = false
         result.refusesWritesBesideCommands = false
+        result.protectsCommandsAlone = false
+        result.authorizesSubscriptions = false
+        // An empty array of bytes fails the registration.
+        result.sendsEmptyAdvertisingData = false
         // check_length counts the header before 8bf3a4a26.
         result.maximumWriteLength = version >= BlueZVersion(5, 69) ? GATT.maximumValueLength : 510
         result.readErrors = .init(BlueZErrors.codes(version: version, isRead: true))

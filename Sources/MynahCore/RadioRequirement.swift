@@ -85,7 +85,7 @@ extension RadioCapabilities {
         case .writes(let length) where length > maximumWriteLength:
             (
                 false,
-                "\(name) takes writes of up to \(maximumWriteLength) bytes, and \(subject) would take \(length)"
+                "\(name) takes writes of up to \(maximumWriteLength) bytes, and \(subject) would take \(length); maxLength: \(maximumWriteLength) says so"
             )
         case .protectedCommands where !protectsCommandsAlone:
             (false, "\(name) protects commands only by giving \(subject) the property write as well")

@@ -11,7 +11,25 @@ extension ProfileDecoder {
             includes.append(fields["includes"].map { elements($0, "includes") } ?? [])
             services.append(service(fields))
         }
-        return ordered(services, including: includes)
+        let ordered = ordered(services, including: includes)
+        checkHandles(of: ordered, at: node)
+        return ordered
+    }
+
+    /// A handle has 16 bits, and the radio's own services take some (Core Specification, Vol 3, Part F, 3.2.2).
+    private mutating func checkHandles(of services: [Profile.Service], at node: Node) {
+        let count = services.reduce(0) { count, service in
+            service.characteristics.reduce(count + 1 + service.includes.count) { count, characteristic in
+                let made: [CharacteristicProperties] = [.anyUpdate, [.reliableWrite, .writableAuxiliaries]]
+                let madeCount = made.count { !characteristic.properties.isDisjoint(with: $0) }
+                return count + 2 + madeCount + characteristic.descriptors.count
+            }
+        }
+        if count > 65_000 {
+            error(
+                at: node,
+                "the services take \(count) attribute handles, and there are 65535 with the radio's own")
+        }
     }
 
     private mutating func service(_ fields: Fields) -> Profile.Service {

@@ -34,7 +34,10 @@ import Testing
             .lengthLimitBesideCommands(20), false,
             "Modest does not answer writes of more than 20 bytes with 0x0D, because X has writeWithoutResponse"
         ),
-        (.writes(512), false, "Modest takes writes of up to 510 bytes, and X would take 512"),
+        (
+            .writes(512), false,
+            "Modest takes writes of up to 510 bytes, and X would take 512; maxLength: 510 says so"
+        ),
         (.protectedCommands, false, "Modest protects commands only by giving X the property write as well"),
         (.authorizedSubscriptions, true, "Modest cannot ask for consent before a central subscribes to X"),
         (.advertisingInterval(.milliseconds(100)), false, "Modest advertises at an interval of its own"),

@@ -311,6 +311,17 @@ import Testing
         #expect(problems(text) == said)
     }
 
+    @Test("a device with more attributes than handles is refused")
+    func handles() {
+        let row = "{uuid: 2A19, properties: [notify]},"
+        let text = head(
+            "services: [{uuid: 180F, characteristics: [\(String(repeating: row, count: 21_700))]}]\n")
+        #expect(
+            problems(text) == [
+                "3:11: error: the services take 65101 attribute handles, and there are 65535 with the radio's own"
+            ])
+    }
+
     @Test("every problem of a file is said at once, in its order")
     func allAtOnce() {
         let text = """
