@@ -6,6 +6,26 @@ import MynahSupport
     import Musl
 #endif
 
+// Any thread may be the one that the kernel interrupts: Dispatch keeps one that has every signal open, so that blocking
+// them elsewhere and waiting for them would end the process. The handler writes the signal's number into this pipe.
+private let arrivals: (read: Int32, write: Int32) = {
+    var ends: [Int32] = [-1, -1]
+    return pipe(&ends) == 0 ? (ends[0], ends[1]) : (-1, -1)
+}()
+
+private func tellOfArrival(_ number: Int32) {
+    let before = errno
+    var byte = UInt8(truncatingIfNeeded: number)
+    _ = write(arrivals.write, &byte, 1)
+    errno = before
+}
+
+private func nextArrival() -> Int32 {
+    var byte: UInt8 = 0
+    while read(arrivals.read, &byte, 1) != 1 {}
+    return Int32(byte)
+}
+
 /// The signals that end a run, as something to wait for.
 final class Interruption: Sendable {
     private enum State {
@@ -15,13 +35,11 @@ final class Interruption: Sendable {
 
     private let state = Lock<State>(.waiting(nil))
 
-    /// Must be made before any other thread: each inherits the blocked signals.
     init() {
         signal(SIGPIPE, SIG_IGN)
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, number) }
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        let ends = arrivals
+        precondition(ends.read >= 0, "no pipe for signals could be made")
+        for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, tellOfArrival) }
         var thread = pthread_t()
         let box = Unmanaged.passRetained(self)
         let code = pthread_create(
@@ -29,15 +47,10 @@ final class Interruption: Sendable {
             { context in
                 guard let context else { return nil }
                 let interruption = Unmanaged<Interruption>.fromOpaque(context).takeRetainedValue()
-                var signals = sigset_t()
-                sigemptyset(&signals)
-                for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, number) }
-                var number: Int32 = 0
-                sigwait(&signals, &number)
+                _ = nextArrival()
                 interruption.interrupt()
                 // A second signal ends the process at once, whatever is still being withdrawn.
-                sigwait(&signals, &number)
-                _exit(128 + number)
+                _exit(128 + nextArrival())
             }, box.toOpaque())
         precondition(code == 0, "the signal thread could not be started")
         pthread_detach(thread)

@@ -1,6 +1,7 @@
 """The guest's driver: brings the machine's Bluetooth up once, runs the scenarios, and says how each ended."""
 
 import asyncio
+import contextlib
 import importlib
 import json
 import logging
@@ -90,29 +91,29 @@ class Runner:
             await asyncio.wait_for(self.prepare(each), 40)
             await asyncio.wait_for(each.run(self.lab), each.limit)
             self.lab.services.check()
+            await self.tidy()
         except Skipped as skipped:
             self.skipped += 1
             self.say("skip", each, start, str(skipped))
         except Exception as error:
             self.failed += 1
             self.in_a_row += 1
-            self.playing = None
             text = str(error) or ("not done in time" if isinstance(error, TimeoutError) else repr(error))
             self.say("FAILED", each, start, f"{place(error)}: {text}")
             self.mark(traceback.format_exc())
             keep_logs()
+            await self.start_afresh()
         else:
             self.passed += 1
             self.in_a_row = 0
             self.say("ok", each, start)
-        if self.playing is None or each.fresh or each.profile is None:
+        if each.fresh or each.profile is None:
             await self.lab.mynah.stop()
             self.playing = None
-        await self.tidy(each)
 
     async def prepare(self, each: Scenario) -> None:
         lab, wanted = self.lab, (each.profile, each.options, each.daemon)
-        if each.daemon is None or each.daemon != lab.services.mode or lab.services.bluetoothd.returncode is not None:
+        if each.daemon is None or each.daemon != lab.services.mode or lab.services.died:
             await lab.mynah.stop()
             self.playing = None
             if each.daemon is not None:
@@ -125,19 +126,26 @@ class Runner:
                 await lab.play(each.profile, *each.options)
         self.playing = wanted if each.profile is not None else ("nothing",)
 
-    async def tidy(self, each: Scenario) -> None:
+    async def tidy(self) -> None:
         """Phones leave and nobody remembers a bond, so that scenarios do not lean on each other."""
         lab = self.lab
-        bonded = False
+        bonded = any(phone.bonded for phone in (lab.phone, lab.second))
         for phone in (lab.phone, lab.second):
-            bonded = bonded or phone.bonded
-            try:
-                await asyncio.wait_for(phone.forget(), 10)
-            except Exception as error:
-                self.mark(f"{phone.name} could not leave: {error!r}")
+            await asyncio.wait_for(phone.forget(), 10)
         await lab.services.until_alone()
         if bonded:
             await lab.services.forget_devices()
+
+    async def start_afresh(self) -> None:
+        """After a failure nothing is as it should be: the device and bluetoothd are started again."""
+        lab = self.lab
+        await lab.mynah.stop()
+        self.playing = None
+        for phone in (lab.phone, lab.second):
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(phone.forget(), 10)
+        await lab.services.stop_bluetoothd()
+        lab.services.drop_bonds()
 
     def mark(self, line: str) -> None:
         """Scenarios' borders in the logs of those who do not know of them."""

@@ -138,6 +138,12 @@ class Phone:
         self.services, self.heard = [], {}
         self.connection.on("disconnection", lambda reason: self.on_disconnection())
         self.connection.on("security_request", lambda requirements: self.on_security_request())
+        # The link is up when the device answers; bluetoothd 5.66 dies of a phone that leaves before that.
+        greeting = self.request(att.ATT_Find_Information_Request(starting_handle=1, ending_handle=1))
+        try:
+            await asyncio.wait_for(greeting, within)
+        except TimeoutError:
+            raise TimedOut(f"{self.name} is connected and got no answer within {within:g} s") from None
 
     def on_disconnection(self) -> None:
         self.connection = self.client = None

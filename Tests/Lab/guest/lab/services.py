@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -99,10 +100,20 @@ class Services:
         process, self.bluetoothd, self.mode = self.bluetoothd, None, ""
         await end(process, how)
 
+    @property
+    def died(self) -> bool:
+        return self.bluetoothd is not None and self.bluetoothd.returncode is not None
+
     def check(self) -> None:
         """bluetoothd ends only where a scenario ends it."""
-        if self.bluetoothd is not None and self.bluetoothd.returncode is not None:
+        if self.died:
             raise AssertionError(f"bluetoothd has died with {self.bluetoothd.returncode}")
+
+    @staticmethod
+    def drop_bonds() -> None:
+        """What bluetoothd has stored of phones, while it does not run."""
+        for folder in Path("/var/lib/bluetooth").glob("*/*:*:*"):
+            shutil.rmtree(folder)
 
     async def managed(self) -> dict:
         objects = await self.call("org.bluez", "/", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects")
