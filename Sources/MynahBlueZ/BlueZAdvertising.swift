@@ -1,5 +1,6 @@
 public import MynahCore
 import MynahDBus
+import MynahSupport
 
 /// An advertisement as bluetoothd is told it, and as bluetoothd then puts it on the air (src/advertising.c).
 ///
@@ -14,14 +15,51 @@ public struct BlueZAdvertising: Hashable, Sendable {
     /// The AD structures of the scan response.
     public let scanResponse: [ADStructure]
     private let keepsInterval: Bool
+    private let omitted: [AdvertisingReport.Omission]
 
     /// The advertisement of a radio that keeps the interval or does not; throws for the first field that does not fit.
+    ///
+    /// Exact bytes are taken apart and told as the nearest thing that bluetoothd composes; what does not fit is left out.
     public init(_ advertisement: Advertisement, keepsInterval: Bool) throws(AdvertisementError) {
-        self.advertisement = advertisement
+        var told = advertisement
+        var omitted: [AdvertisingReport.Omission] = []
+        if let exact = advertisement.exact {
+            var nearest = NearestAdvertisement(exact, isConnectable: advertisement.isConnectable)
+            nearest.advertisement.interval = advertisement.interval
+            nearest.leaveOutWhatDoesNotFit()
+            told = nearest.advertisement
+            omitted = nearest.omitted
+        }
+        for (index, structure) in told.raw.enumerated() where Self.isRefused(structure.type) {
+            omitted.append(
+                .init(
+                    item: "raw[\(index)]",
+                    reason:
+                        "bluetoothd makes AD structures of type 0x\(Hex.encode([structure.type.rawValue])) itself"
+                ))
+        }
+        told.raw.removeAll { Self.isRefused($0.type) }
+        (data, scanResponse) = try Self.compose(told)
+        self.advertisement = told
         self.keepsInterval = keepsInterval
+        self.omitted = omitted
+    }
+
+    /// Types that make the whole registration fail.
+    private static func isRefused(_ type: ADType) -> Bool {
+        [0x01, 0x02, 0x06, 0x08, 0x09].contains(type.rawValue)
+    }
+
+    /// The bytes in bluetoothd's order.
+    static func compose(
+        _ advertisement: Advertisement
+    ) throws(AdvertisementError) -> (data: [ADStructure], scanResponse: [ADStructure]) {
         var shortened = advertisement
-        shortened.serviceUUIDs = advertisement.serviceUUIDs.map(\.shortest16)
-        shortened.solicitedServiceUUIDs = advertisement.solicitedServiceUUIDs.map(\.shortest16)
+        shortened.serviceUUIDs = advertisement.serviceUUIDs.map(\.asSent)
+        shortened.solicitedServiceUUIDs = advertisement.solicitedServiceUUIDs.map(\.asSent)
+        for index in shortened.serviceData.indices {
+            shortened.serviceData[index].uuid = shortened.serviceData[index].uuid.asSent
+        }
         shortened.includesTxPower = false
         var data: [ADStructure] = []
         // The Flags stand last, and the kernel puts the power behind them.
@@ -40,17 +78,13 @@ public struct BlueZAdvertising: Hashable, Sendable {
             let level = UInt8(bitPattern: AccessoryAdvertising.assumedTxPower)
             data.append(ADStructure(type: .txPowerLevel, data: [level]))
         }
-        self.data = data
-        guard let name = AccessoryAdvertising.nameStructure(of: advertisement) else {
-            scanResponse = []
-            return
-        }
+        guard let name = AccessoryAdvertising.nameStructure(of: advertisement) else { return (data, []) }
         guard name.byteCount <= ExactAdvertisement.legacyCapacity else {
             throw AdvertisementError(
                 field: "localName", needed: name.byteCount, available: ExactAdvertisement.legacyCapacity,
                 place: "scan response")
         }
-        scanResponse = [name]
+        return (data, [name])
     }
 
     /// The interval as a radio sends it: whole steps of 0.625 ms, which the kernel rounds to.
@@ -62,13 +96,16 @@ public struct BlueZAdvertising: Hashable, Sendable {
 
     /// What goes on the air.
     public var report: AdvertisingReport {
-        var omitted: [AdvertisingReport.Omission] = []
+        var omitted = omitted
         var interval: ClosedRange<Duration>?
         if let asked = advertisement.interval {
             if keepsInterval {
                 // bluetoothd takes whole milliseconds.
                 let milliseconds = Self.rounded(.milliseconds(Self.milliseconds(asked)))
                 interval = milliseconds...milliseconds
+                if asked < .milliseconds(20) {
+                    omitted.append(.init(item: "interval", reason: "bluetoothd takes 20 ms and more"))
+                }
             } else {
                 omitted.append(
                     .init(
@@ -77,21 +114,24 @@ public struct BlueZAdvertising: Hashable, Sendable {
                 )
             }
         }
-        for (index, uuid) in advertisement.serviceUUIDs.enumerated() where uuid.shortest16.width != uuid.width
-        {
-            omitted.append(
-                .init(
-                    item: "serviceUUIDs[\(index)]",
-                    reason: "bluetoothd sends \(uuid) in 16 bits, not as it is written"))
+        let uuids = [
+            ("serviceUUIDs", advertisement.serviceUUIDs),
+            ("solicitedServiceUUIDs", advertisement.solicitedServiceUUIDs),
+            ("serviceData", advertisement.serviceData.map(\.uuid)),
+        ]
+        for (field, list) in uuids {
+            for (index, uuid) in list.enumerated() where uuid.asSent.width != uuid.width {
+                omitted.append(
+                    .init(
+                        item: "\(field)[\(index)]",
+                        reason: "bluetoothd sends \(uuid) in 16 bits, not as it is written"))
+            }
         }
         if advertisement.includesTxPower {
             omitted.append(
                 .init(
                     item: "txPower", reason: "the kernel writes the adapter's own level, shown here as 0 dBm")
             )
-        }
-        if advertisement.exact != nil {
-            omitted.append(.init(item: "order", reason: "bluetoothd composes the bytes from their parts"))
         }
         return AdvertisingReport(
             isOn: true, data: data.bytes, scanResponse: scanResponse.bytes, interval: interval,
@@ -149,14 +189,11 @@ public struct BlueZAdvertising: Hashable, Sendable {
         ("LocalName", "s"),
         ("Appearance", "q"), ("MinInterval", "u"), ("MaxInterval", "u"), ("TxPower", "n"),
     ]
-
-    /// A property that, told again with the same value, makes bluetoothd send the instance anew; nil: there is none.
-    var rearmingProperty: String? {
-        ["ServiceUUIDs", "ManufacturerData"].first { properties[$0] != nil }
-    }
 }
 
 extension BluetoothUUID {
-    /// As bluetoothd sends it: 16 bits where they are enough, else as many as it was written in.
-    fileprivate var shortest16: BluetoothUUID { assignedNumber.map { BluetoothUUID($0) } ?? self }
+    /// As bluetoothd sends it: one that is written in 128 bits and has 16, in 16 (bt_string_to_uuid).
+    fileprivate var asSent: BluetoothUUID {
+        width == .bits128 ? assignedNumber.map { BluetoothUUID($0) } ?? self : self
+    }
 }

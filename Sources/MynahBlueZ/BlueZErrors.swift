@@ -36,10 +36,17 @@ enum BlueZErrors {
     /// What went wrong while talking to bluetoothd, in words that help.
     static func radioError(_ error: DBusError, doing what: String) -> RadioError {
         switch error.name.rawValue {
-        case DBusError.Name.serviceUnknown.rawValue, DBusError.Name.nameHasNoOwner.rawValue,
-            "org.freedesktop.DBus.Error.Spawn.ChildExited", "org.freedesktop.systemd1.NoSuchUnit":
+        case DBusError.Name.serviceUnknown.rawValue, DBusError.Name.nameHasNoOwner.rawValue:
             return RadioError(
                 .unreachable, "bluetoothd is not running", remedy: "start it: systemctl start bluetooth")
+        case let name
+        where name.hasPrefix("org.freedesktop.DBus.Error.Spawn.")
+            || name.hasPrefix("org.freedesktop.systemd1."):
+            return RadioError(
+                .unreachable, "bluetoothd is not running, and the bus could not start it (\(error.message))",
+                remedy: "start it: systemctl start bluetooth")
+        case DBusError.Name.noReply.rawValue where error.message.contains("disconnected from message bus"):
+            return RadioError(.lost, "bluetoothd went away while \(what)")
         case DBusError.Name.noServer.rawValue, "org.freedesktop.DBus.Error.FileNotFound":
             return RadioError(
                 .unreachable, "there is no D-Bus system bus here (\(error.message))",
@@ -55,6 +62,8 @@ enum BlueZErrors {
                 remedy: "restart it: systemctl restart bluetooth")
         case DBusError.Name.disconnected.rawValue:
             return RadioError(.lost, "the connection to the D-Bus system bus ended while \(what)")
+        case "org.bluez.Error.Busy", "org.bluez.Error.InProgress":
+            return RadioError(.busy, "bluetoothd is busy with \(what)", remedy: "try again")
         case "org.bluez.Error.Blocked":
             return RadioError(
                 .blocked, "the adapter is blocked by rfkill", remedy: "rfkill unblock bluetooth")
@@ -94,4 +103,9 @@ enum BlueZErrors {
             .servicesRefused, "bluetoothd refused the services (\(error.message))",
             remedy: "its log says which: journalctl -u bluetooth")
     }
+}
+
+extension RadioError.Code {
+    /// bluetoothd is at it already.
+    static let busy = RadioError.Code(rawValue: "busy")
 }

@@ -41,6 +41,14 @@ public struct BlueZVersion: Hashable, Sendable, Comparable, CustomStringConverti
         self.init(major, minor)
     }
 
+    /// `5.66` in an adapter's `usb:v1D6Bp0246d0542`, as bluetoothd calls itself unless its configuration says otherwise.
+    init?(modalias: String) {
+        let prefix = "usb:v1D6Bp0246d"
+        guard modalias.hasPrefix(prefix), let code = UInt16(modalias.dropFirst(prefix.count), radix: 16)
+        else { return nil }
+        self.init(Int(code >> 8), Int(code & 0xFF))
+    }
+
     /// The oldest that is known here, taken for granted where the version cannot be told.
     public static let oldest = BlueZVersion(5, 66)
 

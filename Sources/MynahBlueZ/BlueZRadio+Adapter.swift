@@ -12,10 +12,16 @@ extension BlueZRadio {
         } catch {
             throw BlueZErrors.radioError(error, doing: "connecting to the bus")
         }
+        do throws(RadioError) {
+            try checkWanted()
+        } catch {
+            await connection.close()
+            throw error
+        }
         self.connection = connection
         listen(on: connection)
         try await learnObjects()
-        hasOwner = true
+        try checkWanted()
     }
 
     private func listen(on connection: DBusConnection) {
@@ -94,39 +100,75 @@ extension BlueZRadio {
                 alias: state.alias, isAliasDefault: state.alias == state.name, isPowered: state.isPowered,
                 isPairable: state.isPairable)
         }
-        if !state.isPowered { try await set("Powered", true, "turning the adapter on") }
+        if !state.isPowered { try await turnOn() }
         if !identity.name.isEmpty, state.alias != identity.name {
-            try await set("Alias", .string(identity.name), "naming the adapter")
+            try await touch("Alias", .string(identity.name), "naming the adapter")
         }
         try await registerAgent()
-        if !state.isPairable { try await set("Pairable", true, "allowing to pair") }
+        if !state.isPairable { try await touch("Pairable", true, "allowing to pair") }
+    }
+
+    /// While bluetoothd is at it by itself, as when rfkill was released, it answers Busy: its end is waited for.
+    private func turnOn() async throws(RadioError) {
+        var attempts = 0
+        while !isPowered {
+            do throws(RadioError) {
+                return try await touch("Powered", true, "turning the adapter on")
+            } catch {
+                attempts += 1
+                guard error.code == .busy, attempts < 20 else { throw error }
+                await pause(for: .milliseconds(250))
+            }
+        }
+    }
+
+    private var isPowered: Bool {
+        adapter.flatMap { objects.adapters[$0.path.string] }?.isPowered == true
     }
 
     private func registerAgent() async throws(RadioError) {
         guard !isAgentRegistered, objects.hasAgentManager, let connection else { return }
-        let path: ObjectPath = "/org/mynah/agent"
-        connection.unexport(path)
+        try checkWanted()
+        connection.unexport(Self.agentPath)
         do throws(DBusError) {
-            try connection.export(AgentObject(radio: self), at: path)
+            try connection.export(AgentObject(radio: self), at: Self.agentPath)
         } catch {
             throw BlueZErrors.radioError(error, doing: "registering the pairing agent")
         }
         let capability = AgentCapability.name(of: identity.ioCapability)
-        _ = try await call(BlueZ.root, BlueZ.agentManager, "RegisterAgent", "registering the pairing agent") {
-            $0.append(path)
-            $0.append(capability)
-        }
         isAgentRegistered = true
-        _ = try await call(
-            BlueZ.root, BlueZ.agentManager, "RequestDefaultAgent", "becoming the pairing agent"
-        ) {
-            $0.append(path)
+        do throws(RadioError) {
+            _ = try await call(
+                BlueZ.root, BlueZ.agentManager, "RegisterAgent", "registering the pairing agent"
+            ) {
+                $0.append(Self.agentPath)
+                $0.append(capability)
+            }
+            _ = try await call(
+                BlueZ.root, BlueZ.agentManager, "RequestDefaultAgent", "becoming the pairing agent"
+            ) {
+                $0.append(Self.agentPath)
+            }
+        } catch {
+            isAgentRegistered = false
+            throw error
         }
     }
 
-    private func set(_ property: String, _ value: DBusValue, _ doing: String) async throws(RadioError) {
+    private static var agentPath: ObjectPath { "/org/mynah/agent" }
+
+    /// Sets a property that is put back at the end.
+    private func touch(_ property: String, _ value: DBusValue, _ doing: String) async throws(RadioError) {
+        try checkWanted()
+        found?.touched.insert(property)
+        try await set(property, value, doing)
+    }
+
+    private func set(
+        _ property: String, _ value: DBusValue, timeout: Duration = .seconds(10), _ doing: String
+    ) async throws(RadioError) {
         guard let adapter else { return }
-        _ = try await call(adapter.path, BlueZ.properties, "Set", doing) {
+        _ = try await call(adapter.path, BlueZ.properties, "Set", timeout: timeout, doing) {
             $0.append(BlueZ.adapter)
             $0.append(property)
             $0.append(DBusValue.variant(value))
@@ -134,36 +176,54 @@ extension BlueZRadio {
     }
 
     /// Leaves the adapter as it was found; what fails on the way out is only logged.
+    ///
+    /// What was touched is put back whatever the adapter says of itself, which may be older than our last word.
     func putBack() async {
         guard let found, let adapter, connection?.isClosed == false, hasOwner,
-            let state = objects.adapters[adapter.path.string]
+            objects.adapters[adapter.path.string] != nil
         else { return }
+        let limit: Duration = .seconds(2)
         if isAgentRegistered {
-            let path: ObjectPath = "/org/mynah/agent"
+            isAgentRegistered = false
             await attempt { () throws(RadioError) in
                 _ = try await call(
-                    BlueZ.root, BlueZ.agentManager, "UnregisterAgent", timeout: .seconds(2),
+                    BlueZ.root, BlueZ.agentManager, "UnregisterAgent", timeout: limit,
                     "unregistering the agent"
-                ) { $0.append(path) }
+                ) { $0.append(Self.agentPath) }
             }
-            isAgentRegistered = false
         }
         // An empty alias gives back the name that bluetoothd makes itself.
-        if state.alias != found.alias {
+        let values: [(String, DBusValue)] = [
+            ("Alias", .string(found.isAliasDefault ? "" : found.alias)),
+            ("Pairable", .bool(found.isPairable)),
+            ("Powered", .bool(found.isPowered)),
+        ]
+        for (property, value) in values where found.touched.contains(property) {
             await attempt { () throws(RadioError) in
-                try await set(
-                    "Alias", .string(found.isAliasDefault ? "" : found.alias), "giving the name back")
+                try await set(property, value, timeout: limit, "putting \(property) back")
             }
         }
-        if state.isPairable != found.isPairable {
-            await attempt { () throws(RadioError) in
-                try await set("Pairable", .bool(found.isPairable), "putting Pairable back")
-            }
+    }
+
+    /// The version as the adapter's own identifier tells it, else as the installed program does.
+    func learnVersion() async -> BlueZVersion? {
+        if let version = options.version { return version }
+        let modalias = adapter.flatMap { objects.adapters[$0.path.string] }?.modalias
+        if let version = modalias.flatMap({ BlueZVersion(modalias: $0) }) { return version }
+        return await Task.detached { BlueZVersion.installed() }.value
+    }
+
+    /// Says what is taken for granted, and what was asked for and is not there.
+    func warnOfOldVersion() {
+        if version == nil {
+            warnOnce(
+                "versionUnknown",
+                "bluetoothd's version cannot be told; it is taken for \(BlueZVersion.oldest)")
         }
-        if !found.isPowered {
-            await attempt { () throws(RadioError) in
-                try await set("Powered", false, "turning the adapter off again")
-            }
+        if options.acquiresNotify, !offersSockets {
+            warnOnce(
+                "socketsNotOffered",
+                "notification sockets are used from BlueZ 5.80 on; subscribers have no names here")
         }
     }
 

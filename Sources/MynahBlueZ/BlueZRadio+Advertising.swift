@@ -2,19 +2,12 @@ import Logging
 public import MynahCore
 import MynahDBus
 
-/// What bluetoothd holds of our advertisement.
-enum AdvertisementState: Hashable {
-    case absent
-    case registered
-    /// Registered, but the kernel has dropped it: after a power cycle.
-    case dead
-}
-
 // Advertising.
 extension BlueZRadio {
     private var advertisementPath: ObjectPath { "/org/mynah/advertisement" }
 
     /// Registers the advertisement, or changes the registered one in a single signal.
+    @discardableResult
     public func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
         guard life.state == .running else {
             throw RadioError(.invalidState, "a device can be advertised while the radio runs")
@@ -31,38 +24,66 @@ extension BlueZRadio {
                 "bluetoothd ignores the advertising interval; it keeps it from 5.77 on, or when started with --experimental"
             )
         }
-        let old = advertising
-        advertising = new
-        if advertisementState == .registered, let old {
-            change(from: old, to: new)
-        } else {
-            do throws(RadioError) {
-                try await registerAdvertisement(new)
-            } catch {
-                advertising = nil
-                throw error
-            }
-        }
+        advertising.want(new)
+        try await settleAdvertisement()
         return new.report
     }
 
     /// Takes the advertisement back.
     public func stopAdvertising() async {
-        guard advertising != nil else { return }
-        advertising = nil
-        let state = advertisementState
-        advertisementState = .absent
-        if state != .absent { await unregisterAdvertisement() }
-        connection.map { if !$0.isClosed { $0.unexport(advertisementPath) } }
+        guard advertising.wanted != nil else { return }
+        advertising.want(nil)
+        await attempt { () throws(RadioError) in try await settleAdvertisement() }
     }
 
-    func registerAdvertisement(_ advertising: BlueZAdvertising) async throws(RadioError) {
+    /// Brings bluetoothd in step with what is wanted; whoever asks meanwhile waits for the same end.
+    func settleAdvertisement() async throws(RadioError) {
+        let error = await withCheckedContinuation { continuation in
+            advertisementWaiters.append(continuation)
+            guard advertisementWaiters.count == 1 else { return }
+            Task {
+                let error = await takeAdvertisementSteps()
+                let waiters = advertisementWaiters
+                advertisementWaiters = []
+                for waiter in waiters { waiter.resume(returning: error) }
+            }
+        }
+        if let error { throw error }
+    }
+
+    /// As `settleAdvertisement`, for whoever has nobody to tell.
+    func settleAdvertisementSoon() {
+        Task { await attempt { () throws(RadioError) in try await settleAdvertisement() } }
+    }
+
+    private func takeAdvertisementSteps() async -> RadioError? {
+        while true {
+            switch advertising.next(at: now) {
+            case .rest: return nil
+            case .wait(let duration): await pause(for: duration)
+            case .change(let old, let new): change(from: old, to: new)
+            case .unregister: await unregisterAdvertisement()
+            case .register:
+                do throws(RadioError) {
+                    try await registerAdvertisement()
+                    if advertising.registered(), let report = advertising.shown?.report {
+                        tell(.advertisingChanged(report))
+                    }
+                } catch {
+                    logger.info("advertisement refused", metadata: ["error": "\(error)"])
+                    switch advertising.refused() {
+                    case .givenUp: return error
+                    case .postponed: tell(.advertisingChanged(.silent))
+                    case .overtaken: break
+                    }
+                }
+            }
+        }
+    }
+
+    private func registerAdvertisement() async throws(RadioError) {
         guard let connection, let adapter else {
             throw RadioError(.lost, "the connection to the bus is closed")
-        }
-        if advertisementState != .absent {
-            advertisementState = .absent
-            await unregisterAdvertisement()
         }
         let path = advertisementPath
         connection.unexport(path)
@@ -78,63 +99,54 @@ extension BlueZRadio {
         } catch {
             throw BlueZErrors.advertisementError(error)
         }
-        advertisementState = .registered
     }
 
     private func unregisterAdvertisement() async {
-        guard let adapter, hasOwner, connection?.isClosed == false else { return }
+        guard let adapter, let connection, !connection.isClosed else { return }
         let path = advertisementPath
         await attempt { () throws(RadioError) in
             _ = try await call(
-                adapter.path, BlueZ.advertisingManager, "UnregisterAdvertisement", timeout: .seconds(5),
+                adapter.path, BlueZ.advertisingManager, "UnregisterAdvertisement", timeout: .seconds(3),
                 "stopping to advertise"
             ) { $0.append(path) }
         }
+        if !connection.isClosed { connection.unexport(path) }
     }
 
+    /// All changes in one signal: bluetoothd reads them all before it composes, so no half-way bytes go out.
     private func change(from old: BlueZAdvertising, to new: BlueZAdvertising) {
+        guard let connection else { return }
         let (before, after) = (old.properties, new.properties)
         let changed = after.filter { before[$0.key] != $0.value }.sorted { $0.key < $1.key }
         let removed = before.keys.filter { after[$0] == nil }.sorted()
         guard !changed.isEmpty || !removed.isEmpty else { return }
-        signal(changed.map { ($0.key, $0.value) }, invalidated: removed)
-    }
-
-    /// All changes in one signal: bluetoothd reads them all before it composes, so no half-way bytes go out.
-    private func signal(_ changed: [(String, DBusValue)], invalidated: [String] = []) {
-        guard let connection else { return }
         do throws(DBusError) {
             try connection.emitPropertiesChanged(
-                advertisementPath, BlueZ.advertisement, changed, invalidated: invalidated)
+                advertisementPath, BlueZ.advertisement, changed.map { ($0.key, $0.value) },
+                invalidated: removed)
         } catch {
             logger.warning("advertisement not changed", metadata: ["error": "\(error)"])
         }
     }
 
-    /// The kernel stops an advertisement when a central connects; telling bluetoothd a property anew starts it again, so
-    /// that a second phone finds the device.
+    /// The kernel stops an advertisement when a central connects; registered anew it goes on, so that a second phone
+    /// finds the device.
+    ///
+    /// Telling bluetoothd a property again would do too, but nobody could tell when it is done, and it must be before the
+    /// next unregistration.
     func rearm() {
-        guard advertisementState == .registered, let advertising else { return }
-        if let name = advertising.rearmingProperty, let value = advertising.properties[name] {
-            signal([(name, value)])
-            return
-        }
-        Task {
-            await attempt { () throws(RadioError) in
-                guard life.state == .running, let current = self.advertising else { return }
-                try await registerAdvertisement(current)
-            }
-        }
+        advertising.stoppedOnAir()
+        settleAdvertisementSoon()
     }
 
     func advertisementProperty(_ name: String) -> DBusValue? {
-        advertising?.properties[name]
+        advertising.shown?.properties[name]
     }
 
     /// bluetoothd let it go by itself.
     func advertisementReleased() {
-        guard advertisementState != .absent else { return }
-        advertisementState = .absent
+        guard advertising.held != .nothing else { return }
+        advertising.released()
         if life.state == .running { tell(.advertisingChanged(.silent)) }
     }
 }

@@ -49,6 +49,9 @@ extension BlueZRadio {
         entry.mtu = nil
         peers[path] = objects.devices[path] == nil ? nil : entry
         tell(.disconnected(entry.id))
+        // One that was refused while a link stood, as some controllers do.
+        advertising.tryAgain()
+        settleAdvertisementSoon()
         guard peers.connected.isEmpty else { return }
         for key in attributes.keys.sorted(by: { $0.rawValue < $1.rawValue }) { tellSubscription(key) }
     }

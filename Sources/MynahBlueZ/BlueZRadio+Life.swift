@@ -7,6 +7,7 @@ extension BlueZRadio {
     func ownerChanged(to owner: String?) {
         let had = hasOwner
         hasOwner = owner != nil
+        isLeaving = false
         guard life.state != .starting, life.state != .stopping else { return }
         if had, owner != nil {
             // Another daemon took the name without a gap that we saw.
@@ -67,7 +68,7 @@ extension BlueZRadio {
     }
 
     private var missing: RadioLife.Cause? {
-        guard hasOwner, connection?.isClosed == false else { return .daemon }
+        guard hasOwner, !isLeaving, connection?.isClosed == false else { return .daemon }
         guard let adapter else { return nil }
         guard let (path, state) = objects.adapters.first(where: { $0.value.address == adapter.address }),
             state.isComplete
@@ -76,6 +77,23 @@ extension BlueZRadio {
             self.adapter = (path, adapter.address)
         }
         return state.isPowered ? nil : .power
+    }
+
+    /// Before its objects go one by one, which would look like an adapter that is pulled out.
+    func daemonLeaves() {
+        guard life.state == .running else { return }
+        isLeaving = true
+        lookAround()
+        // Should it stay after all.
+        timers?.retry.schedule(after: .seconds(3))
+    }
+
+    func retry() {
+        if isLeaving {
+            isLeaving = false
+            lookAround()
+        }
+        carryOut(life.handle(.retry))
     }
 
     func carryOut(_ actions: [RadioLife.Action]) {
@@ -114,6 +132,7 @@ extension BlueZRadio {
             // Registrations outlive a power cycle, and so do the subscriptions of bonded centrals.
             if cause != .power { attributes[key]?.isSubscribed = false }
         }
+        if isFull { owesReady = true }
         isFull = false
         switch cause {
         case .daemon:
@@ -122,13 +141,13 @@ extension BlueZRadio {
         case .adapter:
             forgetRegistrations()
         case .power:
-            if advertisementState == .registered { advertisementState = .dead }
+            advertising.poweredOff()
         }
     }
 
     func forgetRegistrations() {
         for id in Array(batches.keys) { batches[id]?.isRegistered = false }
-        advertisementState = .absent
+        advertising.forget()
     }
 
     /// Registers everything again.
@@ -139,15 +158,23 @@ extension BlueZRadio {
             where batches[id]?.isRegistered == false {
                 try await register(id)
             }
-            if let advertising { try await registerAdvertisement(advertising) }
+            try checkWanted()
+            advertising.reached()
+            try await settleAdvertisement()
+            version = await learnVersion()
             let new = currentCapabilities()
             if new != capabilities {
                 capabilities = new
                 tell(.capabilitiesChanged(new))
             }
             carryOut(life.handle(.recovered(attempt: attempt)))
-            if let advertising, life.state == .running { tell(.advertisingChanged(advertising.report)) }
+            guard life.state == .running else { return }
+            if let report = advertising.shownReport { tell(.advertisingChanged(report)) }
             lookAtDevices()
+            if owesReady {
+                owesReady = false
+                tell(.readyToSend)
+            }
         } catch {
             logger.info("not back yet", metadata: ["error": "\(error)"])
             carryOut(life.handle(.recoveryFailed(attempt: attempt)))

@@ -64,7 +64,7 @@ extension BlueZRadio {
             }
             return .full
         }
-        guard pacer.take(at: Self.started.duration(to: .now)) else {
+        guard pacer.take(at: now) else {
             isFull = true
             timers?.pace.schedule(after: pacer.pause)
             return .full
@@ -76,8 +76,6 @@ extension BlueZRadio {
         }
         return .sent(nil)
     }
-
-    private static let started = ContinuousClock.now
 
     func hasRoom() {
         guard isFull else { return }

@@ -9,6 +9,7 @@ extension BlueZRadio {
         case "Release":
             isAgentRegistered = false
             call.reply()
+            daemonLeaves()
         case "Cancel":
             call.reply()
         case "DisplayPasskey":

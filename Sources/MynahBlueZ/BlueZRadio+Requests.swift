@@ -11,9 +11,6 @@ struct LateReply {
 
 // Reads and writes.
 extension BlueZRadio {
-    /// bluetoothd gives up after 5 s (ATTRIBUTE_TIMEOUT) and drops what comes later; we answer before that.
-    static let answerLimit: Duration = .milliseconds(4500)
-
     func read(_ key: AttributeKey, _ call: MethodCall) {
         var reader = call.reader()
         guard let attribute = attributes[key], let options = try? RequestOptions(&reader) else {
@@ -47,6 +44,15 @@ extension BlueZRadio {
         }
         // Only consent was asked for; the bytes follow when the write is executed.
         if options.preparesAuthorization { return call.reply() }
+        guard options.offset + value.count <= attribute.maximumLength else {
+            if call.wantsNoReply {
+                warnOnce(
+                    "writeDropped", about: attribute.uuid.description,
+                    "a write of \(value.count) bytes to \(attribute.uuid), which takes \(attribute.maximumLength), was dropped; bluetoothd lets nobody refuse one beside writeWithoutResponse"
+                )
+            }
+            return call.fail(BlueZErrors.answer(for: .invalidAttributeValueLength, isRead: false))
+        }
         let request = WriteRequest(
             central: central.id, parts: [.init(attribute: key, offset: options.offset, value: value)],
             wantsResponse: !call.wantsNoReply)
@@ -80,8 +86,8 @@ extension BlueZRadio {
         let isFirst = late.isEmpty
         late[number] = LateReply(
             call: call, attribute: key, isRead: isRead,
-            due: ContinuousClock.now.advanced(by: Self.answerLimit))
-        if isFirst { timers?.deadline.schedule(after: Self.answerLimit) }
+            due: ContinuousClock.now.advanced(by: options.answerLimit))
+        if isFirst { timers?.deadline.schedule(after: options.answerLimit) }
         pending.whenAnswered { [weak self] outcome in
             guard let self else { return }
             GLibExecutor.shared.run {
@@ -103,7 +109,7 @@ extension BlueZRadio {
                 .warning(
                     RadioWarning(
                         "answerTooLate",
-                        "no answer to a \(reply.isRead ? "read" : "write") of \(uuid) within 4.5 s; the central got 0x0E, as bluetoothd waits 5 s"
+                        "no answer to a \(reply.isRead ? "read" : "write") of \(uuid) within \(options.answerLimit); the central got 0x0E, as bluetoothd waits 5 s"
                     )))
         }
         guard let next = late.values.map(\.due).min() else { return }

@@ -5,6 +5,7 @@ import MynahDBus
 // Publishing services.
 extension BlueZRadio {
     /// Registers a batch as one GATT application.
+    @discardableResult
     public func publish(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
         guard life.state == .running else {
             throw RadioError(.invalidState, "services can be published while the radio runs")
@@ -57,19 +58,19 @@ extension BlueZRadio {
         case .characteristic(let definition, _):
             attributes[definition.key] = Attribute(
                 path: path, uuid: definition.uuid, value: definition.value,
-                permissions: definition.permissions,
+                permissions: definition.permissions, maximumLength: definition.maximumLength,
                 sends: !definition.properties.isDisjoint(with: .anyUpdate))
         case .descriptor(let definition, _):
             attributes[definition.key] = Attribute(
                 path: path, uuid: definition.uuid, value: definition.value,
-                permissions: definition.permissions)
+                permissions: definition.permissions, maximumLength: definition.maximumLength)
         }
     }
 
     func export(_ tree: AttributeTree) throws(RadioError) {
         guard let connection else { throw RadioError(.lost, "the connection to the bus is closed") }
         do throws(DBusError) {
-            try tree.export(on: connection, offersSockets: options.acquiresNotify, radio: self)
+            try tree.export(on: connection, offersSockets: offersSockets, radio: self)
         } catch {
             tree.unexport(from: connection)
             throw BlueZErrors.servicesError(error)
@@ -114,7 +115,7 @@ extension BlueZRadio {
         guard let adapter, hasOwner, connection?.isClosed == false else { return }
         await attempt { () throws(RadioError) in
             _ = try await call(
-                adapter.path, BlueZ.gattManager, "UnregisterApplication", timeout: .seconds(5),
+                adapter.path, BlueZ.gattManager, "UnregisterApplication", timeout: .seconds(3),
                 "withdrawing services"
             ) { $0.append(root) }
         }

@@ -21,6 +21,8 @@ public actor BlueZRadio: PeripheralRadio {
         public var bus = DBusConnection.Address.system
         /// bluetoothd's version; nil: the installed program is asked.
         public var version: BlueZVersion?
+        /// bluetoothd gives up after 5 s (ATTRIBUTE_TIMEOUT) and drops what comes later; we answer before that.
+        package var answerLimit: Duration = .milliseconds(4500)
 
         /// The first adapter and the defaults.
         public init() {}
@@ -37,6 +39,8 @@ public actor BlueZRadio: PeripheralRadio {
         var uuid: BluetoothUUID
         var value: [UInt8]?
         var permissions: AttributePermissions
+        /// The longest value that may be written, in bytes.
+        var maximumLength: Int
         var sends = false
         /// bluetoothd said that somebody subscribed, and not yet that all are gone.
         var isSubscribed = false
@@ -49,6 +53,8 @@ public actor BlueZRadio: PeripheralRadio {
         var isAliasDefault: Bool
         var isPowered: Bool
         var isPairable: Bool
+        /// The properties that we have set, which are put back.
+        var touched: Set<String> = []
     }
 
     let options: Options
@@ -59,11 +65,14 @@ public actor BlueZRadio: PeripheralRadio {
     var identity = DeviceIdentity(name: "")
     var life = RadioLife()
     var hasOwner = false
+    /// bluetoothd has said goodbye to our agent, as it does when it ends.
+    var isLeaving = false
     var objects = BusObjects()
     /// The adapter in use, by path and by address: a returning one may have another path.
     var adapter: (path: ObjectPath, address: String)?
     var found: Found?
-    var version = BlueZVersion.oldest
+    /// bluetoothd's version; nil: it cannot be told.
+    var version: BlueZVersion?
     var capabilities = RadioCapabilities(name: "BlueZ")
     var isAgentRegistered = false
 
@@ -72,13 +81,15 @@ public actor BlueZRadio: PeripheralRadio {
     var lastBatch: UInt32 = 0
     var nextHandle = AttributeTree.firstHandle
 
-    var advertising: BlueZAdvertising?
-    var advertisementState = AdvertisementState.absent
+    var advertising = AdvertisementMachine()
+    var advertisementWaiters: [CheckedContinuation<RadioError?, Never>] = []
     var toldWarnings: Set<String> = []
 
     var peers = PeerTable()
     var pacer: NotificationPacer
     var isFull = false
+    /// The sink was told that the queue is full, and then the radio was lost.
+    var owesReady = false
     var late: [UInt64: LateReply] = [:]
     var lastLate: UInt64 = 0
     private(set) var timers: Timers?
@@ -88,6 +99,10 @@ public actor BlueZRadio: PeripheralRadio {
         var retry: GLibTimer
         var pace: GLibTimer
         var deadline: GLibTimer
+
+        func cancel() {
+            for timer in [retry, pace, deadline] { timer.cancel() }
+        }
     }
 
     /// The thread on which D-Bus is spoken.
@@ -115,29 +130,21 @@ public actor BlueZRadio: PeripheralRadio {
         self.identity = identity
         self.sink = sink
         timers = makeTimers()
-        let asked = options.version == nil ? Task.detached { BlueZVersion.installed() } : nil
         do throws(RadioError) {
             try await connect()
-            let adapter = try selectAdapter()
-            self.adapter = adapter
+            adapter = try selectAdapter()
+            version = await learnVersion()
             try await prepareAdapter()
+            try checkWanted()
         } catch {
-            asked?.cancel()
             await stop()
             throw error
         }
-        if let version = options.version {
-            self.version = version
-        } else {
-            version = await asked?.value ?? .oldest
-        }
         capabilities = currentCapabilities()
-        // Whoever stopped us meanwhile has the last word.
-        guard life.state == .starting else {
-            throw RadioError(.invalidState, "the radio was stopped while it started")
-        }
+        advertising.reached()
         carryOut(life.handle(.started))
         lookAround()
+        warnOfOldVersion()
         return capabilities
     }
 
@@ -145,6 +152,7 @@ public actor BlueZRadio: PeripheralRadio {
     public func stop() async {
         guard life.state != .stopped, life.state != .stopping else { return }
         _ = life.handle(.stop)
+        timers?.cancel()
         await withdrawAll()
         await putBack()
         subscriptions = []
@@ -154,14 +162,18 @@ public actor BlueZRadio: PeripheralRadio {
         batches = [:]
         attributes = [:]
         nextHandle = AttributeTree.firstHandle
-        advertising = nil
+        advertising = AdvertisementMachine()
         peers = PeerTable()
         late = [:]
         objects.removeAll()
+        hasOwner = false
+        isLeaving = false
+        isAgentRegistered = false
         adapter = nil
         found = nil
         timers = nil
         isFull = false
+        owesReady = false
         toldWarnings = []
         sink = nil
         _ = life.handle(.stopped)
@@ -169,7 +181,7 @@ public actor BlueZRadio: PeripheralRadio {
 
     private func makeTimers() -> Timers {
         Timers(
-            retry: GLibTimer { [weak self] in self?.assumeIsolated { $0.carryOut($0.life.handle(.retry)) } },
+            retry: GLibTimer { [weak self] in self?.assumeIsolated { $0.retry() } },
             pace: GLibTimer { [weak self] in self?.assumeIsolated { $0.hasRoom() } },
             deadline: GLibTimer { [weak self] in self?.assumeIsolated { $0.answerOverdue() } })
     }
@@ -178,8 +190,35 @@ public actor BlueZRadio: PeripheralRadio {
         let adapter = adapter.flatMap { objects.adapters[$0.path.string] }
         let name = self.adapter.map { String($0.path.string.split(separator: "/").last ?? "") }
         return BlueZCapabilities.capabilities(
-            version: version, keepsInterval: adapter?.tellsAdvertisingFeatures, namesSubscribers: false,
-            adapter: name)
+            version: version ?? .oldest, keepsInterval: adapter?.tellsAdvertisingFeatures,
+            namesSubscribers: offersSockets, adapter: name)
+    }
+
+    /// Whether each subscriber is asked for a socket of its own; confirmations come back through it from 5.80 on.
+    var offersSockets: Bool { options.acquiresNotify && version ?? .oldest >= BlueZVersion(5, 80) }
+
+    /// Time for the pure parts, from no particular zero.
+    var now: Duration { Self.zero.duration(to: .now) }
+
+    private static let zero = ContinuousClock.now
+
+    /// Waits on the executor, without a thread or a task of its own.
+    func pause(for duration: Duration) async {
+        var timer: GLibTimer?
+        await withCheckedContinuation { continuation in
+            timer = GLibTimer { continuation.resume() }
+            timer?.schedule(after: duration)
+        }
+        withExtendedLifetime(timer) {}
+    }
+
+    /// Throws where somebody has stopped the radio while it started or came back.
+    func checkWanted() throws(RadioError) {
+        switch life.state {
+        case .starting, .running, .lost, .recovering: return
+        case .stopped, .stopping:
+            throw RadioError(.invalidState, "the radio was stopped meanwhile")
+        }
     }
 
     @discardableResult

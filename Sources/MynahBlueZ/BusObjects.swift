@@ -9,7 +9,8 @@ struct BusObjects {
         var alias = ""
         var isPowered = false
         var isPairable = false
-        var isDiscoverable = false
+        /// Tells bluetoothd's version, unless its configuration says something else.
+        var modalias = ""
         var hasGattManager = false
         var hasAdvertisingManager = false
         /// LEAdvertisingManager1 says this only where intervals are kept: with `--experimental`, or from 5.77 on.
@@ -24,8 +25,11 @@ struct BusObjects {
         var isRandom = false
         var name: String?
         var isConnected = false
-        var isPaired = false
+        /// Paired or bonded: with ReverseServiceDiscovery=false 5.66 tells only the latter of an incoming pairing.
+        var isPaired: Bool { saysPaired || saysBonded }
         var isTrusted = false
+        fileprivate var saysPaired = false
+        fileprivate var saysBonded = false
     }
 
     private(set) var adapters: [String: Adapter] = [:]
@@ -95,7 +99,7 @@ struct BusObjects {
         case "Alias": adapter?.alias = value.stringValue ?? ""
         case "Powered": adapter?.isPowered = value.boolValue ?? false
         case "Pairable": adapter?.isPairable = value.boolValue ?? false
-        case "Discoverable": adapter?.isDiscoverable = value.boolValue ?? false
+        case "Modalias": adapter?.modalias = value.stringValue ?? ""
         default: break
         }
     }
@@ -106,7 +110,8 @@ struct BusObjects {
         case "AddressType": device?.isRandom = value.stringValue == "random"
         case "Name": device?.name = value.stringValue
         case "Connected": device?.isConnected = value.boolValue ?? false
-        case "Paired": device?.isPaired = value.boolValue ?? false
+        case "Paired": device?.saysPaired = value.boolValue ?? false
+        case "Bonded": device?.saysBonded = value.boolValue ?? false
         case "Trusted": device?.isTrusted = value.boolValue ?? false
         default: break
         }
