@@ -86,7 +86,12 @@ let package = Package(
             dependencies: [
                 "MynahProfiles", "MynahCore", "MynahSupport", .product(name: "Yams", package: "Yams"),
             ]),
-        .testTarget(name: "MynahBlueZTests", dependencies: ["MynahBlueZ", "MynahCore", "MynahDBus"]),
+        .testTarget(
+            name: "MynahBlueZTests",
+            dependencies: [
+                "MynahBlueZ", "MynahBlueZStandIn", "MynahCore", "MynahDBus", "MynahSupport",
+                "MynahTestSupport",
+            ]),
         .testTarget(name: "MynahTests", dependencies: ["Mynah", "MynahCore", "MynahTestSupport"]),
         .testTarget(
             name: "MynahEmulatorTests",

@@ -1,1 +1,0 @@
-// Its tests follow with its types.
