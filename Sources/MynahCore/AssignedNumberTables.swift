@@ -1,114 +1,132 @@
-/// The SIG's numbers and identifiers (Assigned Numbers, 3.4, 3.7, 3.8 and 2.6), in the order of the numbers.
+/// The SIG's numbers and names of services and descriptors (Assigned Numbers, 3.4 and 3.7), in the order of the numbers.
 ///
-/// Static strings in constant arrays: nothing is built when a program starts.
+/// Each table is one constant text, so that nothing is built when a program starts, and none is read until it is asked.
 enum AssignedNumberTables {
     /// Services.
-    static let services: [(number: UInt16, name: StaticString)] = [
-        (0x1800, "generic-access"), (0x1801, "generic-attribute"), (0x1802, "immediate-alert"),
-        (0x1803, "link-loss"), (0x1804, "tx-power"), (0x1805, "current-time"),
-        (0x1806, "reference-time-update"), (0x1807, "next-dst-change"), (0x1808, "glucose"),
-        (0x1809, "health-thermometer"), (0x180A, "device-information"), (0x180D, "heart-rate"),
-        (0x180E, "phone-alert-status"), (0x180F, "battery"), (0x1810, "blood-pressure"),
-        (0x1811, "alert-notification"), (0x1812, "human-interface-device"), (0x1813, "scan-parameters"),
-        (0x1814, "running-speed-and-cadence"), (0x1815, "automation-io"),
-        (0x1816, "cycling-speed-and-cadence"), (0x1818, "cycling-power"),
-        (0x1819, "location-and-navigation"), (0x181A, "environmental-sensing"),
-        (0x181B, "body-composition"), (0x181C, "user-data"), (0x181D, "weight-scale"),
-        (0x181E, "bond-management"), (0x181F, "continuous-glucose-monitoring"),
-        (0x1820, "internet-protocol-support"), (0x1821, "indoor-positioning"), (0x1822, "pulse-oximeter"),
-        (0x1823, "http-proxy"), (0x1824, "transport-discovery"), (0x1825, "object-transfer"),
-        (0x1826, "fitness-machine"), (0x1827, "mesh-provisioning"), (0x1828, "mesh-proxy"),
-        (0x1829, "reconnection-configuration"), (0x183A, "insulin-delivery"), (0x183B, "binary-sensor"),
-        (0x183C, "emergency-configuration"), (0x183E, "physical-activity-monitor"),
-        (0x1843, "audio-input-control"), (0x1844, "volume-control"), (0x1845, "volume-offset-control"),
-        (0x1846, "coordinated-set-identification"), (0x1847, "device-time"), (0x1848, "media-control"),
-        (0x1849, "generic-media-control"), (0x184A, "constant-tone-extension"),
-        (0x184B, "telephone-bearer"), (0x184C, "generic-telephone-bearer"), (0x184D, "microphone-control"),
-        (0x184E, "audio-stream-control"), (0x184F, "broadcast-audio-scan"),
-        (0x1850, "published-audio-capabilities"), (0x1851, "basic-audio-announcement"),
-        (0x1852, "broadcast-audio-announcement"), (0x1853, "common-audio"), (0x1854, "hearing-access"),
-    ]
-
-    /// Characteristics.
-    static let characteristics: [(number: UInt16, name: StaticString)] = [
-        (0x2A00, "device-name"), (0x2A01, "appearance"),
-        (0x2A04, "peripheral-preferred-connection-parameters"), (0x2A05, "service-changed"),
-        (0x2A06, "alert-level"), (0x2A07, "tx-power-level"), (0x2A08, "date-time"), (0x2A09, "day-of-week"),
-        (0x2A0A, "day-date-time"), (0x2A0F, "local-time-information"), (0x2A12, "time-accuracy"),
-        (0x2A13, "time-source"), (0x2A14, "reference-time-information"), (0x2A18, "glucose-measurement"),
-        (0x2A19, "battery-level"), (0x2A1C, "temperature-measurement"), (0x2A1D, "temperature-type"),
-        (0x2A1E, "intermediate-temperature"), (0x2A21, "measurement-interval"),
-        (0x2A22, "boot-keyboard-input-report"), (0x2A23, "system-id"), (0x2A24, "model-number-string"),
-        (0x2A25, "serial-number-string"), (0x2A26, "firmware-revision-string"),
-        (0x2A27, "hardware-revision-string"), (0x2A28, "software-revision-string"),
-        (0x2A29, "manufacturer-name-string"),
-        (0x2A2A, "ieee-11073-20601-regulatory-certification-data-list"), (0x2A2B, "current-time"),
-        (0x2A2C, "magnetic-declination"), (0x2A31, "scan-refresh"), (0x2A32, "boot-keyboard-output-report"),
-        (0x2A33, "boot-mouse-input-report"), (0x2A34, "glucose-measurement-context"),
-        (0x2A35, "blood-pressure-measurement"), (0x2A36, "intermediate-cuff-pressure"),
-        (0x2A37, "heart-rate-measurement"), (0x2A38, "body-sensor-location"),
-        (0x2A39, "heart-rate-control-point"), (0x2A3F, "alert-status"), (0x2A40, "ringer-control-point"),
-        (0x2A41, "ringer-setting"), (0x2A46, "new-alert"), (0x2A49, "blood-pressure-feature"),
-        (0x2A4A, "hid-information"), (0x2A4B, "report-map"), (0x2A4C, "hid-control-point"),
-        (0x2A4D, "report"), (0x2A4E, "protocol-mode"), (0x2A4F, "scan-interval-window"), (0x2A50, "pnp-id"),
-        (0x2A51, "glucose-feature"), (0x2A52, "record-access-control-point"), (0x2A53, "rsc-measurement"),
-        (0x2A54, "rsc-feature"), (0x2A55, "sc-control-point"), (0x2A5A, "aggregate"),
-        (0x2A5B, "csc-measurement"), (0x2A5C, "csc-feature"), (0x2A5D, "sensor-location"),
-        (0x2A5E, "plx-spot-check-measurement"), (0x2A5F, "plx-continuous-measurement"),
-        (0x2A60, "plx-features"), (0x2A63, "cycling-power-measurement"), (0x2A64, "cycling-power-vector"),
-        (0x2A65, "cycling-power-feature"), (0x2A66, "cycling-power-control-point"),
-        (0x2A67, "location-and-speed"), (0x2A68, "navigation"), (0x2A6C, "elevation"), (0x2A6D, "pressure"),
-        (0x2A6E, "temperature"), (0x2A6F, "humidity"), (0x2A70, "true-wind-speed"),
-        (0x2A71, "true-wind-direction"), (0x2A72, "apparent-wind-speed"),
-        (0x2A73, "apparent-wind-direction"), (0x2A74, "gust-factor"), (0x2A75, "pollen-concentration"),
-        (0x2A76, "uv-index"), (0x2A77, "irradiance"), (0x2A78, "rainfall"), (0x2A79, "wind-chill"),
-        (0x2A7A, "heat-index"), (0x2A7B, "dew-point"), (0x2A7D, "descriptor-value-changed"),
-        (0x2A80, "age"), (0x2A85, "date-of-birth"), (0x2A8A, "first-name"), (0x2A8C, "gender"),
-        (0x2A8D, "heart-rate-max"), (0x2A8E, "height"), (0x2A90, "last-name"),
-        (0x2A92, "resting-heart-rate"), (0x2A98, "weight"), (0x2A99, "database-change-increment"),
-        (0x2A9A, "user-index"), (0x2A9B, "body-composition-feature"),
-        (0x2A9C, "body-composition-measurement"), (0x2A9D, "weight-measurement"),
-        (0x2A9E, "weight-scale-feature"), (0x2A9F, "user-control-point"),
-        (0x2AA0, "magnetic-flux-density-2d"), (0x2AA1, "magnetic-flux-density-3d"),
-        (0x2AA3, "barometric-pressure-trend"), (0x2AA6, "central-address-resolution"),
-        (0x2AA7, "cgm-measurement"), (0x2ACC, "fitness-machine-feature"), (0x2ACD, "treadmill-data"),
-        (0x2ACE, "cross-trainer-data"), (0x2AD1, "rower-data"), (0x2AD2, "indoor-bike-data"),
-        (0x2AD3, "training-status"), (0x2AD6, "supported-resistance-level-range"),
-        (0x2AD8, "supported-power-range"), (0x2AD9, "fitness-machine-control-point"),
-        (0x2ADA, "fitness-machine-status"), (0x2B29, "client-supported-features"),
-        (0x2B2A, "database-hash"), (0x2B3A, "server-supported-features"),
-    ]
+    static let services: StaticString = """
+        1800 Generic Access
+        1801 Generic Attribute
+        1802 Immediate Alert
+        1803 Link Loss
+        1804 Tx Power
+        1805 Current Time
+        1806 Reference Time Update
+        1807 Next DST Change
+        1808 Glucose
+        1809 Health Thermometer
+        180A Device Information
+        180D Heart Rate
+        180E Phone Alert Status
+        180F Battery
+        1810 Blood Pressure
+        1811 Alert Notification
+        1812 Human Interface Device
+        1813 Scan Parameters
+        1814 Running Speed and Cadence
+        1815 Automation IO
+        1816 Cycling Speed and Cadence
+        1818 Cycling Power
+        1819 Location and Navigation
+        181A Environmental Sensing
+        181B Body Composition
+        181C User Data
+        181D Weight Scale
+        181E Bond Management
+        181F Continuous Glucose Monitoring
+        1820 Internet Protocol Support
+        1821 Indoor Positioning
+        1822 Pulse Oximeter
+        1823 HTTP Proxy
+        1824 Transport Discovery
+        1825 Object Transfer
+        1826 Fitness Machine
+        1827 Mesh Provisioning
+        1828 Mesh Proxy
+        1829 Reconnection Configuration
+        183A Insulin Delivery
+        183B Binary Sensor
+        183C Emergency Configuration
+        183D Authorization Control
+        183E Physical Activity Monitor
+        183F Elapsed Time
+        1840 Generic Health Sensor
+        1843 Audio Input Control
+        1844 Volume Control
+        1845 Volume Offset Control
+        1846 Coordinated Set Identification
+        1847 Device Time
+        1848 Media Control
+        1849 Generic Media Control
+        184A Constant Tone Extension
+        184B Telephone Bearer
+        184C Generic Telephone Bearer
+        184D Microphone Control
+        184E Audio Stream Control
+        184F Broadcast Audio Scan
+        1850 Published Audio Capabilities
+        1851 Basic Audio Announcement
+        1852 Broadcast Audio Announcement
+        1853 Common Audio
+        1854 Hearing Access
+        1855 Telephony and Media Audio
+        1856 Public Broadcast Announcement
+        1857 Electronic Shelf Label
+        1858 Gaming Audio
+        1859 Mesh Proxy Solicitation
+        185A Industrial Measurement Device
+        185B Ranging
+        185C HID ISO
+        185D Cookware
+        185E Voice Assistant
+        185F Generic Voice Assistant
+        1860 Tire Pressure Monitoring System
+        """
 
     /// Descriptors.
-    static let descriptors: [(number: UInt16, name: StaticString)] = [
-        (0x2900, "characteristic-extended-properties"), (0x2901, "characteristic-user-description"),
-        (0x2902, "client-characteristic-configuration"), (0x2903, "server-characteristic-configuration"),
-        (0x2904, "characteristic-presentation-format"), (0x2905, "characteristic-aggregate-format"),
-        (0x2906, "valid-range"), (0x2907, "external-report-reference"), (0x2908, "report-reference"),
-        (0x2909, "number-of-digitals"), (0x290A, "value-trigger-setting"),
-        (0x290B, "environmental-sensing-configuration"), (0x290C, "environmental-sensing-measurement"),
-        (0x290D, "environmental-sensing-trigger-setting"), (0x290E, "time-trigger-setting"),
-    ]
+    static let descriptors: StaticString = """
+        2900 Characteristic Extended Properties
+        2901 Characteristic User Description
+        2902 Client Characteristic Configuration
+        2903 Server Characteristic Configuration
+        2904 Characteristic Presentation Format
+        2905 Characteristic Aggregate Format
+        2906 Valid Range
+        2907 External Report Reference
+        2908 Report Reference
+        2909 Number of Digitals
+        290A Value Trigger Setting
+        290B Environmental Sensing Configuration
+        290C Environmental Sensing Measurement
+        290D Environmental Sensing Trigger Setting
+        290E Time Trigger Setting
+        290F Complete BR-EDR Transport Block Data
+        2910 Observation Schedule
+        2911 Valid Range and Accuracy
+        2912 Measurement Description
+        2913 Manufacturer Limits
+        2914 Process Tolerances
+        2915 IMD Trigger Setting
+        2916 Cooking Sensor Info
+        2917 Cooking Trigger Setting
+        """
 
-    /// Appearances.
-    static let appearances: [(number: UInt16, name: StaticString)] = [
-        (0x0000, "unknown"), (0x0040, "phone"), (0x0080, "computer"), (0x0081, "desktop-workstation"),
-        (0x0083, "laptop"), (0x0087, "tablet"), (0x00C0, "watch"), (0x00C1, "sports-watch"),
-        (0x00C2, "smartwatch"), (0x0100, "clock"), (0x0140, "display"), (0x0180, "remote-control"),
-        (0x01C0, "eye-glasses"), (0x0200, "tag"), (0x0240, "keyring"), (0x0280, "media-player"),
-        (0x02C0, "barcode-scanner"), (0x0300, "thermometer"), (0x0301, "ear-thermometer"),
-        (0x0340, "heart-rate-sensor"), (0x0341, "heart-rate-belt"), (0x0380, "blood-pressure"),
-        (0x0381, "arm-blood-pressure"), (0x0382, "wrist-blood-pressure"),
-        (0x03C0, "human-interface-device"), (0x03C1, "keyboard"), (0x03C2, "mouse"), (0x03C3, "joystick"),
-        (0x03C4, "gamepad"), (0x0400, "glucose-meter"), (0x0440, "running-walking-sensor"),
-        (0x0480, "cycling"), (0x0481, "cycling-computer"), (0x0482, "speed-sensor"),
-        (0x0483, "cadence-sensor"), (0x0484, "power-sensor"), (0x0485, "speed-and-cadence-sensor"),
-        (0x0500, "control-device"), (0x0501, "switch"), (0x0540, "sensor"), (0x0541, "motion-sensor"),
-        (0x0543, "temperature-sensor"), (0x0544, "humidity-sensor"), (0x0580, "light-fixtures"),
-        (0x05C0, "fan"), (0x0600, "hvac"), (0x0640, "air-conditioning"), (0x0700, "access-control"),
-        (0x0708, "door-lock"), (0x0940, "hearing-aid"), (0x0C40, "pulse-oximeter"),
-        (0x0C41, "fingertip-pulse-oximeter"), (0x0C80, "weight-scale"),
-        (0x0D00, "continuous-glucose-monitor"), (0x0D40, "insulin-pump"),
-        (0x1440, "outdoor-sports-activity"),
-    ]
+    /// What others made that every tool shows by name, by 128 bits.
+    static let vendors: StaticString = """
+        00001530-1212-EFDE-1523-785FEABCD123 Nordic Legacy DFU
+        00001531-1212-EFDE-1523-785FEABCD123 Nordic Legacy DFU Control Point
+        00001532-1212-EFDE-1523-785FEABCD123 Nordic Legacy DFU Packet
+        22EAC6E9-24D6-4BB5-BE44-B36ACE7C7BFB Apple Data Source
+        2F7CABCE-808D-411F-9A0C-BB92BA96C102 Apple Entity Update
+        69D1D8F3-45E1-49A8-9821-9BBDFDAAD9D9 Apple Control Point
+        6E400001-B5A3-F393-E0A9-E50E24DCCA9E Nordic UART
+        6E400002-B5A3-F393-E0A9-E50E24DCCA9E Nordic UART RX
+        6E400003-B5A3-F393-E0A9-E50E24DCCA9E Nordic UART TX
+        7905F431-B5CE-4E99-A40F-4B1E122D00D0 Apple Notification Center
+        89D3502B-0F36-433A-8EF4-C502AD55F8DC Apple Media
+        8D53DC1D-1DB7-4CD3-868B-8A527460AA84 Simple Management Protocol
+        9B3C81D8-57B1-4A8A-B8DF-0E56F7CA51C2 Apple Remote Command
+        9FBF120D-6301-42D9-8C58-25E699A21DBD Apple Notification Source
+        C6B2F38C-23AB-46D8-A6AB-A3A870BBD5D7 Apple Entity Attribute
+        DA2E7828-FBCE-4E01-AE9E-261174997C48 Simple Management Protocol Data
+        """
 }

@@ -1,70 +1,72 @@
 /// The SIG's names for the numbers that profiles and logs use, as `heart-rate` for the service 180D.
+///
+/// An identifier is the SIG's name in lower case with dashes. The other ways to write it are understood too: the name
+/// itself (`Heart Rate`), underscores, `-service` or `-characteristic` behind it, the SIG's own
+/// `org.bluetooth.service.heart_rate`.
 public enum AssignedNumbers {
-    /// The service of this name, with or without `-service` behind it.
+    private static let services = AssignedNumberTable(kind: "service", AssignedNumberTables.services)
+    private static let characteristics = AssignedNumberTable(
+        kind: "characteristic", AssignedNumberTables.earlyCharacteristics,
+        AssignedNumberTables.laterCharacteristics)
+    private static let descriptors = AssignedNumberTable(kind: "descriptor", AssignedNumberTables.descriptors)
+    private static let appearances = AssignedNumberTable(kind: "appearance", AssignedNumberTables.appearances)
+
+    /// The service of this name.
     public static func service(named name: String) -> BluetoothUUID? {
-        let short = name.hasSuffix("-service") ? String(name.dropLast(8)) : name
-        return number(named: short, in: AssignedNumberTables.services).map { BluetoothUUID($0) }
+        services.number(named: name).map { BluetoothUUID($0) }
     }
 
     /// The characteristic of this name.
     public static func characteristic(named name: String) -> BluetoothUUID? {
-        number(named: name, in: AssignedNumberTables.characteristics).map { BluetoothUUID($0) }
+        characteristics.number(named: name).map { BluetoothUUID($0) }
     }
 
     /// The descriptor of this name.
     public static func descriptor(named name: String) -> BluetoothUUID? {
-        number(named: name, in: AssignedNumberTables.descriptors).map { BluetoothUUID($0) }
+        descriptors.number(named: name).map { BluetoothUUID($0) }
     }
 
     /// The appearance of this name.
     public static func appearance(named name: String) -> UInt16? {
-        number(named: name, in: AssignedNumberTables.appearances)
+        appearances.number(named: name)
     }
 
-    /// What the SIG calls a service, a characteristic or a descriptor; nil where it has no name for it.
+    /// The identifier of a service, a characteristic or a descriptor; nil where it has none.
     public static func name(of uuid: BluetoothUUID) -> String? {
+        displayName(of: uuid).map { AssignedIdentifier.text(of: $0) }
+    }
+
+    /// What people call a service, a characteristic or a descriptor, as `Heart Rate Measurement`; nil where it has no name.
+    public static func displayName(of uuid: BluetoothUUID) -> String? {
         guard let number = uuid.assignedNumber else { return vendorName(of: uuid) }
         return switch number {
-        case 0x1800..<0x1900: name(of: number, in: AssignedNumberTables.services)
-        case 0x2900..<0x2A00: name(of: number, in: AssignedNumberTables.descriptors)
-        default: name(of: number, in: AssignedNumberTables.characteristics)
+        case 0x1800..<0x2800: services.name(of: number)
+        case 0x2900..<0x2A00: descriptors.name(of: number)
+        default: characteristics.name(of: number)
         }
     }
 
-    /// Every service's name.
-    public static var serviceNames: [String] { AssignedNumberTables.services.map { $0.name.description } }
-    /// Every characteristic's name.
-    public static var characteristicNames: [String] {
-        AssignedNumberTables.characteristics.map { $0.name.description }
-    }
-    /// Every descriptor's name.
-    public static var descriptorNames: [String] {
-        AssignedNumberTables.descriptors.map { $0.name.description }
-    }
-    /// Every appearance's name.
-    public static var appearanceNames: [String] {
-        AssignedNumberTables.appearances.map { $0.name.description }
+    /// The identifier of an appearance; nil where it has none.
+    public static func appearanceName(of number: UInt16) -> String? {
+        appearances.name(of: number).map { AssignedIdentifier.text(of: $0) }
     }
 
-    /// Nordic's serial port, which the SIG has no number for and every tool shows by name.
+    /// Every service's identifier, in the order of the numbers.
+    public static var serviceNames: [String] { services.identifiers }
+    /// Every characteristic's identifier, in the order of the numbers.
+    public static var characteristicNames: [String] { characteristics.identifiers }
+    /// Every descriptor's identifier, in the order of the numbers.
+    public static var descriptorNames: [String] { descriptors.identifiers }
+    /// Every appearance's identifier, in the order of the numbers.
+    public static var appearanceNames: [String] { appearances.identifiers }
+
+    /// The name in the vendors' table, each of whose lines has 36 characters of UUID in front.
     private static func vendorName(of uuid: BluetoothUUID) -> String? {
-        switch uuid {
-        case "6E400001-B5A3-F393-E0A9-E50E24DCCA9E": "nordic-uart"
-        case "6E400002-B5A3-F393-E0A9-E50E24DCCA9E": "nordic-uart-rx"
-        case "6E400003-B5A3-F393-E0A9-E50E24DCCA9E": "nordic-uart-tx"
-        default: nil
+        let wanted = uuid.in128Bits.description
+        return AssignedNumberTables.vendors.withUTF8Buffer { table in
+            table.split(separator: UInt8(ascii: "\n"))
+                .first { $0.starts(with: wanted.utf8) }
+                .map { String(decoding: $0.dropFirst(37), as: UTF8.self) }
         }
-    }
-
-    private static func number(
-        named name: String, in table: [(number: UInt16, name: StaticString)]
-    ) -> UInt16? {
-        table.first { $0.name.withUTF8Buffer { $0.elementsEqual(name.utf8) } }?.number
-    }
-
-    private static func name(
-        of number: UInt16, in table: [(number: UInt16, name: StaticString)]
-    ) -> String? {
-        table.first { $0.number == number }?.name.description
     }
 }

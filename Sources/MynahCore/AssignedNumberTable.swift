@@ -1,0 +1,90 @@
+import MynahSupport
+
+/// Constant text of lines as `180D Heart Rate`, sorted by number, looked up where it lies.
+struct AssignedNumberTable: Sendable {
+    private let kind: String
+    private let parts: [StaticString]
+
+    init(kind: String, _ parts: StaticString...) {
+        self.kind = kind
+        self.parts = parts
+    }
+
+    private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
+
+    /// The name behind a number.
+    func name(of number: UInt16) -> String? {
+        for part in parts {
+            let name = part.withUTF8Buffer { Self.name(of: number, in: $0) }
+            if let name { return name }
+        }
+        return nil
+    }
+
+    /// The number of a name, in any way of writing it.
+    func number(named text: String) -> UInt16? {
+        guard let identifier = AssignedIdentifier.bytes(of: text) else { return nil }
+        if let number = number(of: identifier) { return number }
+        var rest = identifier[...]
+        for prefix in ["org-bluetooth-\(kind)-", "gap-", "gatt-"] where rest.starts(with: prefix.utf8) {
+            rest = rest.dropFirst(prefix.utf8.count)
+        }
+        let suffix = "-\(kind)"
+        let short = rest.dropLast(suffix.utf8.count)
+        return number(of: rest) ?? (short + suffix.utf8 == rest ? number(of: short) : nil)
+    }
+
+    /// Every name's identifier.
+    var identifiers: [String] {
+        parts.flatMap { part in
+            part.withUTF8Buffer { table in
+                table.split(separator: Self.newline).map { line in
+                    String(decoding: Array(AssignedIdentifier(line.dropFirst(5))), as: UTF8.self)
+                }
+            }
+        }
+    }
+
+    private static let newline = UInt8(ascii: "\n")
+
+    private func number(of identifier: some Collection<UInt8>) -> UInt16? {
+        for part in parts {
+            let number: UInt16? = part.withUTF8Buffer { table in
+                var rest = table[...]
+                while let line = Self.nextLine(of: &rest) {
+                    let name = AssignedIdentifier(line.dropFirst(5))
+                    if name.elementsEqual(identifier) { return Self.number(at: line.startIndex, in: table) }
+                }
+                return nil
+            }
+            if let number { return number }
+        }
+        return nil
+    }
+
+    private static func nextLine(of rest: inout Bytes) -> Bytes? {
+        guard !rest.isEmpty else { return nil }
+        let line = rest.prefix { $0 != newline }
+        rest = rest[line.endIndex...].dropFirst()
+        return line
+    }
+
+    /// Halves the text, from line's start to line's start.
+    private static func name(of number: UInt16, in table: UnsafeBufferPointer<UInt8>) -> String? {
+        var low = 0
+        var high = table.count
+        while low < high {
+            var start = low + (high - low) / 2
+            while start > low, table[start - 1] != newline { start -= 1 }
+            let end = table[start...].firstIndex(of: newline) ?? table.count
+            let found = Self.number(at: start, in: table)
+            if found == number { return String(decoding: table[(start + 5)..<end], as: UTF8.self) }
+            if found < number { low = min(end + 1, high) } else { high = start }
+        }
+        return nil
+    }
+
+    private static func number(at start: Int, in table: UnsafeBufferPointer<UInt8>) -> UInt16 {
+        table[start..<(start + 4)].reduce(0) { $0 << 4 | UInt16(Hex.value(ofDigit: $1) ?? 0) }
+    }
+}
