@@ -47,7 +47,7 @@ extension ProfileDecoder {
         var result = Profile.Descriptor(
             uuid: uuid, properties: .read, permissions: .open, value: [],
             maximumLength: GATT.maximumValueLength,
-            mark: fields.mark)
+            mark: fields.mark, marks: fields.marks)
         if let node = fields["properties"] {
             let names = CharacteristicProperties.named.filter { [.read, .write].contains($0.property) }
             result.properties = properties(node, among: names)

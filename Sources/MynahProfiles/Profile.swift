@@ -20,6 +20,8 @@ public struct Profile: Sendable {
     public var warnings: [ProfileIssue]
     /// The file's lines, for problems found later.
     public var sourceLines: [String]
+    /// Where each field stands, by its key; those of `device` and `security` as `device.name`.
+    public var marks: [String: SourceMark]
 
     /// What is advertised, and where it says so.
     public struct Advertising: Sendable {
@@ -41,6 +43,8 @@ public struct Profile: Sendable {
         public var characteristics: [Characteristic]
         /// Where it is declared.
         public var mark: SourceMark
+        /// Where each of its fields stands, by its key.
+        public var marks: [String: SourceMark]
     }
 
     /// A characteristic.
@@ -89,6 +93,8 @@ public struct Profile: Sendable {
         public var maximumLength: Int
         /// Where it is declared.
         public var mark: SourceMark
+        /// Where each of its fields stands, by its key.
+        public var marks: [String: SourceMark]
     }
 
     /// Where a value comes from.

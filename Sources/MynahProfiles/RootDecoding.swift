@@ -11,16 +11,17 @@ extension ProfileDecoder {
             error(at: fields.mark, "name is missing; say what the device is, for people")
         }
         var identity = DeviceIdentity(name: name ?? "")
-        let nameNode = fields["device"].flatMap { self.device($0, &identity) } ?? fields["name"]
+        var marks = fields.marks
+        let nameNode = fields["device"].flatMap { self.device($0, &identity, &marks) } ?? fields["name"]
         checkDeviceName(identity.name, at: nameNode)
         var passkey: UInt32?
-        if let security = fields["security"] { passkey = self.security(security, &identity) }
+        if let security = fields["security"] { passkey = self.security(security, &identity, &marks) }
         let app = fields["app"].map { self.app($0) }
         let advertising = fields["advertising"].flatMap { self.advertising($0, identity, isApp: app != nil) }
         let services = fields["services"].map { self.services($0) } ?? []
         return Profile(
             file: file, name: name ?? "", device: identity, passkey: passkey, advertising: advertising,
-            services: services, app: app, warnings: [], sourceLines: lines)
+            services: services, app: app, warnings: [], sourceLines: lines, marks: marks)
     }
 
     private mutating func version(_ fields: Fields) {
@@ -36,8 +37,11 @@ extension ProfileDecoder {
     }
 
     /// Where its name stands, if it has one of its own.
-    private mutating func device(_ node: Node, _ identity: inout DeviceIdentity) -> Node? {
+    private mutating func device(
+        _ node: Node, _ identity: inout DeviceIdentity, _ marks: inout [String: SourceMark]
+    ) -> Node? {
         guard let fields = fields(node, "device", known: ProfileKeys.device) else { return nil }
+        for (key, mark) in fields.marks { marks["device.\(key)"] = mark }
         if let name = fields["name"].flatMap({ text($0, "device.name") }) { identity.name = name }
         let name = fields["name"]
         guard let node = fields["appearance"], let text = text(node, "appearance") else { return name }
@@ -69,8 +73,11 @@ extension ProfileDecoder {
         }
     }
 
-    private mutating func security(_ node: Node, _ identity: inout DeviceIdentity) -> UInt32? {
+    private mutating func security(
+        _ node: Node, _ identity: inout DeviceIdentity, _ marks: inout [String: SourceMark]
+    ) -> UInt32? {
         guard let fields = fields(node, "security", known: ProfileKeys.security) else { return nil }
+        for (key, mark) in fields.marks { marks["security.\(key)"] = mark }
         if let node = fields["io"] {
             guard let io = choice(node, "io", as: IOCapability.self) else { return nil }
             identity.ioCapability = io

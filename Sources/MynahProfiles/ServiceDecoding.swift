@@ -47,7 +47,7 @@ extension ProfileDecoder {
         return Profile.Service(
             uuid: uuid, isPrimary: fields["primary"].flatMap { bool($0, "primary") } ?? true, includes: [],
             characteristics: fields["characteristics"].map { self.characteristics($0) } ?? [],
-            mark: fields.mark)
+            mark: fields.mark, marks: fields.marks)
     }
 
     private mutating func characteristics(_ node: Node) -> [Profile.Characteristic] {

@@ -181,6 +181,34 @@ import Testing
         #expect(profile.device.ioCapability == capability)
     }
 
+    @Test("every part remembers where its fields stand")
+    func marks() throws {
+        let text = head(
+            """
+            device: {name: D}
+            security:
+              io: displayOnly
+            services:
+              - uuid: battery
+                primary: true
+                characteristics:
+                  - uuid: 2A19
+                    properties: [read]
+                    descriptors:
+                      - {uuid: 2901, value: {text: a}}
+            """)
+        let profile = try profile(text)
+        #expect(profile.marks["services"] == SourceMark(line: 7, column: 3))
+        #expect(profile.marks["device.name"] == SourceMark(line: 3, column: 16))
+        #expect(profile.marks["security.io"] == SourceMark(line: 5, column: 7))
+        let service = try #require(profile.services.first)
+        #expect(service.mark == SourceMark(line: 7, column: 5))
+        #expect(service.marks["primary"] == SourceMark(line: 8, column: 14))
+        let characteristic = try #require(service.characteristics.first)
+        #expect(characteristic.marks["properties"] == SourceMark(line: 11, column: 21))
+        #expect(characteristic.descriptors.first?.marks["value"] == SourceMark(line: 13, column: 33))
+    }
+
     @Test("a passkey keeps its leading zeros' worth")
     func passkey() throws {
         #expect(try profile(head("security: {io: keyboardOnly, passkey: 001234}\n")).passkey == 1234)

@@ -1,0 +1,82 @@
+import MynahCore
+import MynahEmulator
+import MynahProfiles
+import MynahTestSupport
+import Testing
+
+/// Each shipped profile, played from its first line to its last.
+@Suite struct ShippedProfilePlayTests {
+    let radio = FakeRadio()
+    let clock = ManualClock()
+    let log = EventLog()
+    let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random))
+
+    private func play(_ name: String) async throws -> (Profile, Emulator<ManualClock>) {
+        let text = try #require(ProfileTemplates.text(named: name))
+        let profile = try ProfileLoader.load(text: text, file: name)
+        let log = log
+        let emulator = Emulator(
+            EmulatedDevice(profile, seed: 1), on: radio, clock: clock,
+            wallTime: { WallTime(microseconds: 0) },
+            observer: { log.append($0) })
+        try await emulator.start()
+        return (profile, emulator)
+    }
+
+    @Test(
+        "it is published by the rules of every radio, advertised and ready", arguments: ProfileTemplates.names
+    )
+    func isPublished(_ name: String) async throws {
+        let (profile, emulator) = try await play(name)
+        let services = await radio.published.flatMap(\.services)
+        try DefinitionRules.check(services)
+        #expect(services.map(\.uuid) == profile.services.map(\.uuid))
+        #expect(await radio.identity == profile.device)
+        #expect(log.names == [.stateChanged, .advertisingStarted, .ready])
+        await emulator.stop()
+        #expect(await !radio.isRunning)
+    }
+
+    @Test("what can be read is read, or refused as ordered", arguments: ProfileTemplates.names)
+    func isRead(_ name: String) async throws {
+        let (profile, emulator) = try await play(name)
+        await radio.simulate(.connected(peer))
+        let published = await radio.published.flatMap(\.services).flatMap(\.characteristics)
+        let declared = profile.services.flatMap(\.characteristics)
+        var reads = 0
+        for (characteristic, definition) in zip(declared, published)
+        where characteristic.properties.contains(.read) {
+            let request = ReadRequest(central: peer.id, attribute: definition.key)
+            reads += 1
+            // Static values are the radio's to answer.
+            guard await radio.values[definition.key] == nil else { continue }
+            let outcome = try #require(await radio.request(.read(request)))
+            switch (outcome, characteristic.readError) {
+            case (.success(let value), nil): #expect(value.count <= characteristic.maximumLength)
+            case (.failure(let error), let ordered?): #expect(error == ordered)
+            default: Issue.record("\(definition.uuid) answered \(outcome)")
+            }
+        }
+        #expect(reads > 0 || name == "nordic-uart")
+        await emulator.stop()
+    }
+
+    @Test("what has every is sent to who subscribed", arguments: ProfileTemplates.names)
+    func isSent(_ name: String) async throws {
+        let (profile, emulator) = try await play(name)
+        await radio.simulate(.connected(peer))
+        let published = await radio.published.flatMap(\.services).flatMap(\.characteristics)
+        let declared = profile.services.flatMap(\.characteristics)
+        for (characteristic, definition) in zip(declared, published) {
+            guard let every = characteristic.every else { continue }
+            await radio.simulate(.subscribed(definition.key, peer.id, .notification))
+            await clock.waitForSleepers(1)
+            let before = await radio.sent.count
+            clock.advance(by: every)
+            await clock.waitForSleepers(1)
+            #expect(await radio.sent.dropFirst(before).contains { $0.attribute == definition.key })
+            await radio.simulate(.unsubscribed(definition.key, peer.id))
+        }
+        await emulator.stop()
+    }
+}
