@@ -69,6 +69,10 @@ let package = Package(
             ]),
 
         // Tests
+        .executableTarget(
+            name: "mynah-bench-update-value",
+            dependencies: ["Mynah", "MynahBlueZ", "MynahCore", "MynahSupport"],
+            path: "Tests/Bench/update-value"),
         .target(
             name: "MynahTestSupport", dependencies: ["MynahCore", "MynahSupport"], path: "Tests/TestSupport"),
         .target(
