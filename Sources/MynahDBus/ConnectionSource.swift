@@ -62,13 +62,16 @@ final class ConnectionSource: LoopSource, @unchecked Sendable {
         guard !isClosed else { return }
         handleWatches()
         var turns = Self.messagesPerTurn
-        while turns > 0, !isClosed, let message = dbus_connection_pop_message(connection) {
-            let message = DBusMessage(adopting: message)
-            owner?.receive(message)
+        let owner = owner
+        while turns > 0 {
+            // Told again when more comes while the last one is handled.
+            hasMessages = false
+            guard let message = dbus_connection_pop_message(connection) else { break }
+            owner?.receive(DBusMessage(adopting: message))
+            if isClosed { return }
             turns -= 1
         }
-        guard !isClosed else { return }
-        hasMessages = dbus_connection_get_dispatch_status(connection) == DBUS_DISPATCH_DATA_REMAINS
+        if turns == 0 { hasMessages = true }
         owner?.turnEnded()
     }
 

@@ -6,6 +6,15 @@ extension DBusConnection {
         let message = call.message
         let path = call.path
         let object = objects[path]
+        if let object, let method = object.interfaces.method(for: message) {
+            guard message.hasSignature(method.arguments) else {
+                return call.fail(
+                    DBusError(
+                        .invalidArguments,
+                        "\(method.name) takes '\(method.arguments)', not '\(message.signature)'"))
+            }
+            return object.handle(call)
+        }
         switch message.interface {
         case Standard.peer: return answerPeer(call)
         case Standard.introspectable
@@ -25,20 +34,10 @@ extension DBusConnection {
         default:
             break
         }
-        guard let object else {
-            guard objects.managers.contains(path) else {
-                return call.fail(DBusError(.unknownObject, "No such object path '\(path)'"))
-            }
-            return unknownMethod(call)
+        guard object != nil || objects.managers.contains(path) else {
+            return call.fail(DBusError(.unknownObject, "No such object path '\(path)'"))
         }
-        guard let method = object.interfaces.method(for: message) else { return unknownMethod(call) }
-        guard message.hasSignature(method.arguments) else {
-            return call.fail(
-                DBusError(
-                    .invalidArguments,
-                    "\(method.name) takes '\(method.arguments)', not '\(message.signature)'"))
-        }
-        object.handle(call)
+        unknownMethod(call)
     }
 
     private func unknownMethod(_ call: MethodCall) {

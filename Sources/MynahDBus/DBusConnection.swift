@@ -19,6 +19,7 @@ public final class DBusConnection: @unchecked Sendable {
 
     let source: ConnectionSource
     let logger: Logger
+    private let isTracing: Bool
     /// Our unique name on the bus.
     public internal(set) var uniqueName = ""
     /// Whether the bus has gone or `close` was called.
@@ -37,6 +38,7 @@ public final class DBusConnection: @unchecked Sendable {
     private init(_ raw: OpaquePointer, logger: Logger) {
         source = ConnectionSource(raw)
         self.logger = logger
+        isTracing = logger.logLevel <= .trace
         source.owner = self
         source.start()
     }
@@ -181,7 +183,7 @@ public final class DBusConnection: @unchecked Sendable {
     }
 
     private func trace(_ what: StaticString, _ message: DBusMessage) {
-        guard logger.logLevel <= .trace else { return }
+        guard isTracing else { return }
         logger.trace(
             "message",
             metadata: [

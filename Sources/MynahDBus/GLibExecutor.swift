@@ -1,6 +1,7 @@
 import Glibc
 import MynahCGLib
 import MynahSupport
+import Synchronization
 
 /// The one thread on which D-Bus is spoken: a GLib main loop that runs the jobs of the actors that share it.
 ///
@@ -80,25 +81,29 @@ public final class GLibExecutor: SerialExecutor {
 
 /// The queue of jobs, as the loop sees it.
 private final class JobSource: LoopSource, @unchecked Sendable {
-    // `@unchecked`: the queue is behind a lock; `batch` is touched on the loop's thread only.
+    // `@unchecked`: the queue is behind a lock, its being filled an atomic; `batch` is touched on the loop's thread only.
     enum Item: Sendable {
         case job(UnownedJob)
         case work(@Sendable () -> Void)
     }
 
     private let queue = Lock<[Item]>([])
+    /// Asked twice a round of the loop, which is on every request's way.
+    private let isFilled = Atomic(false)
     private var batch: [Item] = []
 
     /// Appends an item and says whether the queue was empty before.
     func append(_ item: Item) -> Bool {
-        queue.withLock { queue in
+        let isFirst = queue.withLock { queue in
             queue.append(item)
             return queue.count == 1
         }
+        if isFirst { isFilled.store(true, ordering: .releasing) }
+        return isFirst
     }
 
     override func prepare() -> Bool {
-        queue.withLock { !$0.isEmpty }
+        isFilled.load(ordering: .acquiring)
     }
 
     /// Runs what was queued until now; what these jobs queue waits for the next round, so that the bus gets its turn.
@@ -116,6 +121,7 @@ private final class JobSource: LoopSource, @unchecked Sendable {
 
     /// Swaps the arrays, so that neither side allocates in a steady state.
     private func takeBatch() {
+        isFilled.store(false, ordering: .relaxed)
         let emptied = batch
         batch = queue.withLock { queue in
             let taken = queue

@@ -21,6 +21,8 @@ public struct MessageReader {
         return dbus_message_iter_get_arg_type(&iterator)
     }
 
+    private mutating func peek() -> Int32 { dbus_message_iter_get_arg_type(&iterator) }
+
     /// Whether everything here has been read.
     public var isAtEnd: Bool { code == TypeCode.invalid }
 
@@ -78,7 +80,7 @@ public struct MessageReader {
 
     /// Reads an `ay`.
     public mutating func readBytes() throws(DBusError) -> [UInt8] {
-        guard code == TypeCode.array, dbus_message_iter_get_element_type(&iterator) == TypeCode.byte else {
+        guard peek() == TypeCode.array, dbus_message_iter_get_element_type(&iterator) == TypeCode.byte else {
             throw mismatch("ay")
         }
         var inner = DBusMessageIter()
@@ -138,10 +140,24 @@ public struct MessageReader {
     public mutating func readOptions(
         _ body: (_ key: String, _ value: inout MessageReader) throws(DBusError) -> Void
     ) throws(DBusError) {
-        try readDictionary { entry throws(DBusError) in
-            let key = try entry.readString()
-            try entry.readVariant { value throws(DBusError) in try body(key, &value) }
+        // Written out, since it is on every request's way.
+        guard peek() == TypeCode.array, dbus_message_iter_get_element_type(&iterator) == TypeCode.dictEntry
+        else {
+            throw mismatch("a{sv}")
         }
+        var entries = DBusMessageIter()
+        dbus_message_iter_recurse(&iterator, &entries)
+        var entry = MessageReader(message, entries)
+        var value = entry
+        while dbus_message_iter_get_arg_type(&entries) == TypeCode.dictEntry {
+            dbus_message_iter_recurse(&entries, &entry.iterator)
+            let key = try entry.readString()
+            guard entry.peek() == TypeCode.variant else { throw entry.mismatch("v") }
+            dbus_message_iter_recurse(&entry.iterator, &value.iterator)
+            try body(key, &value)
+            dbus_message_iter_next(&entries)
+        }
+        skip()
     }
 
     /// Reads any value.
@@ -203,7 +219,7 @@ public struct MessageReader {
     private mutating func basic<Value: BitwiseCopyable>(_ expected: Int32, _ zero: Value) throws(DBusError)
         -> Value
     {
-        guard code == expected else { throw mismatch(TypeCode.letter(expected)) }
+        guard peek() == expected else { throw mismatch(TypeCode.letter(expected)) }
         var value = zero
         dbus_message_iter_get_basic(&iterator, &value)
         dbus_message_iter_next(&iterator)
@@ -211,7 +227,7 @@ public struct MessageReader {
     }
 
     private mutating func text(_ expected: Int32) throws(DBusError) -> String {
-        guard code == expected else { throw mismatch(TypeCode.letter(expected)) }
+        guard peek() == expected else { throw mismatch(TypeCode.letter(expected)) }
         var pointer: UnsafePointer<CChar>?
         dbus_message_iter_get_basic(&iterator, &pointer)
         dbus_message_iter_next(&iterator)

@@ -67,7 +67,7 @@ public struct MessageWriter {
 
     /// Appends an `ay`.
     public mutating func appendBytes(_ bytes: [UInt8]) {
-        appendArray(of: "y") { writer in writer.fixed(bytes) }
+        container(TypeCode.array, "y") { writer in writer.fixed(bytes) }
     }
 
     /// Appends an array; `body` appends its elements, each of the type `element`.
@@ -113,7 +113,7 @@ public struct MessageWriter {
     public mutating func appendOption(_ key: String, bytes: [UInt8]) {
         appendEntry { writer in
             writer.append(key)
-            writer.appendVariant("ay") { $0.appendBytes(bytes) }
+            writer.container(TypeCode.variant, "ay") { $0.appendBytes(bytes) }
         }
     }
 

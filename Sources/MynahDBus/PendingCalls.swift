@@ -21,7 +21,10 @@ struct PendingCalls {
     }
 
     mutating func take(_ serial: UInt32) -> Call? {
-        calls.removeValue(forKey: serial)
+        guard let call = calls.removeValue(forKey: serial) else { return nil }
+        // Nothing to wait for: a sleep without a deadline costs the kernel no timer.
+        if calls.isEmpty { nextDeadline = nil }
+        return call
     }
 
     /// Takes out the calls whose time is up, in the order they were made in.
