@@ -280,7 +280,8 @@ struct ProfileDecoder {
 
     /// What names a UUID: its number, or the SIG's name from `lookup`.
     mutating func uuid(
-        _ node: Node, _ what: String, names: [String], lookup: (String) -> BluetoothUUID?
+        _ node: Node, _ what: String, names: @autoclosure () -> [String],
+        lookup: (String) -> BluetoothUUID?
     ) -> BluetoothUUID? {
         guard let text = text(node, what) else { return nil }
         if let uuid = BluetoothUUID(text) ?? lookup(text) { return uuid }
@@ -291,7 +292,7 @@ struct ProfileDecoder {
                 at: node,
                 "\(what) \(Self.quote(text)) has \(digits) digits; a UUID has 4, 8 or 32 (8-4-4-4-12)")
         } else {
-            error(at: node, Self.unknown("\(what) \(Self.quote(text))", text, among: names))
+            error(at: node, Self.unknown("\(what) \(Self.quote(text))", text, among: names()))
         }
         return nil
     }
