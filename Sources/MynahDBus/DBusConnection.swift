@@ -52,22 +52,33 @@ public final class DBusConnection: @unchecked Sendable {
     public static func connect(
         to address: Address = .system, logger: Logger = Logger(label: "mynah.dbus")
     ) async throws(DBusError) -> DBusConnection {
-        let connection = try await GLibExecutor.shared.perform { () throws(DBusError) in
-            try open(address.resolved, logger: logger)
-        }
-        do throws(DBusError) {
-            let hello = try await connection.call(Bus.name, Bus.path, Bus.interface, "Hello")
-            var reader = hello.reader()
-            let name = try reader.readString()
-            await GLibExecutor.shared.perform {
-                connection.uniqueName = name
-                dbus_bus_set_unique_name(connection.source.connection, name)
+        let result = await withCheckedContinuation { continuation in
+            GLibExecutor.shared.run {
+                // Hello goes out at once: until it has come, a bus allows a connection a few seconds only.
+                do throws(DBusError) {
+                    let connection = try open(address.resolved, logger: logger)
+                    try connection.send(Bus.name, Bus.path, Bus.interface, "Hello") { result in
+                        continuation.resume(returning: connection.greeted(result))
+                    }
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
             }
-        } catch {
-            await connection.close()
-            throw error
         }
-        return connection
+        return try result.get()
+    }
+
+    /// Takes our name out of the bus's greeting.
+    private func greeted(_ result: Result<DBusMessage, DBusError>) -> Result<DBusConnection, DBusError> {
+        do throws(DBusError) {
+            var reader = try result.get().reader()
+            uniqueName = try reader.readString()
+            dbus_bus_set_unique_name(source.connection, uniqueName)
+            return .success(self)
+        } catch {
+            lost()
+            return .failure(error)
+        }
     }
 
     private static func open(_ address: String, logger: Logger) throws(DBusError) -> DBusConnection {

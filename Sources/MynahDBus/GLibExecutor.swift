@@ -1,7 +1,6 @@
 import Glibc
 import MynahCGLib
 import MynahSupport
-import Synchronization
 
 /// The one thread on which D-Bus is spoken: a GLib main loop that runs the jobs of the actors that share it.
 ///
@@ -89,8 +88,14 @@ private final class JobSource: LoopSource, @unchecked Sendable {
 
     private let queue = Lock<[Item]>([])
     /// Asked twice a round of the loop, which is on every request's way.
-    private let isFilled = Atomic(false)
+    private let isFilled = UnsafeMutablePointer<gint>.allocate(capacity: 1)
     private var batch: [Item] = []
+
+    override init() {
+        isFilled.initialize(to: 0)
+    }
+
+    deinit { isFilled.deallocate() }
 
     /// Appends an item and says whether the queue was empty before.
     func append(_ item: Item) -> Bool {
@@ -98,12 +103,12 @@ private final class JobSource: LoopSource, @unchecked Sendable {
             queue.append(item)
             return queue.count == 1
         }
-        if isFirst { isFilled.store(true, ordering: .releasing) }
+        if isFirst { g_atomic_int_set(isFilled, 1) }
         return isFirst
     }
 
     override func prepare() -> Bool {
-        isFilled.load(ordering: .acquiring)
+        g_atomic_int_get(isFilled) != 0
     }
 
     /// Runs what was queued until now; what these jobs queue waits for the next round, so that the bus gets its turn.
@@ -121,7 +126,7 @@ private final class JobSource: LoopSource, @unchecked Sendable {
 
     /// Swaps the arrays, so that neither side allocates in a steady state.
     private func takeBatch() {
-        isFilled.store(false, ordering: .relaxed)
+        g_atomic_int_set(isFilled, 0)
         let emptied = batch
         batch = queue.withLock { queue in
             let taken = queue
