@@ -88,7 +88,7 @@ class Runner:
         start = time.monotonic()
         self.mark(f"=== {each.topic}: {each.sentence}")
         try:
-            await asyncio.wait_for(self.prepare(each), 40)
+            await asyncio.wait_for(self.prepare(each), 120)
             await asyncio.wait_for(each.run(self.lab), each.limit)
             self.lab.services.check()
             await self.tidy()
@@ -131,7 +131,7 @@ class Runner:
         lab = self.lab
         bonded = any(phone.bonded for phone in (lab.phone, lab.second))
         for phone in (lab.phone, lab.second):
-            await asyncio.wait_for(phone.forget(), 10)
+            await asyncio.wait_for(phone.forget(), 30)
         await lab.services.until_alone()
         if bonded:
             await lab.services.forget_devices()
@@ -143,7 +143,7 @@ class Runner:
         self.playing = None
         for phone in (lab.phone, lab.second):
             with contextlib.suppress(Exception):
-                await asyncio.wait_for(phone.forget(), 10)
+                await asyncio.wait_for(phone.forget(), 30)
         await lab.services.stop_bluetoothd()
         lab.services.drop_bonds()
 

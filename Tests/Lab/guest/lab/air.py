@@ -60,10 +60,10 @@ class Air:
     def advertised(self) -> list[AdvertisingSet]:
         return [each for each in self.sets.values() if each.enabled]
 
-    async def until_advertised(self, within: float = 10) -> AdvertisingSet:
+    async def until_advertised(self, within: float = 30) -> AdvertisingSet:
         return await self.signal.until(lambda: next(iter(self.advertised), None), "an advert on the air", within)
 
-    async def until_silent(self, within: float = 10) -> None:
+    async def until_silent(self, within: float = 30) -> None:
         await self.signal.until(lambda: not self.advertised, "no advert on the air", within)
 
     def record(self, from_kernel: bool, data: bytes) -> None:

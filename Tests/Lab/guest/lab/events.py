@@ -25,7 +25,7 @@ class Signal:
             except Exception as error:
                 future.set_exception(error)
 
-    async def until(self, condition: Callable[[], object], what: str, within: float = 10):
+    async def until(self, condition: Callable[[], object], what: str, within: float = 30):
         if value := condition():
             return value
         waiter = (condition, asyncio.get_running_loop().create_future())

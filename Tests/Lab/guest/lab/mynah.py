@@ -36,7 +36,7 @@ class Mynah:
         )  # fmt: skip
         self.readers = [asyncio.create_task(self.read_events()), asyncio.create_task(self.read_errors())]
         if ready:
-            await self.wait_for("ready", within=15)
+            await self.wait_for("ready")
 
     async def read_events(self) -> None:
         assert self.process is not None and self.process.stdout is not None
@@ -64,7 +64,7 @@ class Mynah:
     def mark(self) -> int:
         return len(self.events)
 
-    async def wait_for(self, event: str, since: int = 0, within: float = 10, **fields) -> dict:
+    async def wait_for(self, event: str, since: int = 0, within: float = 30, **fields) -> dict:
         def found():
             for each in self.events[since:]:
                 if matches(each, event, fields):
@@ -85,7 +85,7 @@ class Mynah:
             await self.process.wait()
             self.signal.happened()
 
-    async def ended(self, within: float = 15) -> int:
+    async def ended(self, within: float = 30) -> int:
         """The exit status of a run that ends by itself."""
         assert self.process is not None
         try:
@@ -96,7 +96,7 @@ class Mynah:
         return status
 
     async def stop(self, how: int = signal.SIGTERM) -> int | None:
-        status = await end(self.process, how, within=8)
+        status = await end(self.process, how, within=20)
         await asyncio.gather(*self.readers, return_exceptions=True)
         self.process = None
         return status

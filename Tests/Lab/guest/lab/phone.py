@@ -111,7 +111,7 @@ class Phone:
 
     # Finding and connecting
 
-    async def find(self, address: hci.Address, within: float = 10) -> bytes:
+    async def find(self, address: hci.Address, within: float = 30) -> bytes:
         """Scans until that device is heard; gives the advertising data."""
         heard: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 
@@ -129,7 +129,7 @@ class Phone:
             await self.device.stop_scanning()
             self.device.remove_listener("advertisement", on_advertisement)
 
-    async def connect(self, address: hci.Address, within: float = 10) -> None:
+    async def connect(self, address: hci.Address, within: float = 30) -> None:
         try:
             self.connection = await self.device.connect(address, timeout=within)
         except Exception as error:
@@ -149,7 +149,7 @@ class Phone:
         self.connection = self.client = None
         self.signal.happened()
 
-    async def until_disconnected(self, within: float = 10) -> None:
+    async def until_disconnected(self, within: float = 30) -> None:
         await self.signal.until(lambda: self.connection is None, f"{self.name}'s disconnection", within)
 
     async def disconnect(self) -> None:
@@ -168,7 +168,7 @@ class Phone:
 
     # Pairing
 
-    async def pair(self, io: PairingDelegate.IoCapability = IO.NO_OUTPUT_NO_INPUT, within: float = 20) -> None:
+    async def pair(self, io: PairingDelegate.IoCapability = IO.NO_OUTPUT_NO_INPUT, within: float = 30) -> None:
         await asyncio.wait_for(self.start_pairing(io), within)
 
     def start_pairing(self, io: PairingDelegate.IoCapability) -> Awaitable[None]:
@@ -271,7 +271,7 @@ class Phone:
     async def unsubscribe(self, characteristic: Characteristic) -> None:
         await self.write(characteristic.descriptor("2902").handle, b"\x00\x00")
 
-    async def until_heard(self, heard: list[bytes], count: int, within: float = 10) -> list[bytes]:
+    async def until_heard(self, heard: list[bytes], count: int, within: float = 30) -> list[bytes]:
         await self.signal.until(lambda: len(heard) >= count, f"{count} values for {self.name} (had {len(heard)})", within)
         return list(heard)
 

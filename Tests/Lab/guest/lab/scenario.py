@@ -42,7 +42,7 @@ REGISTERED: list[Scenario] = []
 
 def scenario(
     profile: str | None = None, *, options: tuple[str, ...] = (), daemon: str | None = "experimental",
-    fresh: bool = False, limit: float = 40,
+    fresh: bool = False, limit: float = 120,
 ):  # fmt: skip
     """Marks a scenario; its docstring is its name. `daemon`: how bluetoothd runs (None: the scenario says itself);
     `profile`: played when it starts, by a mynah that other scenarios may have used before unless `fresh`."""

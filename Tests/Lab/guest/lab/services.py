@@ -120,7 +120,7 @@ class Services:
         assert isinstance(objects, dict)
         return objects
 
-    async def until_adapter(self, within: float = 15) -> None:
+    async def until_adapter(self, within: float = 30) -> None:
         """Waits until bluetoothd has powered the adapter and offers both managers."""
 
         def ready(objects: dict) -> bool:
@@ -129,7 +129,7 @@ class Services:
 
         await self.until(ready, "a powered adapter of bluetoothd's", within)
 
-    async def until_alone(self, within: float = 5) -> None:
+    async def until_alone(self, within: float = 20) -> None:
         """Waits until bluetoothd knows, and has told, that every phone has left."""
         if self.bluetoothd is None or self.bluetoothd.returncode is not None:
             return
@@ -185,7 +185,7 @@ class Services:
         return {name: await self.get("org.bluez.Adapter1", name) for name in names}
 
 
-async def end(process: asyncio.subprocess.Process | None, how: int = signal.SIGTERM, within: float = 10) -> int | None:
+async def end(process: asyncio.subprocess.Process | None, how: int = signal.SIGTERM, within: float = 30) -> int | None:
     if process is None:
         return None
     if process.returncode is None:

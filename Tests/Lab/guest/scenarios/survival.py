@@ -22,30 +22,30 @@ async def survives(lab: Lab, lose: Callable[[], Awaitable[None]], give_back: Cal
     before = lab.mynah.mark
     await lose()
     await lab.mynah.wait_for("radio.lost", before)
-    await phone.until_disconnected(20)
+    await phone.until_disconnected()
     await give_back()
-    await lab.mynah.wait_for("radio.recovered", before, within=20)
+    await lab.mynah.wait_for("radio.recovered", before)
     on_air = await lab.air.until_advertised()
     expect((on_air.data, on_air.scan_response, on_air.interval), advert, "advert after the recovery")
     phone = await lab.meet()
     expect(await phone.read(phone.characteristic("2A38").handle), b"\x01", "static value")
     expect(await phone.read(phone.characteristic(CONTROL).handle), b"\x07", "value that was written before")
     heard = await phone.subscribe(phone.characteristic(HEART_RATE))
-    values = await phone.until_heard(heard, 20)
+    values = await phone.until_heard(heard, 10)
     expect_that(len(set(values)) > 3, f"the generator stands still: {values[-5:]}")
     expect_that(lab.mynah.running, "mynah has ended")
     expect(len(lab.mynah.all("radio.lost", before)), 1, "count of radio.lost")
     expect(len(lab.mynah.all("radio.recovered", before)), 1, "count of radio.recovered")
 
 
-@scenario("heart-rate.yaml", fresh=True, limit=60)
+@scenario("heart-rate.yaml", fresh=True)
 async def bluetoothd_restarted(lab: Lab) -> None:
     """bluetoothd is restarted: the device comes back by itself, values and generator unharmed"""
     mode = lab.services.mode
     await survives(lab, lab.services.stop_bluetoothd, lambda: lab.services.start_bluetoothd(mode))
 
 
-@scenario("heart-rate.yaml", fresh=True, limit=60)
+@scenario("heart-rate.yaml", fresh=True)
 async def bluetoothd_killed(lab: Lab) -> None:
     """bluetoothd is killed and started again: the device comes back by itself, values and generator unharmed"""
     mode = lab.services.mode
@@ -54,19 +54,19 @@ async def bluetoothd_killed(lab: Lab) -> None:
     )
 
 
-@scenario("heart-rate.yaml", fresh=True, limit=60)
+@scenario("heart-rate.yaml", fresh=True)
 async def adapter_powered_off(lab: Lab) -> None:
     """the adapter is powered off and on: the device comes back by itself, values and generator unharmed"""
     await survives(lab, lambda: lab.services.power(False), lambda: lab.services.power(True))
 
 
-@scenario("heart-rate.yaml", fresh=True, limit=60)
+@scenario("heart-rate.yaml", fresh=True)
 async def adapter_pulled_out(lab: Lab) -> None:
     """the adapter is pulled out and put back: the device comes back by itself, values and generator unharmed"""
     await survives(lab, lab.adapter.pull_out, lab.adapter.plug_in)
 
 
-@scenario("heart-rate.yaml", fresh=True, limit=60)
+@scenario("heart-rate.yaml", fresh=True)
 async def twice(lab: Lab) -> None:
     """what was survived once is survived again"""
     for _ in range(2):
@@ -123,6 +123,8 @@ async def stopped_while_lost(lab: Lab) -> None:
     expect(await lab.mynah.stop(), 0, "exit status")
     await lab.services.start_bluetoothd(mode)
     await lab.services.until_adapter()
+    # Nobody was there to give the name back to.
+    await lab.services.set("Alias", Variant("s", ""))
 
 
 @scenario("heart-rate.yaml", fresh=True)
@@ -135,7 +137,7 @@ async def blocked_and_released(lab: Lab) -> None:
     finally:
         RadioSwitch.block(False)
     await lab.services.until_adapter()
-    await lab.mynah.wait_for("radio.recovered", before, within=20)
+    await lab.mynah.wait_for("radio.recovered", before)
     await lab.meet()
 
 

@@ -18,7 +18,7 @@ async def both_are_served(lab: Lab) -> None:
     expect_that(overlap(mine, yours), f"the phones hear different values: {mine[-5:]}, {yours[-5:]}")
     await first.disconnect()
     count = len(yours)
-    await second.until_heard(yours, count + 10)
+    await second.until_heard(yours, count + 5)
     await second.disconnect()
 
 
