@@ -1,0 +1,67 @@
+import MynahBlueZ
+import MynahBlueZStandIn
+import MynahCore
+import Testing
+
+@Suite struct PairingTests {
+    private func connected(_ capability: IOCapability) async throws -> (Rig, VirtualCentral) {
+        let rig = try await Rig(identity: DeviceIdentity(name: "Mynah", ioCapability: capability))
+        try await rig.radio.advertise(.named("Mynah"))
+        let phone = await rig.standIn.central()
+        try await phone.connect()
+        await rig.sink.wait(for: "connected")
+        return (rig, phone)
+    }
+
+    @Test(arguments: [
+        (IOCapability.noInputNoOutput, "pairing agree"), (.displayOnly, "pairing display(123456)"),
+        (.displayYesNo, "pairing compare(123456)"), (.keyboardDisplay, "pairing compare(123456)"),
+    ])
+    func `a device pairs as it can, and agrees unless told otherwise`(
+        capability: IOCapability, step: String
+    ) async throws {
+        let (rig, phone) = try await connected(capability)
+        try await phone.pair(passkey: 123_456)
+        await rig.sink.wait(for: "paired")
+        #expect(rig.sink.words("pairing") == [step])
+        #expect(rig.sink.words("paired").count == 1)
+        #expect(await rig.violations() == [])
+    }
+
+    @Test func `a number that the phone shows is typed`() async throws {
+        let (rig, phone) = try await connected(.keyboardOnly)
+        rig.sink.answer { event in
+            guard case .pairing(_, .enter) = event else { return .none }
+            return .answer(.success([0x40, 0xE2, 0x01, 0]))
+        }
+        try await phone.pair(passkey: 123_456)
+        #expect(rig.sink.words("pairing") == ["pairing enter"])
+        #expect(await rig.violations() == [])
+    }
+
+    @Test(arguments: [[UInt8]?.none, [1, 2], [0x40, 0x42, 0x0F, 0]])
+    func `no number, half a one or one of seven digits is no pairing`(answer: [UInt8]?) async throws {
+        let (rig, phone) = try await connected(.keyboardOnly)
+        rig.sink.answer { event in
+            guard case .pairing = event, let answer else { return .none }
+            return .answer(.success(answer))
+        }
+        #expect(await attError { () async throws(ATTFailure) in try await phone.pair(passkey: 1) } == 0x05)
+        #expect(rig.sink.words("paired") == [])
+        #expect(await rig.violations() == [])
+    }
+
+    @Test(arguments: [IOCapability.noInputNoOutput, .displayYesNo])
+    func `a device can refuse, later too`(capability: IOCapability) async throws {
+        let (rig, phone) = try await connected(capability)
+        rig.sink.answer { event in
+            guard case .pairing = event else { return .none }
+            let reply = PendingReply()
+            reply.answer(.failure(.insufficientAuthentication))
+            return .later(reply.pending)
+        }
+        #expect(await attError { () async throws(ATTFailure) in try await phone.pair() } == 0x05)
+        #expect(rig.sink.words("paired") == [])
+        #expect(await rig.violations() == [])
+    }
+}
