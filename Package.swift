@@ -82,8 +82,8 @@ let package = Package(
             name: "MynahBlueZStandInTests",
             dependencies: ["MynahBlueZStandIn", "MynahDBus", "MynahTestSupport"],
             path: "Tests/BlueZStandInTests"),
-        .testTarget(name: "MynahSupportTests", dependencies: ["MynahSupport"]),
-        .testTarget(name: "MynahCoreTests", dependencies: ["MynahCore", "MynahSupport"]),
+        .testTarget(name: "MynahSupportTests", dependencies: ["MynahSupport", "MynahTestSupport"]),
+        .testTarget(name: "MynahCoreTests", dependencies: ["MynahCore", "MynahSupport", "MynahTestSupport"]),
         .testTarget(name: "MynahDBusTests", dependencies: ["MynahDBus", "MynahSupport", "MynahTestSupport"]),
         .testTarget(
             name: "MynahProfilesTests",

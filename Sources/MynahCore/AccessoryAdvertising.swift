@@ -14,7 +14,7 @@ public enum AccessoryAdvertising {
     public static func compose(_ advertisement: Advertisement) throws(AdvertisementError)
         -> ExactAdvertisement
     {
-        if let exact = advertisement.exact { return exact }
+        if let exact = advertisement.exact { return try measured(exact) }
         var data = [ADStructure(type: .flags, data: [flags])]
         for (field, structures) in fields(of: advertisement) {
             try append(structures, of: field, to: &data, place: "advertising data")
@@ -80,6 +80,15 @@ public enum AccessoryAdvertising {
         var writer = ByteWriter(capacity: 2)
         writer.write(value)
         return writer.bytes
+    }
+
+    private static func measured(_ exact: ExactAdvertisement) throws(AdvertisementError) -> ExactAdvertisement
+    {
+        var data: [ADStructure] = []
+        try append(exact.data, of: "exact", to: &data, place: "advertising data")
+        var scanResponse: [ADStructure] = []
+        try append(exact.scanResponse, of: "exact", to: &scanResponse, place: "scan response")
+        return exact
     }
 
     private static func append(

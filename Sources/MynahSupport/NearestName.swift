@@ -1,14 +1,20 @@
 /// Finds the name that someone probably meant.
 public enum NearestName {
+    // Bounds the work that a word from a file can ask for.
+    private static let longest = 96
+
     /// The candidate with the fewest edits (insert, delete, replace, swap neighbours), if they are few; case is ignored.
     ///
-    /// Few means one for every three letters, and at least one. The first of equally near candidates wins.
+    /// Few means one for every three letters, or one where that is not all of the word. The first of equally near
+    /// candidates wins. A word longer than any name is near none.
     public static func of(_ word: String, among candidates: some Sequence<String>) -> String? {
-        let letters = Array(word.lowercased().utf8.prefix(64))
-        let limit = max(1, letters.count / 3)
+        guard word.utf8.count <= longest else { return nil }
+        let letters = Array(word.lowercased().unicodeScalars)
+        let limit = min(max(1, letters.count / 3), letters.count - 1)
+        guard limit > 0 else { return nil }
         var best: (name: String, edits: Int)?
         for candidate in candidates {
-            let other = Array(candidate.lowercased().utf8.prefix(64))
+            let other = Array(candidate.lowercased().unicodeScalars)
             guard abs(other.count - letters.count) <= limit else { continue }
             let edits = distance(letters, other)
             if edits <= limit, edits < best?.edits ?? .max { best = (candidate, edits) }
@@ -17,7 +23,7 @@ public enum NearestName {
     }
 
     /// The optimal string alignment distance.
-    static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
         guard !left.isEmpty, !right.isEmpty else { return left.count + right.count }
         var beforeLast: [Int] = []
         var last = Array(0...right.count)

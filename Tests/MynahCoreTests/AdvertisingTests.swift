@@ -1,21 +1,25 @@
 import MynahCore
+import MynahTestSupport
 import Testing
 
 @Suite struct AdvertisingTests {
-    @Test func `structures survive being written and read, whatever they hold`() {
-        var random = SystemRandomNumberGenerator()
-        for _ in 0..<500 {
-            let structures = (0..<Int.random(in: 0...6, using: &random)).map { _ in
-                ADStructure(
-                    type: ADType(.random(in: 0...255, using: &random)),
-                    data: (0..<Int.random(in: 0...254, using: &random)).map { _ in
-                        .random(in: 0...255, using: &random)
-                    })
-            }
-            let (read, rest) = [ADStructure].decode(structures.bytes)
-            #expect(read == structures)
-            #expect(rest == 0)
+    @Test(arguments: 0..<500)
+    func `structures survive being written and read, whatever they hold`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let structures = (0..<Int.random(in: 0...6, using: &random)).map { _ in
+            ADStructure(type: ADType(.random(in: 0...255, using: &random)), data: random.bytes(upTo: 254))
         }
+        let (read, rest) = [ADStructure].decode(structures.bytes)
+        #expect(read == structures)
+        #expect(rest == 0)
+        #expect(structures.bytes.count == structures.byteCount)
+    }
+
+    @Test func `the longest structure has a length of 255`() {
+        let longest = [ADStructure(type: ADType(0x24), data: Array(repeating: 7, count: 254))]
+        #expect(longest.bytes.first == 255)
+        #expect([ADStructure].decode(longest.bytes).structures == longest)
+        #expect([ADStructure].decode(Array(longest.bytes.dropLast())).rest == 255)
     }
 
     @Test(
@@ -29,15 +33,15 @@ import Testing
         #expect(decoded.rest == rest)
     }
 
-    @Test func `any bytes at all can be taken apart`() {
-        var random = SystemRandomNumberGenerator()
-        for _ in 0..<2000 {
-            let bytes = (0..<Int.random(in: 0...64, using: &random)).map { _ in
-                UInt8.random(in: 0...255, using: &random)
-            }
-            let (structures, rest) = [ADStructure].decode(bytes)
-            #expect(structures.byteCount + rest <= bytes.count)
-        }
+    @Test(arguments: 0..<500)
+    func `any bytes at all can be taken apart, and what was read is written the same`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let bytes = random.bytes(upTo: 64)
+        let (structures, rest) = [ADStructure].decode(bytes)
+        #expect(structures.byteCount + rest <= bytes.count)
+        #expect(bytes.starts(with: structures.bytes))
+        let zero = bytes.dropFirst(structures.byteCount).first
+        #expect(rest > 0 || zero == nil || zero == 0)
     }
 
     static func advertisement(_ change: (inout Advertisement) -> Void) -> Advertisement {
@@ -104,5 +108,110 @@ import Testing
             $0.raw = [ADStructure(type: ADType(0x24), data: Array(repeating: 0, count: 70_000))]
         }
         #expect(throws: AdvertisementError.self) { try AccessoryAdvertising.compose(huge) }
+    }
+
+    @Test func `every field has its place and its bytes`() throws {
+        let bytes = try AccessoryAdvertising.compose(
+            Self.advertisement {
+                $0.localName = ""
+                $0.serviceUUIDs = ["180D"]
+                $0.solicitedServiceUUIDs = ["1812"]
+                $0.manufacturerData = [.init(company: 0x0059, data: [0xAA])]
+                $0.serviceData = [.init(uuid: "180F", data: [0x64])]
+                $0.appearance = 0x0341
+                $0.includesTxPower = true
+                $0.raw = [ADStructure(type: ADType(0x24), data: [0x0A])]
+            })
+        #expect(
+            bytes.data.bytes == [
+                0x02, 0x01, 0x06, 0x03, 0x03, 0x0D, 0x18, 0x03, 0x14, 0x12, 0x18, 0x04, 0xFF, 0x59, 0x00,
+                0xAA,
+                0x04, 0x16, 0x0F, 0x18, 0x64, 0x03, 0x19, 0x41, 0x03, 0x02, 0x0A, 0x00, 0x02, 0x24, 0x0A,
+            ])
+        #expect(bytes.data.byteCount == 31)
+        #expect(bytes.scanResponse.isEmpty)
+    }
+
+    @Test(arguments: BluetoothUUID.Width.allCases)
+    func `each width of a UUID has AD types of its own`(width: BluetoothUUID.Width) {
+        let types = [
+            ADType.serviceUUIDs(width, isComplete: false), .serviceUUIDs(width, isComplete: true),
+            .solicitedServiceUUIDs(width), .serviceData(width),
+        ].map(\.rawValue)
+        switch width {
+        case .bits16: #expect(types == [0x02, 0x03, 0x14, 0x16])
+        case .bits32: #expect(types == [0x04, 0x05, 0x1F, 0x20])
+        case .bits128: #expect(types == [0x06, 0x07, 0x15, 0x21])
+        }
+    }
+
+    static let tooLong: [(field: String, needed: Int, change: @Sendable (inout Advertisement) -> Void)] = [
+        (
+            "serviceUUIDs", 34,
+            {
+                $0.serviceUUIDs =
+                    ["180D", "6E400001-B5A3-F393-E0A9-E50E24DCCA9E", "12345678"] + Self.shortUUIDs(3)
+            }
+        ),
+        ("solicitedServiceUUIDs", 30, { $0.solicitedServiceUUIDs = Self.shortUUIDs(14) }),
+        ("serviceData", 30, { $0.serviceData = [.init(uuid: "180F", data: Array(repeating: 1, count: 26))] }),
+        (
+            "manufacturerData", 32,
+            { $0.manufacturerData = (0..<4).map { .init(company: $0, data: [1, 2, 3, 4]) } }
+        ),
+        (
+            "appearance", 4,
+            {
+                $0.serviceUUIDs = Self.shortUUIDs(12)
+                $0.appearance = 0x0341
+                $0.includesTxPower = true
+            }
+        ),
+        (
+            "txPower", 3,
+            {
+                $0.serviceUUIDs = Self.shortUUIDs(12)
+                $0.includesTxPower = true
+            }
+        ),
+    ]
+
+    static func shortUUIDs(_ count: UInt16) -> [BluetoothUUID] {
+        (0..<count).map { BluetoothUUID(0x1800 + $0) }
+    }
+
+    @Test(arguments: tooLong.indices)
+    func `the field that does not fit is the one that is named`(index: Int) {
+        let (field, needed, change) = Self.tooLong[index]
+        let error = #expect(throws: AdvertisementError.self) {
+            try AccessoryAdvertising.compose(Self.advertisement(change))
+        }
+        #expect(error?.field == field)
+        #expect(error?.needed == needed)
+        #expect(error?.place == "advertising data")
+        #expect(error?.description.contains(" of 31 are left in the advertising data") == true)
+    }
+
+    @Test func `exact bytes go out as they are, if they fit`() throws {
+        let exact = ExactAdvertisement(
+            data: [ADStructure(type: .flags, data: [0x1A])],
+            scanResponse: [ADStructure(type: ADType(0xFF), data: Array(repeating: 0, count: 29))])
+        #expect(
+            try AccessoryAdvertising.compose(
+                Self.advertisement {
+                    $0.exact = exact
+                    $0.localName = "not asked for"
+                }) == exact)
+        #expect(
+            throws: AdvertisementError(field: "exact", needed: 302, available: 31, place: "scan response")
+        ) {
+            try AccessoryAdvertising.compose(
+                Self.advertisement {
+                    $0.exact = ExactAdvertisement(
+                        data: [],
+                        scanResponse: [ADStructure(type: ADType(0xFF), data: Array(repeating: 0, count: 300))]
+                    )
+                })
+        }
     }
 }

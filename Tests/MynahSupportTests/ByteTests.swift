@@ -1,4 +1,5 @@
 import MynahSupport
+import MynahTestSupport
 import Testing
 
 @Suite struct ByteTests {
@@ -68,5 +69,59 @@ import Testing
     @Test(arguments: ["A", "AQI", "A===", "AQ=A", "AQ==AQ==", "AQI*", "====", "=AAA"])
     func `text that is no base64 is no bytes`(text: String) {
         #expect(Base64.decode(text) == nil)
+    }
+
+    @Test(arguments: 0..<300)
+    func `any order of reads takes each byte once and stops at the end`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let bytes = random.bytes(upTo: 40)
+        var reader = ByteReader(bytes)
+        var taken = ByteWriter()
+        for _ in 0..<60 {
+            let before = reader.remaining
+            let width = [1, 2, 4, 8][Int.random(in: 0..<4, using: &random)]
+            switch (Bool.random(using: &random), width) {
+            case (true, _): if let run = reader.readBytes(width) { taken.write(run) }
+            case (_, 1): if let value = reader.readUInt8() { taken.write(value) }
+            case (_, 2): if let value = reader.readUInt16() { taken.write(value) }
+            case (_, 4): if let value = reader.readUInt32() { taken.write(value) }
+            default: if let value = reader.readUInt64() { taken.write(value) }
+            }
+            #expect(reader.remaining == (before >= width ? before - width : before))
+        }
+        #expect(taken.bytes + reader.readRest() == bytes)
+        #expect(reader.isAtEnd)
+    }
+
+    @Test func `a count from a peer may be anything`() {
+        var reader = ByteReader([1])
+        #expect(reader.readBytes(.max) == nil)
+        #expect(reader.readBytes(.min) == nil)
+        #expect(reader.readBytes(0) == [])
+        #expect(reader.readInteger(as: UInt128.self) == nil)
+        #expect(reader.remaining == 1)
+    }
+
+    @Test(arguments: UInt8.min...UInt8.max)
+    func `a byte is a digit or none`(character: UInt8) {
+        let digits = Array("0123456789abcdef".utf8)
+        let value = digits.firstIndex(of: character | (character >= 0x41 && character <= 0x46 ? 0x20 : 0))
+        #expect(Hex.value(ofDigit: character).map(Int.init) == value)
+    }
+
+    @Test(arguments: 0..<100)
+    func `bytes survive base64 text made elsewhere`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let bytes = random.bytes(upTo: 30)
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+        var text = ""
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+            for place in 0..<4 {
+                text.append(place <= group.count ? alphabet[bits >> (18 - 6 * place) & 63] : "=")
+            }
+        }
+        #expect(Base64.decode(text) == bytes)
     }
 }

@@ -19,4 +19,27 @@ import Testing
         #expect(NearestName.of("ab", among: ["ba"]) == "ba")
         #expect(NearestName.of("ab", among: ["cd"]) == nil)
     }
+
+    @Test func `a letter alone is near no other letter`() {
+        #expect(NearestName.of("a", among: ["b"]) == nil)
+        #expect(NearestName.of("", among: ["a"]) == nil)
+        #expect(NearestName.of("rn", among: ["run"]) == "run")
+    }
+
+    @Test func `the nearest of several wins, and of equals the first`() {
+        #expect(NearestName.of("reed", among: ["red", "read", "reeds"]) == "red")
+        #expect(
+            NearestName.of("temperature-measurment", among: ["temperature-type", "temperature-measurement"])
+                == "temperature-measurement")
+    }
+
+    @Test func `a word of megabytes is near nothing, and soon so`() {
+        let word = String(repeating: "heart-rate", count: 1_000_000)
+        #expect(
+            NearestName.of(word, among: ["heart-rate", String(repeating: "heart-rate", count: 9)]) == nil)
+    }
+
+    @Test func `letters outside ASCII are letters`() {
+        #expect(NearestName.of("grün", among: ["grun", "blau"]) == "grun")
+    }
 }
