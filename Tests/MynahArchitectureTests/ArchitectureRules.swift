@@ -1,6 +1,17 @@
 /// The walls between modules, as rules over the text of a file.
 enum ArchitectureRules {
-    /// Each module's level; an import goes to a lower level, and only as `allowed` says.
+    /// Each module's level; an import goes to a lower one.
+    static let levels: [String: Int] = [
+        "MynahSupport": 0, "MynahCDBus": 0, "MynahCGLib": 0,
+        "MynahCore": 1, "MynahDBus": 1,
+        "MynahLifecycle": 2, "MynahProfiles": 2, "MynahHCI": 2, "MynahBlueZ": 2,
+        "Mynah": 3, "MynahHost": 3,
+        "MynahEmulator": 4,
+        "MynahControl": 5,
+        "MynahCLI": 6,
+    ]
+
+    /// What each module may import, of ours and of others.
     static let allowed: [String: Set<String>] = [
         "MynahSupport": [],
         "MynahCore": ["MynahSupport"],
@@ -25,6 +36,8 @@ enum ArchitectureRules {
     /// Where Apple's big library, and its small parts, may be used.
     static let foundation: Set<String> = ["Foundation", "FoundationEssentials", "Dispatch"]
     static let aboveFoundation: Set<String> = ["MynahCLI", "MynahControl"]
+    /// What only the executable may name: whatever stands behind `PeripheralRadio`, and what it is made of.
+    static let backends: Set<String> = ["MynahBlueZ", "MynahHost", "MynahHCI", "MynahDBus"]
     /// Where the compiler's checks may be waived.
     static let unchecked = ["Sources/MynahDBus/", "Sources/MynahSupport/Lock.swift"]
 
@@ -36,24 +49,38 @@ enum ArchitectureRules {
         guard let allowed = allowed[module] else { return ["\(path): the module \(module) has no level"] }
         var found: [String] = []
         for line in text.split(separator: "\n") {
-            let words = line.split(separator: " ")
-            if let index = words.firstIndex(of: "import"), words[..<index].allSatisfy({ isModifier($0) }),
-                words.count > index + 1
-            {
-                let name = String(words[index + 1].prefix { $0 != "." })
+            let code = line.firstRange(of: "//").map { line[..<$0.lowerBound] } ?? line
+            for statement in code.split(separator: ";") {
+                guard let name = importedModule(statement) else { continue }
                 let isAllowed =
                     allowed.contains(name) || everywhere.contains(name)
                     || foundation.contains(name) && aboveFoundation.contains(module)
                 if !isAllowed { found.append("\(path): \(module) may not import \(name)") }
             }
-            let code = line.prefix { $0 != "/" }
             if code.contains("@unchecked Sendable") || code.contains("nonisolated(unsafe)"),
                 !unchecked.contains(where: { path.hasPrefix($0) })
             {
                 found.append("\(path): the compiler's checks are waived outside MynahDBus and the lock")
             }
+            if code.contains("fatalError(") { found.append("\(path): it may not end the process") }
+            if homes.contains(where: { line.contains($0) }) {
+                found.append("\(path): it names a folder of someone's machine")
+            }
         }
         return found
+    }
+
+    private static let homes = ["/home/", "/Users/"]
+    private static let kinds: Set<Substring> = [
+        "actor", "class", "enum", "func", "let", "protocol", "struct", "typealias", "var",
+    ]
+
+    /// The module that a statement imports, whole or one name of it; nil where it is no import.
+    private static func importedModule(_ statement: Substring) -> String? {
+        let words = statement.split { $0 == " " || $0 == "\t" }
+        guard let index = words.firstIndex(of: "import"), words[..<index].allSatisfy({ isModifier($0) })
+        else { return nil }
+        return words[(index + 1)...].first { !kinds.contains($0) }.map { String($0.prefix { $0 != "." }) }
     }
 
     private static func isModifier(_ word: Substring) -> Bool {

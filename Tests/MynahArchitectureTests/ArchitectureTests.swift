@@ -29,6 +29,15 @@ import Testing
         ("Sources/MynahNew/A.swift", "import MynahCore"),
         ("Sources/Mynah/A.swift", "final class A: @unchecked Sendable {}"),
         ("Sources/MynahSupport/A.swift", "    nonisolated(unsafe) var a = 1"),
+        ("Sources/MynahSupport/A.swift", "let ratio = 1 / 2; nonisolated(unsafe) var a = 1"),
+        ("Sources/MynahCore/A.swift", "import struct Foundation.URL"),
+        ("Sources/MynahCore/A.swift", "import MynahSupport; import MynahDBus"),
+        ("Sources/MynahProfiles/A.swift", "internal import Foundation"),
+        ("Sources/MynahCore/A.swift", "import MynahProfiles.Profile"),
+        ("Sources/MynahBlueZ/A.swift", "import MynahProfiles"),
+        ("Sources/MynahControl/A.swift", "import MynahBlueZ"),
+        ("Sources/MynahBlueZ/A.swift", "default: fatalError(\"no such flag\")"),
+        ("Sources/MynahCLI/A.swift", #"let cache = "/home/me/.cache""#),
     ])
     func `a file that breaks a wall is found`(path: String, text: String) {
         #expect(ArchitectureRules.violations(of: path, text).count == 1)
@@ -39,27 +48,44 @@ import Testing
         ("Sources/MynahCore/A.swift", "public import MynahSupport\n// import MynahBlueZ is for others"),
         ("Sources/MynahDBus/A.swift", "final class A: @unchecked Sendable {}"),
         ("Tests/Anything/A.swift", "import MynahBlueZ"),
+        ("Sources/MynahDBus/A.swift", "import struct Glibc.pthread_t\nlet imported = 1 // fatalError()"),
+        ("Sources/MynahControl/A.swift", "import Foundation\nimport FlyingFox"),
     ])
     func `a file that keeps them is not`(path: String, text: String) {
         #expect(ArchitectureRules.violations(of: path, text) == [])
     }
 
-    @Test func `no level lies above one that it imports`() {
-        var levels: [String: Int] = [:]
-        // The longest way down from a module is its level; a cycle would have none.
-        func level(_ module: String, _ above: [String]) -> Int? {
-            if let known = levels[module] { return known }
-            guard !above.contains(module), let imports = ArchitectureRules.allowed[module] else {
-                return above.contains(module) ? nil : 0
+    @Test func `every allowed import goes to a lower level`() throws {
+        for (module, imports) in ArchitectureRules.allowed {
+            let level = try #require(ArchitectureRules.levels[module])
+            for name in imports.filter({ $0.hasPrefix("Mynah") }) {
+                let below = try #require(ArchitectureRules.levels[name])
+                #expect(below < level, "\(module) imports \(name)")
             }
-            var highest = -1
-            for name in imports {
-                guard let below = level(name, above + [module]) else { return nil }
-                highest = max(highest, below)
-            }
-            levels[module] = highest + 1
-            return highest + 1
         }
-        for module in ArchitectureRules.allowed.keys { #expect(level(module, []) != nil) }
+    }
+
+    @Test func `only the executable names a backend, and no module its own stack's neighbour`() {
+        for (module, imports) in ArchitectureRules.allowed where module != "MynahCLI" {
+            let named = imports.intersection(ArchitectureRules.backends)
+            let own: Set<String> =
+                switch module {
+                case "MynahBlueZ": ["MynahDBus"]
+                case "MynahHost": ["MynahHCI"]
+                default: []
+                }
+            #expect(named.isSubset(of: own), "\(module) names a backend")
+        }
+    }
+
+    @Test func `every module of the package has its rules, and its folder`() throws {
+        let manifest = try String(contentsOf: Self.root.appending(path: "Package.swift"), encoding: .utf8)
+        let folders = try FileManager.default.contentsOfDirectory(
+            atPath: Self.root.appending(path: "Sources").path)
+        #expect(folders.count > 8)
+        for folder in folders {
+            #expect(ArchitectureRules.levels[folder] != nil, "\(folder) has no level")
+            #expect(manifest.contains("\"\(folder)\""), "\(folder) is in no target")
+        }
     }
 }
