@@ -1,5 +1,11 @@
 import MynahSupport
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// Constant text of lines as `180D Heart Rate`, sorted by number, looked up where it lies.
 struct AssignedNumberTable: Sendable {
     private let kind: String
@@ -52,6 +58,10 @@ struct AssignedNumberTable: Sendable {
             let number: UInt16? = part.withUTF8Buffer { table in
                 var rest = table[...]
                 while let line = Self.nextLine(of: &rest) {
+                    // Upper case differs from lower in one bit; digits do not have it, or both do.
+                    guard line.count > 5, line[line.startIndex + 5] | 0x20 == identifier.first else {
+                        continue
+                    }
                     let name = AssignedIdentifier(line.dropFirst(5))
                     if name.elementsEqual(identifier) { return Self.number(at: line.startIndex, in: table) }
                 }
@@ -64,8 +74,15 @@ struct AssignedNumberTable: Sendable {
 
     private static func nextLine(of rest: inout Bytes) -> Bytes? {
         guard !rest.isEmpty else { return nil }
-        let line = rest.prefix { $0 != newline }
-        rest = rest[line.endIndex...].dropFirst()
+        // memchr, since every name of a long table is passed on the way to a late one.
+        let length = UnsafeBufferPointer(rebasing: rest).withMemoryRebound(to: CChar.self) { bytes -> Int in
+            guard let base = bytes.baseAddress, let end = memchr(base, Int32(newline), bytes.count) else {
+                return bytes.count
+            }
+            return UnsafeRawPointer(end) - UnsafeRawPointer(base)
+        }
+        let line = rest.prefix(length)
+        rest = rest.dropFirst(length + 1)
         return line
     }
 

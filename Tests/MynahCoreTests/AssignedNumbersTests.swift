@@ -120,9 +120,11 @@ import Testing
 
     @Test func `every number of 16 bits can be asked for`() {
         var named = 0
-        for number in UInt16.min...UInt16.max where AssignedNumbers.name(of: BluetoothUUID(number)) != nil {
-            named += 1
-        }
+        // All of the ranges that have names, and some of every other: all of them take a debug build ten seconds.
+        let numbers =
+            Array(UInt16(0x1700)...0x2D00) + stride(from: UInt16(0), to: 0x1700, by: 101)
+            + stride(from: UInt16(0x2D01), to: .max, by: 101) + [.max]
+        for number in numbers where AssignedNumbers.name(of: BluetoothUUID(number)) != nil { named += 1 }
         #expect(named == 76 + 534 + 24)
         #expect(AssignedNumbers.appearanceName(of: .max) == nil)
     }
