@@ -51,7 +51,9 @@ enum EventText {
         if let response = event.string("scanResponse"), !response.isEmpty {
             text += "  scan response \(response)"
         }
-        if case .number(let interval)? = event["intervalMilliseconds"] { text += "  every \(JSON.number(interval).text) ms" }
+        if case .number(let interval)? = event["intervalMilliseconds"] {
+            text += "  every \(JSON.number(interval).text) ms"
+        }
         if case .array(let omitted)? = event["omitted"] {
             for case .object(let members) in omitted {
                 let texts = members.compactMap { member -> String? in
