@@ -49,7 +49,7 @@ async def main() -> int:
     if order["demo"]:
         from demo import demonstrate
 
-        return await demonstrate(lab, order["demo"])
+        return await demonstrate(lab, RESULTS / "demo.yaml")
     for topic in TOPICS:
         importlib.import_module(f"scenarios.{topic}")
     runner = Runner(lab)
