@@ -88,7 +88,8 @@ let package = Package(
         .testTarget(
             name: "MynahProfilesTests",
             dependencies: [
-                "MynahProfiles", "MynahCore", "MynahSupport", .product(name: "Yams", package: "Yams"),
+                "MynahProfiles", "MynahCore", "MynahSupport", "MynahTestSupport",
+                .product(name: "Yams", package: "Yams"),
             ]),
         .testTarget(
             name: "MynahBlueZTests",

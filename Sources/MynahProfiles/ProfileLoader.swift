@@ -47,10 +47,11 @@ public enum ProfileLoader {
     }
 
     private static func contents(of path: String) throws(ProfileIssues) -> [UInt8] {
-        // Not blocking: a pipe that nobody writes to is no profile either.
+        // A pipe that nobody writes to is empty, and would block here; one with a writer is waited for.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw issue(path, "cannot be read: \(reason())") }
         defer { close(descriptor) }
+        _ = fcntl(descriptor, F_SETFL, 0)
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw issue(path, "cannot be read: \(reason())") }
         guard status.st_mode & S_IFMT != S_IFDIR else {

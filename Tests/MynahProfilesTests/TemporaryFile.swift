@@ -38,3 +38,25 @@ final class TemporaryFile {
         }
     }
 }
+
+/// A pipe whose end can be opened by path, as a shell's `<(…)` is.
+final class Pipe {
+    private let reader: Int32
+    let writer: Int32
+    var path: String { "/dev/fd/\(reader)" }
+
+    init?() {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        (reader, writer) = (ends[0], ends[1])
+        // A process that another test starts would keep it open.
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    }
+
+    /// A reader is at the end only when nobody can write any more.
+    func closeWriter() { close(writer) }
+
+    deinit {
+        close(reader)
+    }
+}

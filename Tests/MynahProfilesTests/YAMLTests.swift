@@ -1,5 +1,6 @@
 import MynahCore
 import MynahProfiles
+import MynahTestSupport
 import Testing
 
 @Suite struct YAMLTests {
@@ -94,6 +95,17 @@ import Testing
                 ProfileIssue(file: "/", message: "is a folder; name a profile in it")
             ])
         ) { try ProfileLoader.load(path: "/") }
+    }
+
+    @Test("a pipe is read to its end, although nothing is in it yet")
+    func pipes() throws {
+        let pipe = try #require(Pipe())
+        // A shell takes longer to start than reading does.
+        let child = ChildProcess("sh", ["-c", "echo mynah: 1; echo name: Piped"], passing: [pipe.writer: 1])
+        pipe.closeWriter()
+        let profile = try ProfileLoader.load(path: pipe.path)
+        #expect(profile.name == "Piped")
+        child?.stop()
     }
 
     // MARK: Keys that stand twice
