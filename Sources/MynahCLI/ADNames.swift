@@ -4,20 +4,23 @@ import MynahSupport
 /// AD structures in words.
 enum ADNames {
     static func describe(_ structure: ADStructure) -> String {
-        switch structure.type.rawValue {
+        let data = structure.data
+        return switch structure.type.rawValue {
         case 0x01: "Flags"
-        case 0x02, 0x03: "16-bit service UUIDs: " + uuids(structure.data, width: 2)
-        case 0x04, 0x05: "32-bit service UUIDs: " + uuids(structure.data, width: 4)
-        case 0x06, 0x07: "128-bit service UUIDs: " + uuids(structure.data, width: 16)
-        case 0x08: "Shortened Local Name: " + String(decoding: structure.data, as: UTF8.self)
-        case 0x09: "Complete Local Name: " + String(decoding: structure.data, as: UTF8.self)
-        case 0x0A: "Tx Power Level"
-        case 0x14: "16-bit solicited UUIDs: " + uuids(structure.data, width: 2)
-        case 0x15: "128-bit solicited UUIDs: " + uuids(structure.data, width: 16)
-        case 0x1F: "32-bit solicited UUIDs: " + uuids(structure.data, width: 4)
-        case 0x16, 0x20, 0x21: "Service Data"
-        case 0x19: "Appearance"
-        case 0xFF: "Manufacturer Specific Data"
+        case 0x02, 0x03: "16-bit service UUIDs: " + uuids(data, width: 2)
+        case 0x04, 0x05: "32-bit service UUIDs: " + uuids(data, width: 4)
+        case 0x06, 0x07: "128-bit service UUIDs: " + uuids(data, width: 16)
+        case 0x08: "Shortened Local Name: " + String(decoding: data, as: UTF8.self)
+        case 0x09: "Complete Local Name: " + String(decoding: data, as: UTF8.self)
+        case 0x0A: "Tx Power Level" + (data.first.map { ": \(Int8(bitPattern: $0)) dBm" } ?? "")
+        case 0x14: "16-bit solicited UUIDs: " + uuids(data, width: 2)
+        case 0x15: "128-bit solicited UUIDs: " + uuids(data, width: 16)
+        case 0x1F: "32-bit solicited UUIDs: " + uuids(data, width: 4)
+        case 0x16: "Service Data: " + uuids(Array(data.prefix(2)), width: 2)
+        case 0x20: "Service Data: " + uuids(Array(data.prefix(4)), width: 4)
+        case 0x21: "Service Data: " + uuids(Array(data.prefix(16)), width: 16)
+        case 0x19: "Appearance: " + number(data) { AssignedNumbers.appearanceName(of: $0) }
+        case 0xFF: "Manufacturer Specific Data: " + number(data) { _ in nil }
         default: "AD type 0x" + Hex.encode([structure.type.rawValue])
         }
     }
@@ -27,5 +30,12 @@ enum ADNames {
             BluetoothUUID(littleEndian: bytes[start..<min(start + width, bytes.count)])
                 .map { AssignedNumbers.name(of: $0) ?? $0.description }
         }.joined(separator: ", ")
+    }
+
+    /// The number in front of the data, by its name where it has one.
+    private static func number(_ bytes: [UInt8], name: (UInt16) -> String?) -> String {
+        var reader = ByteReader(bytes)
+        guard let value = reader.readUInt16() else { return "cut off" }
+        return name(value) ?? "0x" + Hex.encode(bytes.prefix(2).reversed())
     }
 }
