@@ -52,7 +52,8 @@ struct ProfileDecoder {
             return (left?.line ?? 0, left?.column ?? 0, $0.offset)
                 < (right?.line ?? 0, right?.column ?? 0, $1.offset)
         }
-        let end = ProfileIssue(file: file, message: "there may be more; mend these first")
+        let end = ProfileIssue(
+            file: file, mark: sorted.last?.element.mark, message: "there may be more; mend these first")
         return sorted.map(\.element) + (isFull ? [end] : [])
     }
 

@@ -54,7 +54,7 @@ extension ProfileIssue: CustomStringConvertible {
     public var description: String {
         guard let mark else { return "\(file): \(severity.rawValue): \(message)" }
         let head = "\(file):\(mark.line):\(mark.column): \(severity.rawValue): \(message)"
-        guard let sourceLine else { return head }
+        guard let sourceLine, sourceLine.contains(where: { !$0.isWhitespace }) else { return head }
         let (line, caret) = Self.pointing(at: mark.column, in: sourceLine)
         return "\(head)\n\(line)\n\(caret)"
     }

@@ -21,17 +21,17 @@ public enum ProfileLoader {
 
     private static func load(bytes: [UInt8], file: String) throws(ProfileIssues) -> Profile {
         guard bytes.count <= maximumSize else {
-            throw issue(file, "the file has over \(maximumSize / 1024) KiB; a profile has less")
+            throw issue(file, at: .start, "the file has over \(maximumSize / 1024) KiB; a profile has less")
         }
         let text: YAMLText
         do throws(YAMLProblem) {
             text = try YAMLText(bytes)
         } catch {
-            throw ProfileIssues([ProfileIssue(file: file, mark: error.mark, message: error.message)])
+            throw issue(file, at: error.mark ?? .start, error.message)
         }
         var decoder = ProfileDecoder(file: file, lines: text.lines)
         let document = YAMLDocument(text)
-        for problem in document.problems { decoder.error(at: problem.mark, problem.message) }
+        for problem in document.problems { decoder.error(at: problem.mark ?? .start, problem.message) }
         decoder.ignoredKeys = document.ignoredKeys
         let profile = document.root.flatMap { decoder.profile($0) }
         let issues = decoder.allIssues
@@ -42,8 +42,9 @@ public enum ProfileLoader {
 
     // MARK: Files
 
-    private static func issue(_ file: String, _ message: String) -> ProfileIssues {
-        ProfileIssues([ProfileIssue(file: file, message: message)])
+    private static func issue(_ file: String, at mark: SourceMark? = nil, _ message: String) -> ProfileIssues
+    {
+        ProfileIssues([ProfileIssue(file: file, mark: mark, message: message)])
     }
 
     private static func contents(of path: String) throws(ProfileIssues) -> [UInt8] {

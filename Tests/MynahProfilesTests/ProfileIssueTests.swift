@@ -39,6 +39,11 @@ import Testing
         #expect(text("a\u{1B}b\u{7F}", column: 1) == "a.yaml:3:1: error: no\na?b?\n^")
     }
 
+    @Test("a line with nothing on it is not shown")
+    func emptyLine() {
+        #expect(text("  ", column: 1) == "a.yaml:3:1: error: no")
+    }
+
     @Test("an issue without a place names the file alone, and a warning is called one")
     func withoutPlace() {
         let issue = ProfileIssue(severity: .warning, file: "a.yaml", message: "hm")
