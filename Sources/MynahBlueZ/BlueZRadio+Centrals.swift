@@ -38,6 +38,7 @@ extension BlueZRadio {
         entry.mtu = nil
         peers[path] = entry
         tell(.connected(Self.peer(entry.id, device)))
+        socketsReturn(of: entry.id)
         // A bonded central's subscriptions resume without a word.
         for key in attributes.keys.sorted(by: { $0.rawValue < $1.rawValue }) { tellSubscription(key) }
         rearm()
@@ -48,6 +49,7 @@ extension BlueZRadio {
         entry.isConnected = false
         entry.mtu = nil
         peers[path] = objects.devices[path] == nil ? nil : entry
+        socketsEnd(of: entry.id, isBonded: objects.devices[path]?.isPaired == true)
         tell(.disconnected(entry.id))
         // One that was refused while a link stood, as some controllers do.
         advertising.tryAgain()

@@ -125,6 +125,7 @@ extension BlueZRadio {
     }
 
     private func forget(_ cause: RadioLife.Cause) {
+        forgetSockets()
         for peer in peers.removeAll() { tell(.disconnected(peer)) }
         for key in Array(attributes.keys) {
             if attributes[key]?.isToldSubscribed == true { tell(.unsubscribed(key, nil)) }

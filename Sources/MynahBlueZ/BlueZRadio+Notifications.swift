@@ -27,11 +27,6 @@ extension BlueZRadio {
         tell(.confirmed(key, nil))
     }
 
-    func acquireNotify(_ key: AttributeKey, _ call: MethodCall) {
-        // This name alone makes bluetoothd fall back to StartNotify.
-        call.fail(DBusError("org.bluez.Error.NotSupported", "sockets are not offered"))
-    }
-
     /// Someone is subscribed as long as bluetoothd says so and a central is there to hear it.
     func tellSubscription(_ key: AttributeKey) {
         guard let attribute = attributes[key] else { return }
@@ -52,10 +47,8 @@ extension BlueZRadio {
             throw RadioError(
                 .unknownAttribute, "the attribute is not published, or neither notifies nor indicates")
         }
-        guard centrals == nil else {
-            throw RadioError(.unsupported, "bluetoothd sends to every subscriber, not to one of them")
-        }
-        try checkLength(of: value, target.uuid)
+        let route = try route(value, of: attribute, to: centrals)
+        if route == .nobody { return .sent(0) }
         guard !isFull else { return .full }
         guard connection.outgoingSize < Self.outgoingLimit else {
             isFull = true
@@ -69,12 +62,44 @@ extension BlueZRadio {
             timers?.pace.schedule(after: pacer.pause)
             return .full
         }
+        if case .sockets(let peers) = route { return send(value, of: attribute, through: peers) }
         do throws(DBusError) {
             try connection.emitPropertyChanged(target.path, BlueZ.gattCharacteristic, "Value", bytes: value)
         } catch {
             throw BlueZErrors.radioError(error, doing: "sending a value")
         }
         return .sent(nil)
+    }
+
+    /// How the value goes, after its length was found to be right for those whom it goes to.
+    private func route(
+        _ value: [UInt8], of key: AttributeKey, to centrals: [Peer.ID]?
+    ) throws(RadioError) -> SocketSubscriptions.Route {
+        let uuid = attributes[key].map { "\($0.uuid)" } ?? ""
+        guard offersSockets else {
+            guard centrals == nil else {
+                throw RadioError(.unsupported, "bluetoothd sends to every subscriber, not to one of them")
+            }
+            try checkLength(of: value, uuid, for: peers.connected)
+            return .property
+        }
+        var route = socketSubscriptions.route(
+            key, to: centrals, hasUnnamed: attributes[key]?.isSubscribed == true)
+        if case .sockets = route, value.isEmpty {
+            // An empty message would look like the socket's end.
+            route = centrals == nil ? .property : .impossible
+        }
+        switch route {
+        case .nobody: break
+        case .sockets(let targets):
+            try checkLength(of: value, uuid, for: peers.connected.filter { targets.contains($0.id) })
+        case .property: try checkLength(of: value, uuid, for: peers.connected)
+        case .impossible:
+            throw RadioError(
+                .unsupported,
+                "a central has no notification socket of its own, so \(uuid) can only be sent to all at once")
+        }
+        return route
     }
 
     func hasRoom() {
@@ -84,9 +109,10 @@ extension BlueZRadio {
     }
 
     /// bluetoothd cuts a value to ATT_MTU − 3 without a word, so it must not come to that.
-    private func checkLength(of value: [UInt8], _ uuid: BluetoothUUID) throws(RadioError) {
+    private func checkLength(
+        of value: [UInt8], _ uuid: String, for connected: [PeerTable.Entry]
+    ) throws(RadioError) {
         guard value.count > GATT.defaultMTU - GATT.notificationHeaderLength else { return }
-        let connected = peers.connected
         let limit = connected.compactMap(\.mtu).min().map { $0 - GATT.notificationHeaderLength }
         if let limit, value.count > limit {
             throw RadioError(
@@ -96,7 +122,7 @@ extension BlueZRadio {
         }
         guard connected.contains(where: { $0.mtu == nil }) else { return }
         warnOnce(
-            "mtuUnknown", about: uuid.description,
+            "mtuUnknown", about: uuid,
             "the value of \(uuid) has \(value.count) bytes; a central's MTU is not known until it reads or writes, and bluetoothd cuts what is longer than MTU − 3"
         )
     }

@@ -33,7 +33,11 @@ extension BlueZRadio {
         guard let batch = batches.removeValue(forKey: services) else { return }
         if batch.isRegistered, life.state != .stopped { await unregister(batch.tree.root) }
         if let connection, !connection.isClosed { batch.tree.unexport(from: connection) }
-        for key in batch.services.flatMap(\.keys) { attributes[key] = nil }
+        for key in batch.services.flatMap(\.keys) {
+            attributes[key] = nil
+            socketSubscriptions.remove(key)
+            for socket in Array(sockets.keys) where socket.attribute == key { sockets[socket] = nil }
+        }
     }
 
     /// What the radio answers by itself; nil: the sink is asked.
@@ -59,6 +63,7 @@ extension BlueZRadio {
             attributes[definition.key] = Attribute(
                 path: path, uuid: definition.uuid, value: definition.value,
                 permissions: definition.permissions, maximumLength: definition.maximumLength,
+                delivery: definition.properties.delivery,
                 sends: !definition.properties.isDisjoint(with: .anyUpdate))
         case .descriptor(let definition, _):
             attributes[definition.key] = Attribute(
@@ -130,5 +135,16 @@ extension BlueZRadio {
 extension ServiceDefinition {
     var keys: [AttributeKey] {
         characteristics.flatMap { [$0.key] + $0.descriptors.map(\.key) }
+    }
+}
+
+extension CharacteristicProperties {
+    /// The one way of sending; nil where there are both or none.
+    fileprivate var delivery: Delivery? {
+        switch intersection(.anyUpdate) {
+        case .notify: .notification
+        case .indicate: .indication
+        default: nil
+        }
     }
 }

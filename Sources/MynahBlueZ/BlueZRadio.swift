@@ -41,6 +41,8 @@ public actor BlueZRadio: PeripheralRadio {
         var permissions: AttributePermissions
         /// The longest value that may be written, in bytes.
         var maximumLength: Int
+        /// How it sends, where there is only one way; nil: as each central subscribed, or not at all.
+        var delivery: Delivery?
         var sends = false
         /// bluetoothd said that somebody subscribed, and not yet that all are gone.
         var isSubscribed = false
@@ -87,6 +89,8 @@ public actor BlueZRadio: PeripheralRadio {
 
     var peers = PeerTable()
     var pacer: NotificationPacer
+    var sockets: [SocketKey: NotifySocket] = [:]
+    var socketSubscriptions = SocketSubscriptions()
     var isFull = false
     /// The sink was told that the queue is full, and then the radio was lost.
     var owesReady = false
@@ -99,9 +103,10 @@ public actor BlueZRadio: PeripheralRadio {
         var retry: GLibTimer
         var pace: GLibTimer
         var deadline: GLibTimer
+        var doubt: GLibTimer
 
         func cancel() {
-            for timer in [retry, pace, deadline] { timer.cancel() }
+            for timer in [retry, pace, deadline, doubt] { timer.cancel() }
         }
     }
 
@@ -164,6 +169,7 @@ public actor BlueZRadio: PeripheralRadio {
         nextHandle = AttributeTree.firstHandle
         advertising = AdvertisementMachine()
         peers = PeerTable()
+        forgetSockets()
         late = [:]
         objects.removeAll()
         hasOwner = false
@@ -183,7 +189,8 @@ public actor BlueZRadio: PeripheralRadio {
         Timers(
             retry: GLibTimer { [weak self] in self?.assumeIsolated { $0.retry() } },
             pace: GLibTimer { [weak self] in self?.assumeIsolated { $0.hasRoom() } },
-            deadline: GLibTimer { [weak self] in self?.assumeIsolated { $0.answerOverdue() } })
+            deadline: GLibTimer { [weak self] in self?.assumeIsolated { $0.answerOverdue() } },
+            doubt: GLibTimer { [weak self] in self?.assumeIsolated { $0.endDoubts() } })
     }
 
     func currentCapabilities() -> RadioCapabilities {
