@@ -23,6 +23,9 @@ extension BlueZStandIn {
         adapters[name]?.advertisements.count ?? 0
     }
 
+    /// How many applications have been asked for an advertisement's properties and have not answered.
+    public func unansweredCount(on name: String = "hci0") -> Int { adapters[name]?.unanswered.count ?? 0 }
+
     /// Ends an advertisement as a timeout does: Release, and it is gone.
     public func release(_ path: ObjectPath, on name: String = "hci0") {
         guard let index = adapters[name]?.advertisements.firstIndex(where: { $0.path == path }),
@@ -74,12 +77,15 @@ extension BlueZStandIn {
                 DBusError("org.bluez.Error.InvalidArguments", "Invalid arguments in method call"))
         }
         let owner = call.sender
-        guard !adapter.advertisements.contains(where: { $0.owner == owner && $0.path == path }) else {
-            return call.fail(DBusError("org.bluez.Error.AlreadyExists", "Already Exists"))
-        }
-        guard adapter.advertisements.count < configuration.maximumAdvertisements else {
+        let unanswered = UnansweredAdvertisement(owner: owner, path: path)
+        guard !adapter.advertisements.contains(where: { $0.owner == owner && $0.path == path }),
+            !adapter.unanswered.contains(unanswered)
+        else { return call.fail(DBusError("org.bluez.Error.AlreadyExists", "Already Exists")) }
+        let count = adapter.advertisements.count + adapter.unanswered.count
+        guard count < configuration.maximumAdvertisements else {
             return call.fail(DBusError("org.bluez.Error.NotPermitted", "Maximum advertisements reached"))
         }
+        adapters[name]?.unanswered.append(unanswered)
         follow(owner)
         do throws(DBusError) {
             try connection.send(
@@ -100,6 +106,8 @@ extension BlueZStandIn {
         _ call: MethodCall
     ) {
         guard let adapter = adapters[name] else { return }
+        if case .failure(let error) = result, error.name == .noReply { return }
+        adapters[name]?.unanswered.removeAll { $0 == UnansweredAdvertisement(owner: owner, path: path) }
         guard case .success(let message) = result, let properties = try? message.values().first,
             let record = try? AdvertisementRecord(
                 properties, version: configuration.version, isExperimental: configuration.isExperimental)

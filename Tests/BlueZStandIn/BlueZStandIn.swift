@@ -191,6 +191,7 @@ public actor BlueZStandIn {
             adapters[name]?.applications.removeAll { $0.owner == owner }
             let before = adapters[name]?.advertisements.count
             adapters[name]?.advertisements.removeAll { $0.owner == owner }
+            adapters[name]?.unanswered.removeAll { $0.owner == owner }
             if before != adapters[name]?.advertisements.count { tellInstances(of: name) }
         }
         changed()

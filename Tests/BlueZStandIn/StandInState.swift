@@ -14,6 +14,8 @@ struct AdapterState {
     var nextHandle: UInt16
     var applications: [ApplicationState] = []
     var advertisements: [AdvertisementState] = []
+    /// Those whose properties have not come yet; one that never answers holds its instance until it leaves the bus.
+    var unanswered: [UnansweredAdvertisement] = []
 }
 
 /// A registered application.
@@ -31,6 +33,12 @@ struct AdvertisementState {
     var air: AdvertisementRecord.Air
     /// False while a central's connection, or a power cycle, has stopped it.
     var isOnAir = true
+}
+
+/// An advertisement whose application has been asked for its properties.
+struct UnansweredAdvertisement: Equatable {
+    let owner: String
+    let path: ObjectPath
 }
 
 /// A pairing agent.

@@ -194,6 +194,35 @@ import Testing
         #expect(blocked?.name == "org.bluez.Error.Blocked")
     }
 
+    @Test func `an advertisement whose properties never come holds its instance`() async throws {
+        var configuration = StandInConfiguration()
+        configuration.maximumAdvertisements = 1
+        let scene = try await Scene(registers: false, configuration)
+        let silent = try await DBusConnection.connect(to: .address(scene.bus.address))
+        let asked = Lock<[MethodCall]>([])
+        let object = TestObject(
+            DBusInterface(
+                "org.freedesktop.DBus.Properties", methods: [.init("GetAll", "s", returns: "a{sv}")]), [:]
+        ) { call in asked.withLock { $0.append(call) } }
+        try await GLibExecutor.shared.perform { () throws(DBusError) in
+            try silent.export(object, at: "/advert")
+            try silent.send(
+                "org.bluez", "/org/bluez/hci0", "org.bluez.LEAdvertisingManager1", "RegisterAdvertisement",
+                body: { body in
+                    body.append(ObjectPath("/advert"))
+                    body.appendOptions()
+                }, completion: { _ in })
+        }
+        _ = try await silent.call("org.bluez", "/", "org.freedesktop.DBus.Peer", "Ping")
+        let refused = await busError { () async throws(DBusError) in
+            try await scene.manage("LEAdvertisingManager1", "RegisterAdvertisement", "/advert")
+        }
+        #expect(refused?.name == "org.bluez.Error.NotPermitted")
+        await silent.close()
+        await scene.standIn.wait { $0.unansweredCount() == 0 }
+        try await scene.manage("LEAdvertisingManager1", "RegisterAdvertisement", "/advert")
+    }
+
     @Test func `an agent makes the adapter pairable and is asked as it can answer`() async throws {
         let scene = try await Scene(flags: ["secure-read"])
         scene.characteristic.answer { $0.reply { $0.appendBytes([1]) } }
