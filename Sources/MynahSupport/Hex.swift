@@ -15,13 +15,14 @@ public enum Hex {
         }
     }
 
-    /// The bytes that `text` spells, spaces, colons and dashes between bytes allowed; nil if it spells none.
+    /// The bytes that `text` spells, white space, colons and dashes between bytes allowed; nil if it spells none.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var high: UInt8?
         for character in text.utf8 {
             switch (character, high) {
-            case (UInt8(ascii: " "), nil), (UInt8(ascii: ":"), nil), (UInt8(ascii: "-"), nil):
+            case (UInt8(ascii: " "), nil), (UInt8(ascii: ":"), nil), (UInt8(ascii: "-"), nil),
+                (UInt8(ascii: "\n"), nil), (UInt8(ascii: "\r"), nil), (UInt8(ascii: "\t"), nil):
                 continue
             default:
                 guard let digit = value(ofDigit: character) else { return nil }

@@ -112,7 +112,7 @@ enum ProfileSchema {
             "bytes",
             types(
                 ["string", "number", "null"],
-                [.init("pattern", .string("^(0x)?[ :-]*([0-9A-Fa-f]{2}[ :-]*)*$"))])),
+                [.init("pattern", .string("^(0x)?[\\s:-]*([0-9A-Fa-f]{2}[\\s:-]*)*$"))])),
         .init(
             "duration",
             types(
@@ -355,7 +355,7 @@ enum ProfileSchema {
                 ["string", "number"],
                 [
                     .init("description", .string("Bytes in base64, with its padding.")),
-                    .init("pattern", .string("^[A-Za-z0-9+/ ]*={0,2}$")),
+                    .init("pattern", .string("^[A-Za-z0-9+/\\s]*(=\\s*){0,2}$")),
                 ]),
         ]
         let choices = forms.flatMap { form -> [JSON] in

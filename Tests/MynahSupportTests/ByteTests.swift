@@ -41,13 +41,13 @@ import Testing
     @Test(
         arguments: [
             ("", []), ("00ff", [0, 255]), ("00 FF", [0, 255]), ("AA:bb-CC", [0xAA, 0xBB, 0xCC]),
-            (" 01 ", [1]),
+            (" 01 ", [1]), ("01 02\n03\t04\r\n", [1, 2, 3, 4]),
         ] as [(String, [UInt8])])
     func `hexadecimal text with or without separators is bytes`(text: String, bytes: [UInt8]) {
         #expect(Hex.decode(text) == bytes)
     }
 
-    @Test(arguments: ["0", "0 0", "0x01", "0g", "é", "01 2"])
+    @Test(arguments: ["0", "0 0", "0\n1", "0x01", "0g", "é", "01 2"])
     func `text that is no pairs of digits is no bytes`(text: String) {
         #expect(Hex.decode(text) == nil)
     }

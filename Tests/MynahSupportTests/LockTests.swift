@@ -1,3 +1,4 @@
+import Dispatch
 import MynahSupport
 import Testing
 
@@ -10,6 +11,14 @@ import Testing
             }
         }
         #expect(count.withLock { $0 } == 8000)
+    }
+
+    @Test func `many threads count without losing one`() {
+        let count = Lock(0)
+        DispatchQueue.concurrentPerform(iterations: 16) { _ in
+            for _ in 0..<1000 { count.withLock { $0 += 1 } }
+        }
+        #expect(count.withLock { $0 } == 16_000)
     }
 
     @Test func `what is thrown inside comes out, and the lock is free again`() {
