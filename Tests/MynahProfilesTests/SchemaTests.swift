@@ -33,6 +33,25 @@ import Testing
         #expect(properties.filter { $0.value == .bool(false) }.map(\.key) == [])
     }
 
+    @Test("every name that the schema offers is read")
+    func names() {
+        func offered(_ definition: String) -> [String] {
+            let choices = ProfileSchema.json["$defs"]?[definition]?["anyOf"]?.elements ?? []
+            return choices.flatMap { $0["enum"]?.elements ?? [] }.compactMap(\.string)
+        }
+        let (services, characteristics) = (offered("serviceUUID"), offered("characteristicUUID"))
+        let descriptors = offered("descriptorUUID").filter { $0 != "characteristic-user-description" }
+        #expect(services.count > 50 && characteristics.count > 200 && descriptors.count > 10)
+        let list = { (names: [String], more: String) in
+            names.map { "{uuid: \($0)\(more)}" }.joined(separator: ", ")
+        }
+        #expect(problems(head("services: [\(list(services, ""))]\n")) == [])
+        let all = list(characteristics, ", properties: [read]")
+        #expect(problems(head("services: [{uuid: battery, characteristics: [\(all)]}]\n")) == [])
+        let fields = "properties: [read]\n        descriptors: [\(list(descriptors, ""))]\n"
+        #expect(problems(characteristic(fields)) == [])
+    }
+
     @Test("the schema uses no keyword that these tests do not check")
     func keywords() {
         #expect(validator.unknownKeywords == [])
