@@ -45,8 +45,18 @@ extension BlueZRadio {
     }
 
     func learnObjects() async throws(RadioError) {
-        let reply = try await call(
-            .root, BlueZ.objectManager, "GetManagedObjects", timeout: .seconds(20), "listing its adapters")
+        let reply: DBusMessage
+        do throws(RadioError) {
+            reply = try await call(
+                .root, BlueZ.objectManager, "GetManagedObjects", timeout: .seconds(20), "listing its adapters"
+            )
+        } catch {
+            guard error.code == .timedOut, !hasOwner else { throw error }
+            // The bus was asked to start it, and systemd passes that over without an adapter in the kernel.
+            throw RadioError(
+                .unreachable, "bluetoothd is not running, and does not start",
+                remedy: "look why: systemctl status bluetooth")
+        }
         var learned = BusObjects()
         do throws(DBusError) {
             var reader = reply.reader()
@@ -127,6 +137,7 @@ extension BlueZRadio {
     }
 
     private func registerAgent() async throws(RadioError) {
+        if let adapter { AgentRouting.set(self, on: options.bus, adapter: adapter.path.string) }
         guard !isAgentRegistered, objects.hasAgentManager, let connection else { return }
         try checkWanted()
         connection.unexport(Self.agentPath)

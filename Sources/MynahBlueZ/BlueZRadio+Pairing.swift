@@ -5,6 +5,19 @@ import MynahSupport
 // The pairing agent (doc/org.bluez.Agent1.rst).
 extension BlueZRadio {
     func agentCalled(_ call: MethodCall) {
+        var reader = call.reader()
+        if let device = try? reader.readObjectPath().string, !isOurs(device) {
+            guard let other = AgentRouting.radio(of: device, on: options.bus) else { return reject(call) }
+            return other.assumeIsolated { $0.agentAsked(call) }
+        }
+        agentAsked(call)
+    }
+
+    private func isOurs(_ device: String) -> Bool {
+        adapter.map { device.hasPrefix($0.path.string + "/") } ?? false
+    }
+
+    private func agentAsked(_ call: MethodCall) {
         switch call.member {
         case "Release":
             isAgentRegistered = false

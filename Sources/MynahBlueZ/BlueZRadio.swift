@@ -175,6 +175,7 @@ public actor BlueZRadio: PeripheralRadio {
         hasOwner = false
         isLeaving = false
         isAgentRegistered = false
+        if let adapter { AgentRouting.set(nil, on: options.bus, adapter: adapter.path.string) }
         adapter = nil
         found = nil
         timers = nil

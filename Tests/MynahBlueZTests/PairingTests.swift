@@ -1,6 +1,8 @@
 import MynahBlueZ
 import MynahBlueZStandIn
 import MynahCore
+import MynahDBus
+import MynahTestSupport
 import Testing
 
 @Suite struct PairingTests {
@@ -36,6 +38,28 @@ import Testing
         }
         try await phone.pair(passkey: 123_456)
         #expect(rig.sink.words("pairing") == ["pairing enter"])
+        #expect(await rig.violations() == [])
+    }
+
+    @Test func `with two radios each pairs on its own adapter`() async throws {
+        let rig = try await Rig(
+            StandInConfiguration(
+                .bookworm, adapters: [.init(), .init("hci1", address: "00:AA:01:00:00:43")]))
+        try await rig.radio.advertise(.named("Mynah"))
+        var options = BlueZRadio.Options()
+        options.bus = .address(rig.bus.address)
+        options.adapter = "hci1"
+        let other = BlueZRadio(options: options)
+        let otherSink = TestSink()
+        // From now on it is the agent of both.
+        _ = try await other.start(DeviceIdentity(name: "other"), sink: otherSink)
+        let phone = await rig.standIn.central()
+        try await phone.connect()
+        try await phone.pair()
+        await rig.sink.wait(for: "paired")
+        #expect(rig.sink.words("pairing") == ["pairing agree"])
+        #expect(otherSink.words == ["state poweredOn"])
+        await other.stop()
         #expect(await rig.violations() == [])
     }
 
