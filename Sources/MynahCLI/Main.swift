@@ -1,4 +1,5 @@
 import ArgumentParser
+import MynahSupport
 
 /// `mynah`.
 @main
@@ -17,6 +18,17 @@ struct MynahCommand: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [RunCommand.self, CheckCommand.self, ShowCommand.self, NewCommand.self])
+
+    static func main() async {
+        // The parser would call the word an unexpected argument.
+        let commands = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+        if let word = CommandLine.arguments.dropFirst().first, !word.hasPrefix("-"), !commands.contains(word)
+        {
+            let near = NearestName.of(word, among: commands).map { "; did you mean \"\($0)\"?" } ?? ""
+            exit(withError: ValidationError("there is no command \"\(word)\"\(near)"))
+        }
+        await main(nil)
+    }
 }
 
 /// How commands end when something is wrong: 1 for problems of a profile or a radio, 64 for wrong usage.

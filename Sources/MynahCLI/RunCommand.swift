@@ -61,7 +61,8 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: "trace, debug, info, notice, warning or error; written to standard error.")
     var logLevel: LogLevel = .warning
 
-    func validate() throws {
+    // Not in `validate()`, which speaks before an unknown option is told: what stands behind one looks like a profile.
+    private func checkUsage() throws {
         guard !profiles.isEmpty else {
             throw ValidationError("name a profile, as in: mynah run profiles/heart-rate.yaml")
         }
@@ -78,6 +79,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try checkUsage()
         let interruption = Interruption()
         let profiles = try ProfileLoading.load(profiles)
         let level = logLevel.level
