@@ -126,7 +126,11 @@ extension BlueZRadio {
                 return try await touch("Powered", true, "turning the adapter on")
             } catch {
                 attempts += 1
-                guard error.code == .busy, attempts < 20 else { throw error }
+                guard error.code == .busy, attempts < 20 else {
+                    // 5.66 says only that it failed.
+                    let name = adapter.flatMap { $0.path.string.split(separator: "/").last }
+                    throw name.flatMap { RFKill().error(for: String($0)) } ?? error
+                }
                 await pause(for: .milliseconds(250))
             }
         }
@@ -194,6 +198,7 @@ extension BlueZRadio {
             objects.adapters[adapter.path.string] != nil
         else { return }
         let limit: Duration = .seconds(2)
+        let endedAgent = isAgentRegistered
         if isAgentRegistered {
             isAgentRegistered = false
             await attempt { () throws(RadioError) in
@@ -203,17 +208,51 @@ extension BlueZRadio {
                 ) { $0.append(Self.agentPath) }
             }
         }
+        // bluetoothd ends pairing with the last agent, a while after it has answered, and passes over whoever asks for
+        // it meanwhile; where another agent is left, it stays.
+        var touched = found.touched
+        if found.isPairable, endedAgent {
+            await waitForAdapter(atMost: .milliseconds(500)) { !$0.isPairable }
+            if objects.adapters[adapter.path.string]?.isPairable == false { touched.insert("Pairable") }
+        }
         // An empty alias gives back the name that bluetoothd makes itself.
         let values: [(String, DBusValue)] = [
             ("Alias", .string(found.isAliasDefault ? "" : found.alias)),
             ("Pairable", .bool(found.isPairable)),
             ("Powered", .bool(found.isPowered)),
         ]
-        for (property, value) in values where found.touched.contains(property) {
+        for (property, value) in values where touched.contains(property) {
             await attempt { () throws(RadioError) in
                 try await set(property, value, timeout: limit, "putting \(property) back")
             }
         }
+    }
+
+    /// Waits until the adapter is as it is wanted, for a while at most.
+    private func waitForAdapter(
+        atMost limit: Duration, _ condition: @escaping @Sendable (BusObjects.Adapter) -> Bool
+    ) async {
+        guard let adapter, let state = objects.adapters[adapter.path.string], !condition(state) else {
+            return
+        }
+        var timer: GLibTimer?
+        await withCheckedContinuation { continuation in
+            adapterWaiter = (condition, continuation)
+            timer = GLibTimer { [weak self] in self?.assumeIsolated { $0.endAdapterWait() } }
+            timer?.schedule(after: limit)
+        }
+        withExtendedLifetime(timer) {}
+    }
+
+    private func endAdapterWait() {
+        adapterWaiter?.continuation.resume()
+        adapterWaiter = nil
+    }
+
+    func adapterChanged() {
+        guard let waiter = adapterWaiter, let adapter else { return }
+        guard objects.adapters[adapter.path.string].map(waiter.condition) ?? true else { return }
+        endAdapterWait()
     }
 
     /// The version as the adapter's own identifier tells it, else as the installed program does.

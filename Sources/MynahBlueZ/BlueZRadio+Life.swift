@@ -49,6 +49,7 @@ extension BlueZRadio {
             objects.remove(path, values[1].stringsValue ?? [])
         }
         deviceChanged(path, from: before)
+        adapterChanged()
         lookAround()
     }
 
@@ -59,7 +60,10 @@ extension BlueZRadio {
         let before = objects.devices[path]
         objects.change(path, interface, values[1])
         if interface == BlueZ.device { deviceChanged(path, from: before) }
-        if interface == BlueZ.adapter { lookAround() }
+        if interface == BlueZ.adapter {
+            adapterChanged()
+            lookAround()
+        }
     }
 
     /// Compares what there is with what we need.

@@ -77,6 +77,8 @@ public actor BlueZRadio: PeripheralRadio {
     var version: BlueZVersion?
     var capabilities = RadioCapabilities(name: "BlueZ")
     var isAgentRegistered = false
+    var adapterWaiter:
+        (condition: @Sendable (BusObjects.Adapter) -> Bool, continuation: CheckedContinuation<Void, Never>)?
 
     var batches: [PublishedServices.ID: Batch] = [:]
     var attributes: [AttributeKey: Attribute] = [:]

@@ -76,6 +76,19 @@ import Testing
         #expect(await rig.standIn.violations == [])
     }
 
+    @Test func `an adapter that could be paired with before still can, whoever is its agent`() async throws {
+        let rig = try await Rig()
+        var options = BlueZRadio.Options()
+        options.bus = .address(rig.bus.address)
+        let other = BlueZRadio(options: options)
+        _ = try await other.start(DeviceIdentity(name: "other"), sink: TestSink())
+        await other.stop()
+        #expect(await rig.standIn.isPairable())
+        #expect(await rig.standIn.alias() == "Mynah")
+        #expect(await rig.violations() == [])
+        #expect(await !rig.standIn.isPairable())
+    }
+
     @Test func `an adapter that was off is on while the radio runs`() async throws {
         var configuration = StandInConfiguration()
         configuration.powersUp = false

@@ -1,9 +1,11 @@
-import MynahBlueZ
+import Glibc
 import MynahBlueZStandIn
 import MynahCore
 import MynahDBus
 import MynahTestSupport
 import Testing
+
+@testable import MynahBlueZ
 
 @Suite struct TroubleTests {
     private func start(_ rig: Rig) async -> RadioError? {
@@ -68,6 +70,26 @@ import Testing
         #expect(error?.code == .blocked)
         #expect(error?.remedy == "rfkill unblock bluetooth")
         #expect(await rig.standIn.alias() == "stand-in")
+    }
+
+    @Test(arguments: [("0", "1", "switch"), ("1", "0", "unblock"), ("0", "0", "")])
+    func `the kernel's own switches are read`(soft: String, hard: String, word: String) throws {
+        var template = Array("/tmp/mynah-rfkill-XXXXXX".utf8CString)
+        let directory = try #require(mkdtemp(&template).map { String(cString: $0) })
+        let files = [("name", "hci0"), ("soft", soft), ("hard", hard)]
+        mkdir("\(directory)/rfkill3", 0o700)
+        for (name, text) in files {
+            let file = try #require(fopen("\(directory)/rfkill3/\(name)", "w"))
+            fputs(text + "\n", file)
+            fclose(file)
+        }
+        let error = RFKill(directory: directory).error(for: "hci0")
+        #expect(word.isEmpty ? error == nil : error?.remedy?.contains(word) == true)
+        #expect(RFKill(directory: directory).error(for: "hci1") == nil)
+        #expect(RFKill(directory: directory + "/none").error(for: "hci0") == nil)
+        for (name, _) in files { unlink("\(directory)/rfkill3/\(name)") }
+        rmdir("\(directory)/rfkill3")
+        rmdir(directory)
     }
 
     @Test func `a user whom the bus does not let through is told so`() async throws {
