@@ -4,16 +4,16 @@
 struct NotificationPacer {
     /// Notifications a second; nil: any number.
     let rate: Int?
+    /// How many may go at once.
+    private let burst: Double
     private var tokens: Double
     private var last: Duration = .zero
 
     init(rate: Int?) {
         self.rate = rate
-        tokens = Double(rate ?? 0) / 10
+        burst = max(1, Double(rate ?? 0) / 10)
+        tokens = rate == 0 ? 0 : burst
     }
-
-    /// How many may go at once.
-    private var burst: Double { max(1, Double(rate ?? 0) / 10) }
 
     /// Whether one more may go now; it then counts as gone.
     mutating func take(at now: Duration) -> Bool {
