@@ -108,8 +108,10 @@ class Air:
                     self.put(handle, answer, before + part)
             case 0x2039:  # LE Set Extended Advertising Enable
                 handles = [body[2 + 4 * index] for index in range(body[1])] or list(self.sets)
+                # A set that was removed meanwhile is not brought back by enabling it: the controller refuses that.
                 for handle in handles:
-                    self.set(handle).enabled = body[0] == 1
+                    if handle in self.sets:
+                        self.sets[handle].enabled = body[0] == 1
             case 0x203C:  # LE Remove Advertising Set
                 self.sets.pop(body[0], None)
             case 0x203D:  # LE Clear Advertising Sets
@@ -119,7 +121,8 @@ class Air:
         if code != 0x3E:
             return
         if body[0] == 0x12:  # LE Advertising Set Terminated
-            self.set(body[2]).enabled = False
+            if body[2] in self.sets:
+                self.sets[body[2]].enabled = False
         elif body[0] in (0x01, 0x0A) and body[1] == 0 and body[4] == 1 and 0 in self.sets:
             # LE Connection Complete as peripheral ends the one legacy advert.
             self.sets[0].enabled = False

@@ -168,6 +168,14 @@ class Services:
     async def power(self, on: bool) -> None:
         await self.set("Powered", Variant("b", on))
 
+    async def power_after_release(self) -> None:
+        """Some daemons power an adapter that rfkill released by themselves, others leave that to the user."""
+        try:
+            await self.until_adapter(3)
+        except TimedOut:
+            await self.power(True)
+            await self.until_adapter()
+
     async def forget_devices(self) -> None:
         """Drops every central that bluetoothd still knows, and its bond."""
         if self.bluetoothd is None:

@@ -63,7 +63,7 @@ async def blocked(lab: Lab) -> None:
         await refuses(lab, "rfkill", "blocked")
     finally:
         RadioSwitch.block(False)
-        await lab.services.until_adapter()
+        await lab.services.power_after_release()
 
 
 def power(objects: dict) -> bool:

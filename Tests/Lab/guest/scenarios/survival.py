@@ -136,7 +136,7 @@ async def blocked_and_released(lab: Lab) -> None:
         await lab.mynah.wait_for("radio.lost", before)
     finally:
         RadioSwitch.block(False)
-    await lab.services.until_adapter()
+    await lab.services.power_after_release()
     await lab.mynah.wait_for("radio.recovered", before)
     await lab.meet()
 

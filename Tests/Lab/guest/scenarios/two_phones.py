@@ -65,6 +65,7 @@ async def phones_are_told_apart(lab: Lab) -> None:
     before = lab.mynah.mark
     await lab.meet(lab.phone, discover=False)
     await lab.mynah.wait_for("central.connected", before, central=lab.phone.address)
+    before = lab.mynah.mark
     await lab.meet(lab.second, discover=False)
     await lab.mynah.wait_for("central.connected", before, central=lab.second.address)
     await lab.second.disconnect()
