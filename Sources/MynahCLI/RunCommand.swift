@@ -82,6 +82,10 @@ struct RunCommand: AsyncParsableCommand {
         try checkUsage()
         let interruption = Interruption()
         let profiles = try ProfileLoading.load(profiles)
+        for profile in profiles where profile.app != nil {
+            let message = "app: is read and not acted on yet; the device is played as an accessory is"
+            StandardError.print(profile.issue(.warning, at: nil, message).description)
+        }
         let level = logLevel.level
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)
