@@ -13,7 +13,7 @@ let package = Package(
     name: "mynah",
     products: [
         .executable(name: "mynah", targets: ["MynahCLI"]),
-        .library(name: "Mynah", targets: ["Mynah", "MynahCore", "MynahBlueZ"]),
+        .library(name: "Mynah", targets: ["Mynah", "MynahCore", "MynahLifecycle", "MynahBlueZ"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -46,16 +46,21 @@ let package = Package(
                 "MynahCore", "MynahDBus", "MynahSupport", .product(name: "Logging", package: "swift-log"),
             ]),
 
+        .target(name: "MynahLifecycle", dependencies: ["MynahCore", "MynahSupport"]),
+
         // Level 3
         .target(
             name: "Mynah",
-            dependencies: ["MynahCore", "MynahSupport", .product(name: "Logging", package: "swift-log")]),
+            dependencies: [
+                "MynahCore", "MynahLifecycle", "MynahSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
 
         // Level 4
         .target(
             name: "MynahEmulator",
             dependencies: [
-                "Mynah", "MynahCore", "MynahProfiles", "MynahSupport",
+                "Mynah", "MynahCore", "MynahLifecycle", "MynahProfiles", "MynahSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
@@ -63,7 +68,8 @@ let package = Package(
         .executableTarget(
             name: "MynahCLI",
             dependencies: [
-                "Mynah", "MynahBlueZ", "MynahCore", "MynahEmulator", "MynahProfiles", "MynahSupport",
+                "Mynah", "MynahBlueZ", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles",
+                "MynahSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -97,11 +103,17 @@ let package = Package(
                 "MynahBlueZ", "MynahBlueZStandIn", "MynahCore", "MynahDBus", "MynahSupport",
                 "MynahTestSupport",
             ]),
-        .testTarget(name: "MynahTests", dependencies: ["Mynah", "MynahCore", "MynahTestSupport"]),
+        .testTarget(
+            name: "MynahLifecycleTests",
+            dependencies: ["MynahLifecycle", "MynahCore", "MynahSupport", "MynahTestSupport"]),
+        .testTarget(
+            name: "MynahTests",
+            dependencies: ["Mynah", "MynahCore", "MynahLifecycle", "MynahSupport", "MynahTestSupport"]),
         .testTarget(
             name: "MynahEmulatorTests",
             dependencies: [
-                "MynahEmulator", "Mynah", "MynahCore", "MynahProfiles", "MynahSupport", "MynahTestSupport",
+                "MynahEmulator", "Mynah", "MynahCore", "MynahLifecycle", "MynahProfiles", "MynahSupport",
+                "MynahTestSupport",
             ]),
         .testTarget(name: "MynahArchitectureTests"),
         .testTarget(

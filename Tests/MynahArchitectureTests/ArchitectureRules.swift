@@ -22,12 +22,11 @@ enum ArchitectureRules {
         "MynahBlueZ": ["MynahCore", "MynahDBus", "MynahSupport"],
         "MynahHost": ["MynahCore", "MynahHCI", "MynahSupport"],
         "Mynah": ["MynahCore", "MynahLifecycle", "MynahSupport"],
-        "MynahEmulator": ["Mynah", "MynahCore", "MynahProfiles", "MynahSupport"],
+        "MynahEmulator": ["Mynah", "MynahCore", "MynahLifecycle", "MynahProfiles", "MynahSupport"],
         "MynahControl": ["MynahEmulator", "MynahSupport", "FlyingFox"],
         "MynahCLI": [
             "Mynah", "MynahBlueZ", "MynahControl", "MynahCore", "MynahEmulator", "MynahHCI", "MynahHost",
-            "MynahProfiles",
-            "MynahSupport", "ArgumentParser",
+            "MynahLifecycle", "MynahProfiles", "MynahSupport", "ArgumentParser",
         ],
     ]
 
