@@ -43,6 +43,8 @@ struct AdvertisementMachine {
     private var isSilent = false
     /// Whether a register is under way whose answer still counts.
     private var isRegistering = false
+    /// Whether the adapter was turned off under it: its refusal says nothing of the time after.
+    private var isOvertaken = false
     private var changedAt: Duration?
 
     /// What is on the air as far as is known; nil: nothing.
@@ -77,6 +79,7 @@ struct AdvertisementMachine {
     /// The adapter was turned off: bluetoothd keeps the advertisement, the kernel does not.
     mutating func poweredOff() {
         isReachable = false
+        isOvertaken = isRegistering
         stoppedOnAir()
     }
 
@@ -108,6 +111,7 @@ struct AdvertisementMachine {
         case (.nothing, let wanted?):
             guard !isRefused else { return .rest }
             isRegistering = true
+            isOvertaken = false
             isOffAir = false
             shown = wanted
             return .register(wanted)
@@ -143,20 +147,20 @@ struct AdvertisementMachine {
         case givenUp
         /// It worked before, and is tried again at the next occasion; silent until then.
         case postponed
-        /// The adapter is gone, and everything starts again when it is back.
+        /// The adapter went or was turned off meanwhile, and everything starts again when it is back.
         case overtaken
     }
 
     /// A registration was refused.
     mutating func refused() -> Refusal {
-        let counted = isRegistering
+        let counted = isRegistering && !isOvertaken
         isRegistering = false
         guard isProven else {
             wanted = nil
             return .givenUp
         }
-        guard counted else { return .overtaken }
         isOffAir = false
+        guard counted else { return .overtaken }
         isRefused = true
         isSilent = true
         return .postponed

@@ -98,6 +98,20 @@ import Testing
         #expect(machine.next(at: .zero) == .register(first))
     }
 
+    @Test func `a refusal that comes when the adapter is back on, of a time before, is tried again at once`()
+    {
+        var machine = registered()
+        machine.stoppedOnAir()
+        #expect(machine.next(at: .zero) == .unregister)
+        #expect(machine.next(at: .zero) == .register(first))
+        machine.poweredOff()
+        machine.reached()
+        #expect(machine.refused() == .overtaken)
+        #expect(machine.next(at: .zero) == .register(first))
+        #expect(machine.refused() == .postponed)
+        #expect(machine.next(at: .zero) == .rest)
+    }
+
     @Test func `a daemon that goes takes it along, and an answer that comes after that does not count`() {
         var machine = registered()
         machine.stoppedOnAir()
