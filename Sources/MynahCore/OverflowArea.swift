@@ -1,0 +1,77 @@
+import MynahSupport
+
+/// The overflow area of an iPhone's advertising: 128 bits, one of which each service UUID sets.
+///
+/// On the air it is Apple's manufacturer data of type 0x01, whose mask has no length before it: `14 FF 4C 00 01` and 16
+/// bytes. Apple does not document it. That a UUID's bit is the low seven bits of a CRC-8 (polynomial x⁸+x³+1, nothing
+/// reflected, initial value 0) over its 16 bytes as written was worked out from 271 published observations, all of which
+/// it explains; that 32-bit UUIDs are expanded as 16-bit ones are is an assumption.
+public struct OverflowArea: Hashable, Sendable {
+    /// Apple's company number.
+    public static let company: UInt16 = 0x004C
+    /// The type of Apple's data that the mask stands behind.
+    public static let type: UInt8 = 0x01
+    /// The bit that makes nearby iPhones offer to set up an Apple Watch.
+    public static let watchSetupIndex = 66
+    /// How many bytes the mask has.
+    public static let byteCount = 16
+
+    /// The 16 bytes of the mask, in the air's order: bit `i` is bit `i & 7`, lowest first, of byte `i >> 3`.
+    public private(set) var mask: [UInt8]
+
+    /// An empty area.
+    public init() {
+        mask = Array(repeating: 0, count: Self.byteCount)
+    }
+
+    /// The area that these UUIDs set together.
+    public init(_ uuids: some Sequence<BluetoothUUID>) {
+        self.init()
+        for uuid in uuids { insert(uuid) }
+    }
+
+    /// The area in a structure of advertising data; nil: it holds none.
+    public init?(_ structure: ADStructure) {
+        var reader = ByteReader(structure.data)
+        guard structure.type == .manufacturerSpecificData, reader.readUInt16() == Self.company,
+            reader.readUInt8() == Self.type, let mask = reader.readBytes(Self.byteCount), reader.isAtEnd
+        else { return nil }
+        self.mask = mask
+    }
+
+    /// The bit of a UUID, 0 to 127.
+    public static func index(of uuid: BluetoothUUID) -> Int {
+        var register: UInt8 = 0
+        for byte in uuid.bigEndianBytes {
+            register ^= byte
+            for _ in 0..<8 {
+                register = register & 0x80 != 0 ? register << 1 ^ 0x09 : register << 1
+            }
+        }
+        return Int(register & 0x7F)
+    }
+
+    /// Sets a UUID's bit.
+    public mutating func insert(_ uuid: BluetoothUUID) {
+        let index = Self.index(of: uuid)
+        mask[index >> 3] |= 1 << (index & 7)
+    }
+
+    /// Whether a UUID's bit is set, by this UUID or by another one that shares it.
+    public func contains(_ uuid: BluetoothUUID) -> Bool {
+        let index = Self.index(of: uuid)
+        return mask[index >> 3] & 1 << (index & 7) != 0
+    }
+
+    /// Whether no bit is set.
+    public var isEmpty: Bool { mask.allSatisfy { $0 == 0 } }
+
+    /// The 21 bytes on the air.
+    public var structure: ADStructure {
+        var writer = ByteWriter(capacity: 19)
+        writer.write(Self.company)
+        writer.write(Self.type)
+        writer.write(mask)
+        return ADStructure(type: .manufacturerSpecificData, data: writer.bytes)
+    }
+}

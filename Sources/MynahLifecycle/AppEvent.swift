@@ -1,0 +1,113 @@
+public import MynahCore
+
+/// What happens to an app.
+public enum AppEvent: Hashable, Sendable {
+    /// The user opens it.
+    case launch
+    /// It comes onto the screen; one that does not run is launched.
+    case enterForeground
+    /// It leaves the screen.
+    case enterBackground
+    /// It is suspended now, without waiting for its time to be over.
+    case suspend
+    /// The system ends it, whatever it is doing.
+    case terminate
+    /// The system needs memory: it ends a suspended app, and no other.
+    case memoryPressure
+    /// It ends by itself.
+    case crash
+    /// The user ends it.
+    case quit
+    /// Something of Bluetooth is for it.
+    case bluetooth(BluetoothEvent)
+    /// It has begun something that takes time.
+    case workBegan
+    /// It has ended that.
+    case workEnded
+    /// It did something that has nothing to do with why it was woken.
+    case extraneousWork
+    /// The time that `deadline` named has come.
+    case deadlineReached
+    /// The Bluetooth state changed.
+    case radioState(RadioState)
+}
+
+/// What a radio tells an app, by what it means for the app's life.
+public enum BluetoothEvent: Hashable, Sendable, CaseIterable {
+    /// A dynamic value is read.
+    case read
+    /// A value is written with a request.
+    case write
+    /// A value is written with a command, which nobody can refuse.
+    case writeCommand
+    /// A central subscribed.
+    case subscribe
+    /// A central unsubscribed.
+    case unsubscribe
+    /// Anything else: links, MTU, confirmations, room for updates, the Bluetooth state.
+    case other
+
+    /// Whether it wakes a suspended app ("read, write, or subscription events").
+    public var wakes: Bool { self != .other }
+    /// Whether an answer is waited for.
+    public var wantsAnswer: Bool { self == .read || self == .write }
+
+    /// Every kind.
+    public static let allCases: [BluetoothEvent] = [
+        .read, .write, .writeCommand, .subscribe, .unsubscribe, .other,
+    ]
+}
+
+/// What is to be done after an event, in order.
+public enum AppAction: Hashable, Sendable {
+    /// Its code is started; `restoring`: its managers' state is handed back to it first.
+    case launched(inBackground: Bool, restoring: Bool)
+    case enteredForeground
+    case enteredBackground
+    case suspended
+    /// The event at hand woke it.
+    case woken(by: BluetoothEvent)
+    /// It overran its time.
+    case throttled
+    /// It did what it was not woken for.
+    case extraneous
+    case terminated(TerminationReason)
+    case userQuit
+
+    /// The event at hand goes to the app. Of these four there is one for each event of Bluetooth.
+    case deliver
+    /// The event at hand waits for the app.
+    case queue
+    /// The event at hand is a request, and is answered with an error in the app's place.
+    case refuse
+    /// The event at hand is dropped.
+    case discard
+
+    /// What has waited goes to the app, in order.
+    case deliverQueued
+    /// What has waited is dropped.
+    case dropQueued
+
+    /// What is advertised goes off the air and is kept.
+    case pauseAdvertising
+    /// What was kept goes on the air again.
+    case resumeAdvertising
+    /// What is advertised is forgotten.
+    case stopAdvertising
+    /// Every central's link has ended.
+    case dropCentrals
+    /// Every service is withdrawn and forgotten.
+    case clearDatabase
+}
+
+/// Why an app ended that the user did not end.
+public enum TerminationReason: String, Hashable, Sendable, CaseIterable {
+    /// The system said so.
+    case system
+    /// Another app needed its memory.
+    case memoryPressure
+    /// It ran longer than it may in the background.
+    case overran
+    /// It ended by itself.
+    case crash
+}

@@ -1,0 +1,174 @@
+import MynahCore
+
+extension AppLifecycle {
+    /// Takes an event, and says what is to be done.
+    public mutating func handle(_ event: AppEvent, at now: Instant) -> [AppAction] {
+        switch event {
+        case .launch, .enterForeground: enterForeground()
+        case .enterBackground: enterBackground(at: now)
+        case .suspend: suspend()
+        case .terminate: terminate(.system)
+        case .crash: terminate(.crash)
+        case .memoryPressure: if case .suspended = phase { terminate(.memoryPressure) } else { [] }
+        case .quit: quit()
+        case .bluetooth(let event): bluetooth(event, at: now)
+        case .workBegan: beginWork(at: now)
+        case .workEnded: endWork(at: now)
+        case .extraneousWork: isWoken ? [.extraneous] : []
+        case .deadlineReached: deadlineReached(at: now)
+        case .radioState(let state): change(to: state)
+        }
+    }
+
+    // MARK: On and off the screen
+
+    private mutating func enterForeground() -> [AppAction] {
+        defer { enter(.foreground) }
+        switch phase {
+        case .foreground:
+            return []
+        case .background, .suspended:
+            return [.enteredForeground, .deliverQueued]
+        case .notRunning, .quit:
+            return [.launched(inBackground: false, restoring: false), .enteredForeground]
+        case .terminated:
+            return [.launched(inBackground: false, restoring: rules.isRestorable), .enteredForeground]
+        }
+    }
+
+    private mutating func enterBackground(at now: Instant) -> [AppAction] {
+        guard case .foreground = phase else { return [] }
+        enter(.background(Running(isWoken: false, until: now.advanced(by: rules.suspendAfter))))
+        return [.enteredBackground]
+    }
+
+    /// Forced from the screen it passes through the background, as every app does.
+    private mutating func suspend() -> [AppAction] {
+        switch phase {
+        case .foreground:
+            enter(.suspended)
+            return [.enteredBackground, .suspended]
+        case .background:
+            enter(.suspended)
+            return [.suspended]
+        case .notRunning, .suspended, .terminated, .quit:
+            return []
+        }
+    }
+
+    // MARK: Ends
+
+    private mutating func terminate(_ reason: TerminationReason) -> [AppAction] {
+        switch phase {
+        case .foreground, .background, .suspended:
+            forgetWork()
+            enter(.terminated(isKept: rules.isRelaunched))
+            return [.terminated(reason), .dropQueued]
+                + (rules.isRelaunched ? [] : [.stopAdvertising, .clearDatabase])
+        case .notRunning, .terminated, .quit:
+            return []
+        }
+    }
+
+    private mutating func quit() -> [AppAction] {
+        switch phase {
+        case .foreground, .background, .suspended, .terminated:
+            forgetWork()
+            enter(.quit)
+            return [.userQuit, .dropQueued, .stopAdvertising, .clearDatabase]
+        case .notRunning, .quit:
+            return []
+        }
+    }
+
+    // MARK: Bluetooth
+
+    private mutating func bluetooth(_ event: BluetoothEvent, at now: Instant) -> [AppAction] {
+        switch phase {
+        case .foreground:
+            return [.deliver]
+        case .background(var running) where rules.isBackgroundPeripheral:
+            // Each event that would wake it grants the time anew; one that overran has had its chance.
+            if event.wakes, !running.isThrottled {
+                running.until = max(running.until, now.advanced(by: rules.wakeAllowance))
+                enter(.background(running))
+            }
+            return [.deliver]
+        case .suspended where rules.isBackgroundPeripheral:
+            guard event.wakes else { return [.queue] }
+            enter(.background(Running(isWoken: true, until: now.advanced(by: rules.wakeAllowance))))
+            return [.woken(by: event), .deliverQueued, .deliver]
+        case .background, .suspended:
+            return event.wantsAnswer ? [.refuse] : [.queue]
+        case .terminated(isKept: true):
+            guard event.wakes else { return [.discard] }
+            enter(.background(Running(isWoken: true, until: now.advanced(by: rules.wakeAllowance))))
+            return [.launched(inBackground: true, restoring: true), .woken(by: event), .deliver]
+        case .terminated, .notRunning, .quit:
+            return event.wantsAnswer ? [.refuse] : [.discard]
+        }
+    }
+
+    /// Below poweredOn advertising pauses and centrals are gone; below poweredOff nothing is left (CBPeripheralManager).
+    private mutating func change(to new: RadioState) -> [AppAction] {
+        let old = radioState
+        guard new != old else { return [] }
+        setRadioState(new)
+        var actions: [AppAction] = []
+        if old == .poweredOn { actions += [.pauseAdvertising, .dropCentrals] }
+        if new.isBelowPoweredOff, !old.isBelowPoweredOff { actions += [.stopAdvertising, .clearDatabase] }
+        if new == .poweredOn, old == .poweredOff { actions.append(.resumeAdvertising) }
+        switch phase {
+        case .foreground, .background: actions.append(.deliver)
+        // That it waits for the next time the app runs is an assumption: Apple names no wake for it.
+        case .suspended: actions.append(.queue)
+        case .notRunning, .terminated, .quit: actions.append(.discard)
+        }
+        return actions
+    }
+
+    // MARK: Time
+
+    private mutating func beginWork(at now: Instant) -> [AppAction] {
+        if isRunning { beginWork() }
+        return []
+    }
+
+    private mutating func endWork(at now: Instant) -> [AppAction] {
+        guard endWork(), work == 0, case .background(let running) = phase else { return [] }
+        // What overran is given no more time once it is done.
+        guard running.isThrottled || running.until <= now else { return [] }
+        enter(.suspended)
+        return [.suspended]
+    }
+
+    private mutating func deadlineReached(at now: Instant) -> [AppAction] {
+        guard case .background(var running) = phase, running.until <= now else { return [] }
+        guard work > 0 else {
+            enter(.suspended)
+            return [.suspended]
+        }
+        if running.isThrottled { return terminate(.overran) }
+        if !running.isWoken, !running.hasHadAllowance {
+            // Off the screen an app that is busy has the same ten seconds before it is throttled.
+            running.hasHadAllowance = true
+            running.until = running.until.advanced(by: rules.wakeAllowance)
+            enter(.background(running))
+            return []
+        }
+        running.isThrottled = true
+        running.until = now.advanced(by: rules.throttledAllowance)
+        enter(.background(running))
+        return [.throttled]
+    }
+}
+
+extension RadioState {
+    /// Apple's order of states: unknown, resetting, unsupported, unauthorized, poweredOff, poweredOn.
+    var isBelowPoweredOff: Bool {
+        switch self {
+        case .unknown, .resetting, .unsupported, .unauthorized: true
+        case .poweredOff, .poweredOn: false
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import MynahCore
+
+/// An iPhone's advertisement while it is put together.
+struct Composition {
+    private struct List {
+        var width: BluetoothUUID.Width
+        var uuids: [BluetoothUUID] = []
+        /// A UUID of this width went to the overflow area.
+        var isCut = false
+    }
+
+    private let headers: [ADStructure]
+    private var lists: [List] = []
+    private var clear: Set<BluetoothUUID> = []
+    private var data: [ADStructure]
+    private var name: ADStructure?
+    private var isNameInScanResponse = false
+    private(set) var overflow = OverflowArea()
+    private(set) var omitted: [[AdvertisingReport.Omission]]
+
+    init(headers: [ADStructure], count: Int) {
+        self.headers = headers
+        data = headers
+        omitted = Array(repeating: [], count: count)
+    }
+
+    private var room: Int {
+        let taken = lists.reduce(0) { $0 + 2 + $1.uuids.count * $1.width.byteCount }
+        return ExactAdvertisement.legacyCapacity - headers.byteCount - taken
+    }
+
+    /// Puts an app's UUIDs into lists by width, in the order given, as far as there is room; the rest overflows.
+    ///
+    /// A later UUID that still fits is taken although an earlier, longer one was not.
+    mutating func takeClear(_ app: AppAdvertisement, _ index: Int) {
+        for (number, uuid) in app.serviceUUIDs.enumerated() where !clear.contains(uuid) {
+            let place = lists.firstIndex { $0.width == uuid.width }
+            let needed = uuid.width.byteCount + (place == nil ? 2 : 0)
+            guard needed <= room else {
+                if let place { lists[place].isCut = true }
+                overflow.insert(uuid)
+                omit(
+                    index, "serviceUUIDs[\(number)]",
+                    "it does not fit and went to the overflow area, which only an iOS device that scans for it sees"
+                )
+                continue
+            }
+            if let place {
+                lists[place].uuids.append(uuid)
+            } else {
+                lists.append(List(width: uuid.width, uuids: [uuid]))
+            }
+            clear.insert(uuid)
+        }
+    }
+
+    mutating func closeLists() {
+        data += lists.map { list in
+            ADStructure(
+                type: .serviceUUIDs(list.width, isComplete: !list.isCut),
+                data: list.uuids.flatMap(\.littleEndianBytes))
+        }
+    }
+
+    /// Puts the first app's name where more of it fits: behind the UUIDs, or into the scan response.
+    mutating func takeName(_ app: AppAdvertisement, _ index: Int) {
+        guard let text = app.localName, !text.isEmpty else { return }
+        guard name == nil else {
+            return omit(index, "localName", "a phone has one name on the air, and another app's is there")
+        }
+        let whole = Array(text.utf8)
+        let roomHere = ExactAdvertisement.legacyCapacity - data.byteCount - 2
+        let roomThere = PhoneAdvertising.scanResponseNameCapacity - 2
+        isNameInScanResponse = whole.count > roomHere && roomThere > roomHere
+        let cut = text.prefix(utf8: max(roomHere, roomThere))
+        guard cut.utf8.count < whole.count else {
+            name = ADStructure(type: .completeLocalName, data: whole)
+            return
+        }
+        guard !cut.isEmpty else {
+            return omit(index, "localName", "not even its first character fits")
+        }
+        name = ADStructure(type: .shortenedLocalName, data: Array(cut.utf8))
+        omit(
+            index, "localName",
+            "it is shortened to \"\(cut)\": \(whole.count) bytes do not fit into \(max(roomHere, roomThere))")
+    }
+
+    /// In the background no name goes out, and every UUID in the overflow area.
+    mutating func takeHidden(_ app: AppAdvertisement, _ index: Int) {
+        if let text = app.localName, !text.isEmpty {
+            omit(index, "localName", "an app in the background advertises no name")
+        }
+        for (number, uuid) in app.serviceUUIDs.enumerated() where !clear.contains(uuid) {
+            overflow.insert(uuid)
+            omit(
+                index, "serviceUUIDs[\(number)]",
+                "in the background it is in the overflow area, which only an iOS device that scans for it sees"
+            )
+        }
+    }
+
+    /// Nil: there is nothing to send. Without a UUID nothing goes out in the background.
+    func bytes(isForeground: Bool, placement: OverflowPlacement) -> ExactAdvertisement? {
+        var bytes = ExactAdvertisement(data: data, scanResponse: [])
+        guard isForeground else {
+            guard !overflow.isEmpty else { return nil }
+            switch placement {
+            case .advertisingData: bytes.data.append(overflow.structure)
+            case .scanResponse: bytes.scanResponse.append(overflow.structure)
+            }
+            return bytes
+        }
+        if let name {
+            if isNameInScanResponse { bytes.scanResponse.append(name) } else { bytes.data.append(name) }
+        }
+        // Captures of iOS 7 and of iOS 13 have it in the scan response: beside a 128-bit UUID there is no other room.
+        if !overflow.isEmpty { bytes.scanResponse.append(overflow.structure) }
+        return bytes
+    }
+
+    private mutating func omit(_ index: Int, _ item: String, _ reason: String) {
+        omitted[index].append(.init(item: item, reason: reason))
+    }
+}
+
+extension String {
+    /// As many whole characters of Unicode's scalars as fit into so many bytes of UTF-8.
+    fileprivate func prefix(utf8 limit: Int) -> String {
+        var text = String.UnicodeScalarView()
+        var count = 0
+        for scalar in unicodeScalars {
+            count += UTF8.width(scalar)
+            guard count <= limit else { break }
+            text.append(scalar)
+        }
+        return String(text)
+    }
+}

@@ -1,0 +1,69 @@
+import MynahCore
+
+/// How an iPhone composes what its apps advertise, as captured on the air.
+///
+/// Apple documents 28 bytes for the initial advertisement, in any mix of name and UUIDs, and 10 more in the scan response
+/// for the name, "not including the 2 bytes of header". Every capture shows both figures with their headers, so they are
+/// counted with them here: 31 − 3 of Flags, and 31 − 21 of the overflow area.
+public struct PhoneAdvertising: Hashable, Sendable {
+    /// Where the overflow area goes while all apps are in the background.
+    public var placement: OverflowPlacement
+    /// The interval in the foreground. An assumption: nobody has published a measurement.
+    public var foregroundInterval: Duration
+    /// The interval in the background, as measured on one iPhone 6 with iOS 11.
+    public var backgroundInterval: Duration
+    /// The Tx Power Level that later phones put behind the Flags, in dBm (12 was captured); nil: none.
+    public var txPower: Int8?
+
+    /// What was seen beyond the background interval, in steps of 1.25 ms, on the same phone.
+    public static let backgroundJitter: Duration = .milliseconds(6)
+    /// The Flags of every iPhone captured: LE General Discoverable and both simultaneous modes.
+    public static let flags: UInt8 = 0x1A
+    /// How much of the scan response the name may take, header and all.
+    public static let scanResponseNameCapacity = 10
+
+    /// An iPhone with this major version of iOS.
+    public init(
+        iOS version: Int = 17, foregroundInterval: Duration = .milliseconds(30),
+        backgroundInterval: Duration = .microseconds(181_250), txPower: Int8? = nil
+    ) {
+        placement = OverflowPlacement(iOS: version)
+        self.foregroundInterval = foregroundInterval
+        self.backgroundInterval = backgroundInterval
+        self.txPower = txPower
+    }
+
+    /// Composes the one advertisement of the phone: one mask, one name, and the reduced rate only when every app that
+    /// advertises is in the background.
+    public func compose(_ apps: [AppAdvertisement]) -> PhoneAdvertisement {
+        var composition = Composition(headers: headers, count: apps.count)
+        for (index, app) in apps.enumerated() where app.mode == .foreground {
+            composition.takeClear(app, index)
+        }
+        composition.closeLists()
+        for (index, app) in apps.enumerated() where app.mode == .foreground {
+            composition.takeName(app, index)
+        }
+        for (index, app) in apps.enumerated() where app.mode == .background {
+            composition.takeHidden(app, index)
+        }
+        let isForeground = apps.contains { $0.mode == .foreground && $0.isAnything }
+        let interval =
+            isForeground
+            ? foregroundInterval...foregroundInterval
+            : backgroundInterval...(backgroundInterval + Self.backgroundJitter)
+        return PhoneAdvertisement(
+            bytes: composition.bytes(isForeground: isForeground, placement: placement), interval: interval,
+            overflow: composition.overflow, omitted: composition.omitted)
+    }
+
+    private var headers: [ADStructure] {
+        let flags = ADStructure(type: .flags, data: [Self.flags])
+        guard let txPower else { return [flags] }
+        return [flags, ADStructure(type: .txPowerLevel, data: [UInt8(bitPattern: txPower)])]
+    }
+}
+
+extension AppAdvertisement {
+    var isAnything: Bool { !(localName ?? "").isEmpty || !serviceUUIDs.isEmpty }
+}
