@@ -65,7 +65,9 @@ struct Composition {
     /// Puts the first app's name where more of it fits: behind the UUIDs, or into the scan response.
     mutating func takeName(_ app: AppAdvertisement, _ index: Int) {
         guard let text = app.localName, !text.isEmpty else { return }
-        guard name == nil else {
+        if let name {
+            // Two apps that give the same name have it.
+            guard name.type != .completeLocalName || name.data != Array(text.utf8) else { return }
             return omit(index, "localName", "a phone has one name on the air, and another app's is there")
         }
         let whole = Array(text.utf8)
@@ -100,7 +102,7 @@ struct Composition {
         }
     }
 
-    /// Nil: there is nothing to send. Without a UUID nothing goes out in the background.
+    /// The bytes, or nil where there is nothing to send: without a UUID nothing goes out in the background.
     func bytes(isForeground: Bool, placement: OverflowPlacement) -> ExactAdvertisement? {
         var bytes = ExactAdvertisement(data: data, scanResponse: [])
         guard isForeground else {

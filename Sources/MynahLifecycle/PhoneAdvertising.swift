@@ -8,7 +8,7 @@ import MynahCore
 public struct PhoneAdvertising: Hashable, Sendable {
     /// Where the overflow area goes while all apps are in the background.
     public var placement: OverflowPlacement
-    /// The interval in the foreground. An assumption: nobody has published a measurement.
+    /// The interval in the foreground, an assumption: nobody has published a measurement.
     public var foregroundInterval: Duration
     /// The interval in the background, as measured on one iPhone 6 with iOS 11.
     public var backgroundInterval: Duration
@@ -16,7 +16,7 @@ public struct PhoneAdvertising: Hashable, Sendable {
     public var txPower: Int8?
 
     /// What was seen beyond the background interval, in steps of 1.25 ms, on the same phone.
-    public static let backgroundJitter: Duration = .milliseconds(6)
+    public static let backgroundJitter: Duration = .microseconds(6250)
     /// The Flags of every iPhone captured: LE General Discoverable and both simultaneous modes.
     public static let flags: UInt8 = 0x1A
     /// How much of the scan response the name may take, header and all.
@@ -35,6 +35,9 @@ public struct PhoneAdvertising: Hashable, Sendable {
 
     /// Composes the one advertisement of the phone: one mask, one name, and the reduced rate only when every app that
     /// advertises is in the background.
+    ///
+    /// An app in the foreground that gives neither name nor UUID is on the air with the Flags alone: an assumption, as
+    /// CoreBluetooth takes such an advertisement and nobody has published a capture of one.
     public func compose(_ apps: [AppAdvertisement]) -> PhoneAdvertisement {
         var composition = Composition(headers: headers, count: apps.count)
         for (index, app) in apps.enumerated() where app.mode == .foreground {
@@ -47,7 +50,7 @@ public struct PhoneAdvertising: Hashable, Sendable {
         for (index, app) in apps.enumerated() where app.mode == .background {
             composition.takeHidden(app, index)
         }
-        let isForeground = apps.contains { $0.mode == .foreground && $0.isAnything }
+        let isForeground = apps.contains { $0.mode == .foreground }
         let interval =
             isForeground
             ? foregroundInterval...foregroundInterval
@@ -62,8 +65,4 @@ public struct PhoneAdvertising: Hashable, Sendable {
         guard let txPower else { return [flags] }
         return [flags, ADStructure(type: .txPowerLevel, data: [UInt8(bitPattern: txPower)])]
     }
-}
-
-extension AppAdvertisement {
-    var isAnything: Bool { !(localName ?? "").isEmpty || !serviceUUIDs.isEmpty }
 }
