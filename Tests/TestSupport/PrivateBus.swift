@@ -1,4 +1,5 @@
 import Glibc
+import MynahSupport
 
 /// A dbus-daemon of a test's own, on a socket in a fresh directory; it ends with this object.
 public final class PrivateBus: Sendable {
@@ -11,7 +12,7 @@ public final class PrivateBus: Sendable {
     /// The bus's D-Bus address.
     public let address: String
     private let directory: String
-    private let process: ChildProcess
+    private let process: Lock<ChildProcess>
 
     /// Everybody may own every name and talk to everybody, even with answers that nobody waits for, so that a test sees them.
     public static let openPolicy = """
@@ -33,7 +34,7 @@ public final class PrivateBus: Sendable {
              "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
             <busconfig><type>system</type><listen>\(address)</listen><auth>EXTERNAL</auth>\(policy)</busconfig>
             """, to: file)
-        process = try PrivateBus.startDaemon(configuration: file)
+        process = Lock(try PrivateBus.startDaemon(configuration: file))
     }
 
     deinit {
@@ -44,7 +45,14 @@ public final class PrivateBus: Sendable {
     }
 
     /// Ends the bus, by its process identifier, and waits for it.
-    public func stop() { process.stop() }
+    public func stop() { process.withLock { $0.stop() } }
+
+    /// Starts the bus again at the same address, ending it first where it runs, and returns when it listens.
+    public func restart() throws(Failure) {
+        stop()
+        let started = try PrivateBus.startDaemon(configuration: "\(directory)/bus.conf")
+        process.withLock { $0 = started }
+    }
 
     private static func makeDirectory() throws(Failure) -> String {
         var template = Array("/tmp/mynah-bus-XXXXXX".utf8CString)
@@ -60,19 +68,16 @@ public final class PrivateBus: Sendable {
 
     /// Starts the daemon and waits until it has said its address, which it does when it listens.
     private static func startDaemon(configuration: String) throws(Failure) -> ChildProcess {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0, fcntl(ends[0], F_SETFD, FD_CLOEXEC) == 0,
-            fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0
-        else { throw Failure(description: "no pipe") }
-        defer { close(ends[0]) }
+        guard let ends = Spawn.pipe() else { throw Failure(description: "no pipe") }
+        defer { close(ends.reader) }
         let started = ChildProcess(
             "dbus-daemon",
             ["--nofork", "--nopidfile", "--config-file=\(configuration)", "--print-address=3"],
-            passing: [ends[1]: 3])
-        close(ends[1])
+            passing: [ends.writer: 3])
+        close(ends.writer)
         guard let started else { throw Failure(description: "dbus-daemon could not be started") }
         var bytes = [UInt8](repeating: 0, count: 512)
-        guard read(ends[0], &bytes, bytes.count) > 0 else {
+        guard read(ends.reader, &bytes, bytes.count) > 0 else {
             started.stop()
             throw Failure(description: "dbus-daemon did not come up")
         }

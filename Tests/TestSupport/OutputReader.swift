@@ -1,0 +1,94 @@
+import Dispatch
+import Glibc
+import MynahSupport
+
+/// Reads what processes write into a pipe, and wakes tests that wait for a line of it.
+public final class OutputReader: Sendable {
+    private struct State {
+        var bytes: [UInt8] = []
+        var isAtEnd = false
+        var waiters:
+            [(condition: @Sendable (String) -> Bool, continuation: CheckedContinuation<String?, Never>)] =
+                []
+    }
+
+    /// The end that is passed to a process.
+    public let writer: Int32
+    private let reader: Int32
+    private let state = Lock(State())
+
+    /// A pipe; nil when there are none left.
+    public init?() {
+        guard let ends = Spawn.pipe() else { return nil }
+        (reader, writer) = ends
+    }
+
+    /// The process has its end: closes ours and reads until it has closed its own.
+    public func start() {
+        close(writer)
+        DispatchQueue(label: "mynah.output").async { [self] in
+            var buffer = [UInt8](repeating: 0, count: 65536)
+            while true {
+                let count = read(reader, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                take(buffer[..<count])
+            }
+            close(reader)
+            take(nil)
+        }
+    }
+
+    /// Closes both ends without a byte read: whoever writes is told that nobody reads.
+    public func abandon() {
+        close(writer)
+        close(reader)
+        take(nil)
+    }
+
+    /// The first line, from the beginning, for which `condition` holds; nil when the output ends without one.
+    public func line(where condition: @escaping @Sendable (String) -> Bool) async -> String? {
+        await withCheckedContinuation { continuation in
+            let found: String?? = state.withLock { state in
+                if let line = Self.lines(state.bytes).first(where: condition) { return .some(line) }
+                if state.isAtEnd { return .some(nil) }
+                state.waiters.append((condition, continuation))
+                return nil
+            }
+            if let found { continuation.resume(returning: found) }
+        }
+    }
+
+    /// The first line that has `text` in it.
+    public func line(containing text: String) async -> String? {
+        await line { $0.contains(text) }
+    }
+
+    /// Everything, when the output has ended.
+    public func text() async -> String {
+        _ = await line { _ in false }
+        return state.withLock { String(decoding: $0.bytes, as: UTF8.self) }
+    }
+
+    private func take(_ bytes: ArraySlice<UInt8>?) {
+        let ready: [(CheckedContinuation<String?, Never>, String?)] = state.withLock { state in
+            if let bytes { state.bytes += bytes } else { state.isAtEnd = true }
+            let lines = Self.lines(state.bytes)
+            var ready: [(CheckedContinuation<String?, Never>, String?)] = []
+            state.waiters.removeAll { waiter in
+                let line = lines.first(where: waiter.condition)
+                guard line != nil || state.isAtEnd else { return false }
+                ready.append((waiter.continuation, line))
+                return true
+            }
+            return ready
+        }
+        for (continuation, line) in ready { continuation.resume(returning: line) }
+    }
+
+    /// Those that have ended.
+    private static func lines(_ bytes: [UInt8]) -> [String] {
+        bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+}
