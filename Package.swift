@@ -115,6 +115,10 @@ let package = Package(
                 "MynahEmulator", "Mynah", "MynahCore", "MynahLifecycle", "MynahProfiles", "MynahSupport",
                 "MynahTestSupport",
             ]),
+        // The program is run, not linked; it is built because it is a product.
+        .testTarget(
+            name: "MynahCLITests",
+            dependencies: ["MynahBlueZStandIn", "MynahDBus", "MynahSupport", "MynahTestSupport"]),
         .testTarget(name: "MynahArchitectureTests"),
         .testTarget(
             name: "MynahTestSupportTests", dependencies: ["MynahTestSupport", "MynahSupport"],

@@ -11,14 +11,11 @@ struct CheckCommand: ParsableCommand {
     @Argument(help: "The profile files.", completion: .file(extensions: ["yaml", "yml", "json"]))
     var profiles: [String]
 
-    @Option(help: "The radio that must be able to do it all; without it what BlueZ cannot do is a warning.")
+    @Option(
+        help:
+            "virtual or bluez, the radio that must be able to do it all; without it what BlueZ cannot do is a warning.",
+        completion: Choice.completion(of: KnownRadio.self), transform: Choice.parse)
     var radio: KnownRadio?
-
-    func validate() throws {
-        guard !profiles.isEmpty else {
-            throw ValidationError("name a profile, as in: mynah check strap.yaml")
-        }
-    }
 
     func run() throws {
         var hasErrors = false

@@ -13,7 +13,8 @@ enum EventText {
     static func detail(of event: DeviceEvent) -> String {
         switch event.name {
         case .ready:
-            return "\(event.string("profile") ?? "") plays on \(event.string("radio") ?? "")"
+            return PrintableText.of(
+                "\(event.string("profile") ?? "") plays on \(event.string("radio") ?? "")")
         case .advertisingStarted, .advertisingChanged:
             return advertising(event)
         case .read, .write, .notified, .subscribed, .unsubscribed, .confirmed, .error:
@@ -79,7 +80,8 @@ enum EventText {
 
     private static func plain(_ field: JSON.Member) -> String {
         switch field.value {
-        case .string(let text): field.key == "message" ? text : "\(field.key) \(text)"
+        case .string(let text):
+            field.key == "message" ? PrintableText.of(text) : "\(field.key) \(PrintableText.of(text))"
         default: "\(field.key) \(field.value.text)"
         }
     }

@@ -34,6 +34,7 @@ final class Interruption: Sendable {
     }
 
     private let state = Lock<State>(.waiting(nil))
+    private let lastWork = Lock<(@Sendable () -> Void)?>(nil)
 
     init() {
         signal(SIGPIPE, SIG_IGN)
@@ -50,10 +51,17 @@ final class Interruption: Sendable {
                 _ = nextArrival()
                 interruption.interrupt()
                 // A second signal ends the process at once, whatever is still being withdrawn.
-                _exit(128 + nextArrival())
+                let number = nextArrival()
+                interruption.lastWork.withLock { $0 }?()
+                _exit(128 + number)
             }, box.toOpaque())
         precondition(code == 0, "the signal thread could not be started")
         pthread_detach(thread)
+    }
+
+    /// Has this done when a second signal ends the process, on a thread of its own.
+    func beforeTheSecondEndsAll(_ work: @escaping @Sendable () -> Void) {
+        lastWork.withLock { $0 = work }
     }
 
     /// Ends the run as a signal would.

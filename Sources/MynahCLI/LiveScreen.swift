@@ -67,10 +67,15 @@ final class LiveScreen: Sendable {
             return state.model.summary
         }
         queue.sync {}
+        giveTerminalBack()
+        Descriptor.write(Array((last.joined(separator: "\n") + "\n").utf8), to: 1)
+    }
+
+    /// Puts the terminal back as it was found.
+    func giveTerminalBack() {
         Descriptor.write(Array("\u{1B}[?25h\u{1B}[?1049l".utf8), to: 1)
         var settings = saved
         tcsetattr(0, TCSANOW, &settings)
-        Descriptor.write(Array((last.joined(separator: "\n") + "\n").utf8), to: 1)
     }
 
     private func planDraw(after delay: DispatchTimeInterval) {

@@ -13,16 +13,19 @@ struct MynahCommand: AsyncParsableCommand {
 
               mynah new heart-rate > strap.yaml     a commented profile to start from
               mynah check strap.yaml                every problem with its line and column
-              mynah show strap.yaml                 the attributes, and the bytes on the air
+              mynah show strap.yaml                 the attributes and bytes on the air
               mynah run strap.yaml                  on the air until Ctrl-C
             """,
         version: "0.1.0",
         subcommands: [RunCommand.self, CheckCommand.self, ShowCommand.self, NewCommand.self])
 
     static func main() async {
-        // The parser would call the word an unexpected argument.
+        Descriptor.openStandardOnes()
+        // The parser would call the word an unexpected argument, and behind help pass it over.
         let commands = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
-        if let word = CommandLine.arguments.dropFirst().first, !word.hasPrefix("-"), !commands.contains(word)
+        let words = CommandLine.arguments.dropFirst().prefix(2)
+        if let word = words.first == "help" ? words.dropFirst().first : words.first, !word.hasPrefix("-"),
+            !commands.contains(word)
         {
             let near = NearestName.of(word, among: commands).map { "; did you mean \"\($0)\"?" } ?? ""
             exit(withError: ValidationError("there is no command \"\(word)\"\(near)"))
@@ -35,4 +38,16 @@ struct MynahCommand: AsyncParsableCommand {
 enum Exit {
     static let problems = ExitCode(1)
     static let usage = ExitCode(64)
+
+    /// Tells wrong usage as the parser does, which has done its work by the time a command runs.
+    static func wrongUsage(_ message: String, of command: any ParsableCommand.Type) -> ExitCode {
+        let name = command.configuration.commandName ?? ""
+        StandardError.print(
+            """
+            Error: \(message)
+            Usage: \(MynahCommand.usageString(for: command))
+              See 'mynah \(name) --help' for more information.
+            """)
+        return usage
+    }
 }

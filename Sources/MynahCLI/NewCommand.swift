@@ -19,9 +19,8 @@ struct NewCommand: ParsableCommand {
     func validate() throws {
         guard ProfileTemplates.text(named: template) == nil else { return }
         let near = NearestName.of(template, among: ProfileTemplates.names).map { "; did you mean \"\($0)\"?" }
-        throw ValidationError(
-            "there is no template \"\(template)\"\(near ?? ""); there are \(ProfileTemplates.names.joined(separator: ", "))"
-        )
+        let names = ProfileTemplates.names.joined(separator: ", ")
+        throw ValidationError("there is no template \"\(template)\" among \(names)\(near ?? "")")
     }
 
     func run() {

@@ -15,6 +15,15 @@ enum StandardError {
 }
 
 enum Descriptor {
+    /// Puts /dev/null where standard input, output or error is closed.
+    ///
+    /// The next file to be opened would get its number, and events would be written into the bus's socket.
+    static func openStandardOnes() {
+        for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
+            _ = open("/dev/null", O_RDWR)
+        }
+    }
+
     /// Writes everything; false when the reader is gone.
     @discardableResult
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
@@ -86,8 +95,15 @@ final class EventOutput: Sendable {
         }
     }
 
-    /// Returns when everything is written.
+    /// Returns when everything is written, or when nobody has read any of it for a second.
     func flush() {
-        queue.sync {}
+        let isWritten = DispatchSemaphore(value: 0)
+        queue.async { isWritten.signal() }
+        var before = Int.max
+        while isWritten.wait(timeout: .now() + .seconds(1)) == .timedOut {
+            let waiting = state.withLock { $0.waiting }
+            guard waiting < before else { return }
+            before = waiting
+        }
     }
 }

@@ -1,16 +1,15 @@
-import ArgumentParser
 import MynahBlueZ
 import MynahCore
 import MynahProfiles
 
 /// What `--radio` may say to `run`.
-enum RunRadio: String, ExpressibleByArgument, CaseIterable {
+enum RunRadio: String, CaseIterable {
     case auto
     case bluez
 }
 
 /// What `--radio` may say to `check` and `show`, which need no radio.
-enum KnownRadio: String, ExpressibleByArgument, CaseIterable {
+enum KnownRadio: String, CaseIterable {
     case virtual
     case bluez
 

@@ -14,14 +14,14 @@ import MynahSupport
 #endif
 
 /// How events are told.
-enum EventFormat: String, ExpressibleByArgument, CaseIterable {
+enum EventFormat: String, CaseIterable {
     case text
     case json
     case off
 }
 
 /// How much is logged.
-enum LogLevel: String, ExpressibleByArgument, CaseIterable {
+enum LogLevel: String, CaseIterable {
     case trace, debug, info, notice, warning, error
 
     var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .warning }
@@ -42,13 +42,19 @@ struct RunCommand: AsyncParsableCommand {
         completion: .file(extensions: ["yaml", "yml", "json"]))
     var profiles: [String]
 
-    @Option(help: "auto takes BlueZ and says so.")
+    @Option(
+        help: "auto or bluez; auto, the default, takes BlueZ and says so.",
+        completion: Choice.completion(of: RunRadio.self),
+        transform: Choice.parse)
     var radio: RunRadio = .auto
 
     @Option(help: "hci0 or AA:BB:CC:DD:EE:FF; once for each profile, in order. Default: the first.")
     var adapter: [String] = []
 
-    @Option(help: "text (a screen on a terminal, lines into a pipe), json (one object a line) or off.")
+    @Option(
+        help:
+            "text (the default: a screen on a terminal, lines into a pipe), json (one object a line) or off.",
+        completion: Choice.completion(of: EventFormat.self), transform: Choice.parse)
     var events: EventFormat = .text
 
     @Option(help: "Makes the generators repeat themselves. Default: another each time.")
@@ -58,28 +64,29 @@ struct RunCommand: AsyncParsableCommand {
         help: "Notifications handed to bluetoothd in a second, which queues them without limit; 0: no limit.")
     var notificationRate: Int = 2000
 
-    @Option(help: "trace, debug, info, notice, warning or error; written to standard error.")
+    @Option(
+        help: "trace, debug, info, notice, warning (the default) or error; written to standard error.",
+        completion: Choice.completion(of: LogLevel.self), transform: Choice.parse)
     var logLevel: LogLevel = .warning
 
-    // Not in `validate()`, which speaks before an unknown option is told: what stands behind one looks like a profile.
-    private func checkUsage() throws {
-        guard !profiles.isEmpty else {
-            throw ValidationError("name a profile, as in: mynah run profiles/heart-rate.yaml")
-        }
-        guard notificationRate >= 0 else { throw ValidationError("--notification-rate cannot be negative") }
+    // Not by `validate()`, which speaks before an unknown option is told: what stands behind one looks like a profile.
+    private var misuse: String? {
+        if notificationRate < 0 { return "--notification-rate cannot be negative" }
         if profiles.count > 1, adapter.count != profiles.count {
-            throw ValidationError(
+            return
                 "\(profiles.count) accessories need a radio each: give --adapter \(profiles.count) times, in their order"
-            )
         }
         if adapter.count > profiles.count {
-            throw ValidationError(
-                "--adapter is given \(adapter.count) times for \(profiles.count) profile(s)")
+            return "--adapter is given \(adapter.count) times for \(profiles.count) profile(s)"
         }
+        if Set(adapter.map { $0.uppercased() }).count < adapter.count {
+            return "an adapter is named twice, and each accessory needs one of its own"
+        }
+        return nil
     }
 
     func run() async throws {
-        try checkUsage()
+        if let misuse { throw Exit.wrongUsage(misuse, of: Self.self) }
         let interruption = Interruption()
         let profiles = try ProfileLoading.load(profiles)
         for profile in profiles where profile.app != nil {

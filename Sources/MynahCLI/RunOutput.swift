@@ -27,7 +27,9 @@ final class RunOutput: Sendable {
             kind = .json(EventOutput { interruption.interrupt() })
         case .text:
             if isatty(1) == 1, isatty(0) == 1 {
-                kind = .screen(LiveScreen(profiles: profiles))
+                let screen = LiveScreen(profiles: profiles)
+                interruption.beforeTheSecondEndsAll { screen.giveTerminalBack() }
+                kind = .screen(screen)
             } else {
                 kind = .text(EventOutput { interruption.interrupt() })
             }

@@ -17,14 +17,14 @@ struct ScreenModel {
     private var radio = ""
     private var state = "starting"
     private var advertising: [String] = []
-    private var centrals: [(name: String, mtu: String)] = []
+    private var centrals: [(central: String?, name: String, mtu: String)] = []
     private var order: [String] = []
     private var rows: [String: Row] = [:]
     private var log: [String] = []
     private var asked: String?
 
     init(title: String) {
-        self.title = title
+        self.title = PrintableText.of(title)
     }
 
     mutating func take(_ event: DeviceEvent) {
@@ -39,13 +39,12 @@ struct ScreenModel {
         case .centralConnected:
             let name = [event.string("central"), event.string("name")].compactMap { $0 }.joined(
                 separator: " ")
-            centrals.append((name, ""))
+            centrals.append((event.string("central"), PrintableText.of(name), ""))
         case .centralDisconnected:
-            centrals.removeAll { $0.name.hasPrefix(event.string("central") ?? " ") }
+            centrals.removeAll { $0.central == event.string("central") }
             asked = nil
         case .mtuChanged:
-            for index in centrals.indices where centrals[index].name.hasPrefix(event.string("central") ?? " ")
-            {
+            for index in centrals.indices where centrals[index].central == event.string("central") {
                 centrals[index].mtu = event["mtu"]?.text ?? ""
             }
         case .radioLost:

@@ -10,7 +10,7 @@ struct ShowCommand: ParsableCommand {
         commandName: "show",
         abstract: "Shows a profile's attributes and the bytes it puts on the air, without any radio.")
 
-    enum Format: String, ExpressibleByArgument, CaseIterable {
+    enum Format: String, CaseIterable {
         case text
         case json
     }
@@ -20,10 +20,13 @@ struct ShowCommand: ParsableCommand {
 
     @Option(
         help:
-            "Whose bytes: virtual, what the device itself would send, or bluez, as bluetoothd arranges them.")
+            "Whose bytes: virtual (the default), what the device itself would send, or bluez, as bluetoothd arranges them.",
+        completion: Choice.completion(of: KnownRadio.self), transform: Choice.parse)
     var radio: KnownRadio = .virtual
 
-    @Option(help: "text or json.")
+    @Option(
+        help: "text (the default) or json.", completion: Choice.completion(of: Format.self),
+        transform: Choice.parse)
     var format: Format = .text
 
     func run() throws {
@@ -42,7 +45,9 @@ struct ShowCommand: ParsableCommand {
         }
         switch format {
         case .json: print(ProfileView.json(of: profile, report).prettyText)
-        case .text: print(ProfileView.text(of: profile, report))
+        case .text:
+            // Line by line: a profile's names may have anything in them.
+            for line in ProfileView.text(of: profile, report) { print(PrintableText.of(line)) }
         }
     }
 }
@@ -83,7 +88,7 @@ enum ProfileView {
         ])
     }
 
-    static func text(of profile: Profile, _ report: AdvertisingReport) -> String {
+    static func text(of profile: Profile, _ report: AdvertisingReport) -> [String] {
         var lines = [profile.name, ""]
         lines += advertising(report)
         for service in profile.services {
@@ -94,7 +99,7 @@ enum ProfileView {
                     + (includes.isEmpty ? "" : "  includes " + includes.joined(separator: ", ")))
             for characteristic in service.characteristics { lines += text(of: characteristic) }
         }
-        return lines.joined(separator: "\n")
+        return lines
     }
 
     private static func text(of characteristic: Profile.Characteristic) -> [String] {

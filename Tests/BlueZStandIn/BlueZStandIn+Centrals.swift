@@ -2,12 +2,13 @@ import MynahDBus
 
 extension BlueZStandIn {
     /// A central with an address, which plays a phone for the test.
-    public func central(_ address: String = "F0:F1:F2:F3:F4:F5", on adapter: String = "hci0")
-        -> VirtualCentral
-    {
+    public func central(
+        _ address: String = "F0:F1:F2:F3:F4:F5", on adapter: String = "hci0", named name: String? = nil
+    ) -> VirtualCentral {
         if centrals[address] == nil {
             centrals[address] = CentralState(
-                address: address, adapter: adapter, path: devicePath(address, on: adapter) ?? .root)
+                address: address, name: name, adapter: adapter,
+                path: devicePath(address, on: adapter) ?? .root)
         }
         return VirtualCentral(self, address: address)
     }
@@ -114,6 +115,7 @@ extension BlueZStandIn {
         guard let central = centrals[address] else { return nil }
         switch property {
         case "Address", "Alias": return .string(address)
+        case "Name": return central.name.map { .string($0) }
         case "AddressType": return "random"
         case "Paired", "Bonded": return .bool(central.isBonded)
         case "Trusted": return .bool(central.isTrusted)

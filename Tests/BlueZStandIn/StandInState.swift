@@ -51,6 +51,8 @@ struct AgentState {
 /// A central, whether connected or not.
 struct CentralState {
     let address: String
+    /// What it calls itself; nil: it has not said.
+    var name: String?
     var adapter: String
     var path: ObjectPath
     var isKnown = false

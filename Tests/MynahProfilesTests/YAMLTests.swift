@@ -101,7 +101,8 @@ import Testing
     func pipes() throws {
         let pipe = try #require(Pipe())
         // A shell takes longer to start than reading does.
-        let child = ChildProcess("sh", ["-c", "echo mynah: 1; echo name: Piped"], passing: [pipe.writer: 1])
+        let child = ChildProcess(
+            "sh", ["-c", "echo mynah: 1; echo name: Piped"], passing: [pipe.writer: 1])
         pipe.closeWriter()
         let profile = try ProfileLoader.load(path: pipe.path)
         #expect(profile.name == "Piped")

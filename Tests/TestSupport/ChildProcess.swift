@@ -19,9 +19,9 @@ public final class ChildProcess: Sendable {
     /// Starts `name`, looked up in PATH, with descriptors of ours as descriptors of its own, and with these variables
     /// beside ours (nil: without it); nil when it cannot be started.
     ///
-    /// Standard input and error are empty and unseen unless passed. No signal is blocked or ignored in it.
+    /// Standard input is empty, and standard output and error are unseen, unless passed. No signal is blocked or ignored in it.
     public init?(
-        _ name: String, _ arguments: [String], passing descriptors: [Int32: Int32] = [:],
+        _ name: String, _ arguments: [String], passing descriptors: KeyValuePairs<Int32, Int32> = [:],
         environment: [String: String?] = [:]
     ) {
         guard let identifier = Spawn.start(name, arguments, passing: descriptors, environment) else {
@@ -90,7 +90,7 @@ enum Spawn {
     }
 
     static func start(
-        _ name: String, _ arguments: [String], passing descriptors: [Int32: Int32],
+        _ name: String, _ arguments: [String], passing descriptors: KeyValuePairs<Int32, Int32>,
         _ environment: [String: String?] = [:]
     ) -> pid_t? {
         var actions = posix_spawn_file_actions_t()
@@ -98,7 +98,9 @@ enum Spawn {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         // A test's output is its own; what went wrong shows in what the process does.
-        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        for descriptor: Int32 in 1...2 {
+            posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_WRONLY, 0)
+        }
         for (ours, its) in descriptors { posix_spawn_file_actions_adddup2(&actions, ours, its) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

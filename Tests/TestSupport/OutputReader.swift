@@ -23,9 +23,15 @@ public final class OutputReader: Sendable {
         (reader, writer) = ends
     }
 
+    /// Reads what is written to another descriptor, which it closes at the end, such as a terminal's.
+    public init(reading descriptor: Int32) {
+        reader = descriptor
+        writer = -1
+    }
+
     /// The process has its end: closes ours and reads until it has closed its own.
     public func start() {
-        close(writer)
+        if writer >= 0 { close(writer) }
         DispatchQueue(label: "mynah.output").async { [self] in
             var buffer = [UInt8](repeating: 0, count: 65536)
             while true {

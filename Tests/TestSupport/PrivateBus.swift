@@ -47,6 +47,9 @@ public final class PrivateBus: Sendable {
     /// Ends the bus, by its process identifier, and waits for it.
     public func stop() { process.withLock { $0.stop() } }
 
+    /// Has the bus do nothing at all until it is ended.
+    public func freeze() { process.withLock { $0.send(SIGSTOP) } }
+
     /// Starts the bus again at the same address, ending it first where it runs, and returns when it listens.
     public func restart() throws(Failure) {
         stop()

@@ -1,0 +1,24 @@
+import ArgumentParser
+import MynahSupport
+
+/// One of a few words, as an option takes it; one that is none of them is told with the near one.
+enum Choice {
+    static func parse<Value: RawRepresentable & CaseIterable>(_ text: String) throws -> Value
+    where Value.RawValue == String {
+        if let value = Value(rawValue: text) { return value }
+        let words = words(of: Value.self)
+        let near = NearestName.of(text, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
+        throw ValidationError("it is one of \(words.joined(separator: ", "))\(near)")
+    }
+
+    static func words<Value: RawRepresentable & CaseIterable>(of type: Value.Type) -> [String]
+    where Value.RawValue == String {
+        type.allCases.map(\.rawValue)
+    }
+
+    /// What a shell completes it to.
+    static func completion<Value: RawRepresentable & CaseIterable>(of type: Value.Type) -> CompletionKind
+    where Value.RawValue == String {
+        .list(words(of: type))
+    }
+}

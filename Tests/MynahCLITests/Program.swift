@@ -1,0 +1,73 @@
+import Glibc
+import MynahTestSupport
+import Testing
+
+/// The built `mynah`, run as a user runs it.
+struct Program {
+    /// What a run that has ended came to.
+    struct Result {
+        var status: ChildProcess.Status
+        var output: String
+        var error: String
+    }
+
+    let child: ChildProcess
+    let output: OutputReader
+    let error: OutputReader
+
+    /// It stands beside the tests, and both are built together.
+    static let path: String? = {
+        let arguments = CommandLine.arguments
+        let bundle = arguments.firstIndex(of: "--test-bundle-path").map {
+            arguments[arguments.index(after: $0)]
+        }
+        let candidates = [bundle, realPath("/proc/self/exe"), arguments.first].compactMap { $0 }
+        return candidates.lazy.map { folder(of: $0) + "/mynah" }.first { access($0, X_OK) == 0 }
+    }()
+
+    /// Starts it on this bus or on none, with an output that the test keeps or on a terminal.
+    init(
+        _ arguments: [String], bus: String? = nil, output kept: OutputReader? = nil, terminal: Terminal? = nil
+    ) throws {
+        output = try #require(OutputReader())
+        error = try #require(OutputReader())
+        let path = try #require(Self.path, "the program stands beside the tests")
+        let descriptors: KeyValuePairs<Int32, Int32> =
+            if let terminal {
+                [error.writer: 2, terminal.device: 0, terminal.device: 1]
+            } else {
+                [error.writer: 2, kept?.writer ?? output.writer: 1]
+            }
+        let address = bus ?? "unix:path=/nonexistent/mynah/bus"
+        child = try #require(
+            ChildProcess(
+                path, arguments, passing: descriptors,
+                environment: ["DBUS_SYSTEM_BUS_ADDRESS": address, "TZ": "UTC"]))
+        output.start()
+        error.start()
+    }
+
+    /// Waits for its end.
+    func end() async -> Result {
+        let status = await child.end()
+        return Result(status: status, output: await output.text(), error: await error.text())
+    }
+
+    /// Runs it to its end, without a bus.
+    static func run(_ arguments: String...) async throws -> Result {
+        try await Program(arguments).end()
+    }
+
+    private static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    }
+
+    private static func realPath(_ path: String) -> String? {
+        guard let pointer = realpath(path, nil) else { return nil }
+        defer { free(pointer) }
+        return String(cString: pointer)
+    }
+}
+
+/// The repository's own folder.
+let repository = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 }

@@ -1,0 +1,35 @@
+import Glibc
+import MynahTestSupport
+import Testing
+
+/// A terminal of a test's own, with what a program draws on it.
+final class Terminal: Sendable {
+    /// The program's end.
+    let device: Int32
+    let output: OutputReader
+
+    init() throws {
+        let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        // <asm/ioctls.h>, whose macros Swift does not import: unlock it, and get its number.
+        let (unlock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
+        var no: Int32 = 0
+        var number: Int32 = -1
+        let isReady = ioctl(master, unlock, &no) == 0 && ioctl(master, getNumber, &number) == 0
+        try #require(isReady)
+        device = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        try #require(device >= 0)
+        var size = winsize(ws_row: 40, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(device, UInt(TIOCSWINSZ), &size)
+        output = OutputReader(reading: master)
+        output.start()
+    }
+
+    deinit { close(device) }
+
+    /// Whether it shows what is typed, and hands it on by the line, as a shell expects it.
+    var isAsUsual: Bool {
+        var settings = termios()
+        let wanted = tcflag_t(ECHO | ICANON)
+        return tcgetattr(device, &settings) == 0 && settings.c_lflag & wanted == wanted
+    }
+}
