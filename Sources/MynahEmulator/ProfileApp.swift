@@ -1,0 +1,73 @@
+import MynahCore
+public import MynahLifecycle
+public import MynahProfiles
+
+extension AppRules {
+    /// The rules of the app that a profile declares.
+    public init(_ app: Profile.App) {
+        self.init()
+        backgroundModes = Set(app.backgroundModes.compactMap { BackgroundMode(rawValue: $0.rawValue) })
+        isRestorable = app.restoreIdentifier != nil
+        suspendAfter = app.suspendAfter
+    }
+}
+
+extension PhoneAdvertising {
+    /// The phone that a profile's app is on.
+    public init(_ app: Profile.App) {
+        self.init(
+            iOS: app.iOS, foregroundInterval: app.foregroundInterval,
+            backgroundInterval: app.backgroundInterval)
+    }
+}
+
+extension AppAdvertisement {
+    /// What an app asks for of what a profile advertises.
+    public init(_ advertising: Profile.Advertising, mode: AdvertisingMode) {
+        self.init(
+            localName: advertising.advertisement.localName,
+            serviceUUIDs: advertising.advertisement.serviceUUIDs, mode: mode)
+    }
+}
+
+extension AppState {
+    /// The state that a profile has its app start in.
+    public init(_ state: Profile.App.StartState) {
+        switch state {
+        case .foreground: self = .foreground
+        case .background: self = .background
+        case .suspended: self = .suspended
+        }
+    }
+}
+
+extension Profile {
+    /// What a phone with this app alone has on the air while the app is in a state; nil: an accessory's profile.
+    ///
+    /// The app's own life says how it is advertised then, from its launch on with Bluetooth powered on.
+    public func phoneAdvertisement(in state: App.StartState) -> PhoneAdvertisement? {
+        guard let app else { return nil }
+        let phone = PhoneAdvertising(app)
+        guard let advertising else { return phone.compose([]) }
+        var life = AppLifecycle<ContinuousClock.Instant>(AppRules(app))
+        let now = ContinuousClock.now
+        var events: [AppEvent] = [.radioState(.poweredOn), .launch]
+        switch state {
+        case .foreground: break
+        case .background: events.append(.enterBackground)
+        case .suspended: events += [.enterBackground, .suspend]
+        }
+        for event in events { _ = life.handle(event, at: now) }
+        let wishes = AppAdvertisement(advertising, mode: life.advertisingMode)
+        var air = phone.compose([wishes])
+        if wishes.mode == .off {
+            let reason =
+                "without the background mode bluetooth-peripheral nothing is advertised off the screen"
+            air.omitted = [
+                (wishes.localName == nil ? [] : ["localName"])
+                    + wishes.serviceUUIDs.indices.map { "serviceUUIDs[\($0)]" }
+            ].map { $0.map { .init(item: $0, reason: reason) } }
+        }
+        return air
+    }
+}

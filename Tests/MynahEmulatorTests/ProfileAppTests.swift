@@ -1,0 +1,81 @@
+import MynahCore
+import MynahEmulator
+import MynahLifecycle
+import MynahProfiles
+import MynahSupport
+import Testing
+
+@Suite struct ProfileAppTests {
+    private static func profile(_ app: String) throws -> Profile {
+        try ProfileLoader.load(
+            text: """
+                mynah: 1
+                name: Test
+                app: \(app)
+                advertising: {localName: Fred, serviceUUIDs: [C007]}
+                """, file: "app.yaml")
+    }
+
+    private static func bytes(_ profile: Profile, _ state: Profile.App.StartState) -> [String]? {
+        profile.phoneAdvertisement(in: state)?.bytes.map { bytes in
+            [Hex.encode(bytes.data.bytes), Hex.encode(bytes.scanResponse.bytes)]
+        }
+    }
+
+    @Test func `what a profile says of its app decides over its life`() throws {
+        let app = try #require(
+            try Self.profile(
+                "{backgroundModes: [bluetooth-central, bluetooth-peripheral], restoreIdentifier: a, suspendAfter: 1 s}"
+            ).app)
+        let rules = AppRules(app)
+        #expect(rules.backgroundModes == [.bluetoothCentral, .bluetoothPeripheral])
+        #expect(rules.isRestorable)
+        #expect(rules.suspendAfter == .seconds(1))
+        #expect(try AppRules(#require(try Self.profile("{}").app)) == AppRules())
+    }
+
+    @Test func `every background mode and state of a profile is one of an app`() {
+        for mode in Profile.App.BackgroundMode.allCases {
+            #expect(BackgroundMode(rawValue: mode.rawValue) != nil)
+        }
+        for state in Profile.App.StartState.allCases { #expect(AppState(state).rawValue == state.rawValue) }
+    }
+
+    @Test func `what a profile says of the phone decides over its advertising`() throws {
+        let app = try #require(
+            try Self.profile("{iOS: 11, foregroundInterval: 20 ms, backgroundInterval: 1 s}").app)
+        let phone = PhoneAdvertising(app)
+        #expect(phone.placement == .advertisingData)
+        #expect(phone.foregroundInterval == .milliseconds(20))
+        #expect(phone.backgroundInterval == .seconds(1))
+        #expect(try PhoneAdvertising(#require(try Self.profile("{}").app)) == PhoneAdvertising())
+    }
+
+    @Test func `an app with bluetooth-peripheral is on the air in every state`() throws {
+        let profile = try Self.profile("{backgroundModes: [bluetooth-peripheral]}")
+        #expect(Self.bytes(profile, .foreground) == ["02011A030307C0050946726564", ""])
+        let mask = "14FF4C000100000000100000000000000000000000"
+        #expect(Self.bytes(profile, .background) == ["02011A", mask])
+        #expect(profile.phoneAdvertisement(in: .suspended) == profile.phoneAdvertisement(in: .background))
+    }
+
+    @Test func `an app without it is silent off the screen, and everything it asked for is named`() throws {
+        let profile = try Self.profile("{}")
+        #expect(Self.bytes(profile, .foreground) != nil)
+        for state in [Profile.App.StartState.background, .suspended] {
+            let air = try #require(profile.phoneAdvertisement(in: state))
+            #expect(air.bytes == nil)
+            #expect(air.omitted.first?.map(\.item) == ["localName", "serviceUUIDs[0]"])
+        }
+    }
+
+    @Test func `an app that advertises nothing is silent in the foreground too`() throws {
+        let profile = try ProfileLoader.load(text: "mynah: 1\nname: Test\napp: {}\n", file: "app.yaml")
+        #expect(try #require(profile.phoneAdvertisement(in: .foreground)).bytes == nil)
+    }
+
+    @Test func `an accessory has no phone`() throws {
+        let profile = try ProfileLoader.load(text: "mynah: 1\nname: Test\n", file: "strap.yaml")
+        #expect(profile.phoneAdvertisement(in: .foreground) == nil)
+    }
+}
