@@ -3,10 +3,12 @@ import MynahSupport
 
 /// AD structures in words.
 enum ADNames {
-    static func describe(_ structure: ADStructure) -> String {
+    /// `known`: those whose bits are looked for in an overflow area.
+    static func describe(_ structure: ADStructure, among known: [BluetoothUUID] = []) -> String {
         let data = structure.data
+        if let area = OverflowArea(structure) { return describe(area, among: known) }
         return switch structure.type.rawValue {
-        case 0x01: "Flags"
+        case 0x01: "Flags: " + flags(data)
         case 0x02, 0x03: "16-bit service UUIDs: " + uuids(data, width: 2)
         case 0x04, 0x05: "32-bit service UUIDs: " + uuids(data, width: 4)
         case 0x06, 0x07: "128-bit service UUIDs: " + uuids(data, width: 16)
@@ -25,10 +27,34 @@ enum ADNames {
         }
     }
 
+    /// The words of the bits (Core Specification Supplement, Part A, 1.3).
+    private static func flags(_ data: [UInt8]) -> String {
+        let names: [(UInt8, String)] = [
+            (0x01, "limited discoverable"), (0x02, "general discoverable"), (0x04, "no BR/EDR"),
+            (0x18, "LE and BR/EDR at once"),
+        ]
+        let bits = data.first ?? 0
+        let words = names.filter { bits & $0.0 != 0 }.map(\.1)
+        return words.isEmpty ? "none set" : words.joined(separator: ", ")
+    }
+
+    private static func describe(_ area: OverflowArea, among known: [BluetoothUUID]) -> String {
+        let found = known.filter { area.contains($0) }
+        let bits = area.mask.reduce(0) { $0 + $1.nonzeroBitCount }
+        let others = bits - Set(found.map { OverflowArea.index(of: $0) }).count
+        var words = found.map { "\(name(of: $0)) (bit \(OverflowArea.index(of: $0)))" }
+        if others > 0 { words.append("\(others) more \(others == 1 ? "bit" : "bits")") }
+        return "Apple's overflow area: " + (words.isEmpty ? "empty" : words.joined(separator: ", "))
+    }
+
+    private static func name(of uuid: BluetoothUUID) -> String {
+        AssignedNumbers.name(of: uuid) ?? uuid.description
+    }
+
     private static func uuids(_ bytes: [UInt8], width: Int) -> String {
         stride(from: 0, to: bytes.count, by: width).compactMap { start in
             BluetoothUUID(littleEndian: bytes[start..<min(start + width, bytes.count)])
-                .map { AssignedNumbers.name(of: $0) ?? $0.description }
+                .map { name(of: $0) }
         }.joined(separator: ", ")
     }
 

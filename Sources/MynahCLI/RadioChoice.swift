@@ -1,5 +1,6 @@
 import MynahBlueZ
 import MynahCore
+import MynahLifecycle
 import MynahProfiles
 
 /// What `--radio` may say to `run`.
@@ -21,7 +22,21 @@ enum KnownRadio: String, CaseIterable {
         }
     }
 
-    /// What it puts on the air for an accessory.
+    /// What it puts on the air for a phone and its apps.
+    func report(_ phone: PhoneAdvertisement) throws(AdvertisementError) -> AdvertisingReport {
+        let omitted = phone.omitted.flatMap { $0 }
+        guard let advertisement = phone.advertisement else {
+            return AdvertisingReport(isOn: false, omitted: omitted)
+        }
+        var report = try report(advertisement)
+        if let interval = report.interval, interval.lowerBound == phone.interval.lowerBound {
+            report.interval = phone.interval
+        }
+        report.omitted = omitted + report.omitted
+        return report
+    }
+
+    /// What it puts on the air for an advertisement.
     func report(_ advertisement: Advertisement) throws(AdvertisementError) -> AdvertisingReport {
         switch self {
         case .bluez:

@@ -8,7 +8,11 @@ import MynahSupport
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Shows a profile's attributes and the bytes it puts on the air, without any radio.")
+        abstract: "Shows a profile's attributes and the bytes it puts on the air, without any radio.",
+        discussion: """
+            With app: the bytes are those of an iPhone with this app alone, and another in each of the app's states. Text \
+            shows every state, JSON the one that the app starts in, unless --state names one.
+            """)
 
     enum Format: String, CaseIterable {
         case text
@@ -25,6 +29,11 @@ struct ShowCommand: ParsableCommand {
     var radio: KnownRadio = .virtual
 
     @Option(
+        help: "foreground, background or suspended: the state of an iOS app to show.",
+        completion: Choice.completion(of: Profile.App.StartState.self), transform: Choice.parse)
+    var state: Profile.App.StartState?
+
+    @Option(
         help: "text (the default) or json.", completion: Choice.completion(of: Format.self),
         transform: Choice.parse)
     var format: Format = .text
@@ -32,34 +41,43 @@ struct ShowCommand: ParsableCommand {
     func run() throws {
         let profiles = try ProfileLoading.load([profile])
         guard let profile = profiles.first else { return }
-        let report: AdvertisingReport
+        if state != nil, profile.app == nil {
+            throw Exit.wrongUsage(
+                "--state is for a profile with app:, and \(profile.file) is an accessory's, which has no states",
+                of: ShowCommand.self)
+        }
+        let airs: [AirView]
         do throws(AdvertisementError) {
-            report =
-                try profile.advertising.map { advertising throws(AdvertisementError) in
-                    try radio.report(advertising.advertisement)
-                } ?? .silent
+            airs = try AirView.of(profile, in: states(of: profile), on: radio)
         } catch {
             let issue = profile.issue(.error, at: profile.advertising?.marks[error.field], "\(error)")
             StandardError.print(issue.description)
             throw Exit.problems
         }
         switch format {
-        case .json: print(ProfileView.json(of: profile, report).prettyText)
+        case .json: print(ProfileView.json(of: profile, airs).prettyText)
         case .text:
             // Line by line: a profile's names may have anything in them.
-            for line in ProfileView.text(of: profile, report) { print(PrintableText.of(line)) }
+            for line in ProfileView.text(of: profile, airs) { print(PrintableText.of(line)) }
         }
+    }
+
+    private func states(of profile: Profile) -> [Profile.App.StartState] {
+        guard let app = profile.app else { return [] }
+        if let state { return [state] }
+        return format == .json ? [app.state] : Profile.App.StartState.allCases
     }
 }
 
 /// A profile as `show` prints it.
 enum ProfileView {
-    static func json(of profile: Profile, _ report: AdvertisingReport) -> JSON {
-        .object([
-            .init("profile", .string(profile.name)),
-            .init("advertising", .object(EventFields.of(report))),
-            .init("services", .array(profile.services.map { json(of: $0, in: profile) })),
-        ])
+    static func json(of profile: Profile, _ airs: [AirView]) -> JSON {
+        let air = airs.first
+        var fields: [JSON.Member] = [.init("profile", .string(profile.name))]
+        if let state = air?.states.first { fields.append(.init("state", .string(state.rawValue))) }
+        fields.append(.init("advertising", .object(air?.fields ?? [])))
+        fields.append(.init("services", .array(profile.services.map { json(of: $0, in: profile) })))
+        return .object(fields)
     }
 
     private static func json(of service: Profile.Service, in profile: Profile) -> JSON {
@@ -88,9 +106,9 @@ enum ProfileView {
         ])
     }
 
-    static func text(of profile: Profile, _ report: AdvertisingReport) -> [String] {
+    static func text(of profile: Profile, _ airs: [AirView]) -> [String] {
         var lines = [profile.name, ""]
-        lines += advertising(report)
+        lines += airs.flatMap(\.text)
         for service in profile.services {
             lines.append("")
             let includes = service.includes.map { name(of: profile.services[$0].uuid) }
@@ -118,29 +136,7 @@ enum ProfileView {
             }
     }
 
-    private static func advertising(_ report: AdvertisingReport) -> [String] {
-        guard report.isOn else { return ["not advertised"] }
-        var lines = ["advertising data (\(report.data.count) of 31 bytes)"]
-        lines += structures(report.data)
-        if !report.scanResponse.isEmpty {
-            lines.append("scan response (\(report.scanResponse.count) of 31 bytes)")
-            lines += structures(report.scanResponse)
-        }
-        if let interval = report.interval {
-            lines.append("every \(DurationText.format(interval.lowerBound))")
-        }
-        lines += report.omitted.map { "not sent: \($0.item): \($0.reason)" }
-        return lines
-    }
-
-    private static func structures(_ bytes: [UInt8]) -> [String] {
-        [ADStructure].decode(bytes).structures.map { structure in
-            let hex = Hex.encode([UInt8(structure.data.count + 1), structure.type.rawValue] + structure.data)
-            return "  \(EventText.pad(hex, 48)) \(ADNames.describe(structure))"
-        }
-    }
-
-    private static func name(of uuid: BluetoothUUID) -> String {
+    static func name(of uuid: BluetoothUUID) -> String {
         AssignedNumbers.name(of: uuid).map { "\(uuid) \($0)" } ?? uuid.description
     }
 }

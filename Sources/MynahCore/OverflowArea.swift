@@ -11,7 +11,7 @@ public struct OverflowArea: Hashable, Sendable {
     public static let company: UInt16 = 0x004C
     /// The type of Apple's data that the mask stands behind.
     public static let type: UInt8 = 0x01
-    /// The bit that makes nearby iPhones offer to set up an Apple Watch.
+    /// The bit on which iPhones within centimetres offer to set up an Apple Watch.
     public static let watchSetupIndex = 66
     /// How many bytes the mask has.
     public static let byteCount = 16
@@ -61,6 +61,11 @@ public struct OverflowArea: Hashable, Sendable {
     public func contains(_ uuid: BluetoothUUID) -> Bool {
         let index = Self.index(of: uuid)
         return mask[index >> 3] & 1 << (index & 7) != 0
+    }
+
+    /// Whether iPhones within centimetres offer to set up an Apple Watch on seeing it.
+    public var setsOffWatchSetup: Bool {
+        mask[Self.watchSetupIndex >> 3] & 1 << (Self.watchSetupIndex & 7) != 0
     }
 
     /// Whether no bit is set.

@@ -93,6 +93,9 @@ struct Composition {
         if let text = app.localName, !text.isEmpty {
             omit(index, "localName", "an app in the background advertises no name")
         }
+        if app.serviceUUIDs.isEmpty {
+            omit(index, "serviceUUIDs", "without any, nothing of an app is on the air in the background")
+        }
         for (number, uuid) in app.serviceUUIDs.enumerated() where !clear.contains(uuid) {
             overflow.insert(uuid)
             omit(

@@ -24,10 +24,25 @@ extension ProfileDecoder {
         } else if let node = fields["localName"] {
             advertisement.localName = text(node, "localName")
         }
-        advertisement.serviceUUIDs = uuids(fields, "serviceUUIDs")
+        advertisement.serviceUUIDs = uuids(fields, "serviceUUIDs") { decoder, uuid, node in
+            guard isApp, OverflowArea([uuid]).setsOffWatchSetup else { return }
+            decoder.warning(
+                at: Self.mark(node),
+                "\(uuid) sets bit \(OverflowArea.watchSetupIndex) of the overflow area, on which iPhones close by offer to set up an Apple Watch; another UUID does not"
+            )
+        }
         advertisement.solicitedServiceUUIDs = uuids(fields, "solicitedServiceUUIDs")
         advertisement.interval = fields["interval"].flatMap { interval($0, "interval") }
-        if let node = fields["manufacturerData"] { advertisement.manufacturerData = manufacturerData(node) }
+        if let node = fields["manufacturerData"] {
+            advertisement.manufacturerData = manufacturerData(node)
+            let structures = AccessoryAdvertising.fields(of: advertisement).flatMap(\.structures)
+            if structures.contains(where: { OverflowArea($0)?.setsOffWatchSetup == true }) {
+                warning(
+                    at: Self.mark(node),
+                    "this is an iPhone's overflow area with bit \(OverflowArea.watchSetupIndex), on which iPhones close by offer to set up an Apple Watch"
+                )
+            }
+        }
         if let node = fields["serviceData"] { advertisement.serviceData = serviceData(node) }
         advertisement.includesTxPower = fields["txPower"].flatMap { bool($0, "txPower") } ?? false
         if let node = fields["appearance"], bool(node, "advertising.appearance") == true {
@@ -59,13 +74,17 @@ extension ProfileDecoder {
         }
     }
 
-    private mutating func uuids(_ fields: Fields, _ key: String) -> [BluetoothUUID] {
+    private mutating func uuids(
+        _ fields: Fields, _ key: String,
+        inspect: (inout ProfileDecoder, BluetoothUUID, Node) -> Void = { _, _, _ in }
+    ) -> [BluetoothUUID] {
         guard let node = fields[key] else { return [] }
         var uuids: [BluetoothUUID] = []
         var seen: Set<BluetoothUUID> = []
         for element in elements(node, key) {
             guard let uuid = serviceUUID(element) else { continue }
             if !seen.insert(uuid).inserted { error(at: element, "\(uuid) is in \(key) twice") }
+            inspect(&self, uuid, element)
             uuids.append(uuid)
         }
         return uuids

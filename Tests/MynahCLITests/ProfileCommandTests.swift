@@ -113,6 +113,98 @@ import Testing
         #expect(characteristics.first?["properties"] as? [String] == ["read", "notify"])
     }
 
+    private static let app = """
+        mynah: 1
+        name: Monitor
+        app: {backgroundModes: [bluetooth-peripheral], state: background}
+        advertising: {localName: uynguyen, serviceUUIDs: [2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6, FD64, C007]}
+        """
+
+    @Test(arguments: [
+        ([], "background"), (["--state", "foreground"], "foreground"),
+        (["--state", "suspended"], "suspended"),
+    ])
+    func `the JSON of an app is that of the state it starts in, or of --state`(
+        arguments: [String], state: String
+    ) async throws {
+        let file = try ProfileFile(Self.app)
+        let result = try await Program(["show", file.path, "--format", "json"] + arguments).end()
+        #expect(result.status == .exited(0))
+        let shown = try json(result.output)
+        #expect(shown["state"] as? String == state)
+        let air = try #require(shown["advertising"] as? [String: Any])
+        let mask = "14FF4C000100000000100000000000080000000000"
+        let omitted = (air["omitted"] as? [[String: String]])?.compactMap { $0["item"] }
+        if state == "foreground" {
+            #expect(
+                air["data"] as? String == "02011A1107A6FFA91B91F4F2AD0F4A6DCF5444232F" + "050364FD07C0")
+            #expect(air["scanResponse"] as? String == "0909" + "75796E677579656E")
+            #expect(air["intervalMilliseconds"] as? Double == 30)
+            #expect((air["intervalSource"] as? String)?.hasPrefix("assumed") == true)
+        } else {
+            #expect(air["data"] as? String == "02011A")
+            #expect(air["scanResponse"] as? String == mask)
+            #expect(air["intervalMilliseconds"] as? Double == 181.25)
+            #expect(air["intervalMaximumMilliseconds"] as? Double == 187.5)
+            #expect((air["intervalSource"] as? String)?.hasPrefix("measured") == true)
+            #expect(omitted == ["localName", "serviceUUIDs[0]", "serviceUUIDs[1]", "serviceUUIDs[2]"])
+        }
+    }
+
+    @Test func `the text of an app has every state, one below the other`() async throws {
+        let file = try ProfileFile(Self.app)
+        let all = try await Program.run("show", file.path)
+        #expect(all.status == .exited(0))
+        let lines = all.output.split(separator: "\n").map(String.init)
+        let heads = ["Monitor", "foreground", "background, suspended"]
+        #expect(lines.filter { heads.contains($0) } == heads)
+        #expect(all.output.contains("every 30 ms (assumed"))
+        #expect(all.output.contains("every 181.25 ms to 187.5 ms (measured on one iPhone 6 with iOS 11)"))
+        #expect(
+            all.output.contains(
+                "Apple's overflow area: 2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6 (bit 83), FD64 (bit 83), C007 (bit 36)"
+            ))
+        let one = try await Program.run("show", file.path, "--state", "suspended")
+        #expect(one.output.contains("\nsuspended\n"))
+        #expect(!one.output.contains("foreground"))
+    }
+
+    @Test func `an app of the foreground only is silent elsewhere, and says why`() async throws {
+        let file = try ProfileFile(
+            "mynah: 1\nname: x\napp: {}\nadvertising: {localName: Fred, serviceUUIDs: [C007]}\n")
+        let result = try await Program.run("show", file.path, "--state", "suspended")
+        #expect(result.output.contains("\nsuspended\n  not advertised\n"))
+        #expect(
+            result.output.contains(
+                "  omitted: localName, serviceUUIDs[0] (C007): without the background mode bluetooth-peripheral"
+            ))
+        let shown = try json(
+            try await Program.run("show", file.path, "--state", "background", "--format", "json").output)
+        #expect((shown["advertising"] as? [String: Any])?["on"] as? Bool == false)
+    }
+
+    @Test func `bluetoothd's bytes for an app are the nearest to an iPhone's, and what differs is named`()
+        async throws
+    {
+        let file = try ProfileFile(Self.app)
+        let result = try await Program.run(
+            "show", file.path, "--radio", "bluez", "--state", "background", "--format", "json")
+        let air = try #require(try json(result.output)["advertising"] as? [String: Any])
+        #expect(air["data"] as? String == "14FF4C000100000000100000000000080000000000" + "020106")
+        #expect(air["scanResponse"] as? String == "")
+        let items = (air["omitted"] as? [[String: String]])?.compactMap { $0["item"] } ?? []
+        #expect(Set(items).isSuperset(of: ["localName", "flags", "scanResponse"]))
+    }
+
+    @Test func `an accessory has no states to show`() async throws {
+        let result = try await Program.run(
+            "show", "\(repository)/profiles/battery.yaml", "--state", "background")
+        #expect(result.status == .exited(64))
+        #expect(result.output.isEmpty)
+        #expect(result.error.contains("which has no states"))
+        #expect(result.error.contains("Usage: mynah show"))
+    }
+
     @Test func `what cannot be shown is told as check tells it`() async throws {
         let file = try ProfileFile("mynah: 1\nname: x\nservice: []\n")
         let result = try await Program.run("show", file.path)

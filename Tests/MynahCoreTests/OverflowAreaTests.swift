@@ -49,9 +49,12 @@ import Testing
         #expect(area.mask == [UInt8](repeating: 0, count: 15) + [0x01])
     }
 
-    @Test func `Apple Watch's set-up service has the index that is warned of`() {
-        #expect(
-            OverflowArea.index(of: "9AA4730F-B25C-4CC3-B821-C931559FC196") == OverflowArea.watchSetupIndex)
+    @Test func `Apple Watch's set-up service is told by its bit, and by no other`() {
+        let service: BluetoothUUID = "9AA4730F-B25C-4CC3-B821-C931559FC196"
+        #expect(OverflowArea.index(of: service) == OverflowArea.watchSetupIndex)
+        for pair in OverflowPair.observed {
+            #expect(OverflowArea([pair.uuid]).setsOffWatchSetup == (pair.index == 66))
+        }
     }
 
     @Test func `the mask goes out as an iPhone with iOS 11 sent it`() {

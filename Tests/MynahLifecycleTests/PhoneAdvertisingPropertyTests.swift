@@ -101,7 +101,8 @@ private struct Wishes {
             let named = omitted.map(\.item)
             #expect(Set(named).count == named.count)
             let items = app.serviceUUIDs.indices.map { "serviceUUIDs[\($0)]" }
-            #expect(Set(named).isSubset(of: items + ["localName"]))
+            #expect(Set(named).isSubset(of: items + ["localName", "serviceUUIDs"]))
+            #expect(named.contains("serviceUUIDs") == (app.mode == .background && items.isEmpty))
             guard app.mode != .off else {
                 #expect(omitted == [])
                 continue

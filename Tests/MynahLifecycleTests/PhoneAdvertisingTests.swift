@@ -189,7 +189,7 @@ import Testing
         let air = Self.compose(AppAdvertisement(localName: "Fred", serviceUUIDs: [], mode: .background))
         #expect(air.bytes == nil)
         #expect(air.advertisement == nil)
-        #expect(air.omitted.first?.map(\.item) == ["localName"])
+        #expect(air.omitted.first?.map(\.item) == ["localName", "serviceUUIDs"])
     }
 
     @Test func `nobody advertising is silence`() {

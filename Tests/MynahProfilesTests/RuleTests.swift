@@ -202,6 +202,24 @@ private struct Broken: CustomTestStringConvertible {
         #expect(try profile(head("app: {}\nadvertising: {localName: \(name)}\n")).warnings.isEmpty)
     }
 
+    @Test("what makes iPhones close by offer to set up a watch is a warning")
+    func watchSetup() {
+        let service = "9AA4730F-B25C-4CC3-B821-C931559FC196"
+        let words = "of the overflow area, on which iPhones close by offer to set up an Apple Watch"
+        #expect(
+            problems(head("app: {}\nadvertising:\n  serviceUUIDs: [180D, \(service)]\n")) == [
+                "5:24: warning: \(service) sets bit 66 \(words); another UUID does not"
+            ])
+        // In clear it is a UUID as any other.
+        #expect(problems(head("advertising:\n  localName: n\n  serviceUUIDs: [\(service)]\n")) == [])
+        let mask = "0000000000000000 FF 00000000000000"
+        #expect(
+            problems(head("advertising:\n  manufacturerData: {0x004C: 01 \(mask)}\n  localName: \"\"\n")) == [
+                "4:21: warning: this is an iPhone's overflow area with bit 66, on which iPhones close by offer to set up an Apple Watch"
+            ])
+        #expect(problems(head("advertising:\n  manufacturerData: {0x004D: 01 \(mask)}\n")) == [])
+    }
+
     @Test("what the terminal would act on is not printed")
     func controlCharacters() {
         #expect(

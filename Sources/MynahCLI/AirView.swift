@@ -1,0 +1,113 @@
+import MynahCore
+import MynahEmulator
+import MynahLifecycle
+import MynahProfiles
+import MynahSupport
+
+/// What `show` says of the air: an accessory's, or a phone's in one or more states of its app.
+struct AirView {
+    /// The app's states in which it is so; none: an accessory.
+    var states: [Profile.App.StartState]
+    var report: AdvertisingReport
+    private let profile: Profile
+
+    /// What is on the air in each state, those that are alike together.
+    static func of(
+        _ profile: Profile, in states: [Profile.App.StartState], on radio: KnownRadio
+    ) throws(AdvertisementError) -> [AirView] {
+        guard profile.app != nil else {
+            guard let advertising = profile.advertising else {
+                return [AirView(states: [], report: .silent, profile: profile)]
+            }
+            let report = try radio.report(advertising.advertisement)
+            return [AirView(states: [], report: report, profile: profile)]
+        }
+        var airs: [AirView] = []
+        for state in states {
+            guard let phone = profile.phoneAdvertisement(in: state) else { continue }
+            let report = try radio.report(phone)
+            if let last = airs.indices.last, airs[last].report == report {
+                airs[last].states.append(state)
+            } else {
+                airs.append(AirView(states: [state], report: report, profile: profile))
+            }
+        }
+        return airs
+    }
+
+    /// Where the figure for the interval comes from; nil: from the profile or the radio.
+    private var intervalSource: String? {
+        guard let app = profile.app, let state = states.first, report.interval != nil else { return nil }
+        if state == .foreground { return "assumed: nobody has published what iPhones keep" }
+        return app.backgroundInterval == PhoneAdvertising().backgroundInterval
+            ? "measured on one iPhone 6 with iOS 11" : nil
+    }
+
+    // MARK: JSON
+
+    var fields: [JSON.Member] {
+        EventFields.of(report)
+            + [intervalSource.map { .init("intervalSource", .string($0)) }].compactMap { $0 }
+    }
+
+    // MARK: Text
+
+    var text: [String] {
+        guard !states.isEmpty else { return lines }
+        return [states.map(\.rawValue).joined(separator: ", ")] + lines.map { "  " + $0 }
+    }
+
+    private var lines: [String] {
+        guard report.isOn else { return ["not advertised"] + omitted }
+        var lines = ["advertising data (\(report.data.count) of 31 bytes)"]
+        lines += structures(report.data)
+        if !report.scanResponse.isEmpty {
+            lines.append("scan response (\(report.scanResponse.count) of 31 bytes)")
+            lines += structures(report.scanResponse)
+        }
+        if let interval = report.interval {
+            let ends = [interval.lowerBound, interval.upperBound].map(Self.milliseconds)
+            lines.append(
+                "every " + (ends[0] == ends[1] ? ends[0] : "\(ends[0]) to \(ends[1])")
+                    + (intervalSource.map { " (\($0))" } ?? ""))
+        }
+        return lines + omitted
+    }
+
+    private func structures(_ bytes: [UInt8]) -> [String] {
+        let uuids = profile.app == nil ? [] : profile.advertising?.advertisement.serviceUUIDs ?? []
+        return [ADStructure].decode(bytes).structures.map { structure in
+            let hex = Hex.encode([UInt8(structure.data.count + 1), structure.type.rawValue] + structure.data)
+            return "  \(EventText.pad(hex, 48)) \(ADNames.describe(structure, among: uuids))"
+        }
+    }
+
+    /// As it is compared with others: `181.25 ms`.
+    private static func milliseconds(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        return JSON.number(Double(seconds) * 1000 + Double(attoseconds) / 1e15).text + " ms"
+    }
+
+    /// One line for each reason.
+    private var omitted: [String] {
+        var groups: [(reason: String, items: [String])] = []
+        for omission in report.omitted {
+            let item = name(of: omission.item)
+            if let index = groups.firstIndex(where: { $0.reason == omission.reason }) {
+                groups[index].items.append(item)
+            } else {
+                groups.append((omission.reason, [item]))
+            }
+        }
+        return groups.map { "omitted: \($0.items.joined(separator: ", ")): \($0.reason)" }
+    }
+
+    /// A UUID is said with its place in the list.
+    private func name(of item: String) -> String {
+        for (index, uuid) in (profile.advertising?.advertisement.serviceUUIDs ?? []).enumerated()
+        where item == "serviceUUIDs[\(index)]" {
+            return "\(item) (\(ProfileView.name(of: uuid)))"
+        }
+        return item
+    }
+}
