@@ -2,6 +2,8 @@ public import MynahCore
 
 /// What a peripheral manager tells, in the order in which it happened (after CBPeripheralManagerDelegate).
 public enum PeripheralEvent: Sendable {
+    /// The system hands back what it kept while the app did not run; before any other event.
+    case willRestoreState(RestoredState)
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
     /// A central connected.

@@ -2,44 +2,80 @@ public import MynahCore
 
 /// Plays the peripheral's role for one app or one accessory (after CBPeripheralManager).
 ///
-/// Made by a `Phone`, whose radio's executor it runs on. What happens comes through `events`, through a delegate, or
-/// synchronously through the sink it was made with; one of the three.
+/// Made by a `Phone`, or by an `App` on it, whose radio's executor it runs on. What happens comes through `events`, through
+/// a delegate, or synchronously through the sink it was made with; one of the three.
 public actor PeripheralManager {
-    private let phone: Phone
-    private let sink: (any PeripheralSink)?
-    private var streams: PeripheralEventStream?
-    private var batches: [PublishedServices.ID: [ServiceDefinition]] = [:]
-    private var subscriptions = SubscriptionTable()
+    /// Services that were added together.
+    struct Batch {
+        /// What the radio calls them; nil: they are kept, and not on the radio.
+        var id: PublishedServices.ID?
+        var services: [ServiceDefinition]
+    }
+
+    let phone: Phone
+    let app: App?
+    /// The identifier under which the system keeps its state; nil: it keeps none.
+    public nonisolated let restoreIdentifier: String?
+    let sink: (any PeripheralSink)?
+    var streams: PeripheralEventStream?
+    var batches: [Batch] = []
+    var subscriptions = SubscriptionTable()
+    /// Subscribers of a time before this process, who have not come back yet.
+    var remembered: [PreservedState.Subscriber] = []
+    /// What its app asked to advertise, on the air or not.
+    var wanted: Advertisement?
+    /// The UUIDs that went on the air last, and whether advertising was stopped since.
+    var settledUUIDs: [BluetoothUUID]?
+    var wasStopped = false
+    /// The process that made it is gone.
+    var isEnded = false
+    /// The manager that took over from it.
+    var successor: PeripheralManager?
+    /// Changes whenever all services are withdrawn without being asked.
+    var generation = 0
 
     /// The Bluetooth state.
-    public private(set) var state: RadioState
+    public internal(set) var state: RadioState
 
-    /// What goes on the air for this manager now.
-    public private(set) var advertising = AdvertisingReport.silent
+    /// What goes on the air for this manager now; of an app, with what is omitted of its own wishes.
+    public internal(set) var advertising = AdvertisingReport.silent
 
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { phone.unownedExecutor }
 
-    init(phone: Phone, state: RadioState, sink: (any PeripheralSink)?) {
+    init(
+        phone: Phone, app: App? = nil, state: RadioState, restoreIdentifier: String? = nil,
+        sink: (any PeripheralSink)?
+    ) {
         self.phone = phone
+        self.app = app
         self.state = state
+        self.restoreIdentifier = restoreIdentifier
         self.sink = sink
     }
 
     /// Whether it is on the air.
     public var isAdvertising: Bool { advertising.isOn }
 
-    /// The services that are published.
-    public var services: [ServiceDefinition] { batches.values.flatMap { $0 } }
+    /// The services that are published, in the order in which they were added.
+    public var services: [ServiceDefinition] { batches.flatMap(\.services) }
 
     /// Publishes services together; includes stay among them.
     ///
-    /// Throws `servicesRefused` where they break a rule of GATT or the radio will not have them.
+    /// Throws `servicesRefused` where they break a rule of GATT or the radio will not have them, `invalidState` where the
+    /// app does not run.
     @discardableResult
     public func add(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
+        try checkRuns()
         try DefinitionRules.check(services)
+        let generation = generation
         let published = try await phone.publish(services, for: self)
-        batches[published.id] = services
+        guard generation == self.generation, !isEnded else {
+            await phone.withdraw(published.id, services)
+            throw RadioError(.lost, "the services were withdrawn while they were being published")
+        }
+        batches.append(Batch(id: published.id, services: services))
+        keep()
         return published
     }
 
@@ -51,48 +87,76 @@ public actor PeripheralManager {
 
     /// Withdraws a service; those it was published with are published again without it.
     public func remove(_ service: AttributeKey) async throws(RadioError) {
-        guard let (id, services) = batches.first(where: { $0.value.contains { $0.key == service } }) else {
+        try checkRuns()
+        guard let index = batches.firstIndex(where: { $0.services.contains { $0.key == service } }) else {
             return
         }
-        batches[id] = nil
-        subscriptions.remove(services)
-        await phone.withdraw(id, services)
-        let rest = services.filter { $0.key != service && !$0.includes.contains(service) }
+        let batch = batches.remove(at: index)
+        subscriptions.remove(batch.services)
+        keep()
+        if let id = batch.id { await phone.withdraw(id, batch.services) }
+        let rest = batch.services.filter { $0.key != service && !$0.includes.contains(service) }
         if !rest.isEmpty { try await add(rest) }
     }
 
     /// Withdraws all services.
     public func removeAllServices() async {
         let all = batches
-        batches = [:]
-        for (id, services) in all {
-            subscriptions.remove(services)
-            await phone.withdraw(id, services)
+        batches = []
+        for batch in all { subscriptions.remove(batch.services) }
+        keep()
+        for batch in all {
+            if let id = batch.id { await phone.withdraw(id, batch.services) }
         }
     }
 
     /// Starts advertising, or changes what is advertised, and says what really goes on the air.
+    ///
+    /// An app may set the local name and service UUIDs only; anything else throws `advertisementRefused`.
     @discardableResult
     public func startAdvertising(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport
     {
-        let report = try await phone.advertise(advertisement, for: self)
-        advertising = report
-        return report
+        try checkRuns()
+        guard let app else {
+            let report = try await phone.advertise(advertisement, for: self)
+            advertising = report
+            return report
+        }
+        if let field = advertisement.fieldBeyondApps {
+            throw RadioError(
+                .advertisementRefused,
+                "the app \(app.description.name) cannot advertise \(field): CoreBluetooth takes a local name and service UUIDs"
+            )
+        }
+        wanted = advertisement
+        keep()
+        try await phone.startAdvertising(of: self)
+        return advertising
     }
 
     /// Stops advertising.
     public func stopAdvertising() async {
-        await phone.stopAdvertising(for: self)
-        advertising = .silent
+        guard app != nil else {
+            await phone.stopAdvertising(for: self)
+            advertising = .silent
+            return
+        }
+        guard wanted != nil else { return }
+        wanted = nil
+        wasStopped = true
+        keep()
+        await phone.stopAdvertising(of: self)
     }
 
     /// Sends a value to the subscribed centrals, to these alone where they are named.
     ///
     /// Returns false when the queue is full, with `readyToUpdateSubscribers` to follow. Throws `valueTooLong` where the
-    /// link is known not to carry it: it is never cut. Where nobody is subscribed nothing is sent and it returns true.
+    /// link is known not to carry it: it is never cut; `invalidState` where the app does not run. Where nobody is
+    /// subscribed nothing is sent and it returns true.
     public func updateValue(
         _ value: [UInt8], for attribute: AttributeKey, onSubscribedCentrals centrals: [Central.ID]? = nil
     ) throws(RadioError) -> Bool {
+        try checkRuns()
         guard value.count <= GATT.maximumValueLength else {
             throw RadioError(
                 .valueTooLong,
@@ -129,7 +193,18 @@ public actor PeripheralManager {
         return stream.stream
     }
 
-    private func onPhone<Result: Sendable, Failure: Error>(
+    private func checkRuns() throws(RadioError) {
+        guard !isEnded else {
+            throw RadioError(.invalidState, "the app of this manager has ended")
+        }
+        guard let app else { return }
+        let outcome: Result<Void, RadioError> = app.assumeIsolated { app in
+            do throws(RadioError) { return .success(try app.checkRuns()) } catch { return .failure(error) }
+        }
+        try outcome.get()
+    }
+
+    func onPhone<Result: Sendable, Failure: Error>(
         _ body: @Sendable (isolated Phone) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let outcome: Swift.Result<Result, Failure> = phone.assumeIsolated { phone in
@@ -139,46 +214,17 @@ public actor PeripheralManager {
     }
 }
 
-// What the phone tells.
-extension PeripheralManager {
-    func take(_ event: PeripheralEvent) -> RadioAnswer {
-        switch event {
-        case .stateChanged(let new):
-            state = new
-            if new != .poweredOn { subscriptions.removeAll() }
-        case .subscribed(let attribute, let central, _):
-            subscriptions.subscribe(central?.id, to: attribute)
-        case .unsubscribed(let attribute, let central):
-            subscriptions.unsubscribe(central?.id, from: attribute)
-        case .disconnected(let central):
-            subscriptions.forget(central.id)
-        case .advertisingChanged(let report):
-            advertising = report
-        default:
-            break
-        }
-        if let sink { return sink.handle(event) }
-        if let streams { return streams.handle(event) }
-        return .unheard(event)
-    }
-
-    func radioStopped() {
-        batches = [:]
-        subscriptions.removeAll()
-        advertising = .silent
-        state = .unknown
-        streams?.finish()
-        streams = nil
-    }
-}
-
-extension RadioAnswer {
-    /// What a request gets that nobody listens for.
-    static func unheard(_ event: PeripheralEvent) -> RadioAnswer {
-        switch event {
-        case .read: .answer(.failure(.unlikelyError))
-        case .write: .answer(.failure(.unlikelyError))
-        default: .none
-        }
+extension Advertisement {
+    /// A field that no app can set; nil: there is none.
+    var fieldBeyondApps: String? {
+        if !solicitedServiceUUIDs.isEmpty { return "solicitedServiceUUIDs" }
+        if !manufacturerData.isEmpty { return "manufacturerData" }
+        if !serviceData.isEmpty { return "serviceData" }
+        if appearance != nil { return "appearance" }
+        if includesTxPower { return "txPower" }
+        if !raw.isEmpty { return "raw" }
+        if interval != nil { return "interval" }
+        if exact != nil { return "exact" }
+        return isConnectable ? nil : "connectable"
     }
 }

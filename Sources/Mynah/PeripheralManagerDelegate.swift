@@ -4,6 +4,8 @@ public import MynahCore
 ///
 /// Called synchronously on the manager's executor, so a callback that needs time answers `.later`.
 public protocol PeripheralManagerDelegate: AnyObject, Sendable {
+    /// The system hands back what it kept while the app did not run; before any other callback.
+    func peripheralManager(willRestoreState state: RestoredState)
     /// The Bluetooth state changed.
     func peripheralManagerDidUpdateState(_ state: RadioState)
     /// Advertising started, changed or stopped.
@@ -27,6 +29,8 @@ public protocol PeripheralManagerDelegate: AnyObject, Sendable {
 }
 
 extension PeripheralManagerDelegate {
+    /// Does nothing.
+    public func peripheralManager(willRestoreState state: RestoredState) {}
     /// Does nothing.
     public func peripheralManagerDidUpdateState(_ state: RadioState) {}
     /// Does nothing.
@@ -67,6 +71,7 @@ public final class PeripheralDelegateAdapter: PeripheralSink {
     public func handle(_ event: PeripheralEvent) -> RadioAnswer {
         guard let delegate else { return .unheard(event) }
         switch event {
+        case .willRestoreState(let state): delegate.peripheralManager(willRestoreState: state)
         case .stateChanged(let state): delegate.peripheralManagerDidUpdateState(state)
         case .advertisingChanged(let report): delegate.peripheralManager(didChangeAdvertising: report)
         case .connected(let central): delegate.peripheralManager(didConnect: central)

@@ -1,4 +1,5 @@
 public import MynahCore
+public import MynahLifecycle
 
 /// Owns a radio, and is where peripheral managers are made.
 ///
@@ -10,26 +11,40 @@ public actor Phone {
         case running(RadioCapabilities)
     }
 
-    private let radio: any PeripheralRadio
+    let radio: any PeripheralRadio
     private let identity: DeviceIdentity
-    private let sink: (any PhoneSink)?
-    private var state = State.stopped
-    private var managers: [PeripheralManager] = []
-    private var owners: [AttributeKey: PeripheralManager] = [:]
-    private var centrals: [Peer.ID: Central] = [:]
-    private var advertiser: PeripheralManager?
+    let sink: (any PhoneSink)?
+    let stateDirectory: StateDirectory?
+    var state = State.stopped
+    /// Accessories' managers, and those of apps, the ones that are only kept among them.
+    var managers: [PeripheralManager] = []
+    var apps: [App] = []
+    var owners: [AttributeKey: PeripheralManager] = [:]
+    var centrals: [Peer.ID: Central] = [:]
+    var advertiser: PeripheralManager?
+    var air: Air
+    private var toldWarnings: Set<String> = []
 
     /// The Bluetooth state.
-    public private(set) var radioState = RadioState.unknown
+    public internal(set) var radioState = RadioState.unknown
 
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
     /// A phone on a radio that has not been started; `sink` hears what concerns all of it.
-    public init(radio: any PeripheralRadio, identity: DeviceIdentity, sink: (any PhoneSink)? = nil) {
+    ///
+    /// `advertising` says how it advertises for its apps, and `stateDirectory` where it keeps their managers' state beyond
+    /// this process.
+    public init(
+        radio: any PeripheralRadio, identity: DeviceIdentity,
+        advertising: PhoneAdvertising = PhoneAdvertising(),
+        stateDirectory: StateDirectory? = nil, sink: (any PhoneSink)? = nil
+    ) {
         self.radio = radio
         self.identity = identity
         self.sink = sink
+        self.stateDirectory = stateDirectory
+        air = Air(advertising: advertising)
     }
 
     /// What the radio can do; nil until it has been started.
@@ -41,32 +56,57 @@ public actor Phone {
     /// The centrals that are connected now.
     public var connectedCentrals: [Central] { Array(centrals.values) }
 
-    /// Starts the radio.
+    /// Starts the radio, and publishes what was kept of its apps; `check` may refuse what the radio turns out to be.
     @discardableResult
-    public func start() async throws(RadioError) -> RadioCapabilities {
+    public func start(
+        check: @Sendable (RadioCapabilities) throws(RadioError) -> Void = { _ throws(RadioError) in }
+    ) async throws(RadioError) -> RadioCapabilities {
         guard case .stopped = state else {
             throw RadioError(.invalidState, "the phone has been started already")
         }
         let capabilities = try await radio.start(identity, sink: self)
         state = .running(capabilities)
+        try check(capabilities)
+        for app in apps { await app.republish() }
+        airChanged()
         return capabilities
     }
 
     /// Withdraws everything that is published and advertised, and stops the radio.
-    public func stop() async {
+    ///
+    /// `forgetting`: what is kept of its apps' managers is forgotten too.
+    public func stop(forgetting: Bool = false) async {
         await radio.stop()
         state = .stopped
         owners = [:]
         advertiser = nil
+        if forgetting {
+            for identifier in Set(
+                apps.flatMap { $0.description.restoreIdentifiers } + managers.compactMap(\.restoreIdentifier))
+            {
+                stateDirectory?.remove(identifier)
+            }
+        }
         endManagers()
     }
 
     private func endManagers() {
+        for app in apps { app.assumeIsolated { $0.radioStopped() } }
+        apps = []
         for manager in managers { manager.assumeIsolated { $0.radioStopped() } }
         managers = []
     }
 
-    /// Makes a manager; `sink` hears its events synchronously, otherwise they come through its event sequence.
+    /// Makes an app, which runs from its first launch on; `delegate` is its code.
+    public func makeApp<C: Clock>(
+        _ description: AppDescription, delegate: any AppDelegate, clock: C
+    ) -> App where C.Duration == Duration {
+        let app = App(description, on: self, delegate: delegate, clock: AppClock(clock))
+        apps.append(app)
+        return app
+    }
+
+    /// Makes an accessory's manager; `sink` hears its events synchronously, otherwise they come through its event sequence.
     public func makePeripheralManager(sink: (any PeripheralSink)? = nil) -> PeripheralManager {
         let manager = PeripheralManager(phone: self, state: radioState, sink: sink)
         managers.append(manager)
@@ -97,12 +137,20 @@ extension Phone {
 
     func withdraw(_ id: PublishedServices.ID, _ services: [ServiceDefinition]) async {
         await radio.withdraw(id)
+        // Not those that were published again meanwhile.
+        disown(services)
+    }
+
+    func disown(_ services: [ServiceDefinition]) {
         for key in services.flatMap(\.attributeKeys) { owners[key] = nil }
     }
 
     func advertise(
         _ advertisement: Advertisement, for manager: PeripheralManager
     ) async throws(RadioError) -> AdvertisingReport {
+        guard apps.isEmpty else {
+            throw RadioError(.invalidState, "an accessory cannot advertise on the phone of an app")
+        }
         if let advertiser, advertiser !== manager {
             throw RadioError(.advertisementRefused, "another manager of this phone advertises already")
         }
@@ -140,7 +188,7 @@ extension Phone {
         centrals[id] ?? Central(Peer(id: id))
     }
 
-    private func onRadio<Result: Sendable, Failure: Error>(
+    func onRadio<Result: Sendable, Failure: Error>(
         _ body: @Sendable (isolated any PeripheralRadio) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         // The executor is the radio's own, so this is a check and no hop.
@@ -148,103 +196,5 @@ extension Phone {
             do throws(Failure) { return .success(try body(radio)) } catch { return .failure(error) }
         }
         return try outcome.get()
-    }
-}
-
-// What the radio tells.
-extension Phone: RadioSink {
-    /// Routes an event to the manager whose attribute it names, or to all.
-    public nonisolated func handle(_ event: RadioEvent) -> RadioAnswer {
-        assumeIsolated { $0.route(event) }
-    }
-
-    private func route(_ event: RadioEvent) -> RadioAnswer {
-        switch event {
-        case .read(let request):
-            guard let owner = owners[request.attribute] else { return .answer(.failure(.unlikelyError)) }
-            return tell(owner, .read(request, central(request.central)))
-        case .answeredRead(let request, let value):
-            guard let owner = owners[request.attribute] else { return .none }
-            return tell(owner, .answeredRead(request, central(request.central), value))
-        case .write(let request):
-            // The parts of one write belong to one manager: an executed write that spans two is refused.
-            guard let first = request.parts.first, let owner = owners[first.attribute],
-                request.parts.allSatisfy({ owners[$0.attribute] === owner })
-            else { return .answer(.failure(.unlikelyError)) }
-            return tell(owner, .write(request, central(request.central)))
-        case .subscribed(let attribute, let id, let delivery):
-            guard let owner = owners[attribute] else { return .none }
-            return tell(owner, .subscribed(attribute, id.map(central), delivery))
-        case .unsubscribed(let attribute, let id):
-            guard let owner = owners[attribute] else { return .none }
-            return tell(owner, .unsubscribed(attribute, id.map(central)))
-        case .confirmed(let attribute, let id):
-            guard let owner = owners[attribute] else { return .none }
-            return tell(owner, .confirmed(attribute, id.map(central)))
-        case .readyToSend:
-            tellAll(.readyToUpdateSubscribers)
-        case .stateChanged(let new):
-            radioState = new
-            tell(.stateChanged(new))
-            tellAll(.stateChanged(new))
-        case .capabilitiesChanged(let new):
-            if case .running = state { state = .running(new) }
-            tell(.capabilitiesChanged(new))
-        case .lost(let error):
-            tell(.lost(error))
-        case .recovered:
-            tell(.recovered)
-        case .advertisingChanged(let report):
-            tell(.advertisingChanged(report))
-            if let advertiser { _ = tell(advertiser, .advertisingChanged(report)) }
-        case .warning(let warning):
-            tell(.warning(warning))
-        case .connected(let peer):
-            let central = Central(peer, mtu: centrals[peer.id]?.mtu)
-            centrals[peer.id] = central
-            tell(.connected(central))
-            tellAll(.connected(central))
-        case .disconnected(let id):
-            guard let central = centrals.removeValue(forKey: id) else { return .none }
-            tell(.disconnected(central))
-            tellAll(.disconnected(central))
-        case .peerChanged(let peer):
-            guard let known = centrals[peer.id] else { return .none }
-            let central = Central(peer, mtu: known.mtu)
-            centrals[peer.id] = central
-            tell(.centralChanged(central))
-        case .mtuChanged(let id, let mtu):
-            var central = central(id)
-            central.mtu = mtu
-            centrals[id] = central
-            tell(.mtuChanged(central))
-            tellAll(.mtuChanged(central))
-        case .paired(let id):
-            var central = central(id)
-            central.isPaired = true
-            if centrals[id] != nil { centrals[id] = central }
-            tell(.paired(central))
-        case .pairing(let id, let step):
-            return sink?.handle(.pairing(central(id), step)) ?? .none
-        }
-        return .none
-    }
-
-    private func tell(_ event: PhoneEvent) {
-        _ = sink?.handle(event)
-    }
-
-    private func tell(_ manager: PeripheralManager, _ event: PeripheralEvent) -> RadioAnswer {
-        manager.assumeIsolated { $0.take(event) }
-    }
-
-    private func tellAll(_ event: PeripheralEvent) {
-        for manager in managers { _ = tell(manager, event) }
-    }
-}
-
-extension ServiceDefinition {
-    var attributeKeys: [AttributeKey] {
-        [key] + characteristics.flatMap { [$0.key] + $0.descriptors.map(\.key) }
     }
 }

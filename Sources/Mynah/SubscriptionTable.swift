@@ -39,6 +39,14 @@ struct SubscriptionTable {
         entries = [:]
     }
 
+    /// Every attribute that someone is subscribed to.
+    var attributes: [AttributeKey] { entries.keys.sorted { $0.rawValue < $1.rawValue } }
+
+    /// Whether someone is whom the radio cannot name.
+    func hasUnnamed(_ attribute: AttributeKey) -> Bool {
+        entries[attribute]?.unnamed == true
+    }
+
     func isSubscribed(_ attribute: AttributeKey) -> Bool {
         entries[attribute] != nil
     }

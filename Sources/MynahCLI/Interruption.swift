@@ -30,7 +30,7 @@ private func nextArrival() -> Int32 {
 final class Interruption: Sendable {
     private enum State {
         case waiting(CheckedContinuation<Void, Never>?)
-        case interrupted
+        case interrupted(signal: Int32?)
     }
 
     private let state = Lock<State>(.waiting(nil))
@@ -48,8 +48,7 @@ final class Interruption: Sendable {
             { context in
                 guard let context else { return nil }
                 let interruption = Unmanaged<Interruption>.fromOpaque(context).takeRetainedValue()
-                _ = nextArrival()
-                interruption.interrupt()
+                interruption.interrupt(by: nextArrival())
                 // A second signal ends the process at once, whatever is still being withdrawn.
                 let number = nextArrival()
                 interruption.lastWork.withLock { $0 }?()
@@ -64,14 +63,19 @@ final class Interruption: Sendable {
         lastWork.withLock { $0 = work }
     }
 
-    /// Ends the run as a signal would.
-    func interrupt() {
+    /// Ends the run, by a signal or as one would.
+    func interrupt(by signal: Int32? = nil) {
         let continuation: CheckedContinuation<Void, Never>? = state.withLock { state in
             guard case .waiting(let continuation) = state else { return nil }
-            state = .interrupted
+            state = .interrupted(signal: signal)
             return continuation
         }
         continuation?.resume()
+    }
+
+    /// The signal that ended it; nil: it has not ended, or of itself.
+    var cause: Int32? {
+        state.withLock { if case .interrupted(let signal) = $0 { signal } else { nil } }
     }
 
     /// Whether it has happened.

@@ -18,6 +18,7 @@ final class LiveScreen: Sendable {
         var isEnded = false
         var digits = ""
         var onPasskey: (@Sendable (UInt32) -> Void)?
+        var onTransition: (@Sendable (AppTransition) -> Void)?
     }
 
     private let state: Lock<State>
@@ -27,7 +28,11 @@ final class LiveScreen: Sendable {
     private let saved: termios
 
     init(profiles: [Profile]) {
-        state = Lock(State(model: ScreenModel(title: profiles.map(\.name).joined(separator: ", "))))
+        state = Lock(
+            State(
+                model: ScreenModel(
+                    title: profiles.map(\.name).joined(separator: ", "),
+                    hasApps: profiles.contains { $0.app != nil })))
         var settings = termios()
         tcgetattr(0, &settings)
         saved = settings
@@ -56,6 +61,10 @@ final class LiveScreen: Sendable {
 
     func onPasskey(_ handler: @escaping @Sendable (UInt32) -> Void) {
         state.withLock { $0.onPasskey = handler }
+    }
+
+    func onTransition(_ handler: @escaping @Sendable (AppTransition) -> Void) {
+        state.withLock { $0.onTransition = handler }
     }
 
     /// Gives the terminal back and leaves the last lines on it.
@@ -110,7 +119,7 @@ final class LiveScreen: Sendable {
         let count = read(0, &buffer, buffer.count)
         guard count > 0 else { return keys.cancel() }
         for key in buffer[..<count] {
-            let typed: (UInt32, @Sendable (UInt32) -> Void)? = state.withLock { state in
+            let action: (@Sendable () -> Void)? = state.withLock { state in
                 switch key {
                 case UInt8(ascii: "0")...UInt8(ascii: "9") where state.digits.count < 6:
                     state.digits.append(Character(Unicode.Scalar(key)))
@@ -119,13 +128,28 @@ final class LiveScreen: Sendable {
                 case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
                     defer { state.digits = "" }
                     guard let number = UInt32(state.digits), let handler = state.onPasskey else { return nil }
-                    return (number, handler)
-                default: break
+                    return { handler(number) }
+                default:
+                    guard let transition = Self.transition(of: key), let handler = state.onTransition else {
+                        return nil
+                    }
+                    return { handler(transition) }
                 }
                 return nil
             }
-            if let (number, handler) = typed { handler(number) }
+            action?()
         }
         draw()
+    }
+
+    private static func transition(of key: UInt8) -> AppTransition? {
+        switch key {
+        case UInt8(ascii: "f"): .foreground
+        case UInt8(ascii: "b"): .background
+        case UInt8(ascii: "s"): .suspended
+        case UInt8(ascii: "t"): .terminated
+        case UInt8(ascii: "q"): .quit
+        default: nil
+        }
     }
 }

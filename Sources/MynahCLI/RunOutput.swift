@@ -39,8 +39,8 @@ final class RunOutput: Sendable {
     /// What hears a device's events; nil where nobody does.
     ///
     /// With several devices each event says whose it is.
-    func observer(of profile: Profile, among all: [Profile]) -> (@Sendable (DeviceEvent) -> Void)? {
-        let name = all.count > 1 ? profile.name : nil
+    func observer(of device: String, isAlone: Bool) -> (@Sendable (DeviceEvent) -> Void)? {
+        let name = isAlone ? nil : device
         switch kind {
         case .off:
             return nil
@@ -49,7 +49,9 @@ final class RunOutput: Sendable {
                 Self.tellDropped(output, event.time) { Array(($0.json.text + "\n").utf8) }
                 var bytes: [UInt8] = []
                 var event = event
-                if let name { event.fields.insert(.init("device", .string(name)), at: 0) }
+                if let name, event["device"] == nil {
+                    event.fields.insert(.init("device", .string(name)), at: 0)
+                }
                 event.json.write(to: &bytes)
                 bytes.append(UInt8(ascii: "\n"))
                 output.write(bytes)
@@ -82,10 +84,12 @@ final class RunOutput: Sendable {
                     ])))
     }
 
-    /// The device runs: numbers typed on the terminal go to it.
+    /// The device runs: numbers typed on the terminal go to it, and the keys of an app's life.
     func attach(_ emulator: Emulator<ContinuousClock>) {
-        if case .screen(let screen) = kind {
-            screen.onPasskey { number in Task { _ = await emulator.enter(passkey: number) } }
+        guard case .screen(let screen) = kind else { return }
+        screen.onPasskey { number in Task { _ = await emulator.enter(passkey: number) } }
+        if emulator.playsApps {
+            screen.onTransition { transition in Task { await emulator.carryOut(transition) } }
         }
     }
 

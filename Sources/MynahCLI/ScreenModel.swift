@@ -22,9 +22,13 @@ struct ScreenModel {
     private var rows: [String: Row] = [:]
     private var log: [String] = []
     private var asked: String?
+    private let hasApps: Bool
+    /// Each app's state, by its device's name, or "" where there is one.
+    private var apps: [(device: String, state: String)] = []
 
-    init(title: String) {
+    init(title: String, hasApps: Bool) {
         self.title = PrintableText.of(title)
+        self.hasApps = hasApps
     }
 
     mutating func take(_ event: DeviceEvent) {
@@ -56,6 +60,9 @@ struct ScreenModel {
             asked = Self.request(event)
         case .paired:
             asked = nil
+        case .appLaunched, .appForeground, .appBackground, .appSuspended, .appWoken, .appThrottled,
+            .appTerminated, .appQuit:
+            show(event)
         case .read, .write, .notified, .subscribed, .unsubscribed:
             count(event)
         default: break
@@ -63,6 +70,21 @@ struct ScreenModel {
         guard event.name != .notified else { return }
         log.append(EventText.line(of: event))
         if log.count > 200 { log.removeFirst(100) }
+    }
+
+    private mutating func show(_ event: DeviceEvent) {
+        let device = event.string("device") ?? ""
+        let state =
+            switch event.name {
+            case .appWoken: "woken by " + (event.string("by") ?? "an event")
+            case .appTerminated: "terminated (" + (event.string("reason") ?? "system") + ")"
+            default: String(event.name.rawValue.dropFirst("app.".count))
+            }
+        if let index = apps.firstIndex(where: { $0.device == device }) {
+            apps[index].state = state
+        } else {
+            apps.append((device, state))
+        }
     }
 
     private mutating func count(_ event: DeviceEvent) {
@@ -96,6 +118,10 @@ struct ScreenModel {
 
     func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String] {
         var lines = ["\u{1B}[1m\(title)\u{1B}[0m  \(radio)  \(state)"]
+        for app in apps {
+            lines.append(
+                "  app  \u{1B}[1m\(app.state)\u{1B}[0m" + (app.device.isEmpty ? "" : "  \(app.device)"))
+        }
         lines.append("")
         if advertising.isEmpty {
             lines.append("  not advertising")
@@ -116,7 +142,10 @@ struct ScreenModel {
         lines.append("")
         let room = height - lines.count - 1
         if room > 0 { lines += log.suffix(room).map { "  " + $0 } }
-        lines.append("  Ctrl-C ends it")
+        lines.append(
+            hasApps
+                ? "  f foreground  b background  s suspend  t terminate  q quit the app   Ctrl-C ends the phone"
+                : "  Ctrl-C ends it")
         return lines.map { Self.cut($0, width) }
     }
 

@@ -40,6 +40,8 @@ public struct RadioError: Error, Hashable, Sendable {
         public static let timedOut = Code(rawValue: "timedOut")
         /// Its own state forbids it: not started, started twice.
         public static let invalidState = Code(rawValue: "invalidState")
+        /// The directory for preserved state cannot be used.
+        public static let stateDirectory = Code(rawValue: "stateDirectory")
     }
 
     /// What kind of trouble it is.

@@ -20,6 +20,16 @@ public struct DeviceEvent: Hashable, Sendable {
         case notified
         case confirmed
         case stateChanged = "state.changed"
+        case appLaunched = "app.launched"
+        case appForeground = "app.foreground"
+        case appBackground = "app.background"
+        case appSuspended = "app.suspended"
+        case appWoken = "app.woken"
+        case appThrottled = "app.throttled"
+        case appExtraneous = "app.extraneous"
+        case appTerminated = "app.terminated"
+        case appQuit = "app.quit"
+        case appRestored = "app.restored"
         case radioLost = "radio.lost"
         case radioRecovered = "radio.recovered"
         case warning

@@ -12,11 +12,13 @@ public struct EmulatedDevice: Sendable {
     public var advertisement: Advertisement?
     /// The number typed on the device when pairing asks for one; nil: whoever runs it is asked.
     public var passkey: UInt32?
+    /// The app that plays it; nil: it is an accessory.
+    public var app: EmulatedApp?
     var table: AttributeTable
 
     init(
         name: String, identity: DeviceIdentity, services: [ServiceDefinition], table: AttributeTable,
-        advertisement: Advertisement? = nil, passkey: UInt32? = nil
+        advertisement: Advertisement? = nil, passkey: UInt32? = nil, app: EmulatedApp? = nil
     ) {
         self.name = name
         self.identity = identity
@@ -24,5 +26,6 @@ public struct EmulatedDevice: Sendable {
         self.table = table
         self.advertisement = advertisement
         self.passkey = passkey
+        self.app = app
     }
 }

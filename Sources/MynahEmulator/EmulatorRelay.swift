@@ -2,8 +2,8 @@ import Mynah
 import MynahCore
 import MynahSupport
 
-/// Hands the phone's and the manager's events to the emulator, which is made after them.
-final class EmulatorRelay<C: Clock>: PhoneSink, PeripheralSink where C.Duration == Duration {
+/// Hands the phone's events to the emulator, which is made after it.
+final class EmulatorRelay<C: Clock>: PhoneSink where C.Duration == Duration {
     private let slot = Lock<Emulator<C>?>(nil)
 
     var emulator: Emulator<C>? {
@@ -13,9 +13,5 @@ final class EmulatorRelay<C: Clock>: PhoneSink, PeripheralSink where C.Duration 
 
     func handle(_ event: PhoneEvent) -> RadioAnswer {
         emulator?.assumeIsolated { $0.take(event) } ?? .none
-    }
-
-    func handle(_ event: PeripheralEvent) -> RadioAnswer {
-        emulator?.assumeIsolated { $0.take(event) } ?? .answer(.failure(.unlikelyError))
     }
 }

@@ -22,7 +22,8 @@ extension EmulatedDevice {
         }
         self.init(
             name: profile.name, identity: profile.device, services: services, table: table,
-            advertisement: profile.advertising?.advertisement, passkey: profile.passkey)
+            advertisement: profile.advertising?.advertisement, passkey: profile.passkey,
+            app: profile.app.map { EmulatedApp($0, name: profile.name) })
     }
 
     private static func definition(

@@ -33,7 +33,7 @@ public enum AppEvent: Hashable, Sendable {
 }
 
 /// What a radio tells an app, by what it means for the app's life.
-public enum BluetoothEvent: Hashable, Sendable, CaseIterable {
+public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
     /// A dynamic value is read.
     case read
     /// A value is written with a request.
@@ -51,11 +51,6 @@ public enum BluetoothEvent: Hashable, Sendable, CaseIterable {
     public var wakes: Bool { self != .other }
     /// Whether an answer is waited for.
     public var wantsAnswer: Bool { self == .read || self == .write }
-
-    /// Every kind.
-    public static let allCases: [BluetoothEvent] = [
-        .read, .write, .writeCommand, .subscribe, .unsubscribe, .other,
-    ]
 }
 
 /// What is to be done after an event, in order.

@@ -12,6 +12,8 @@ public struct PhoneAdvertising: Hashable, Sendable {
     public var foregroundInterval: Duration
     /// The interval in the background, as measured on one iPhone 6 with iOS 11.
     public var backgroundInterval: Duration
+    /// Whether a change of the UUIDs that an app makes in the background waits for the foreground, as reported from iOS 14 on.
+    public var defersBackgroundChanges: Bool
     /// The Tx Power Level that later phones put behind the Flags, in dBm (12 was captured); nil: none.
     public var txPower: Int8?
 
@@ -28,6 +30,7 @@ public struct PhoneAdvertising: Hashable, Sendable {
         backgroundInterval: Duration = .microseconds(181_250), txPower: Int8? = nil
     ) {
         placement = OverflowPlacement(iOS: version)
+        defersBackgroundChanges = version >= 14
         self.foregroundInterval = foregroundInterval
         self.backgroundInterval = backgroundInterval
         self.txPower = txPower

@@ -47,10 +47,12 @@ import Testing
         (["run"], "profiles"), (["check"], "profiles"), (["show"], "profile"), (["show", "a", "b"], "'b'"),
         (["run", "a", "--seed", "some"], "--seed"), (["run", "a", "--notification-rate=-1"], "negative"),
         (["run", "a", "--adapter"], "--adapter"), (["new", "--force"], "--force"),
-        (["run", "a", "b"], "need a radio each"),
-        (["run", "a", "b", "--adapter", "hci0"], "need a radio each"),
-        (["run", "a", "--adapter", "hci0", "--adapter", "hci1"], "2 times"),
         (["run", "a", "b", "--adapter", "hci0", "--adapter", "HCI0"], "twice"),
+        (["run", "a", "--at", "10s"], "a time and a state"),
+        (["run", "a", "--at=-1s=quit"], "past before the run"),
+        (["run", "a", "--at", "10=quit"], "no unit"),
+        (["run", "a", "--at", "10 s=bakground"], "did you mean background?"),
+        (["run", "a", "--at", "10s="], "the states are"),
     ])
     func `wrong usage is told with the command's own usage`(arguments: [String], word: String) async throws {
         let result = try await Program(arguments).end()
@@ -58,5 +60,34 @@ import Testing
         #expect(result.output.isEmpty)
         #expect(result.error.contains(word))
         #expect(result.error.contains("Usage: mynah \(arguments[0])"))
+    }
+
+    @Test(arguments: [
+        (["ACCESSORY", "ACCESSORY"], "2 radios"), (["ACCESSORY", "APP", "--adapter", "hci0"], "2 radios"),
+        (["ACCESSORY", "--adapter", "hci0", "--adapter", "hci1"], "2 times for 1 radio"),
+        (["APP", "APP", "--adapter", "hci0", "--adapter", "hci1"], "2 times for 1 radio"),
+        (["ACCESSORY", "--state", "background"], "--state is about an app's life"),
+        (["ACCESSORY", "--at", "1s=quit"], "--at is about an app's life"),
+        (["ACCESSORY", "--state-dir", "x"], "--state-dir is about an app's life"),
+    ])
+    func `options that do not go with the profiles are told before anything is begun`(
+        arguments: [String], word: String
+    ) async throws {
+        let accessory = try ProfileFile("mynah: 1\nname: A\n")
+        let app = try ProfileFile("mynah: 1\nname: B\napp: {}\n")
+        let named = arguments.map { ["ACCESSORY": accessory.path, "APP": app.path][$0] ?? $0 }
+        let result = try await Program(["run"] + named).end()
+        #expect(result.status == .exited(64))
+        #expect(result.error.contains(word), "\(result.error)")
+    }
+
+    @Test func `apps that cannot be on one phone are told where they differ`() async throws {
+        let first = try ProfileFile("mynah: 1\nname: A\napp: {restoreIdentifier: one, iOS: 11}\n")
+        let second = try ProfileFile("mynah: 1\nname: B\napp:\n  restoreIdentifier: one\n  iOS: 12\n")
+        let result = try await Program(["run", first.path, second.path]).end()
+        #expect(result.status == .exited(1))
+        #expect(result.error.contains("\(second.path):4:"), "\(result.error)")
+        #expect(result.error.contains("two managers of a phone cannot share one"))
+        #expect(result.error.contains("iOS is 12 here and 11 in \(first.path)"))
     }
 }

@@ -15,8 +15,11 @@ import Testing
         let text = try #require(ProfileTemplates.text(named: name))
         let profile = try ProfileLoader.load(text: text, file: name)
         let log = log
+        var device = EmulatedDevice(profile, seed: 1)
+        // Off the screen an app would be suspended while a test looks at its values.
+        device.app?.startState = .foreground
         let emulator = Emulator(
-            EmulatedDevice(profile, seed: 1), on: radio, clock: clock,
+            device, on: radio, clock: clock,
             wallTime: { WallTime(microseconds: 0) },
             observer: { log.append($0) })
         try await emulator.start()
@@ -32,7 +35,8 @@ import Testing
         try DefinitionRules.check(services)
         #expect(services.map(\.uuid) == profile.services.map(\.uuid))
         #expect(await radio.identity == profile.device)
-        #expect(log.names == [.stateChanged, .advertisingStarted, .ready])
+        let life: [DeviceEvent.Name] = profile.app == nil ? [] : [.appLaunched, .appForeground]
+        #expect(log.names == life + [.stateChanged, .advertisingStarted, .ready])
         await emulator.stop()
         #expect(await !radio.isRunning)
     }

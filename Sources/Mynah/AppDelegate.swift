@@ -1,0 +1,64 @@
+public import MynahCore
+public import MynahLifecycle
+
+/// The code of an app: what the system starts, and tells how its life goes on.
+///
+/// Called synchronously on the phone's executor.
+public protocol AppDelegate: Sendable {
+    /// The app was launched; it makes its managers here, those that the options name among them.
+    func app(_ app: App, didFinishLaunching options: LaunchOptions)
+    /// Its life went on.
+    func app(_ app: App, didChange change: AppChange)
+}
+
+/// Why and how an app was launched (UIApplication.LaunchOptionsKey).
+public struct LaunchOptions: Hashable, Sendable {
+    /// The restore identifiers of peripheral managers whose state was kept (`bluetoothPeripherals`), sorted.
+    public var restoreIdentifiers: [String]
+    /// Whether an event launched it, rather than the user.
+    public var isInBackground: Bool
+
+    /// Options.
+    public init(restoreIdentifiers: [String] = [], isInBackground: Bool = false) {
+        self.restoreIdentifiers = restoreIdentifiers
+        self.isInBackground = isInBackground
+    }
+}
+
+/// A step of an app's life.
+public enum AppChange: Sendable {
+    /// It came onto the screen.
+    case enteredForeground
+    /// It left the screen.
+    case enteredBackground
+    /// It does not run any more, and stays in memory.
+    case suspended
+    /// An event made it run; with the attribute that the event is about.
+    case woken(by: BluetoothEvent, AttributeKey?, Central?)
+    /// It overran the time of a wake, and is about to be ended.
+    case throttled
+    /// It did, while woken, what it was not woken for.
+    case extraneous(AttributeKey?)
+    /// The system ended it, or it crashed.
+    case terminated(TerminationReason)
+    /// The user ended it.
+    case quit
+}
+
+/// What an app is before it runs.
+public struct AppDescription: Hashable, Sendable {
+    /// Its name for people.
+    public var name: String
+    /// What decides over its life.
+    public var rules: AppRules
+    /// The identifiers under which its managers' state may have been kept.
+    public var restoreIdentifiers: [String]
+
+    /// An app; it is restorable where it has restore identifiers.
+    public init(name: String, rules: AppRules = AppRules(), restoreIdentifiers: [String] = []) {
+        self.name = name
+        self.rules = rules
+        self.restoreIdentifiers = restoreIdentifiers
+        if !restoreIdentifiers.isEmpty { self.rules.isRestorable = true }
+    }
+}

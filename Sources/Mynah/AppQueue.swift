@@ -1,0 +1,58 @@
+import MynahCore
+import MynahLifecycle
+
+/// What happened while an app did not run, until it does; bounded, because whoever is connected can fill it.
+struct AppQueue {
+    typealias Entry = (manager: PeripheralManager?, event: PeripheralEvent)
+
+    static let limit = 4096
+    private var entries: [Entry] = []
+    private var missed = 0
+
+    /// A manager that is nil stands for all of the app's.
+    mutating func append(_ manager: PeripheralManager?, _ event: PeripheralEvent) {
+        if entries.count < Self.limit { entries.append((manager, event)) } else { missed += 1 }
+    }
+
+    mutating func takeAll() -> (events: [Entry], missed: Int) {
+        defer { removeAll() }
+        return (entries, missed)
+    }
+
+    mutating func removeAll() {
+        entries = []
+        missed = 0
+    }
+}
+
+extension PeripheralEvent {
+    /// What it means for an app's life.
+    var kind: BluetoothEvent {
+        switch self {
+        case .read: .read
+        case .write(let request, _): request.wantsResponse ? .write : .writeCommand
+        case .subscribed: .subscribe
+        case .unsubscribed: .unsubscribe
+        default: .other
+        }
+    }
+
+    /// The attribute that it is about.
+    var attribute: AttributeKey? {
+        switch self {
+        case .read(let request, _): request.attribute
+        case .write(let request, _): request.parts.first?.attribute
+        case .subscribed(let attribute, _, _), .unsubscribed(let attribute, _): attribute
+        default: nil
+        }
+    }
+
+    /// Whose doing it is.
+    var central: Central? {
+        switch self {
+        case .read(_, let central), .write(_, let central): central
+        case .subscribed(_, let central, _), .unsubscribed(_, let central): central
+        default: nil
+        }
+    }
+}

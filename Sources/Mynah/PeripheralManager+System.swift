@@ -1,0 +1,240 @@
+import MynahCore
+import MynahLifecycle
+
+// What the phone tells.
+extension PeripheralManager {
+    func take(_ event: PeripheralEvent) -> RadioAnswer {
+        note(event)
+        if let app { return app.assumeIsolated { $0.receive(event, for: self) } }
+        return deliver(event)
+    }
+
+    /// What the system itself remembers, whether or not the app hears of it now.
+    func note(_ event: PeripheralEvent) {
+        switch event {
+        case .stateChanged(let new):
+            state = new
+            guard new != .poweredOn else { return }
+            subscriptions.removeAll()
+            advertising = .silent
+            keep()
+        case .subscribed(let attribute, let central, _):
+            subscriptions.subscribe(central?.id, to: attribute)
+            remembered.removeAll {
+                $0.attribute == attribute && ($0.address == nil || $0.address == central?.address)
+            }
+            keep()
+        case .unsubscribed(let attribute, let central):
+            subscriptions.unsubscribe(central?.id, from: attribute)
+            keep()
+        case .disconnected(let central):
+            subscriptions.forget(central.id)
+            keep()
+        case .advertisingChanged(let report):
+            advertising = report
+        default:
+            break
+        }
+    }
+
+    /// Gives an event to whoever listens.
+    func deliver(_ event: PeripheralEvent) -> RadioAnswer {
+        guard !isEnded else { return .unheard(event) }
+        if let sink { return sink.handle(event) }
+        if let streams { return streams.handle(event) }
+        return .unheard(event)
+    }
+
+    func radioStopped() {
+        end()
+        batches = []
+        subscriptions.removeAll()
+        advertising = .silent
+        state = .unknown
+    }
+
+    /// Whoever listened is gone.
+    func end() {
+        isEnded = true
+        streams?.finish()
+        streams = nil
+    }
+}
+
+// What the system keeps.
+extension PeripheralManager {
+    /// Writes down what would be restored.
+    func keep() {
+        guard restoreIdentifier != nil, let state = preserved else { return }
+        onPhone { $0.save(state) }
+    }
+
+    private var preserved: PreservedState? {
+        guard let restoreIdentifier else { return nil }
+        var state = PreservedState(restoreIdentifier: restoreIdentifier, batches: batches.map(\.services))
+        state.advertisement = wanted
+        for attribute in subscriptions.attributes {
+            for central in subscribers(of: attribute) {
+                state.subscribers.append(.init(attribute: attribute, address: central.address))
+            }
+            if subscriptions.hasUnnamed(attribute) {
+                state.subscribers.append(.init(attribute: attribute, address: nil))
+            }
+        }
+        state.subscribers += remembered.filter { !state.subscribers.contains($0) }
+        return state
+    }
+
+    /// Becomes what another process left behind.
+    func take(_ state: PreservedState) {
+        batches = state.batches.map { Batch(id: nil, services: $0) }
+        wanted = state.advertisement
+        settledUUIDs = wanted?.serviceUUIDs
+        remembered = state.subscribers
+        isEnded = true
+    }
+
+    /// What one manager hands over to another.
+    struct Estate {
+        var batches: [Batch]
+        var subscriptions: SubscriptionTable
+        var remembered: [PreservedState.Subscriber]
+        var wanted: Advertisement?
+        var settledUUIDs: [BluetoothUUID]?
+        var wasStopped: Bool
+        var advertising: AdvertisingReport
+    }
+
+    /// Gives up what is kept of it.
+    func handOver(to successor: PeripheralManager) -> Estate {
+        defer {
+            self.successor = successor
+            batches = []
+            wanted = nil
+        }
+        return Estate(
+            batches: batches, subscriptions: subscriptions, remembered: remembered, wanted: wanted,
+            settledUUIDs: settledUUIDs, wasStopped: wasStopped, advertising: advertising)
+    }
+
+    /// Takes over what was kept, and says what it is.
+    func adopt(_ estate: Estate) -> RestoredState {
+        batches = estate.batches
+        subscriptions = estate.subscriptions
+        remembered = estate.remembered
+        wanted = estate.wanted
+        settledUUIDs = estate.settledUUIDs
+        wasStopped = estate.wasStopped
+        advertising = estate.advertising
+        var subscribers = remembered.map {
+            RestoredState.Subscriber(attribute: $0.attribute, address: $0.address, isLive: false)
+        }
+        for attribute in subscriptions.attributes {
+            for central in self.subscribers(of: attribute) {
+                subscribers.append(.init(attribute: attribute, address: central.address, isLive: true))
+            }
+            if subscriptions.hasUnnamed(attribute) {
+                subscribers.append(.init(attribute: attribute, address: nil, isLive: true))
+            }
+        }
+        return RestoredState(services: services, advertisement: wanted, subscribers: subscribers)
+    }
+
+    /// Puts kept services that no radio has onto this one.
+    func publishKept() async {
+        let generation = generation
+        for index in batches.indices {
+            guard generation == self.generation, batches.indices.contains(index), batches[index].id == nil
+            else {
+                continue
+            }
+            let services = batches[index].services
+            do throws(RadioError) {
+                let published = try await phone.publish(services, for: self)
+                if generation == self.generation, batches.indices.contains(index), successor == nil {
+                    batches[index].id = published.id
+                } else {
+                    await phone.withdraw(published.id, services)
+                }
+            } catch {
+                await phone.warn("restoredServicesRefused", "restored services were refused: \(error)")
+            }
+        }
+    }
+
+    /// Everything is withdrawn, and the app has to add it again.
+    func clearDatabase() {
+        withdrawKept()
+        batches = []
+        remembered = []
+        keep()
+    }
+
+    /// The radio forgets the services, and they stay kept.
+    func withdrawKept() {
+        generation += 1
+        let phone = phone
+        for index in batches.indices {
+            guard let id = batches[index].id else { continue }
+            let services = batches[index].services
+            batches[index].id = nil
+            subscriptions.remove(services)
+            phone.assumeIsolated { $0.disown(services) }
+            Task { await phone.withdraw(id, services) }
+        }
+    }
+
+    /// What was advertised is forgotten.
+    func forgetAdvertising() {
+        guard wanted != nil else { return }
+        wanted = nil
+        settledUUIDs = nil
+        keep()
+        onPhone { $0.airChanged() }
+    }
+}
+
+// What goes on the air of it.
+extension PeripheralManager {
+    /// Its part of what the phone advertises; nil: it wants nothing.
+    func contribution(deferringChanges: Bool) -> AppAdvertisement? {
+        guard let app, let wanted else { return nil }
+        let mode = app.assumeIsolated { $0.advertisingMode }
+        var uuids = wanted.serviceUUIDs
+        switch mode {
+        case .off: break
+        case .foreground:
+            settledUUIDs = uuids
+            wasStopped = false
+        case .background:
+            if deferringChanges, let settledUUIDs {
+                uuids = wasStopped ? uuids.filter(settledUUIDs.contains) : settledUUIDs
+            } else {
+                settledUUIDs = uuids
+                wasStopped = false
+            }
+        }
+        return AppAdvertisement(localName: wanted.localName, serviceUUIDs: uuids, mode: mode)
+    }
+
+    /// What of its wishes waits for the foreground.
+    func deferred(_ part: AppAdvertisement) -> [AdvertisingReport.Omission] {
+        guard part.mode == .background, let wanted else { return [] }
+        return wanted.serviceUUIDs.enumerated().filter { !part.serviceUUIDs.contains($0.element) }.map {
+            .init(
+                item: "serviceUUIDs[\($0.offset)]",
+                reason: "it was changed in the background, which from iOS 14 on waits for the foreground")
+        }
+    }
+}
+
+extension RadioAnswer {
+    /// What a request gets that nobody listens for.
+    static func unheard(_ event: PeripheralEvent) -> RadioAnswer {
+        switch event {
+        case .read: .answer(.failure(.unlikelyError))
+        case .write: .answer(.failure(.unlikelyError))
+        default: .none
+        }
+    }
+}

@@ -1,0 +1,238 @@
+import MynahCore
+import MynahSupport
+
+/// What is kept of one peripheral manager, in memory and in its file.
+struct PreservedState: Hashable {
+    var restoreIdentifier: String
+    /// The services, by the batch they were published in.
+    var batches: [[ServiceDefinition]] = []
+    var advertisement: Advertisement?
+    /// Who was subscribed to what; an address that is nil stands for whoever the radio could not name.
+    var subscribers: [Subscriber] = []
+
+    struct Subscriber: Hashable {
+        var attribute: AttributeKey
+        var address: DeviceAddress?
+    }
+
+    static let version = 1
+}
+
+/// What is wrong with a file of preserved state.
+struct PreservedStateProblem: Error, CustomStringConvertible {
+    var description: String
+}
+
+// To JSON and back. Attributes get keys of this process when they are read.
+extension PreservedState {
+    var json: JSON {
+        let positions = characteristicPositions
+        return .object([
+            .init("mynahState", .integer(Self.version)),
+            .init("restoreIdentifier", .string(restoreIdentifier)),
+            .init("services", .array(batches.map(Self.json))),
+            .init("advertisement", advertisement.map(Self.json) ?? .null),
+            .init(
+                "subscribers",
+                .array(
+                    subscribers.compactMap { subscriber in
+                        guard let position = positions[subscriber.attribute] else { return nil }
+                        return .object([
+                            .init("characteristic", .integer(position)),
+                            .init("address", subscriber.address.map { .string("\($0)") } ?? .null),
+                            .init(
+                                "addressKind", subscriber.address.map { .string($0.kind.rawValue) } ?? .null),
+                        ])
+                    })),
+        ])
+    }
+
+    /// Which characteristic of all it is, in the order in which they are written.
+    private var characteristicPositions: [AttributeKey: Int] {
+        let keys = batches.joined().flatMap(\.characteristics).map(\.key)
+        return Dictionary(keys.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    init(json: JSON) throws(PreservedStateProblem) {
+        guard case .object = json else { throw .init(description: "it holds no object") }
+        guard let version = json["mynahState"]?.integerValue else {
+            throw .init(description: "it has no version")
+        }
+        guard version == Self.version else {
+            throw .init(
+                description: "it is of version \(version), and this mynah reads version \(Self.version)")
+        }
+        guard let identifier = json["restoreIdentifier"]?.stringValue,
+            let batches = json["services"]?.arrayValue
+        else { throw .init(description: "restoreIdentifier or services are missing") }
+        restoreIdentifier = identifier
+        for batch in batches { self.batches.append(try Self.services(batch)) }
+        if let advertisement = json["advertisement"], advertisement != .null {
+            self.advertisement = try Self.advertisement(advertisement)
+        }
+        let characteristics = self.batches.joined().flatMap(\.characteristics)
+        for entry in json["subscribers"]?.arrayValue ?? [] {
+            guard let position = entry["characteristic"]?.integerValue,
+                characteristics.indices.contains(position)
+            else { throw .init(description: "a subscriber names no characteristic") }
+            let kind = entry["addressKind"]?.stringValue.flatMap { DeviceAddress.Kind(rawValue: $0) }
+            let address = entry["address"]?.stringValue.flatMap { DeviceAddress($0, kind: kind ?? .random) }
+            subscribers.append(Subscriber(attribute: characteristics[position].key, address: address))
+        }
+    }
+
+    // MARK: Services
+
+    private static func json(_ services: [ServiceDefinition]) -> JSON {
+        let positions = Dictionary(
+            services.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
+        return .array(
+            services.map { service in
+                .object([
+                    .init("uuid", .string(service.uuid.description)),
+                    .init("primary", .bool(service.isPrimary)),
+                    .init(
+                        "includes", .array(service.includes.compactMap { positions[$0].map { .integer($0) } })
+                    ),
+                    .init("characteristics", .array(service.characteristics.map(json))),
+                ])
+            })
+    }
+
+    private static func json(_ characteristic: CharacteristicDefinition) -> JSON {
+        .object(
+            attribute(
+                characteristic.uuid, characteristic.properties, characteristic.permissions,
+                characteristic.value,
+                characteristic.maximumLength)
+                + [
+                    .init(
+                        "descriptors",
+                        .array(
+                            characteristic.descriptors.map {
+                                .object(
+                                    attribute(
+                                        $0.uuid, $0.properties, $0.permissions, $0.value, $0.maximumLength))
+                            }))
+                ])
+    }
+
+    private static func attribute(
+        _ uuid: BluetoothUUID, _ properties: CharacteristicProperties, _ permissions: AttributePermissions,
+        _ value: [UInt8]?, _ maximumLength: Int
+    ) -> [JSON.Member] {
+        [
+            .init("uuid", .string(uuid.description)),
+            .init("properties", .array(properties.names.map { .string($0) })),
+            .init(
+                "permissions",
+                .object([
+                    .init("read", .string(permissions.read.rawValue)),
+                    .init("write", .string(permissions.write.rawValue)),
+                    .init("notify", .string(permissions.notify.rawValue)),
+                ])),
+            .init("value", value.map { .string(Hex.encode($0)) } ?? .null),
+            .init("maxLength", .integer(maximumLength)),
+        ]
+    }
+
+    private static func services(_ json: JSON) throws(PreservedStateProblem) -> [ServiceDefinition] {
+        var services: [ServiceDefinition] = []
+        for entry in json.arrayValue ?? [] {
+            var service = ServiceDefinition(
+                uuid: try uuid(entry), isPrimary: entry["primary"]?.boolValue ?? true)
+            for characteristic in entry["characteristics"]?.arrayValue ?? [] {
+                let parts = try parts(characteristic)
+                var definition = CharacteristicDefinition(
+                    uuid: parts.uuid, properties: parts.properties, permissions: parts.permissions,
+                    value: parts.value,
+                    maximumLength: parts.maximumLength)
+                for descriptor in characteristic["descriptors"]?.arrayValue ?? [] {
+                    let parts = try self.parts(descriptor)
+                    definition.descriptors.append(
+                        DescriptorDefinition(
+                            uuid: parts.uuid, properties: parts.properties, permissions: parts.permissions,
+                            value: parts.value, maximumLength: parts.maximumLength))
+                }
+                service.characteristics.append(definition)
+            }
+            services.append(service)
+        }
+        for (index, entry) in (json.arrayValue ?? []).enumerated() {
+            for position in entry["includes"]?.arrayValue ?? [] {
+                guard let position = position.integerValue, services.indices.contains(position) else {
+                    throw .init(description: "a service includes one that is not there")
+                }
+                services[index].includes.append(services[position].key)
+            }
+        }
+        do throws(RadioError) {
+            try DefinitionRules.check(services)
+        } catch {
+            throw .init(description: "its services cannot be: \(error)")
+        }
+        return services
+    }
+
+    private static func uuid(_ json: JSON) throws(PreservedStateProblem) -> BluetoothUUID {
+        guard let uuid = json["uuid"]?.stringValue.flatMap({ BluetoothUUID($0) }) else {
+            throw .init(description: "a UUID is none")
+        }
+        return uuid
+    }
+
+    private struct Parts {
+        var uuid: BluetoothUUID
+        var properties: CharacteristicProperties
+        var permissions: AttributePermissions
+        var value: [UInt8]?
+        var maximumLength: Int
+    }
+
+    private static func parts(_ json: JSON) throws(PreservedStateProblem) -> Parts {
+        var properties: CharacteristicProperties = []
+        for name in json["properties"]?.arrayValue ?? [] {
+            guard let named = CharacteristicProperties.named.first(where: { $0.name == name.stringValue })
+            else {
+                throw .init(description: "a property is none")
+            }
+            properties.insert(named.property)
+        }
+        func level(_ key: String) -> SecurityRequirement {
+            json["permissions"]?[key]?.stringValue.flatMap { SecurityRequirement(rawValue: $0) } ?? .open
+        }
+        var value: [UInt8]?
+        if let text = json["value"]?.stringValue {
+            guard let bytes = Hex.decode(text) else {
+                throw .init(description: "a value is no hexadecimal text")
+            }
+            value = bytes
+        }
+        return Parts(
+            uuid: try uuid(json), properties: properties,
+            permissions: AttributePermissions(
+                read: level("read"), write: level("write"), notify: level("notify")),
+            value: value, maximumLength: json["maxLength"]?.integerValue ?? GATT.maximumValueLength)
+    }
+
+    // MARK: Advertisement
+
+    private static func json(_ advertisement: Advertisement) -> JSON {
+        .object([
+            .init("localName", advertisement.localName.map { .string($0) } ?? .null),
+            .init("serviceUUIDs", .array(advertisement.serviceUUIDs.map { .string($0.description) })),
+        ])
+    }
+
+    private static func advertisement(_ json: JSON) throws(PreservedStateProblem) -> Advertisement {
+        var advertisement = Advertisement()
+        advertisement.localName = json["localName"]?.stringValue
+        for text in json["serviceUUIDs"]?.arrayValue ?? [] {
+            guard let uuid = text.stringValue.flatMap({ BluetoothUUID($0) }) else {
+                throw .init(description: "an advertised UUID is none")
+            }
+            advertisement.serviceUUIDs.append(uuid)
+        }
+        return advertisement
+    }
+}

@@ -1,0 +1,160 @@
+public import MynahCore
+import MynahSupport
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The directory in which a phone keeps what its apps' managers preserve, a file for each restore identifier.
+///
+/// One process at a time uses it. A file is replaced whole, so that whatever ends the process leaves the old or the new
+/// one; one that cannot be read is set aside under another name and never deleted.
+public final class StateDirectory: Sendable {
+    private let path: String
+    private let lock: Int32
+
+    /// Opens a directory, and makes it where it is missing; throws `stateDirectory` where it cannot or another process
+    /// has it.
+    public init(path: String) throws(RadioError) {
+        self.path = path
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            throw Self.error("\(path) cannot be made: \(Self.reason)")
+        }
+        let lockPath = path + "/lock"
+        let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.error("\(lockPath) cannot be opened: \(Self.reason)") }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let reason = errno == EWOULDBLOCK ? "another process uses it" : Self.reason
+            close(descriptor)
+            throw Self.error(
+                "the state directory \(path) cannot be used: \(reason)", "give each run one of its own")
+        }
+        lock = descriptor
+    }
+
+    deinit {
+        close(lock)
+    }
+
+    private static var reason: String { String(cString: strerror(errno)) }
+
+    private static func error(_ message: String, _ remedy: String? = nil) -> RadioError {
+        RadioError(.stateDirectory, message, remedy: remedy)
+    }
+
+    /// What was preserved under an identifier, and what the user should know of it.
+    func load(_ identifier: String) -> (state: PreservedState?, warning: String?) {
+        let file = self.file(identifier)
+        do throws(PreservedStateProblem) {
+            guard let bytes = try read(file) else { return (nil, nil) }
+            let json: JSON
+            do throws(JSON.ParseError) {
+                json = try JSON(parsing: bytes)
+            } catch {
+                throw .init(description: "it is no JSON: \(error)")
+            }
+            let state = try PreservedState(json: json)
+            guard state.restoreIdentifier == identifier else {
+                throw .init(description: "it is of \"\(state.restoreIdentifier)\"")
+            }
+            return (state, nil)
+        } catch {
+            let place = setAside(file)
+            return (nil, "the preserved state in \(file) cannot be used: \(error); \(place)")
+        }
+    }
+
+    /// Replaces what is preserved under an identifier.
+    ///
+    /// The name changes in one step. The disk is not waited for: a process that is killed loses nothing, a machine that
+    /// loses power may lose the last change.
+    func save(_ state: PreservedState) throws(RadioError) {
+        let file = self.file(state.restoreIdentifier)
+        let draft = file + ".new"
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.error("\(draft) cannot be written: \(Self.reason)") }
+        let bytes = Array((state.json.prettyText + "\n").utf8)
+        let isWritten = write(bytes, to: descriptor)
+        let reason = Self.reason
+        close(descriptor)
+        guard isWritten else {
+            unlink(draft)
+            throw Self.error("\(draft) cannot be written: \(reason)")
+        }
+        guard rename(draft, file) == 0 else { throw Self.error("\(file) cannot be replaced: \(Self.reason)") }
+    }
+
+    /// Forgets what is preserved under an identifier.
+    func remove(_ identifier: String) {
+        unlink(file(identifier))
+    }
+
+    // MARK: Files
+
+    /// An identifier's file: what a file name cannot hold, or another identifier could be mistaken for, is escaped.
+    private func file(_ identifier: String) -> String {
+        var name = ""
+        for byte in identifier.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
+                UInt8(ascii: "_"):
+                name.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                name += "%" + Hex.encode([byte])
+            }
+        }
+        if name.utf8.count > 180 {
+            // FNV-1a, for what a file name has no room for.
+            let hash = identifier.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+                ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+            }
+            name = name.prefix(160) + "-" + String(hash, radix: 16)
+        }
+        return "\(path)/peripheral-\(name).json"
+    }
+
+    /// Nil: there is none.
+    private func read(_ file: String) throws(PreservedStateProblem) -> [UInt8]? {
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw .init(description: "it cannot be opened: \(Self.reason)")
+        }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .init(description: "it cannot be read: \(Self.reason)") }
+            guard count > 0 else { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= 16 << 20 else { throw .init(description: "it is larger than 16 MB") }
+        }
+    }
+
+    private func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    /// Gives a file a name that nothing else has, and says which.
+    private func setAside(_ file: String) -> String {
+        for number in 1...10_000 {
+            let place = file + ".unusable-\(number)"
+            guard access(place, F_OK) != 0 else { continue }
+            guard rename(file, place) == 0 else { break }
+            return "it was set aside as \(place)"
+        }
+        return "it could not be set aside"
+    }
+}

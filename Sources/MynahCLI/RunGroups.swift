@@ -1,0 +1,53 @@
+import MynahProfiles
+
+/// Which profiles of a run share a radio: apps are apps of one phone, and each accessory needs a radio of its own.
+struct RunGroups {
+    private(set) var groups: [[Profile]] = []
+
+    init(_ profiles: [Profile]) {
+        for profile in profiles {
+            if profile.app != nil, let place = groups.firstIndex(where: { $0[0].app != nil }) {
+                groups[place].append(profile)
+            } else {
+                groups.append([profile])
+            }
+        }
+    }
+
+    /// What keeps apps from being on one phone.
+    var issues: [ProfileIssue] {
+        groups.flatMap { group in
+            group.indices.dropFirst().flatMap { index in
+                group[..<index].flatMap { Self.conflicts(of: group[index], with: $0) }
+            }
+        }
+    }
+
+    private static func conflicts(of profile: Profile, with other: Profile) -> [ProfileIssue] {
+        guard let app = profile.app, let before = other.app else { return [] }
+        var issues: [ProfileIssue] = []
+        func conflict(_ field: String, _ message: String) {
+            issues.append(profile.issue(.error, at: app.marks[field] ?? app.marks[""], message))
+        }
+        if let identifier = app.restoreIdentifier, identifier == before.restoreIdentifier {
+            conflict(
+                "restoreIdentifier",
+                "restoreIdentifier \"\(identifier)\" is \(other.file)'s already; two managers of a phone cannot share one"
+            )
+        }
+        let together = "and both are apps of one phone"
+        if app.iOS != before.iOS {
+            conflict("iOS", "iOS is \(app.iOS) here and \(before.iOS) in \(other.file), \(together)")
+        }
+        for (field, here, there) in [
+            ("foregroundInterval", app.foregroundInterval, before.foregroundInterval),
+            ("backgroundInterval", app.backgroundInterval, before.backgroundInterval),
+        ] where here != there {
+            conflict(
+                field,
+                "\(field) is \(DurationText.format(here)) here and \(DurationText.format(there)) in \(other.file), \(together)"
+            )
+        }
+        return issues
+    }
+}
