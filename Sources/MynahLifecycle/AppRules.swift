@@ -4,11 +4,15 @@ public struct AppRules: Hashable, Sendable {
     public var backgroundModes: Set<BackgroundMode> = []
     /// Whether a manager of it has a restore identifier.
     public var isRestorable = false
-    /// From leaving the screen to suspension. Apple says "shortly after"; 5 s is an assumption.
+    /// From leaving the screen to suspension.
+    ///
+    /// Apple says "shortly after"; 5 s is an assumption.
     public var suspendAfter: Duration = .seconds(5)
     /// What an event that wakes a suspended app grants it: "around 10 seconds" (Core Bluetooth Background Processing).
     public var wakeAllowance: Duration = .seconds(10)
-    /// From throttling to termination of an app that overruns. Apple names both and no figure; 10 s is an assumption.
+    /// From throttling to termination of an app that overruns.
+    ///
+    /// Apple names both and no figure; 10 s is an assumption.
     public var throttledAllowance: Duration = .seconds(10)
 
     /// An app without background modes or restoration, unless changed.
