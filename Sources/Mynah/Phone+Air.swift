@@ -10,6 +10,10 @@ struct Air {
     var isHeld = false
     /// What the radio was asked to send; nil: nothing.
     var sent: Advertisement?
+    /// What the radio said of it.
+    var report = AdvertisingReport.silent
+    /// What was told of it last, for the phone as a whole.
+    var told = AdvertisingReport.silent
     /// Changes with every wish.
     var version = 0
     var task: Task<RadioError?, Never>?
@@ -105,7 +109,10 @@ extension Phone {
             await radio.stopAdvertising()
             return tellAir(.silent)
         }
-        guard advertisement != air.sent else { return }
+        guard advertisement != air.sent else {
+            // The same bytes, for other wishes perhaps.
+            return tellAir(air.report)
+        }
         air.sent = advertisement
         var report = try await radio.advertise(advertisement)
         // The radio was asked for the shortest; what an iPhone adds to it in the background is said with it.
@@ -137,6 +144,7 @@ extension Phone {
     /// Tells what is on the air, with what is omitted of each app's wishes.
     func tellAir(_ report: AdvertisingReport) {
         guard !apps.isEmpty else { return tell(.advertisingChanged(report)) }
+        air.report = report
         var whole = report
         for (manager, isOn, omissions) in air.omitted {
             var own = report
@@ -146,8 +154,12 @@ extension Phone {
                 let name = air.omitted.count > 1 ? manager.app.map { "\($0.description.name): " } ?? "" : ""
                 whole.omitted += omissions.map { .init(item: $0.item, reason: name + $0.reason) }
             }
-            _ = self.tell(manager, .advertisingChanged(own.isOn ? own : .silent))
+            if !own.isOn { own = AdvertisingReport(isOn: false, omitted: own.omitted) }
+            guard manager.assumeIsolated({ $0.advertising }) != own else { continue }
+            _ = self.tell(manager, .advertisingChanged(own))
         }
+        guard whole != air.told else { return }
+        air.told = whole
         tell(.advertisingChanged(whole))
     }
 }

@@ -14,7 +14,7 @@ public actor Phone {
     let radio: any PeripheralRadio
     private let identity: DeviceIdentity
     let sink: (any PhoneSink)?
-    let stateDirectory: StateDirectory?
+    private(set) var stateDirectory: StateDirectory?
     var state = State.stopped
     /// Accessories' managers, and those of apps, the ones that are only kept among them.
     var managers: [PeripheralManager] = []
@@ -93,6 +93,8 @@ public actor Phone {
     private func endManagers() {
         for app in apps { app.assumeIsolated { $0.radioStopped() } }
         apps = []
+        // Another run may have it from now on.
+        stateDirectory = nil
         for manager in managers { manager.assumeIsolated { $0.radioStopped() } }
         managers = []
     }
@@ -103,6 +105,7 @@ public actor Phone {
     ) -> App where C.Duration == Duration {
         let app = App(description, on: self, delegate: delegate, clock: AppClock(clock))
         apps.append(app)
+        app.assumeIsolated { $0.radioStateChanged(to: radioState) }
         return app
     }
 

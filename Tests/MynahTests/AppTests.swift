@@ -1,0 +1,436 @@
+import Mynah
+import MynahCore
+import MynahLifecycle
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+/// An app's code, as a test writes it: one manager, everything it hears in one list of words.
+final class TestApp: AppDelegate, PeripheralSink {
+    struct State {
+        var words: [String] = []
+        var manager: PeripheralManager?
+        var options: [LaunchOptions] = []
+        var restored: [RestoredState] = []
+        var errors: [RadioError] = []
+        var answer: RadioAnswer = .answer(.success([7]))
+    }
+
+    let state = Lock(State())
+    let restoreIdentifier: String?
+
+    init(restoreIdentifier: String? = nil) {
+        self.restoreIdentifier = restoreIdentifier
+    }
+
+    func app(_ app: App, didFinishLaunching options: LaunchOptions) {
+        let made: Result<PeripheralManager, RadioError> = app.assumeIsolated { app in
+            do throws(RadioError) {
+                return .success(
+                    try app.makePeripheralManager(restoreIdentifier: self.restoreIdentifier, sink: self))
+            } catch {
+                return .failure(error)
+            }
+        }
+        state.withLock { state in
+            state.words.append("launched" + (options.isInBackground ? " in background" : ""))
+            state.options.append(options)
+            switch made {
+            case .success(let manager): state.manager = manager
+            case .failure(let error): state.errors.append(error)
+            }
+        }
+    }
+
+    func app(_ app: App, didChange change: AppChange) {
+        let word =
+            switch change {
+            case .enteredForeground: "foreground"
+            case .enteredBackground: "background"
+            case .suspended: "suspended"
+            case .woken(let kind, _, _): "woken by \(kind)"
+            case .throttled: "throttled"
+            case .extraneous: "extraneous"
+            case .terminated(let reason): "terminated \(reason)"
+            case .quit: "quit"
+            }
+        state.withLock { $0.words.append(word) }
+    }
+
+    func handle(_ event: PeripheralEvent) -> RadioAnswer {
+        state.withLock { state in
+            switch event {
+            case .willRestoreState(let restored):
+                state.words.append("willRestoreState")
+                state.restored.append(restored)
+            case .stateChanged(let new): state.words.append("state \(new)")
+            case .read: state.words.append("read")
+            case .write(let request, _): state.words.append("write \(Hex.encode(request.parts[0].value))")
+            case .subscribed: state.words.append("subscribed")
+            case .unsubscribed: state.words.append("unsubscribed")
+            case .connected: state.words.append("connected")
+            case .disconnected: state.words.append("disconnected")
+            case .missed(let count): state.words.append("missed \(count)")
+            case .answeredRead, .mtuChanged, .confirmed, .readyToUpdateSubscribers, .advertisingChanged: break
+            }
+            return event.wantsResponse ? state.answer : .none
+        }
+    }
+
+    var words: [String] { state.withLock { $0.words } }
+    var manager: PeripheralManager? { state.withLock { $0.manager } }
+    var restored: [RestoredState] { state.withLock { $0.restored } }
+    func answer(_ answer: RadioAnswer) { state.withLock { $0.answer = answer } }
+    func forget() { state.withLock { $0.words = [] } }
+}
+
+/// A phone with one app that runs, publishes and advertises.
+struct AppRig {
+    let radio: FakeRadio
+    let clock = ManualClock()
+    let code: TestApp
+    let phone: Phone
+    let app: App
+    let sink = RecordingSink()
+    let level = CharacteristicDefinition(uuid: "2A19", properties: [.read, .write, .notify])
+    let fixed = CharacteristicDefinition(uuid: "2A29", properties: .read, value: [1, 2])
+    let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random))
+
+    init(
+        background: Bool = true, restoreIdentifier: String? = nil, directory: StateDirectory? = nil,
+        radio: FakeRadio = FakeRadio(), publishes: Bool = true
+    ) async throws {
+        self.radio = radio
+        code = TestApp(restoreIdentifier: restoreIdentifier)
+        phone = Phone(
+            radio: radio, identity: DeviceIdentity(name: "iPhone"), stateDirectory: directory, sink: sink)
+        var rules = AppRules()
+        if background { rules.backgroundModes = [.bluetoothPeripheral] }
+        app = await phone.makeApp(
+            AppDescription(
+                name: "test", rules: rules, restoreIdentifiers: restoreIdentifier.map { [$0] } ?? []),
+            delegate: code, clock: clock)
+        await app.enterForeground()
+        try await phone.start()
+        if publishes { try await publish() }
+    }
+
+    var service: ServiceDefinition { ServiceDefinition(uuid: "180F", characteristics: [level, fixed]) }
+
+    func publish() async throws {
+        let manager = try #require(code.manager)
+        try await manager.add(service)
+        var advertisement = Advertisement()
+        advertisement.localName = "Fred"
+        advertisement.serviceUUIDs = ["C007"]
+        try await manager.startAdvertising(advertisement)
+        code.forget()
+    }
+
+    /// Moves the time and lets what it wakes run.
+    func advance(_ duration: Duration, expecting word: String) async {
+        await clock.waitForSleepers(1)
+        clock.advance(by: duration)
+        await wait(for: word)
+    }
+
+    func wait(for word: String) async {
+        while !code.words.contains(word) { await Task.yield() }
+    }
+
+    func read(_ key: AttributeKey? = nil) async -> PendingReply.Outcome? {
+        await radio.request(.read(ReadRequest(central: peer.id, attribute: key ?? level.key)))
+    }
+
+    func write(_ bytes: [UInt8], wantsResponse: Bool = true) async -> PendingReply.Outcome? {
+        let part = WriteRequest.Part(attribute: level.key, value: bytes)
+        return await radio.request(
+            .write(WriteRequest(central: peer.id, parts: [part], wantsResponse: wantsResponse)))
+    }
+
+    /// The bytes that the radio was asked for, in hexadecimal: data and scan response.
+    var air: [String]? {
+        get async {
+            guard let exact = await radio.advertisement?.exact else { return nil }
+            return [Hex.encode(exact.data.bytes), Hex.encode(exact.scanResponse.bytes)]
+        }
+    }
+}
+
+@Suite struct AppTests {
+    static let foreground = ["02011A030307C005094672 6564".filter { $0 != " " }, ""]
+    static let background = ["02011A", "14FF4C000100000000100000000000000000000000"]
+
+    @Test func `an app on the screen advertises name and UUID, off it the overflow area, and again`()
+        async throws
+    {
+        let rig = try await AppRig()
+        #expect(await rig.air == Self.foreground)
+        #expect(await rig.radio.advertisement?.interval == .milliseconds(30))
+        await rig.app.enterBackground()
+        while await rig.air != Self.background { await Task.yield() }
+        #expect(await rig.radio.advertisement?.interval == .microseconds(181_250))
+        #expect(await rig.code.manager?.advertising.omitted.map(\.item) == ["localName", "serviceUUIDs[0]"])
+        await rig.app.suspend()
+        #expect(await rig.air == Self.background)
+        await rig.app.enterForeground()
+        while await rig.air != Self.foreground { await Task.yield() }
+        #expect(await rig.code.manager?.isAdvertising == true)
+    }
+
+    @Test func `a foreground-only app is silent off the screen, and says so`() async throws {
+        let rig = try await AppRig(background: false)
+        await rig.app.enterBackground()
+        while await rig.air != nil { await Task.yield() }
+        while await rig.code.manager?.isAdvertising != false { await Task.yield() }
+        await rig.app.enterForeground()
+        while await rig.air != Self.foreground { await Task.yield() }
+    }
+
+    @Test func `a suspended foreground-only app is asked nothing, and hears in order what happened`()
+        async throws
+    {
+        let rig = try await AppRig(background: false)
+        await rig.app.enterBackground()
+        await rig.advance(.seconds(5), expecting: "suspended")
+        await rig.radio.simulate(.connected(rig.peer))
+        await rig.radio.simulate(.subscribed(rig.level.key, rig.peer.id, .notification))
+        #expect(await rig.read() == .failure(.unlikelyError))
+        #expect(await rig.write([1]) == .failure(.unlikelyError))
+        #expect(await rig.write([2], wantsResponse: false) == nil)
+        // Static values are the radio's to answer, and stay so.
+        #expect(await rig.radio.values[rig.fixed.key] == [1, 2])
+        let manager = try #require(rig.code.manager)
+        #expect(await manager.hasSubscribers(of: rig.level.key))
+        await rig.radio.simulate(.unsubscribed(rig.level.key, rig.peer.id))
+        await rig.radio.simulate(.disconnected(rig.peer.id))
+        #expect(await !manager.hasSubscribers(of: rig.level.key))
+        #expect(rig.code.words == ["background", "suspended"])
+        await rig.app.enterForeground()
+        #expect(
+            rig.code.words.dropFirst(2) == [
+                "foreground", "connected", "subscribed", "write 02", "unsubscribed", "disconnected",
+            ])
+    }
+
+    @Test func `a read wakes a suspended app, which is suspended again after ten seconds`() async throws {
+        let rig = try await AppRig()
+        await rig.app.suspend()
+        #expect(await rig.read() == .success([7]))
+        #expect(rig.code.words == ["background", "suspended", "woken by read", "read"])
+        rig.code.forget()
+        await rig.clock.waitForSleepers(1)
+        rig.clock.advance(by: .milliseconds(9999))
+        #expect(await rig.app.state == .background)
+        rig.clock.advance(by: .milliseconds(1))
+        await rig.wait(for: "suspended")
+        #expect(await rig.app.state == .suspended)
+    }
+
+    @Test func `a suspended app cannot send`() async throws {
+        let rig = try await AppRig()
+        await rig.radio.simulate(.subscribed(rig.level.key, nil, nil))
+        await rig.app.suspend()
+        let manager = try #require(rig.code.manager)
+        let level = rig.level.key
+        let error = await #expect(throws: RadioError.self) {
+            _ = try await manager.updateValue([1], for: level)
+        }
+        #expect(error?.code == .invalidState)
+    }
+
+    @Test
+    func `a request answered later is work: throttled after ten seconds, ended after twenty, and answered`()
+        async throws
+    {
+        let rig = try await AppRig()
+        let slow = PendingReply()
+        rig.code.answer(.later(slow.pending))
+        await rig.app.suspend()
+        async let outcome = rig.read()
+        await rig.wait(for: "read")
+        await rig.advance(.seconds(10), expecting: "throttled")
+        await rig.advance(.seconds(10), expecting: "terminated overran")
+        #expect(await outcome == .failure(.unlikelyError))
+        // Too late, and of no consequence.
+        slow.answer(.success([1]))
+        #expect(await rig.app.state == .terminated)
+    }
+
+    @Test func `a request answered in time ends the work`() async throws {
+        let rig = try await AppRig()
+        let slow = PendingReply()
+        rig.code.answer(.later(slow.pending))
+        await rig.app.suspend()
+        async let outcome = rig.read()
+        await rig.wait(for: "read")
+        await rig.advance(.seconds(10), expecting: "throttled")
+        rig.code.forget()
+        slow.answer(.success([1]))
+        #expect(await outcome == .success([1]))
+        await rig.wait(for: "suspended")
+    }
+
+    @Test func `an app without a restore identifier that is terminated is gone`() async throws {
+        let rig = try await AppRig()
+        await rig.app.terminate()
+        while await !rig.radio.published.isEmpty { await Task.yield() }
+        while await rig.air != nil { await Task.yield() }
+        #expect(await rig.read() == .failure(.unlikelyError))
+    }
+
+    @Test func `a restorable one stays on the air, and the next event relaunches it, restored`() async throws
+    {
+        let rig = try await AppRig(restoreIdentifier: "com.example.hrm")
+        await rig.radio.simulate(.connected(rig.peer))
+        await rig.radio.simulate(.subscribed(rig.level.key, rig.peer.id, .notification))
+        await rig.app.suspend()
+        rig.code.forget()
+        await rig.app.receiveMemoryPressure()
+        #expect(rig.code.words == ["terminated memoryPressure"])
+        #expect(await rig.radio.published.count == 1)
+        while await rig.air != Self.background { await Task.yield() }
+        #expect(await rig.read() == .success([7]))
+        #expect(
+            rig.code.words == [
+                "terminated memoryPressure", "launched in background", "willRestoreState", "state poweredOn",
+                "woken by read", "read",
+            ])
+        let options = rig.code.state.withLock { $0.options.last }
+        #expect(options == LaunchOptions(restoreIdentifiers: ["com.example.hrm"], isInBackground: true))
+        let restored = try #require(rig.code.restored.last)
+        #expect(restored.services.map(\.uuid) == ["180F"])
+        #expect(restored.advertisement?.localName == "Fred")
+        #expect(
+            restored.subscribers == [
+                .init(attribute: rig.level.key, address: rig.peer.address, isLive: true)
+            ])
+        // The manager of this launch has it all, and the air is one.
+        let manager = try #require(rig.code.manager)
+        #expect(await manager.hasSubscribers(of: rig.level.key))
+        #expect(try await manager.updateValue([9], for: rig.level.key))
+        #expect(await rig.radio.sent.map(\.value) == [[9]])
+        await rig.app.enterForeground()
+        while await rig.air != Self.foreground { await Task.yield() }
+        await manager.stopAdvertising()
+        #expect(await rig.air == nil)
+    }
+
+    @Test func `what the user quits is gone, and only the user brings it back`() async throws {
+        let rig = try await AppRig(restoreIdentifier: "com.example.hrm")
+        await rig.app.quit()
+        while await !rig.radio.published.isEmpty { await Task.yield() }
+        while await rig.air != nil { await Task.yield() }
+        #expect(await rig.read() == .failure(.unlikelyError))
+        rig.code.forget()
+        await rig.app.enterForeground()
+        #expect(rig.code.words == ["launched", "state poweredOn", "foreground"])
+        #expect(rig.code.restored.isEmpty)
+        try await rig.publish()
+        #expect(await rig.read() == .success([7]))
+    }
+
+    @Test func `a radio that is off takes the advert away and gives it back`() async throws {
+        let rig = try await AppRig()
+        await rig.radio.simulate(.stateChanged(.poweredOff))
+        while await rig.air != nil { await Task.yield() }
+        #expect(await rig.code.manager?.isAdvertising == false)
+        #expect(await rig.radio.published.count == 1)
+        await rig.radio.simulate(.stateChanged(.poweredOn))
+        while await rig.air != Self.foreground { await Task.yield() }
+        #expect(rig.code.words == ["state poweredOff", "state poweredOn"])
+    }
+
+    @Test(arguments: [RadioState.resetting, .unsupported, .unauthorized])
+    func `below that the database is cleared, and the app publishes again`(state: RadioState) async throws {
+        let rig = try await AppRig()
+        await rig.radio.simulate(.stateChanged(state))
+        while await !rig.radio.published.isEmpty { await Task.yield() }
+        #expect(await rig.code.manager?.services.isEmpty == true)
+        await rig.radio.simulate(.stateChanged(.poweredOn))
+        #expect(await rig.air == nil)
+        try await rig.publish()
+        #expect(await rig.air == Self.foreground)
+        #expect(await rig.read() == .success([7]))
+    }
+
+    @Test func `an app advertises a name and UUIDs, and nothing else`() async throws {
+        let rig = try await AppRig()
+        var advertisement = Advertisement()
+        advertisement.manufacturerData = [.init(company: 0x59, data: [1])]
+        let manager = try #require(rig.code.manager)
+        let error = await #expect(throws: RadioError.self) {
+            try await manager.startAdvertising(advertisement)
+        }
+        #expect(error?.code == .advertisementRefused)
+        #expect(error?.message.contains("manufacturerData") == true)
+        #expect(await rig.air == Self.foreground)
+    }
+
+    @Test func `from iOS 14 on UUIDs that are changed in the background wait for the foreground`()
+        async throws
+    {
+        let rig = try await AppRig()
+        await rig.app.enterBackground()
+        while await rig.air != Self.background { await Task.yield() }
+        let manager = try #require(rig.code.manager)
+        var changed = Advertisement()
+        changed.serviceUUIDs = ["C008"]
+        let report = try await manager.startAdvertising(changed)
+        #expect(await rig.air == Self.background)
+        #expect(report.omitted.contains { $0.item == "serviceUUIDs[0]" && $0.reason.contains("iOS 14") })
+        // Stopped and started again it is no way round.
+        await manager.stopAdvertising()
+        try await manager.startAdvertising(changed)
+        #expect(await rig.air == nil)
+        await rig.app.enterForeground()
+        while await rig.air != ["02011A030308C0", ""] { await Task.yield() }
+        await rig.app.enterBackground()
+        while await rig.air != ["02011A", "14FF4C000100000000000000080000000000000000"] { await Task.yield() }
+    }
+
+    @Test func `two apps of one phone share the mask, the name and the rate`() async throws {
+        let rig = try await AppRig()
+        let code = TestApp()
+        var rules = AppRules()
+        rules.backgroundModes = [.bluetoothPeripheral]
+        let other = await rig.phone.makeApp(
+            AppDescription(name: "other", rules: rules), delegate: code, clock: rig.clock)
+        await other.enterForeground()
+        var advertisement = Advertisement()
+        advertisement.localName = "Barney"
+        advertisement.serviceUUIDs = ["1001"]
+        let report = try await #require(code.manager).startAdvertising(advertisement)
+        #expect(await rig.air == ["02011A050307C0011005094672 6564".filter { $0 != " " }, ""])
+        #expect(report.omitted.map(\.item) == ["localName"])
+        await other.enterBackground()
+        while await rig.air != [Self.foreground[0], "14FF4C000100000000000000020000000000000000"] {
+            await Task.yield()
+        }
+        #expect(await rig.radio.advertisement?.interval == .milliseconds(30))
+        await rig.app.enterBackground()
+        while await rig.air != ["02011A", "14FF4C000100000000100000020000000000000000"] { await Task.yield() }
+        #expect(await rig.radio.advertisement?.interval == .microseconds(181_250))
+    }
+
+    @Test func `two managers with one restore identifier are an error`() async throws {
+        let rig = try await AppRig(restoreIdentifier: "same")
+        let code = TestApp(restoreIdentifier: "same")
+        let other = await rig.phone.makeApp(
+            AppDescription(name: "other", restoreIdentifiers: ["same"]), delegate: code, clock: rig.clock)
+        await other.enterForeground()
+        #expect(code.state.withLock { $0.errors.map(\.code) } == [.invalidState])
+        #expect(code.manager == nil)
+    }
+
+    @Test func `a flood while an app is suspended is bounded, and what was dropped is counted`() async throws
+    {
+        let rig = try await AppRig(background: false)
+        await rig.app.suspend()
+        for _ in 0..<5000 { _ = await rig.write([0], wantsResponse: false) }
+        rig.code.forget()
+        await rig.app.enterForeground()
+        #expect(rig.code.words.count { $0 == "write 00" } == 4096)
+        #expect(rig.code.words.last == "missed 904")
+    }
+}

@@ -1,0 +1,172 @@
+import Mynah
+import MynahCore
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A directory of a test's own, gone with it.
+final class TemporaryDirectory: Sendable {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/mynah-state-XXXXXX".utf8CString)
+        let made = template.withUnsafeMutableBufferPointer { buffer in
+            buffer.baseAddress.map { mkdtemp($0) != nil } ?? false
+        }
+        try #require(made)
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        for name in files { unlink(path + "/" + name) }
+        rmdir(path)
+    }
+
+    var files: [String] {
+        guard let directory = opendir(path) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    func write(_ text: String, to name: String) throws {
+        let file = try #require(fopen(path + "/" + name, "w"))
+        defer { fclose(file) }
+        #expect(fputs(text, file) >= 0)
+    }
+
+    func read(_ name: String) throws -> String {
+        let file = try #require(fopen(path + "/" + name, "r"))
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 65536)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+}
+
+@Suite struct RestorationTests {
+    static let file = "peripheral-com.example.hrm.json"
+    let temporary: TemporaryDirectory
+
+    init() throws {
+        temporary = try TemporaryDirectory()
+    }
+
+    /// A run that ends as a killed process does: nothing is withdrawn, and only the file is left.
+    private func run(publishes: Bool = true, _ body: (AppRig) async throws -> Void = { _ in }) async throws {
+        let directory = try StateDirectory(path: temporary.path)
+        let rig = try await AppRig(
+            restoreIdentifier: "com.example.hrm", directory: directory, publishes: publishes)
+        try await body(rig)
+        // The lock goes with the process; here with the phone.
+        await rig.phone.stop()
+    }
+
+    @Test func `what was published, advertised and subscribed comes back in another process`() async throws {
+        try await run { rig in
+            await rig.radio.simulate(.connected(rig.peer))
+            await rig.radio.simulate(.subscribed(rig.level.key, rig.peer.id, .notification))
+        }
+        try await run(publishes: false) { rig in
+            #expect(rig.code.words == ["launched", "willRestoreState", "foreground", "state poweredOn"])
+            let restored = try #require(rig.code.restored.first)
+            #expect(restored.services.map(\.uuid) == ["180F"])
+            #expect(restored.services[0].characteristics.map(\.value) == [nil, [1, 2]])
+            #expect(restored.subscribers.map(\.isLive) == [false])
+            #expect(restored.subscribers.map(\.address) == [rig.peer.address])
+            // Published and on the air again without the app.
+            #expect(await rig.radio.published.flatMap(\.services).map(\.uuid) == ["180F"])
+            while await rig.air != AppTests.foreground { await Task.yield() }
+            let key = restored.services[0].characteristics[0].key
+            #expect(await rig.read(key) == .success([7]))
+            // Remembered is not live, until it subscribes again.
+            let manager = try #require(rig.code.manager)
+            #expect(await !manager.hasSubscribers(of: key))
+            await rig.radio.simulate(.connected(rig.peer))
+            await rig.radio.simulate(.subscribed(key, rig.peer.id, .notification))
+            #expect(await manager.hasSubscribers(of: key))
+        }
+        try await run(publishes: false) { rig in
+            #expect(rig.code.restored.first?.subscribers.count == 1)
+        }
+    }
+
+    @Test func `what is withdrawn is not restored`() async throws {
+        try await run { rig in
+            let manager = try #require(rig.code.manager)
+            await manager.stopAdvertising()
+            await manager.removeAllServices()
+        }
+        try await run(publishes: false) { rig in
+            #expect(rig.code.restored.first?.services.isEmpty == true)
+            #expect(rig.code.restored.first?.advertisement == nil)
+        }
+    }
+
+    @Test func `a quit and a forgetting stop leave nothing behind`() async throws {
+        try await run { rig in await rig.app.quit() }
+        #expect(temporary.files == ["lock"])
+        try await run()
+        #expect(temporary.files == ["lock", Self.file])
+        try await run(publishes: false) { rig in await rig.phone.stop(forgetting: true) }
+        #expect(temporary.files == ["lock"])
+    }
+
+    @Test(arguments: [
+        "", "{", "[]", #"{"mynahState": 2, "restoreIdentifier": "com.example.hrm", "services": []}"#,
+        #"{"mynahState": 1, "restoreIdentifier": "another", "services": []}"#,
+        #"{"mynahState": 1, "restoreIdentifier": "com.example.hrm", "services": [[{"uuid": "1800"}]]}"#,
+        #"{"mynahState": 1, "restoreIdentifier": "com.example.hrm", "services": [[{"uuid": "18"}]]}"#,
+    ])
+    func `a file that cannot be used is set aside, said and never lost`(text: String) async throws {
+        try temporary.write(text, to: Self.file)
+        try temporary.write("an older one", to: Self.file + ".unusable-1")
+        try await run { rig in
+            #expect(rig.code.restored.isEmpty)
+            let warnings = rig.sink.phoneEvents.compactMap { event -> String? in
+                if case .warning(let warning) = event { warning.message } else { nil }
+            }
+            #expect(warnings.count == 1)
+            #expect(warnings.first?.contains(Self.file + ".unusable-2") == true)
+        }
+        #expect(try temporary.read(Self.file + ".unusable-2") == text)
+        #expect(try temporary.read(Self.file + ".unusable-1") == "an older one")
+        #expect(try temporary.read(Self.file).contains("180F"))
+    }
+
+    @Test func `one process at a time has a state directory`() throws {
+        let first = try StateDirectory(path: temporary.path)
+        let error = #expect(throws: RadioError.self) { _ = try StateDirectory(path: temporary.path) }
+        #expect(error?.code == .stateDirectory)
+        #expect(error?.message.contains("another process") == true)
+        withExtendedLifetime(first) {}
+    }
+
+    @Test func `a directory that cannot be made is an error`() {
+        let error = #expect(throws: RadioError.self) { _ = try StateDirectory(path: "/proc/none/here") }
+        #expect(error?.code == .stateDirectory)
+    }
+
+    @Test func `an identifier that no file name holds has a file of its own`() async throws {
+        let directory = try StateDirectory(path: temporary.path)
+        for identifier in ["a/b", "a%2Fb", "../x", String(repeating: "ü", count: 200)] {
+            let rig = try await AppRig(restoreIdentifier: identifier, directory: directory)
+            await rig.phone.stop()
+        }
+        let files = temporary.files
+        #expect(files.count == 5)
+        #expect(files.allSatisfy { $0.utf8.count < 256 })
+    }
+}
