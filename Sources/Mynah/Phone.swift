@@ -105,6 +105,7 @@ public actor Phone {
     ) -> App where C.Duration == Duration {
         let app = App(description, on: self, delegate: delegate, clock: AppClock(clock))
         apps.append(app)
+        let radioState = radioState
         app.assumeIsolated { $0.radioStateChanged(to: radioState) }
         return app
     }
