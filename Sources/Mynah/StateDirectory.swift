@@ -35,6 +35,8 @@ public final class StateDirectory: Sendable {
     }
 
     deinit {
+        // A child that is just being started shares the descriptor until it becomes another program.
+        flock(lock, LOCK_UN)
         close(lock)
     }
 

@@ -90,9 +90,12 @@ struct RunCommand: AsyncParsableCommand {
 
     // Not by `validate()`, which speaks before an unknown option is told: what stands behind one looks like a profile.
     private func checkUsage() throws -> [PlannedTransition] {
-        if notificationRate < 0 { throw Exit.wrongUsage("--notification-rate cannot be negative", of: Self.self) }
+        if notificationRate < 0 {
+            throw Exit.wrongUsage("--notification-rate cannot be negative", of: Self.self)
+        }
         if Set(adapter.map { $0.uppercased() }).count < adapter.count {
-            throw Exit.wrongUsage("an adapter is named twice, and each radio needs one of its own", of: Self.self)
+            throw Exit.wrongUsage(
+                "an adapter is named twice, and each radio needs one of its own", of: Self.self)
         }
         return try planned.map { text in
             switch PlannedTransition.parse(text) {
@@ -109,10 +112,13 @@ struct RunCommand: AsyncParsableCommand {
                 "these profiles need \(groups.count) radios, one for each accessory and one for all apps: give --adapter \(groups.count) times, in their order"
         }
         if adapter.count > groups.count {
-            return "--adapter is given \(adapter.count) times for \(groups.count) radio\(groups.count == 1 ? "" : "s")"
+            return
+                "--adapter is given \(adapter.count) times for \(groups.count) radio\(groups.count == 1 ? "" : "s")"
         }
         guard !groups.contains(where: { $0[0].app != nil }) else { return nil }
-        let options = [("--state", state != nil), ("--at", !planned.isEmpty), ("--state-dir", stateDir != nil)]
+        let options = [
+            ("--state", state != nil), ("--at", !planned.isEmpty), ("--state-dir", stateDir != nil),
+        ]
         return options.first { $0.1 }.map {
             "\($0.0) is about an app's life, and no profile here has an app: section"
         }

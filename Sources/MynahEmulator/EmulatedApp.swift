@@ -21,15 +21,10 @@ public struct EmulatedApp: Sendable {
 
     /// The app that a profile declares under a name.
     public init(_ app: Profile.App, name: String) {
-        var rules = AppRules()
-        rules.backgroundModes = Set(app.backgroundModes.compactMap { BackgroundMode(rawValue: $0.rawValue) })
-        rules.suspendAfter = app.suspendAfter
         description = AppDescription(
-            name: name, rules: rules, restoreIdentifiers: app.restoreIdentifier.map { [$0] } ?? [])
+            name: name, rules: AppRules(app), restoreIdentifiers: app.restoreIdentifier.map { [$0] } ?? [])
         startState = AppTransition(app.state)
-        advertising = PhoneAdvertising(
-            iOS: app.iOS, foregroundInterval: app.foregroundInterval,
-            backgroundInterval: app.backgroundInterval)
+        advertising = PhoneAdvertising(app)
     }
 }
 
