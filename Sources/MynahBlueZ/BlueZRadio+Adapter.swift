@@ -4,7 +4,7 @@ import MynahDBus
 
 // Finding bluetoothd and its adapter, and leaving it as it was found.
 extension BlueZRadio {
-    /// Connects to the bus, listens, and learns what bluetoothd has.
+    /// Connects to the bus and listens.
     func connect() async throws(RadioError) {
         let connection: DBusConnection
         do throws(DBusError) {
@@ -20,8 +20,6 @@ extension BlueZRadio {
         }
         self.connection = connection
         listen(on: connection)
-        try await learnObjects()
-        try checkWanted()
     }
 
     private func listen(on connection: DBusConnection) {

@@ -193,14 +193,14 @@ extension BlueZRadio {
         do throws(RadioError) {
             try await connect()
             for batch in batches.values { try export(batch.tree) }
-            lookAround()
         } catch {
             if life.state == .stopping || life.state == .stopped { return }
-            if connection == nil || connection?.isClosed == false {
-                await connection?.close()
-                connection = closed
-            }
+            if connection == nil { connection = closed }
             timers?.retry.schedule(after: .seconds(2))
+            return
         }
+        // A bluetoothd that is not there yet may be started by being asked; else its name tells when it comes.
+        await attempt { () throws(RadioError) in try await learnObjects() }
+        lookAround()
     }
 }

@@ -139,6 +139,8 @@ public actor BlueZRadio: PeripheralRadio {
         timers = makeTimers()
         do throws(RadioError) {
             try await connect()
+            try await learnObjects()
+            try checkWanted()
             adapter = try selectAdapter()
             version = await learnVersion()
             try await prepareAdapter()
