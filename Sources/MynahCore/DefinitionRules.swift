@@ -42,7 +42,13 @@ public enum DefinitionRules {
         guard (0...GATT.maximumValueLength).contains(characteristic.maximumLength) else {
             throw refused("the maximum length of \(uuid) is not between 0 and \(GATT.maximumValueLength)")
         }
-        for descriptor in characteristic.descriptors {
+        try check(characteristic.descriptors, of: uuid, keys: &keys)
+    }
+
+    private static func check(
+        _ descriptors: [DescriptorDefinition], of uuid: BluetoothUUID, keys: inout Set<AttributeKey>
+    ) throws(RadioError) {
+        for descriptor in descriptors {
             guard descriptor.uuid != GATT.clientConfiguration, descriptor.uuid != GATT.extendedProperties
             else {
                 throw refused("the descriptor \(descriptor.uuid) of \(uuid) is made by the radio itself")
@@ -56,6 +62,16 @@ public enum DefinitionRules {
             guard descriptor.value.map(\.count) ?? 0 <= GATT.maximumValueLength else {
                 throw refused(
                     "the value of \(descriptor.uuid) of \(uuid) is longer than \(GATT.maximumValueLength) bytes"
+                )
+            }
+            guard descriptor.value == nil || !descriptor.properties.contains(.write) else {
+                throw refused(
+                    "the descriptor \(descriptor.uuid) of \(uuid) can be written, so its value is not the radio's to answer"
+                )
+            }
+            guard (0...GATT.maximumValueLength).contains(descriptor.maximumLength) else {
+                throw refused(
+                    "the maximum length of \(descriptor.uuid) of \(uuid) is not between 0 and \(GATT.maximumValueLength)"
                 )
             }
         }

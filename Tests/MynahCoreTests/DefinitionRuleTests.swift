@@ -84,6 +84,9 @@ import Testing
         { $0.descriptors = [DescriptorDefinition(uuid: "2901", properties: [])] },
         { $0.descriptors = [DescriptorDefinition(uuid: "2901", properties: [.notify])] },
         { $0.descriptors = [DescriptorDefinition(uuid: "2901", value: Array(repeating: 0, count: 513))] },
+        { $0.descriptors = [DescriptorDefinition(uuid: "2901", properties: [.read, .write], value: [1])] },
+        { $0.descriptors = [DescriptorDefinition(uuid: "2901", maximumLength: -1)] },
+        { $0.descriptors = [DescriptorDefinition(uuid: "2901", maximumLength: 513)] },
     ]
 
     @Test(arguments: broken.indices)
