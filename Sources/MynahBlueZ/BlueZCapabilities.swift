@@ -14,6 +14,7 @@ public enum BlueZCapabilities {
         result.namesConfirmingCentral = namesSubscribers
         result.advertisesExactly = false
         result.keepsInterval = keepsInterval ?? (version >= BlueZVersion(5, 77))
+        result.intervalRemedy = "it keeps the profile's from 5.77 on, or when started with --experimental"
         result.placesScanResponse = false
         result.hasBackPressure = false
         result.tellsWriteCommands = false
@@ -24,6 +25,7 @@ public enum BlueZCapabilities {
         result.sendsEmptyAdvertisingData = false
         // check_length counts the header before 8bf3a4a26.
         result.maximumWriteLength = version >= BlueZVersion(5, 69) ? GATT.maximumValueLength : 510
+        result.maximumLongWriteLength = version >= BlueZVersion(5, 69) ? GATT.maximumValueLength : 508
         result.readErrors = .init(BlueZErrors.codes(version: version, isRead: true))
         result.writeErrors = .init(BlueZErrors.codes(version: version, isRead: false))
         result.answerDeadline = .seconds(5)

@@ -1,3 +1,4 @@
+import MynahCore
 import MynahDBus
 
 /// The options of ReadValue and WriteValue; `type` is documented and never sent to a server.
@@ -18,7 +19,8 @@ struct RequestOptions: Hashable {
             switch (key, value.nextSignature) {
             case ("device", "o"): options.device = try value.readObjectPath().string
             case ("offset", "q"): options.offset = Int(try value.readUInt16())
-            case ("mtu", "q"): options.mtu = Int(try value.readUInt16())
+            // No link has less (Core Specification, Vol 3, Part G, 5.2.1).
+            case ("mtu", "q"): options.mtu = max(GATT.defaultMTU, Int(try value.readUInt16()))
             case ("prepare-authorize", "b"): options.preparesAuthorization = try value.readBool()
             default: break
             }

@@ -18,7 +18,7 @@ enum KnownRadio: String, CaseIterable {
     var capabilities: RadioCapabilities {
         switch self {
         case .virtual: RadioCapabilities(name: "the device itself")
-        case .bluez: BlueZCapabilities.capabilities(keepsInterval: true)
+        case .bluez: BlueZCapabilities.capabilities()
         }
     }
 

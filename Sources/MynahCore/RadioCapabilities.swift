@@ -12,6 +12,8 @@ public struct RadioCapabilities: Hashable, Sendable {
     public var advertisesExactly = true
     /// Keeps the advertising interval that is asked for.
     public var keepsInterval = true
+    /// What would make it keep the interval, as the end of a sentence; nil: nothing.
+    public var intervalRemedy: String?
     /// Places what it is told to into the scan response.
     public var placesScanResponse = true
     /// Tells when its queue of notifications is full, from the link itself.
@@ -22,6 +24,8 @@ public struct RadioCapabilities: Hashable, Sendable {
     public var refusesWritesBesideCommands = true
     /// The longest write that it takes, in bytes.
     public var maximumWriteLength = GATT.maximumValueLength
+    /// How far a long write, in prepared parts, reaches, in bytes.
+    public var maximumLongWriteLength = GATT.maximumValueLength
     /// The ATT errors that a handler can send as the answer to a read, by code.
     public var readErrors = ErrorCodes.all
     /// The ATT errors that a handler can send as the answer to a write, by code.

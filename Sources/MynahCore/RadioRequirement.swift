@@ -31,6 +31,8 @@ public enum RadioNeed: Hashable, Sendable {
     case lengthLimitBesideCommands(Int)
     /// To take writes of up to this many bytes.
     case writes(Int)
+    /// To take long writes, in prepared parts, of up to this many bytes.
+    case longWrites(Int)
     /// To protect commands without also taking write requests.
     case protectedCommands
     /// To ask for the device's consent before a central subscribes.
@@ -87,12 +89,19 @@ extension RadioCapabilities {
                 false,
                 "\(name) takes writes of up to \(maximumWriteLength) bytes, and \(subject) would take \(length); maxLength: \(maximumWriteLength) says so"
             )
+        // Of what no single write can carry either, that has been said.
+        case .longWrites(let length)
+        where length > maximumLongWriteLength && length <= maximumWriteLength:
+            (
+                false,
+                "\(name) takes long writes, as phones send what is over ATT_MTU − 3, of up to \(maximumLongWriteLength) bytes, and \(subject) would take \(length); maxLength: \(maximumLongWriteLength) says so"
+            )
         case .protectedCommands where !protectsCommandsAlone:
             (false, "\(name) protects commands only by giving \(subject) the property write as well")
         case .authorizedSubscriptions where !authorizesSubscriptions:
             (true, "\(name) cannot ask for consent before a central subscribes to \(subject)")
         case .advertisingInterval where !keepsInterval:
-            (false, "\(name) advertises at an interval of its own")
+            (false, "\(name) advertises at an interval of its own\(intervalRemedy.map { "; " + $0 } ?? "")")
         case .advertisedWidth(let uuid) where !advertisesExactly:
             (false, "\(name) advertises \(uuid) as \(uuid.shortest)")
         case .emptyAdvertisingData where !sendsEmptyAdvertisingData:

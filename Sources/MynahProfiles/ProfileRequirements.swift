@@ -74,6 +74,7 @@ extension Profile {
         // Nobody asked for the 512 bytes that a value may have unless said: one word about it is enough.
         let isSaid = characteristic.marks["maxLength"] != nil
         if isSaid || !hasSaidWrites { want(.writes(characteristic.maximumLength), "maxLength") }
+        if isSaid, takesRequests { want(.longWrites(characteristic.maximumLength), "maxLength") }
         if !isSaid { hasSaidWrites = true }
         if takesCommands, takesRequests, isSaid {
             want(.lengthLimitBesideCommands(characteristic.maximumLength), "maxLength")

@@ -277,8 +277,8 @@ extension BlueZStandIn {
         let (central, attribute) = try attribute(name, for: address)
         try check(attribute.access.write, central, .writeNotPermitted)
         guard parts.count <= 30 else { throw .prepareQueueFull }
-        let longest = configuration.version.maximumWrite - 2
-        guard parts.allSatisfy({ $0.value.count <= longest }) else { throw .valueLength }
+        let end = configuration.version.maximumLongWrite
+        guard parts.allSatisfy({ $0.offset + $0.value.count <= end }) else { throw .valueLength }
         if attribute.access.authorizes, !central.isTrusted {
             try await writeValue([], 0, central, attribute, isCommand: false, authorizing: true)
         }
@@ -292,7 +292,6 @@ extension BlueZStandIn {
         }
         guard merged.count < 2 || attribute.access.isReliable else { throw .notSupported }
         for part in merged {
-            guard part.offset + part.value.count <= 512 else { throw .valueLength }
             try await writeValue(part.value, part.offset, central, attribute, isCommand: false)
         }
     }

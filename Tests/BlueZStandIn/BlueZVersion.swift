@@ -15,6 +15,8 @@ public struct BlueZVersion: Hashable, Sendable {
     var abortsOnFailedUpdate: Bool { minor < 74 }
     /// The header is counted with a write's value.
     var maximumWrite: Int { minor < 69 ? 510 : 512 }
+    /// Likewise with a prepared part's, whose header is larger.
+    var maximumLongWrite: Int { minor < 69 ? 508 : 512 }
     /// Each subscriber has a notification socket of its own.
     var hasSocketPerCentral: Bool { minor >= 69 }
     /// What is written to a notification socket goes to its central only.

@@ -28,6 +28,10 @@ import Testing
         #expect(try options("mtu", .uint16(517)).mtu == 517)
     }
 
+    @Test func `an MTU that no link can have is the least that one has`() throws {
+        #expect(try options("mtu", .uint16(2)).mtu == 23)
+    }
+
     @Test func `the option prepare-authorize is read`() throws {
         #expect(try options("prepare-authorize", true).preparesAuthorization)
     }

@@ -112,6 +112,25 @@ import Testing
         #expect(await rig.violations() == [])
     }
 
+    @Test(arguments: [66, 82])
+    func `a long write reaches as far as the radio says, and no further`(minor: Int) async throws {
+        let length = BlueZCapabilities.capabilities(version: .init(5, minor)).maximumLongWriteLength
+        let control = CharacteristicDefinition(uuid: "2A39", properties: [.write])
+        let (rig, phone) = try await connected(
+            StandInConfiguration(.init(minor)),
+            services: [ServiceDefinition(uuid: "180D", characteristics: [control])])
+        rig.sink.answer { _ in .answer(.success([])) }
+        // A phone cuts at MTU − 5; long parts keep the queue short.
+        try await phone.writePrepared(
+            "2a39", [(0, Array(repeating: 1, count: 300)), (300, Array(repeating: 1, count: length - 300))])
+        #expect(rig.sink.words("write") == ["write 0:" + String(repeating: "01", count: length)])
+        #expect(
+            await attError { () async throws(ATTFailure) in
+                try await phone.writePrepared("2a39", [(length, [1])])
+            } == 0x0D)
+        #expect(await rig.violations() == [])
+    }
+
     @Test func `a command is never answered, and one that is too long is dropped with a warning`()
         async throws
     {

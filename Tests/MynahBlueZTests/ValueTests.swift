@@ -28,10 +28,12 @@ import Testing
     @Test func `abilities follow the version`() {
         let old = BlueZCapabilities.capabilities()
         #expect(old.maximumWriteLength == 510)
+        #expect(old.maximumLongWriteLength == 508)
         #expect(!old.keepsInterval)
         #expect(!old.readErrors.contains(.cccdImproperlyConfigured))
         let fixed = BlueZCapabilities.capabilities(version: BlueZVersion(5, 69))
         #expect(fixed.maximumWriteLength == 512)
+        #expect(fixed.maximumLongWriteLength == 512)
         let new = BlueZCapabilities.capabilities(version: BlueZVersion(5, 77))
         #expect(new.keepsInterval)
         #expect(new.writeErrors.contains(.cccdImproperlyConfigured))

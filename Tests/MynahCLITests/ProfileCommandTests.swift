@@ -88,6 +88,17 @@ import Testing
         #expect(!virtual.output.contains("warning"))
     }
 
+    @Test(arguments: [[], ["--radio", "bluez"]])
+    func `an interval that BlueZ may ignore is a warning, with what to do`(arguments: [String]) async throws {
+        let result = try await Program(["check", RunTests.profile] + arguments).end()
+        #expect(result.status == .exited(0))
+        #expect(
+            result.output.contains("\(RunTests.profile):14:13: warning: BlueZ 5.66 advertises at an interval")
+        )
+        #expect(result.output.contains("5.77"))
+        #expect(result.output.contains("--experimental"))
+    }
+
     @Test(arguments: [
         ("virtual", "02010605030D180F180A094D796E61682048524D", ""),
         ("bluez", "05030D180F18020106", "0A094D796E61682048524D"),

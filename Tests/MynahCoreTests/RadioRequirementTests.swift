@@ -9,6 +9,8 @@ import Testing
         radio.writeErrors = .init([0x0D])
         radio.refusesWritesBesideCommands = false
         radio.maximumWriteLength = 510
+        radio.maximumLongWriteLength = 508
+        radio.intervalRemedy = "a newer one does not"
         radio.protectsCommandsAlone = false
         radio.authorizesSubscriptions = false
         radio.keepsInterval = false
@@ -38,9 +40,16 @@ import Testing
             .writes(512), false,
             "Modest takes writes of up to 510 bytes, and X would take 512; maxLength: 510 says so"
         ),
+        (
+            .longWrites(509), false,
+            "Modest takes long writes, as phones send what is over ATT_MTU − 3, of up to 508 bytes, and X would take 509; maxLength: 508 says so"
+        ),
         (.protectedCommands, false, "Modest protects commands only by giving X the property write as well"),
         (.authorizedSubscriptions, true, "Modest cannot ask for consent before a central subscribes to X"),
-        (.advertisingInterval(.milliseconds(100)), false, "Modest advertises at an interval of its own"),
+        (
+            .advertisingInterval(.milliseconds(100)), false,
+            "Modest advertises at an interval of its own; a newer one does not"
+        ),
         (
             .advertisedWidth(BluetoothUUID(0x180D as UInt16).in128Bits), false,
             "Modest advertises 0000180D-0000-1000-8000-00805F9B34FB as 180D"
@@ -69,7 +78,7 @@ import Testing
     func withinLimits() {
         let needs: [RadioNeed] = [
             .readError(.invalidOffset), .writeError(.invalidAttributeValueLength), .writes(510),
-            .lengthLimitBesideCommands(510),
+            .lengthLimitBesideCommands(510), .longWrites(508), .longWrites(512),
         ]
         #expect(modest.shortcomings(needs.map { RadioRequirement($0, of: "X", at: 7) }).isEmpty)
     }

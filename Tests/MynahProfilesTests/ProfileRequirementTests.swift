@@ -9,6 +9,7 @@ import Testing
         radio.writeErrors = .init(ATTError.applicationCodes)
         radio.refusesWritesBesideCommands = false
         radio.maximumWriteLength = 510
+        radio.maximumLongWriteLength = 508
         radio.protectsCommandsAlone = false
         radio.authorizesSubscriptions = false
         radio.keepsInterval = false
@@ -34,6 +35,7 @@ import Testing
             "9:25 error"
         ),
         (characteristic("properties: [write]\n        maxLength: 511\n"), "8:20 warning"),
+        (characteristic("properties: [write]\n        maxLength: 509\n"), "8:20 warning"),
         (characteristic("properties: [notify]\n        permissions: {notify: authorized}\n"), "8:22 error"),
         (
             characteristic("properties: [write, writeWithoutResponse]\n        maxLength: 20\n"),
