@@ -40,8 +40,7 @@ extension DevicePlayer {
                         "message",
                         .string("the restored services are not the profile's, and are published anew")),
                 ])
-            let manager = manager
-            Task { await manager?.removeAllServices() }
+            isRestoredOther = true
             return
         }
         device = device.rekeyed(mapping)

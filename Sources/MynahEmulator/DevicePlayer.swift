@@ -21,6 +21,8 @@ actor DevicePlayer<C: Clock> where C.Duration == Duration {
     /// Whether its run is under way: from then on it publishes by itself what was lost.
     var isStarted = false
     var isPublished = false
+    /// What was restored is not what the profile has, and is to be replaced.
+    var isRestoredOther = false
     /// Its app was launched and has not been told the Bluetooth state yet.
     var isIntroducing = false
     var ticking: (task: Task<Void, Never>, until: Duration)?
@@ -55,6 +57,10 @@ actor DevicePlayer<C: Clock> where C.Duration == Duration {
         guard let manager, !isPublished else { return }
         isPublished = true
         do throws(RadioError) {
+            if isRestoredOther {
+                isRestoredOther = false
+                await manager.removeAllServices()
+            }
             if await manager.services.isEmpty, !device.services.isEmpty {
                 try await manager.add(device.services)
             }

@@ -4,58 +4,6 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
-/// A directory of a test's own, gone with it.
-final class TemporaryDirectory: Sendable {
-    let path: String
-
-    init() throws {
-        var template = Array("/tmp/mynah-state-XXXXXX".utf8CString)
-        let made = template.withUnsafeMutableBufferPointer { buffer in
-            buffer.baseAddress.map { mkdtemp($0) != nil } ?? false
-        }
-        try #require(made)
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    deinit {
-        for name in files { unlink(path + "/" + name) }
-        rmdir(path)
-    }
-
-    var files: [String] {
-        guard let directory = opendir(path) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
-    }
-
-    func write(_ text: String, to name: String) throws {
-        let file = try #require(fopen(path + "/" + name, "w"))
-        defer { fclose(file) }
-        #expect(fputs(text, file) >= 0)
-    }
-
-    func read(_ name: String) throws -> String {
-        let file = try #require(fopen(path + "/" + name, "r"))
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 65536)
-        let count = fread(&bytes, 1, bytes.count, file)
-        return String(decoding: bytes[..<count], as: UTF8.self)
-    }
-}
-
 @Suite struct RestorationTests {
     static let file = "peripheral-com.example.hrm.json"
     let temporary: TemporaryDirectory

@@ -106,7 +106,8 @@ package actor FakeRadio: PeripheralRadio {
         do throws(AdvertisementError) {
             let bytes = try AccessoryAdvertising.compose(advertisement)
             return AdvertisingReport(
-                isOn: true, data: bytes.data.bytes, scanResponse: bytes.scanResponse.bytes)
+                isOn: true, data: bytes.data.bytes, scanResponse: bytes.scanResponse.bytes,
+                interval: advertisement.interval.map { $0...$0 })
         } catch {
             throw RadioError(.advertisementRefused, "\(error)")
         }

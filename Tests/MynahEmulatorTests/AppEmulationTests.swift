@@ -1,0 +1,265 @@
+import Mynah
+import MynahCore
+import MynahEmulator
+import MynahProfiles
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@Suite struct AppEmulationTests {
+    static let services = """
+        services:
+          - uuid: 180D
+            characteristics:
+              - {uuid: 2A37, properties: [read, notify], value: {generate: heart-rate}, every: 1 s}
+              - {uuid: 2A38, properties: [read], value: {hex: 01}}
+              - {uuid: 2A39, properties: [read, write], value: {hex: "00"}}
+          - uuid: 180F
+            characteristics:
+              - {uuid: 2A19, properties: [read, notify], value: {generate: heart-rate}, every: 1 s}
+        """
+    static let profile = """
+        mynah: 1
+        name: Test
+        app: {backgroundModes: [bluetooth-peripheral], restoreIdentifier: com.example.hrm}
+        advertising: {localName: Fred, serviceUUIDs: [C007]}
+
+        """ + services
+    static let background = "14FF4C000100000000100000000000000000000000"
+
+    let radio = FakeRadio()
+    let clock = ManualClock()
+    let log = EventLog()
+    let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random))
+
+    func emulator(
+        _ texts: [String] = [profile], state: AppTransition? = nil, directory: StateDirectory? = nil
+    ) throws -> Emulator<ManualClock> {
+        let log = log
+        let devices = try texts.map { text in
+            var device = EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: 1)
+            if let state { device.app?.startState = state }
+            return device
+        }
+        return Emulator(
+            devices, on: radio, clock: clock, stateDirectory: directory,
+            wallTime: { WallTime(microseconds: 0) }, observer: { log.append($0) })
+    }
+
+    func key(_ uuid: BluetoothUUID) async throws -> AttributeKey {
+        let all = await radio.published.flatMap(\.services).flatMap(\.characteristics)
+        return try #require(all.first { $0.uuid == uuid }).key
+    }
+
+    func wait(for name: DeviceEvent.Name, count: Int = 1) async {
+        while log.names.count(where: { $0 == name }) < count { await Task.yield() }
+    }
+
+    func read(_ key: AttributeKey) async -> PendingReply.Outcome? {
+        await radio.request(.read(ReadRequest(central: peer.id, attribute: key)))
+    }
+
+    @Test func `an app that starts in the background goes on the air as one, and not before`() async throws {
+        try await emulator(state: .background).start()
+        #expect(
+            log.names == [
+                .appLaunched, .appForeground, .stateChanged, .appBackground, .advertisingStarted, .ready,
+            ])
+        let air = try #require(log.all.first { $0.name == .advertisingStarted })
+        #expect(air.string("data") == "02011A")
+        #expect(air.string("scanResponse") == Self.background)
+        #expect(air["intervalMaximumMilliseconds"] == .number(187.5))
+    }
+
+    @Test func `a foreground-only app that starts suspended is published and silent`() async throws {
+        let text = "mynah: 1\nname: Test\napp: {}\nadvertising: {serviceUUIDs: [C007]}\n" + Self.services
+        let emulator = try emulator([text], state: .suspended)
+        try await emulator.start()
+        #expect(
+            log.names == [.appLaunched, .appForeground, .stateChanged, .appBackground, .appSuspended, .ready])
+        #expect(await radio.advertisement == nil)
+        #expect(await read(try key("2A39")) == .failure(.unlikelyError))
+        #expect(await radio.values[try key("2A38")] == [1])
+        await emulator.carryOut(.foreground)
+        await wait(for: .advertisingStarted)
+        #expect(await read(try key("2A39")) == .success([0]))
+    }
+
+    @Test func `what has every stands still while suspended, and runs in the time of a wake`() async throws {
+        let emulator = try emulator()
+        try await emulator.start()
+        let rate = try await key("2A37")
+        await radio.simulate(.subscribed(rate, nil, nil))
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(1))
+        await wait(for: .notified)
+        await emulator.carryOut(.suspended)
+        clock.advance(by: .seconds(60))
+        #expect(log.names.count { $0 == .notified } == 1)
+        _ = await read(rate)
+        #expect(log.names.suffix(2) == [.appWoken, .read])
+        // What was due meanwhile is not caught up; ten ticks later the wake is over.
+        for tick in 1...9 {
+            await clock.waitForSleepers(2)
+            clock.advance(by: .seconds(1))
+            await wait(for: .notified, count: 1 + tick)
+        }
+        await clock.waitForSleepers(2)
+        clock.advance(by: .seconds(1))
+        await wait(for: .appSuspended, count: 2)
+        clock.advance(by: .seconds(60))
+        #expect((10...11).contains(log.names.count { $0 == .notified }))
+        #expect(!log.names.contains(.appExtraneous))
+    }
+
+    @Test func `a woken app that sends what nobody woke it for does something extraneous, told once`()
+        async throws
+    {
+        let emulator = try emulator()
+        try await emulator.start()
+        let rate = try await key("2A37")
+        let level = try await key("2A19")
+        await radio.simulate(.subscribed(level, nil, nil))
+        await emulator.carryOut(.suspended)
+        _ = await read(rate)
+        for tick in 1...3 {
+            await clock.waitForSleepers(2)
+            clock.advance(by: .seconds(1))
+            await wait(for: .notified, count: tick)
+        }
+        let extraneous = log.all.filter { $0.name == .appExtraneous }
+        #expect(extraneous.map { $0.string("characteristic") } == ["2A19"])
+    }
+
+    @Test func `a read relaunches a terminated app: launched, restored, the state, woken, and the read`()
+        async throws
+    {
+        let emulator = try emulator()
+        try await emulator.start()
+        let control = try await key("2A39")
+        let write = WriteRequest(
+            central: peer.id, parts: [.init(attribute: control, value: [5])], wantsResponse: true)
+        #expect(await radio.request(.write(write)) == .success([]))
+        await emulator.carryOut(.terminated)
+        let before = log.names.count
+        // Its memory is gone with it.
+        #expect(await read(control) == .success([0]))
+        #expect(
+            Array(log.names.dropFirst(before)) == [
+                .appLaunched, .appRestored, .stateChanged, .appWoken, .read,
+            ])
+        let launched = try #require(log.all.last { $0.name == .appLaunched })
+        #expect(launched["restoreIdentifiers"] == .array([.string("com.example.hrm")]))
+        #expect(launched["inBackground"] == .bool(true))
+        #expect(await radio.published.count == 1)
+    }
+
+    @Test func `after a kill the next run restores all, the state behind it`() async throws {
+        let temporary = try TemporaryDirectory()
+        do {
+            let first = try emulator(directory: try StateDirectory(path: temporary.path))
+            try await first.start()
+            await radio.simulate(.connected(peer))
+            await radio.simulate(.subscribed(try key("2A37"), peer.id, .notification))
+            // Ends without withdrawing, as far as the directory can tell.
+            await first.stop()
+        }
+        let second = AppEmulationTests()
+        let emulator = try second.emulator(directory: try StateDirectory(path: temporary.path))
+        try await emulator.start()
+        #expect(
+            second.log.names == [
+                .appLaunched, .appRestored, .appForeground, .stateChanged, .advertisingStarted, .ready,
+            ])
+        let restored = try #require(second.log.all.first { $0.name == .appRestored })
+        #expect(restored["services"] == .array([.string("180D"), .string("180F")]))
+        #expect(
+            restored["subscribers"]?.arrayValue?.first?["central"] == .string("AA:BB:CC:DD:EE:FF"))
+        #expect(restored["subscribers"]?.arrayValue?.first?["live"] == .bool(false))
+        #expect(await second.radio.published.count == 1)
+        #expect(await second.read(try second.key("2A39")) == .success([0]))
+        await second.radio.simulate(.subscribed(try second.key("2A37"), nil, nil))
+        await second.clock.waitForSleepers(1)
+        second.clock.advance(by: .seconds(1))
+        await second.wait(for: .notified)
+        await emulator.stop(forgetting: true)
+        #expect(temporary.files == ["lock"])
+    }
+
+    @Test func `another profile than the one that was kept is published anew, and says so`() async throws {
+        let temporary = try TemporaryDirectory()
+        do {
+            let first = try emulator(directory: try StateDirectory(path: temporary.path))
+            try await first.start()
+            await first.stop()
+        }
+        let second = AppEmulationTests()
+        let text = Self.profile.replacingAll("2A39", by: "2A3A").replacingAll("Fred", by: "Barney")
+        let emulator = try second.emulator([text], directory: try StateDirectory(path: temporary.path))
+        try await emulator.start()
+        #expect(second.log.all.contains { $0.string("code") == "restoredServicesDiffer" })
+        #expect(await second.radio.published.count == 1)
+        #expect(await second.read(try second.key("2A3A")) == .success([0]))
+        #expect(await second.radio.advertisement?.exact?.data.bytes.suffix(6) == Array("Barney".utf8)[...])
+    }
+
+    @Test func `two apps of one phone say whose event it is, and share the air`() async throws {
+        let other = """
+            mynah: 1
+            name: Other
+            app: {backgroundModes: [bluetooth-peripheral]}
+            advertising: {localName: Other, serviceUUIDs: [1001]}
+            services: [{uuid: 1801F, characteristics: []}]
+            """.replacingAll("1801F", by: "181C")
+        let emulator = try emulator([Self.profile, other], state: .background)
+        try await emulator.start()
+        let launched = log.all.filter { $0.name == .appLaunched }
+        #expect(launched.map { $0.string("device") } == ["Test", "Other"])
+        #expect(log.names.count { $0 == .advertisingStarted } == 1)
+        let air = try #require(log.all.first { $0.name == .advertisingStarted })
+        #expect(air.string("scanResponse") == "14FF4C000100000000100000020000000000000000")
+        #expect(log.names.count { $0 == .ready } == 1)
+    }
+
+    @Test func `what was planned happens at its time, in order`() async throws {
+        let emulator = try emulator()
+        try await emulator.start()
+        await emulator.plan(.background, after: .seconds(10))
+        await emulator.plan(.foreground, after: .seconds(12))
+        await emulator.plan(.quit, after: .seconds(20))
+        await clock.waitForSleepers(3)
+        clock.advance(by: .seconds(10))
+        await wait(for: .appBackground)
+        await clock.waitForSleepers(3)
+        clock.advance(by: .seconds(2))
+        await wait(for: .appForeground, count: 2)
+        clock.advance(by: .seconds(8))
+        await wait(for: .appQuit)
+        while await radio.advertisement != nil { await Task.yield() }
+        #expect(!log.names.contains(.appSuspended))
+    }
+
+    @Test func `an app publishes again what the radio has lost, unless it is suspended`() async throws {
+        let emulator = try emulator()
+        try await emulator.start()
+        await radio.simulate(.stateChanged(.resetting))
+        while await !radio.published.isEmpty { await Task.yield() }
+        await radio.simulate(.stateChanged(.poweredOn))
+        while await radio.published.isEmpty { await Task.yield() }
+        await wait(for: .advertisingStarted, count: 2)
+        await emulator.carryOut(.suspended)
+        await radio.simulate(.stateChanged(.resetting))
+        while await !radio.published.isEmpty { await Task.yield() }
+        await radio.simulate(.stateChanged(.poweredOn))
+        #expect(await radio.published.isEmpty)
+        await emulator.carryOut(.foreground)
+        while await radio.published.isEmpty { await Task.yield() }
+        await wait(for: .advertisingStarted, count: 3)
+    }
+}
+
+extension String {
+    fileprivate func replacingAll(_ old: String, by new: String) -> String {
+        split(separator: old, omittingEmptySubsequences: false).joined(separator: new)
+    }
+}

@@ -1,0 +1,62 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A file of a test could not be made, written or read.
+package struct FileTrouble: Error {
+    /// The trouble.
+    package init() {}
+}
+
+/// A directory of a test's own, gone with it.
+package final class TemporaryDirectory: Sendable {
+    /// Where it is.
+    package let path: String
+
+    /// Makes it.
+    package init() throws {
+        var template = Array("/tmp/mynah-state-XXXXXX".utf8CString)
+        let made = template.withUnsafeMutableBufferPointer { buffer in
+            buffer.baseAddress.map { mkdtemp($0) != nil } ?? false
+        }
+        guard made else { throw FileTrouble() }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        for name in files { unlink(path + "/" + name) }
+        rmdir(path)
+    }
+
+    /// The names of what is in it, sorted.
+    package var files: [String] {
+        guard let directory = opendir(path) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// Writes a file.
+    package func write(_ text: String, to name: String) throws {
+        guard let file = fopen(path + "/" + name, "w") else { throw FileTrouble() }
+        defer { fclose(file) }
+        guard fputs(text, file) >= 0 else { throw FileTrouble() }
+    }
+
+    /// What a file holds, at most 64 kB.
+    package func read(_ name: String) throws -> String {
+        guard let file = fopen(path + "/" + name, "r") else { throw FileTrouble() }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 65536)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+}
