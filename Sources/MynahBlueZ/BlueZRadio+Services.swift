@@ -85,7 +85,7 @@ extension BlueZRadio {
     func register(_ id: PublishedServices.ID) async throws(RadioError) {
         guard let batch = batches[id] else { return }
         do throws(DBusError) {
-            try await registerApplication(batch.tree.root)
+            try await registerAnew(batch.tree.root)
         } catch {
             guard error.name == "org.bluez.Error.Failed", error.message.contains("database"),
                 !batch.tree.handles.isEmpty
@@ -103,6 +103,17 @@ extension BlueZRadio {
             }
         }
         batches[id]?.isRegistered = true
+    }
+
+    /// What bluetoothd has of it already is of an earlier attempt, whose answer came too late or not at all.
+    private func registerAnew(_ root: ObjectPath) async throws(DBusError) {
+        do throws(DBusError) {
+            try await registerApplication(root)
+        } catch {
+            guard error.name == "org.bluez.Error.AlreadyExists" else { throw error }
+            await unregister(root)
+            try await registerApplication(root)
+        }
     }
 
     private func registerApplication(_ root: ObjectPath) async throws(DBusError) {

@@ -37,6 +37,24 @@ import Testing
         #expect(await rig.standIn.advertisementCount() == 0)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a manager that goes and comes, and has kept everything, is no end of it`() async throws {
+        let rig = try await Rig()
+        try await rig.radio.publish([Definitions().service])
+        try await rig.radio.advertise(.named("Mynah"))
+        await rig.standIn.signal("InterfacesRemoved", .strings(["org.bluez.GattManager1"]))
+        await rig.sink.wait(for: "lost")
+        await rig.standIn.signal(
+            "InterfacesAdded",
+            .dictionary(key: "s", value: "a{sv}", [.init("org.bluez.GattManager1", .options([]))]))
+        await rig.sink.wait(for: "recovered")
+        await rig.standIn.wait { $0.applicationCount() == 1 && $0.advertisementCount() == 1 }
+        #expect(await rig.standIn.services().map(\.handle) == [0x0100])
+        await rig.radio.stop()
+        #expect(await rig.standIn.applicationCount() == 0)
+        #expect(await rig.standIn.advertisementCount() == 0)
+    }
+
     @Test(arguments: Objects.allCases)
     func `a bluetoothd whose objects make no sense has no adapter, and is told so`(objects: Objects)
         async throws
@@ -204,6 +222,14 @@ struct Noise {
 
 extension BlueZStandIn {
     var applicationOwner: String? { adapters["hci0"]?.applications.first?.owner }
+
+    /// Tells of the adapter's object what is not so.
+    func signal(_ member: String, _ interfaces: DBusValue) {
+        try? connection?.emit("/", "org.freedesktop.DBus.ObjectManager", member) { body in
+            body.append("/org/bluez/hci0" as ObjectPath)
+            body.append(interfaces)
+        }
+    }
 
     /// One signal or one call that bluetoothd would not make.
     func make(_ noise: inout Noise, at owner: String) async {
