@@ -82,22 +82,31 @@ extension BlueZRadio {
     }
 
     private func registerAdvertisement() async throws(RadioError) {
-        guard let connection, let adapter else {
-            throw RadioError(.lost, "the connection to the bus is closed")
-        }
-        let path = advertisementPath
-        connection.unexport(path)
         do throws(DBusError) {
-            try connection.export(AdvertisementObject(radio: self), at: path)
-            _ = try await connection.call(
-                BlueZ.service, adapter.path, BlueZ.advertisingManager, "RegisterAdvertisement",
-                timeout: .seconds(10)
-            ) { body in
-                body.append(path)
-                body.appendOptions()
+            do throws(DBusError) {
+                try await exportAndRegister()
+            } catch {
+                // What bluetoothd has already is of an earlier attempt, whose answer came too late or not at all.
+                guard error.name == "org.bluez.Error.AlreadyExists" else { throw error }
+                await unregisterAdvertisement()
+                try await exportAndRegister()
             }
         } catch {
             throw BlueZErrors.advertisementError(error)
+        }
+    }
+
+    private func exportAndRegister() async throws(DBusError) {
+        guard let connection, let adapter else { throw DBusError(.disconnected) }
+        let path = advertisementPath
+        connection.unexport(path)
+        try connection.export(AdvertisementObject(radio: self), at: path)
+        _ = try await connection.call(
+            BlueZ.service, adapter.path, BlueZ.advertisingManager, "RegisterAdvertisement",
+            timeout: .seconds(10)
+        ) { body in
+            body.append(path)
+            body.appendOptions()
         }
     }
 
