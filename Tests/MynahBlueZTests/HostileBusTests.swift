@@ -48,6 +48,7 @@ import Testing
             "InterfacesAdded",
             .dictionary(key: "s", value: "a{sv}", [.init("org.bluez.GattManager1", .options([]))]))
         await rig.sink.wait(for: "recovered")
+        await rig.sink.wait(for: "advertising")
         #expect(rig.sink.words("advertising") == ["advertising on"])
         #expect(await rig.standIn.applicationCount() == 1)
         #expect(await rig.standIn.advertisements().count == 1)
