@@ -115,7 +115,7 @@ struct AdvertisementMachine {
             isOffAir = false
             shown = wanted
             return .register(wanted)
-        case (.registered(let old), let wanted?) where !isOffAir:
+        case (.registered(let old), let wanted?) where !isOffAir && wanted.isLiveChange(of: old):
             guard old != wanted else { return .rest }
             held = .registered(wanted)
             shown = wanted

@@ -5,8 +5,8 @@ import MynahSupport
 /// An advertisement as bluetoothd is told it, and as bluetoothd then puts it on the air (src/advertising.c).
 ///
 /// It composes the bytes itself: service UUIDs, solicited ones, manufacturer data, service data, appearance, raw data,
-/// and the Flags last; the local name goes to the scan response. Measured before it is told: a live update that does not fit
-/// ends bluetoothd before 5.74.
+/// and the Flags last; the local name goes to the scan response, behind what it is told to place there (from 5.80 on)
+/// and before the raw data. Measured before it is told: a live update that does not fit ends bluetoothd before 5.74.
 public struct BlueZAdvertising: Hashable, Sendable {
     /// What is advertised.
     public let advertisement: Advertisement
@@ -14,52 +14,69 @@ public struct BlueZAdvertising: Hashable, Sendable {
     public let data: [ADStructure]
     /// The AD structures of the scan response.
     public let scanResponse: [ADStructure]
+    /// What of exact bytes does not go out, or not whole.
+    public let lost: [AdvertisingReport.Omission]
+    /// What is told to be placed in the scan response, beside the name.
+    private let beside: Advertisement
     private let keepsInterval: Bool
+    private let isExact: Bool
     private let omitted: [AdvertisingReport.Omission]
 
-    /// The advertisement of a radio that keeps the interval or does not; throws for the first field that does not fit.
+    /// The advertisement of a radio with these abilities; throws for the first field that does not fit.
     ///
     /// Exact bytes are taken apart and told as the nearest thing that bluetoothd composes; what does not fit is left out.
-    public init(_ advertisement: Advertisement, keepsInterval: Bool) throws(AdvertisementError) {
+    public init(
+        _ advertisement: Advertisement, keepsInterval: Bool, placesScanResponse: Bool = false
+    ) throws(AdvertisementError) {
         var told = advertisement
+        var beside = Advertisement()
         var omitted: [AdvertisingReport.Omission] = []
+        var lost: [AdvertisingReport.Omission] = []
         if let exact = advertisement.exact {
-            var nearest = NearestAdvertisement(exact, isConnectable: advertisement.isConnectable)
+            var nearest = NearestAdvertisement(
+                exact, isConnectable: advertisement.isConnectable, placesScanResponse: placesScanResponse)
             nearest.advertisement.interval = advertisement.interval
             nearest.leaveOutWhatDoesNotFit()
-            told = nearest.advertisement
-            omitted = nearest.omitted
+            (told, beside) = (nearest.advertisement, nearest.scanResponse)
+            (omitted, lost) = (nearest.omitted, nearest.lost)
         }
         for (index, structure) in told.raw.enumerated() where Self.isRefused(structure.type) {
             omitted.append(
-                .init(
-                    item: "raw[\(index)]",
-                    reason:
-                        "bluetoothd makes AD structures of type 0x\(Hex.encode([structure.type.rawValue])) itself"
-                ))
+                .init(item: "raw[\(index)]", reason: Self.refusal(of: structure.type)))
         }
         told.raw.removeAll { Self.isRefused($0.type) }
-        (data, scanResponse) = try Self.compose(told)
+        for structure in beside.raw where Self.isRefused(structure.type) {
+            omitted.append(.init(item: "raw", reason: Self.refusal(of: structure.type)))
+        }
+        beside.raw.removeAll { Self.isRefused($0.type) }
+        (data, scanResponse) = try Self.compose(told, scanResponse: beside)
         self.advertisement = told
+        self.beside = beside
         self.keepsInterval = keepsInterval
+        self.isExact = advertisement.exact != nil
         self.omitted = omitted
+        self.lost = lost
     }
 
-    /// Types that make the whole registration fail.
+    /// Types that make the whole registration fail: it has fields for them, or will not have them (src/shared/ad.c).
     private static func isRefused(_ type: ADType) -> Bool {
-        [0x01, 0x02, 0x06, 0x08, 0x09].contains(type.rawValue)
+        switch type.rawValue {
+        case 0x01...0x0A, 0x0D...0x12, 0x14...0x23, 0x27...0x2B, 0x3D, 0xFF: true
+        default: false
+        }
+    }
+
+    private static func refusal(of type: ADType) -> String {
+        "bluetoothd takes no AD structures of type 0x\(Hex.encode([type.rawValue])) as they are"
     }
 
     /// The bytes in bluetoothd's order.
+    ///
+    /// `beside` is what goes into the scan response beside the advertisement's name.
     static func compose(
-        _ advertisement: Advertisement
+        _ advertisement: Advertisement, scanResponse beside: Advertisement = Advertisement()
     ) throws(AdvertisementError) -> (data: [ADStructure], scanResponse: [ADStructure]) {
-        var shortened = advertisement
-        shortened.serviceUUIDs = advertisement.serviceUUIDs.map(\.asSent)
-        shortened.solicitedServiceUUIDs = advertisement.solicitedServiceUUIDs.map(\.asSent)
-        for index in shortened.serviceData.indices {
-            shortened.serviceData[index].uuid = shortened.serviceData[index].uuid.asSent
-        }
+        var shortened = advertisement.asSent
         shortened.includesTxPower = false
         var data: [ADStructure] = []
         // The Flags stand last, and the kernel puts the power behind them.
@@ -78,13 +95,27 @@ public struct BlueZAdvertising: Hashable, Sendable {
             let level = UInt8(bitPattern: AccessoryAdvertising.assumedTxPower)
             data.append(ADStructure(type: .txPowerLevel, data: [level]))
         }
-        guard let name = AccessoryAdvertising.nameStructure(of: advertisement) else { return (data, []) }
-        guard name.byteCount <= ExactAdvertisement.legacyCapacity else {
-            throw AdvertisementError(
-                field: "localName", needed: name.byteCount, available: ExactAdvertisement.legacyCapacity,
-                place: "scan response")
+        return (data, try composeScanResponse(beside.asSent, advertisement))
+    }
+
+    private static func composeScanResponse(
+        _ beside: Advertisement, _ advertisement: Advertisement
+    ) throws(AdvertisementError) -> [ADStructure] {
+        var fields = AccessoryAdvertising.fields(of: beside)
+        if let name = AccessoryAdvertising.nameStructure(of: advertisement) {
+            fields.insert(
+                ("localName", [name]), at: fields.firstIndex { $0.field == "raw" } ?? fields.endIndex)
         }
-        return (data, [name])
+        var structures: [ADStructure] = []
+        for (field, more) in fields {
+            let available = ExactAdvertisement.legacyCapacity - structures.byteCount
+            guard more.byteCount <= available else {
+                throw AdvertisementError(
+                    field: field, needed: more.byteCount, available: available, place: "scan response")
+            }
+            structures += more
+        }
+        return structures
     }
 
     /// The interval as a radio sends it: whole steps of 0.625 ms, which the kernel rounds to.
@@ -96,7 +127,7 @@ public struct BlueZAdvertising: Hashable, Sendable {
 
     /// What goes on the air.
     public var report: AdvertisingReport {
-        var omitted = omitted
+        var omitted = omitted + lost
         var interval: ClosedRange<Duration>?
         if let asked = advertisement.interval {
             if keepsInterval {
@@ -105,6 +136,11 @@ public struct BlueZAdvertising: Hashable, Sendable {
                 interval = milliseconds...milliseconds
                 if asked < .milliseconds(20) {
                     omitted.append(.init(item: "interval", reason: "bluetoothd takes 20 ms and more"))
+                } else if milliseconds != asked {
+                    omitted.append(
+                        .init(
+                            item: "interval",
+                            reason: "bluetoothd takes whole milliseconds, and the air steps of 0.625 ms"))
                 }
             } else {
                 omitted.append(
@@ -123,7 +159,8 @@ public struct BlueZAdvertising: Hashable, Sendable {
             for (index, uuid) in list.enumerated() where uuid.asSent.width != uuid.width {
                 omitted.append(
                     .init(
-                        item: "\(field)[\(index)]",
+                        // What was taken out of bytes has no number in anybody's list.
+                        item: isExact ? field : "\(field)[\(index)]",
                         reason: "bluetoothd sends \(uuid) in 16 bits, not as it is written"))
             }
         }
@@ -149,6 +186,32 @@ public struct BlueZAdvertising: Hashable, Sendable {
             "Type": .string(advertisement.isConnectable ? "peripheral" : "broadcast"),
             "Discoverable": .bool(true),
         ]
+        values.merge(Self.lists(of: advertisement)) { old, _ in old }
+        values.merge(scanResponseProperties) { old, _ in old }
+        if let name = advertisement.localName, !name.isEmpty { values["LocalName"] = .string(name) }
+        if let appearance = advertisement.appearance { values["Appearance"] = .uint16(appearance) }
+        if advertisement.includesTxPower { values["Includes"] = .strings(["tx-power"]) }
+        if let interval = advertisement.interval {
+            values["MinInterval"] = .uint32(Self.milliseconds(interval))
+            values["MaxInterval"] = .uint32(Self.milliseconds(interval))
+        }
+        return values
+    }
+
+    /// What bluetoothd reads when the advertisement is registered, and without `--experimental` never again.
+    private var scanResponseProperties: [String: DBusValue] {
+        Dictionary(
+            uniqueKeysWithValues: Self.lists(of: beside).map { name, value in ("ScanResponse" + name, value) }
+        )
+    }
+
+    /// Whether it can follow another one without being registered anew.
+    func isLiveChange(of other: BlueZAdvertising) -> Bool {
+        scanResponseProperties == other.scanResponseProperties
+    }
+
+    private static func lists(of advertisement: Advertisement) -> [String: DBusValue] {
+        var values: [String: DBusValue] = [:]
         if !advertisement.serviceUUIDs.isEmpty {
             values["ServiceUUIDs"] = .strings(advertisement.serviceUUIDs.map(\.description))
         }
@@ -172,13 +235,6 @@ public struct BlueZAdvertising: Hashable, Sendable {
                 key: "y", value: "v",
                 advertisement.raw.map { .init(.byte($0.type.rawValue), .variant(.bytes($0.data))) })
         }
-        if let name = advertisement.localName, !name.isEmpty { values["LocalName"] = .string(name) }
-        if let appearance = advertisement.appearance { values["Appearance"] = .uint16(appearance) }
-        if advertisement.includesTxPower { values["Includes"] = .strings(["tx-power"]) }
-        if let interval = advertisement.interval {
-            values["MinInterval"] = .uint32(Self.milliseconds(interval))
-            values["MaxInterval"] = .uint32(Self.milliseconds(interval))
-        }
         return values
     }
 
@@ -188,6 +244,9 @@ public struct BlueZAdvertising: Hashable, Sendable {
         ("ServiceData", "a{sv}"), ("Data", "a{yv}"), ("Discoverable", "b"), ("Includes", "as"),
         ("LocalName", "s"),
         ("Appearance", "q"), ("MinInterval", "u"), ("MaxInterval", "u"), ("TxPower", "n"),
+        ("ScanResponseServiceUUIDs", "as"), ("ScanResponseSolicitUUIDs", "as"),
+        ("ScanResponseManufacturerData", "a{qv}"), ("ScanResponseServiceData", "a{sv}"),
+        ("ScanResponseData", "a{yv}"),
     ]
 }
 
@@ -195,5 +254,18 @@ extension BluetoothUUID {
     /// As bluetoothd sends it: one that is written in 128 bits and has 16, in 16 (bt_string_to_uuid).
     fileprivate var asSent: BluetoothUUID {
         width == .bits128 ? assignedNumber.map { BluetoothUUID($0) } ?? self : self
+    }
+}
+
+extension Advertisement {
+    /// As bluetoothd sends it.
+    fileprivate var asSent: Advertisement {
+        var sent = self
+        sent.serviceUUIDs = serviceUUIDs.map(\.asSent)
+        sent.solicitedServiceUUIDs = solicitedServiceUUIDs.map(\.asSent)
+        for index in sent.serviceData.indices {
+            sent.serviceData[index].uuid = sent.serviceData[index].uuid.asSent
+        }
+        return sent
     }
 }

@@ -15,7 +15,7 @@ public enum BlueZCapabilities {
         result.advertisesExactly = false
         result.keepsInterval = keepsInterval ?? (version >= BlueZVersion(5, 77))
         result.intervalRemedy = "it keeps the profile's from 5.77 on, or when started with --experimental"
-        result.placesScanResponse = false
+        result.placesScanResponse = version >= BlueZVersion(5, 80)
         result.hasBackPressure = false
         result.tellsWriteCommands = false
         result.refusesWritesBesideCommands = false

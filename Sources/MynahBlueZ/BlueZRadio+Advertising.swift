@@ -14,7 +14,9 @@ extension BlueZRadio {
         }
         let new: BlueZAdvertising
         do throws(AdvertisementError) {
-            new = try BlueZAdvertising(advertisement, keepsInterval: capabilities.keepsInterval)
+            new = try BlueZAdvertising(
+                advertisement, keepsInterval: capabilities.keepsInterval,
+                placesScanResponse: capabilities.placesScanResponse)
         } catch {
             throw RadioError(.advertisementRefused, "the advertisement does not fit: \(error)")
         }

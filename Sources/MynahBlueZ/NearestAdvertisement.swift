@@ -4,37 +4,88 @@ import MynahSupport
 /// Exact bytes taken apart into the fields that bluetoothd composes an advertisement from, with what is lost on the way.
 struct NearestAdvertisement {
     var advertisement = Advertisement()
+    /// What goes into the scan response beside the name.
+    private(set) var scanResponse = Advertisement()
+    /// What goes out in another way than it was asked for.
     private(set) var omitted: [AdvertisingReport.Omission] = []
+    /// What does not go out, or not whole.
+    private(set) var lost: [AdvertisingReport.Omission] = []
+    private let placesScanResponse: Bool
 
-    init(_ exact: ExactAdvertisement, isConnectable: Bool) {
+    init(_ exact: ExactAdvertisement, isConnectable: Bool, placesScanResponse: Bool) {
+        self.placesScanResponse = placesScanResponse
         advertisement.isConnectable = isConnectable
         for structure in exact.data { take(structure, fromScanResponse: false) }
         for structure in exact.scanResponse { take(structure, fromScanResponse: true) }
         omit("order", "bluetoothd orders the AD structures itself")
     }
 
-    /// Drops the last entry of whatever does not fit until all fits.
+    // MARK: Room
+
+    /// Leaves out the last entry of whatever does not fit, until all fits.
     mutating func leaveOutWhatDoesNotFit() {
+        makeRoomForName()
         while true {
             do throws(AdvertisementError) {
-                _ = try BlueZAdvertising.compose(advertisement)
+                _ = try BlueZAdvertising.compose(advertisement, scanResponse: scanResponse)
                 return
             } catch {
-                guard dropLast(of: error.field) else { return }
-                omit(error.field, "there is no room beside the rest: \(error)")
+                guard leaveOut(error) else { return }
             }
         }
     }
 
-    private mutating func dropLast(of field: String) -> Bool {
+    /// bluetoothd has one place for the name, where a phone has two: what stands beside it there moves, or it is cut.
+    private mutating func makeRoomForName() {
+        guard let name = AccessoryAdvertising.nameStructure(of: advertisement) else { return }
+        let others = AccessoryAdvertising.fields(of: scanResponse).flatMap(\.structures).byteCount
+        let room = ExactAdvertisement.legacyCapacity - others
+        guard others > 0, name.byteCount > room else { return }
+        var moved = advertisement
+        moved.serviceUUIDs += scanResponse.serviceUUIDs
+        moved.solicitedServiceUUIDs += scanResponse.solicitedServiceUUIDs
+        moved.manufacturerData += scanResponse.manufacturerData
+        moved.serviceData += scanResponse.serviceData
+        moved.raw += scanResponse.raw
+        if (try? BlueZAdvertising.compose(moved, scanResponse: Advertisement())) != nil {
+            advertisement = moved
+            scanResponse = Advertisement()
+            omit(
+                "scanResponse",
+                "beside the name there is no room for the rest, which bluetoothd sends before it")
+            return
+        }
+        let cut = (advertisement.localName ?? "").prefix(utf8: room - 2)
+        advertisement.localName = cut.isEmpty ? nil : cut
+        lose(
+            "localName",
+            cut.isEmpty
+                ? "bluetoothd has no room for it beside the rest of the scan response"
+                : "bluetoothd has room for \"\(cut)\" beside the rest of the scan response")
+    }
+
+    private mutating func leaveOut(_ error: AdvertisementError) -> Bool {
+        let isOverflow =
+            error.field == "manufacturerData" && advertisement.manufacturerData.last?.isOverflowArea == true
+        guard Self.leaveOut(error.field, of: &advertisement) || Self.leaveOut(error.field, of: &scanResponse)
+        else {
+            return false
+        }
+        lose(
+            isOverflow ? "overflowArea" : error.field,
+            "bluetoothd has no room for it beside the rest: \(error)")
+        return true
+    }
+
+    private static func leaveOut(_ field: String, of advertisement: inout Advertisement) -> Bool {
         switch field {
         case "serviceUUIDs": advertisement.serviceUUIDs.popLast() != nil
         case "solicitedServiceUUIDs": advertisement.solicitedServiceUUIDs.popLast() != nil
         case "manufacturerData": advertisement.manufacturerData.popLast() != nil
         case "serviceData": advertisement.serviceData.popLast() != nil
         case "raw": advertisement.raw.popLast() != nil
-        case "appearance": Self.clear(&advertisement.appearance)
-        case "localName": Self.clear(&advertisement.localName)
+        case "appearance": clear(&advertisement.appearance)
+        case "localName": clear(&advertisement.localName)
         default: false
         }
     }
@@ -49,46 +100,67 @@ struct NearestAdvertisement {
         if !omitted.contains(omission) { omitted.append(omission) }
     }
 
+    private mutating func lose(_ item: String, _ reason: String) {
+        let omission = AdvertisingReport.Omission(item: item, reason: reason)
+        if !lost.contains(omission) { lost.append(omission) }
+    }
+
+    // MARK: Taking apart
+
     private mutating func take(_ structure: ADStructure, fromScanResponse: Bool) {
-        let isName = structure.type == .completeLocalName || structure.type == .shortenedLocalName
-        if isName, !fromScanResponse {
-            omit("localName", "bluetoothd sends the name in the scan response")
-        } else if !isName, fromScanResponse {
-            omit(
-                "scanResponse", "bluetoothd sends only the name in the scan response, and the rest before it")
-        }
-        var reader = ByteReader(structure.data)
-        switch structure.type.rawValue {
-        case 0x01:
-            guard structure.data != [AccessoryAdvertising.flags] else { return }
-            omit("flags", "bluetoothd sends Flags 06, not \(Hex.encode(structure.data))")
-        case 0x02...0x07:
-            advertisement.serviceUUIDs += uuids(
-                structure, [2, 2, 4, 4, 16, 16][Int(structure.type.rawValue) - 2])
-            guard structure.type.rawValue % 2 == 0 else { return }
-            omit("serviceUUIDs", "bluetoothd calls every list of service UUIDs complete")
-        case 0x08, 0x09:
+        switch structure.type {
+        case .completeLocalName, .shortenedLocalName:
+            if !fromScanResponse { omit("localName", "bluetoothd sends the name in the scan response") }
             if structure.type == .shortenedLocalName {
                 omit("localName", "bluetoothd calls every name that fits complete")
             }
             advertisement.localName = String(decoding: structure.data, as: UTF8.self)
-        case 0x0A:
+        case .flags where structure.data != [AccessoryAdvertising.flags]:
+            omit("flags", "bluetoothd sends Flags 06, not \(Hex.encode(structure.data))")
+        case .flags:
+            break
+        case .txPowerLevel:
             advertisement.includesTxPower = true
-        case 0x14: advertisement.solicitedServiceUUIDs += uuids(structure, 2)
-        case 0x1F: advertisement.solicitedServiceUUIDs += uuids(structure, 4)
-        case 0x15: advertisement.solicitedServiceUUIDs += uuids(structure, 16)
-        case 0x16: takeServiceData(&reader, 2)
-        case 0x20: takeServiceData(&reader, 4)
-        case 0x21: takeServiceData(&reader, 16)
-        case 0x19:
+        case .appearance:
+            var reader = ByteReader(structure.data)
             advertisement.appearance = reader.readUInt16()
+        default:
+            if fromScanResponse, placesScanResponse {
+                take(structure, into: \.scanResponse)
+            } else {
+                take(structure, into: \.advertisement)
+            }
+        }
+        guard fromScanResponse, !placesScanResponse else { return }
+        guard structure.type != .completeLocalName, structure.type != .shortenedLocalName else { return }
+        omit(
+            "scanResponse",
+            "bluetoothd before 5.80 sends only the name in the scan response, and the rest before it")
+    }
+
+    private mutating func take(
+        _ structure: ADStructure, into place: WritableKeyPath<NearestAdvertisement, Advertisement>
+    ) {
+        var reader = ByteReader(structure.data)
+        switch structure.type.rawValue {
+        case 0x02...0x07:
+            self[keyPath: place].serviceUUIDs += uuids(
+                structure, [2, 2, 4, 4, 16, 16][Int(structure.type.rawValue) - 2])
+            guard structure.type.rawValue % 2 == 0 else { return }
+            omit("serviceUUIDs", "bluetoothd calls every list of service UUIDs complete")
+        case 0x14: self[keyPath: place].solicitedServiceUUIDs += uuids(structure, 2)
+        case 0x1F: self[keyPath: place].solicitedServiceUUIDs += uuids(structure, 4)
+        case 0x15: self[keyPath: place].solicitedServiceUUIDs += uuids(structure, 16)
+        case 0x16: takeServiceData(&reader, 2, into: place)
+        case 0x20: takeServiceData(&reader, 4, into: place)
+        case 0x21: takeServiceData(&reader, 16, into: place)
         case 0xFF:
             guard let company = reader.readUInt16(), !reader.isAtEnd else {
-                return omit("manufacturerData", "bluetoothd sends none without data behind the company")
+                return lose("manufacturerData", "bluetoothd sends none without data behind the company")
             }
-            advertisement.manufacturerData.append(.init(company: company, data: reader.readRest()))
+            self[keyPath: place].manufacturerData.append(.init(company: company, data: reader.readRest()))
         default:
-            advertisement.raw.append(structure)
+            self[keyPath: place].raw.append(structure)
         }
     }
 
@@ -101,10 +173,21 @@ struct NearestAdvertisement {
         return list
     }
 
-    private mutating func takeServiceData(_ reader: inout ByteReader, _ width: Int) {
+    private mutating func takeServiceData(
+        _ reader: inout ByteReader, _ width: Int,
+        into place: WritableKeyPath<NearestAdvertisement, Advertisement>
+    ) {
         guard let bytes = reader.readBytes(width), let uuid = BluetoothUUID(littleEndian: bytes),
             !reader.isAtEnd
-        else { return omit("serviceData", "bluetoothd sends none without data behind the UUID") }
-        advertisement.serviceData.append(.init(uuid: uuid, data: reader.readRest()))
+        else { return lose("serviceData", "bluetoothd sends none without data behind the UUID") }
+        self[keyPath: place].serviceData.append(.init(uuid: uuid, data: reader.readRest()))
+    }
+}
+
+extension Advertisement.ManufacturerData {
+    /// Whether it is an iPhone's overflow area.
+    fileprivate var isOverflowArea: Bool {
+        company == OverflowArea.company && data.first == OverflowArea.type
+            && data.count == OverflowArea.byteCount + 1
     }
 }

@@ -1,5 +1,6 @@
 import MynahBlueZ
 import MynahCore
+import MynahEmulator
 import MynahLifecycle
 import MynahProfiles
 
@@ -54,6 +55,7 @@ enum KnownRadio: String, CaseIterable {
     /// `isChosen`: it will play the profile, so what it would do otherwise than ordered is an error.
     func issues(with profile: Profile, isChosen: Bool) -> [ProfileIssue] {
         var issues = profile.issues(with: capabilities, isChosen: isChosen)
+        if profile.app != nil { issues += losses(of: profile) }
         if let advertising = profile.advertising, profile.app == nil {
             do throws(AdvertisementError) {
                 _ = try report(advertising.advertisement)
@@ -64,5 +66,31 @@ enum KnownRadio: String, CaseIterable {
             }
         }
         return issues
+    }
+
+    /// What an iPhone would send of an app and it does not, once for all states.
+    private func losses(of profile: Profile) -> [ProfileIssue] {
+        guard self == .bluez else { return [] }
+        var losses: [(loss: AdvertisingReport.Omission, states: [String])] = []
+        for state in [Profile.App.StartState.foreground, .background] {
+            guard let wish = profile.phoneAdvertisement(in: state)?.advertisement,
+                let lost = try? BlueZAdvertising(wish, keepsInterval: true).lost
+            else { continue }
+            for loss in lost {
+                if let index = losses.firstIndex(where: { $0.loss == loss }) {
+                    losses[index].states.append(state.rawValue)
+                } else {
+                    losses.append((loss, [state.rawValue]))
+                }
+            }
+        }
+        let marks = profile.advertising?.marks ?? [:]
+        return losses.map { loss, states in
+            let field = loss.item == "overflowArea" ? "serviceUUIDs" : loss.item
+            return profile.issue(
+                .warning, at: marks[field] ?? marks[""],
+                "\(capabilities.name) does not send all of it in the \(states.joined(separator: " and ")): \(loss.item): \(loss.reason)"
+            )
+        }
     }
 }

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahSupport
 
 /// An iPhone's advertisement while it is put together.
 struct Composition {
@@ -126,19 +127,5 @@ struct Composition {
 
     private mutating func omit(_ index: Int, _ item: String, _ reason: String) {
         omitted[index].append(.init(item: item, reason: reason))
-    }
-}
-
-extension String {
-    /// As many whole characters of Unicode's scalars as fit into so many bytes of UTF-8.
-    fileprivate func prefix(utf8 limit: Int) -> String {
-        var text = String.UnicodeScalarView()
-        var count = 0
-        for scalar in unicodeScalars {
-            count += UTF8.width(scalar)
-            guard count <= limit else { break }
-            text.append(scalar)
-        }
-        return String(text)
     }
 }

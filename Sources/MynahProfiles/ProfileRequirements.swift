@@ -25,13 +25,23 @@ extension Profile {
     }
 
     private func requirements(of advertising: Advertising) -> [RadioRequirement<SourceMark>] {
-        // How an app is advertised is the phone's to say, not the profile's.
-        guard app == nil else { return [] }
         let advertisement = advertising.advertisement
         var list: [RadioRequirement<SourceMark>] = []
         func want(_ need: RadioNeed, _ field: String) {
             let mark = advertising.marks[field] ?? advertising.marks[""] ?? .start
             list.append(RadioRequirement(need, of: "advertising.\(field)", at: mark))
+        }
+        if let app {
+            // Nobody asked for a phone's own intervals.
+            for (field, interval) in [
+                ("foregroundInterval", app.foregroundInterval),
+                ("backgroundInterval", app.backgroundInterval),
+            ] {
+                guard let mark = app.marks[field] else { continue }
+                list.append(RadioRequirement(.advertisingInterval(interval), of: "app.\(field)", at: mark))
+            }
+            // How an app is advertised otherwise is the phone's to say, not the profile's.
+            return list
         }
         if let interval = advertisement.interval { want(.advertisingInterval(interval), "interval") }
         for uuid in advertisement.serviceUUIDs where uuid.width != uuid.shortest.width {

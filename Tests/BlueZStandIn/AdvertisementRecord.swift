@@ -11,6 +11,15 @@ struct AdvertisementRecord: Sendable {
         var scanResponse: [UInt8]
     }
 
+    /// The fields that may stand in the scan response too.
+    struct ScanResponse {
+        var serviceUUIDs: [[UInt8]] = []
+        var solicitUUIDs: [[UInt8]] = []
+        var manufacturerData: [(UInt16, [UInt8])] = []
+        var serviceData: [([UInt8], [UInt8])] = []
+        var rawData: [(UInt8, [UInt8])] = []
+    }
+
     let version: BlueZVersion
     let isExperimental: Bool
     var isConnectable = false
@@ -19,6 +28,8 @@ struct AdvertisementRecord: Sendable {
     var manufacturerData: [(UInt16, [UInt8])] = []
     var serviceData: [([UInt8], [UInt8])] = []
     var rawData: [(UInt8, [UInt8])] = []
+    /// What is told for the scan response, beside the name.
+    var scanResponse = ScanResponse()
     var isDiscoverable: Bool?
     var localName: String?
     var includes: Set<String> = []
@@ -65,10 +76,24 @@ struct AdvertisementRecord: Sendable {
         case "ServiceData": serviceData = try pairs(name, value) { $0.stringValue.flatMap(UUIDText.bytes) }
         case "Data":
             let data = try pairs(name, value) { $0.integer(as: UInt8.self) }
-            guard data.allSatisfy({ ![0x01, 0x02, 0x06, 0x08, 0x09].contains($0.0) }) else {
+            guard data.allSatisfy({ !Self.refusedTypes.contains($0.0) }) else {
                 throw Refused(property: name)
             }
             rawData = data
+        case "ScanResponseServiceUUIDs" where version.hasScanResponseFields:
+            scanResponse.serviceUUIDs = try uuids(name, value)
+        case "ScanResponseSolicitUUIDs" where version.hasScanResponseFields:
+            scanResponse.solicitUUIDs = try uuids(name, value)
+        case "ScanResponseManufacturerData" where version.hasScanResponseFields:
+            scanResponse.manufacturerData = try pairs(name, value) { $0.integer(as: UInt16.self) }
+        case "ScanResponseServiceData" where version.hasScanResponseFields:
+            scanResponse.serviceData = try pairs(name, value) { $0.stringValue.flatMap(UUIDText.bytes) }
+        case "ScanResponseData" where version.hasScanResponseFields:
+            let data = try pairs(name, value) { $0.integer(as: UInt8.self) }
+            guard data.allSatisfy({ !Self.refusedTypes.contains($0.0) }) else {
+                throw Refused(property: name)
+            }
+            scanResponse.rawData = data
         case "Discoverable":
             guard let discoverable = value.boolValue else { throw Refused(property: name) }
             isDiscoverable = discoverable
@@ -113,6 +138,24 @@ struct AdvertisementRecord: Sendable {
         return true
     }
 
+    /// Types that have fields of their own, or none (type_reject_list of src/shared/ad.c).
+    private static let refusedTypes: Set<UInt8> = [
+        0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0A, 0x0D, 0x0E, 0x0F, 0x10, 0x11, 0x12, 0x14,
+        0x15, 0x16, 0x17, 0x18, 0x19, 0x1A, 0x1B, 0x1C, 0x1D, 0x1E, 0x1F, 0x20, 0x21, 0x22, 0x23, 0x27, 0x28,
+        0x29, 0x2A, 0x2B, 0x3D, 0xFF,
+    ]
+
+    /// Whether a live update of a property is not looked at.
+    func isIgnoredLive(_ name: String) -> Bool {
+        let experimental = ["ServiceUUIDs", "SolicitUUIDs", "ManufacturerData", "ServiceData"]
+        return !isExperimental && experimental.contains { "ScanResponse" + $0 == name }
+    }
+
+    /// Whether the daemon knows no such property.
+    func isUnknown(_ name: String) -> Bool {
+        name.hasPrefix("ScanResponse") && !version.hasScanResponseFields
+    }
+
     /// Forgets a property, as one that was invalidated.
     mutating func clear(_ name: String) {
         switch name {
@@ -128,27 +171,26 @@ struct AdvertisementRecord: Sendable {
         case "SecondaryChannel": secondaryChannel = nil
         case "MinInterval": minimumInterval = nil
         case "MaxInterval": maximumInterval = nil
+        case "ScanResponseServiceUUIDs": scanResponse.serviceUUIDs = []
+        case "ScanResponseSolicitUUIDs": scanResponse.solicitUUIDs = []
+        case "ScanResponseManufacturerData": scanResponse.manufacturerData = []
+        case "ScanResponseServiceData": scanResponse.serviceData = []
+        case "ScanResponseData": scanResponse.rawData = []
         default: break
         }
     }
 
     /// The bytes in bluetoothd's order; nil when they do not fit.
     func air(alias: String, maximumData: Int) -> Air? {
-        var data: [UInt8] = []
-        data += Self.lists(serviceUUIDs, types: [2: 0x03, 4: 0x05, 16: 0x07])
-        data += Self.lists(solicitUUIDs, types: [2: 0x14, 4: 0x1F, 16: 0x15])
-        for (company, bytes) in manufacturerData {
-            data += Self.structure(0xFF, [UInt8(truncatingIfNeeded: company), UInt8(company >> 8)] + bytes)
-        }
-        for (uuid, bytes) in serviceData {
-            data += Self.structure([2: 0x16, 4: 0x20][uuid.count] ?? 0x21, uuid + bytes)
-        }
-        var response: [UInt8] = []
+        var data = Self.fields(serviceUUIDs, solicitUUIDs, manufacturerData, serviceData)
+        var response = Self.fields(
+            scanResponse.serviceUUIDs, scanResponse.solicitUUIDs, scanResponse.manufacturerData,
+            scanResponse.serviceData)
         let limit = version.hasExtendedData ? maximumData : 31
         if let name = localName ?? (includes.contains("local-name") ? alias : nil) {
             // Extended PDUs that are connectable have no scan response.
             let inData = secondaryChannel != nil
-            let room = max(0, (inData ? limit - data.count : 31) - 2)
+            let room = max(0, (inData ? limit - data.count : 31 - response.count) - 2)
             let bytes = Array(name.utf8)
             let part = Self.structure(bytes.count <= room ? 0x09 : 0x08, Array(bytes.prefix(room)))
             if inData { data += part } else { response += part }
@@ -158,6 +200,9 @@ struct AdvertisementRecord: Sendable {
         }
         for (type, bytes) in rawData {
             data += Self.structure(type, bytes)
+        }
+        for (type, bytes) in scanResponse.rawData {
+            response += Self.structure(type, bytes)
         }
         // What the kernel adds counts against the room.
         let added = (includes.contains("tx-power") ? 3 : 0) + (includes.contains("appearance") ? 4 : 0)
@@ -174,6 +219,21 @@ struct AdvertisementRecord: Sendable {
         case false? where version.writesFlagsWhenNotDiscoverable: 0x04
         default: nil
         }
+    }
+
+    private static func fields(
+        _ serviceUUIDs: [[UInt8]], _ solicitUUIDs: [[UInt8]], _ manufacturerData: [(UInt16, [UInt8])],
+        _ serviceData: [([UInt8], [UInt8])]
+    ) -> [UInt8] {
+        var data = lists(serviceUUIDs, types: [2: 0x03, 4: 0x05, 16: 0x07])
+        data += lists(solicitUUIDs, types: [2: 0x14, 4: 0x1F, 16: 0x15])
+        for (company, bytes) in manufacturerData {
+            data += structure(0xFF, [UInt8(truncatingIfNeeded: company), UInt8(company >> 8)] + bytes)
+        }
+        for (uuid, bytes) in serviceData {
+            data += structure([2: 0x16, 4: 0x20][uuid.count] ?? 0x21, uuid + bytes)
+        }
+        return data
     }
 
     private static func structure(_ type: UInt8, _ bytes: [UInt8]) -> [UInt8] {

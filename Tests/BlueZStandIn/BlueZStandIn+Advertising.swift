@@ -112,6 +112,9 @@ extension BlueZStandIn {
             let record = try? AdvertisementRecord(
                 properties, version: configuration.version, isExperimental: configuration.isExperimental)
         else { return call.fail(DBusError("org.bluez.Error.Failed", "Failed to parse advertisement.")) }
+        for name in (properties.entries ?? []).compactMap(\.key.stringValue) where record.isUnknown(name) {
+            violate("\(name) of \(path) is unknown to this version, and not sent")
+        }
         guard adapter.isPowered,
             let air = record.air(alias: adapter.alias, maximumData: adapter.configuration.maximumData)
         else { return call.fail(DBusError("org.bluez.Error.Failed", "Failed to register advertisement")) }
@@ -145,12 +148,17 @@ extension BlueZStandIn {
                 let index = adapter.advertisements.firstIndex(where: { $0.owner == owner && $0.path == path })
             else { continue }
             var record = adapter.advertisements[index].record
-            var isSentAgain = !invalidated.isEmpty
-            for property in invalidated {
+            let names = invalidated + (changes.entries ?? []).compactMap(\.key.stringValue)
+            for property in names where record.isUnknown(property) || record.isIgnoredLive(property) {
+                violate("\(property) of \(path) is not looked at in a live update")
+            }
+            let cleared = invalidated.filter { !record.isIgnoredLive($0) }
+            var isSentAgain = !cleared.isEmpty
+            for property in cleared {
                 record.clear(property)
             }
             for entry in changes.entries ?? [] {
-                guard let property = entry.key.stringValue else { continue }
+                guard let property = entry.key.stringValue, !record.isIgnoredLive(property) else { continue }
                 do throws(AdvertisementRecord.Refused) {
                     if try record.parse(property, entry.value.unwrapped) { isSentAgain = true }
                 } catch {

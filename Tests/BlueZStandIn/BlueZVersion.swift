@@ -29,6 +29,8 @@ public struct BlueZVersion: Hashable, Sendable {
     var needsExperimentalForIntervals: Bool { minor < 77 }
     /// A characteristic with the handle 0 fails.
     var refusesHandleZero: Bool { minor == 74 || minor == 75 }
+    /// More than the name can be told to be in the scan response.
+    var hasScanResponseFields: Bool { minor >= 80 }
     /// More than 31 bytes can be advertised where the controller can.
     var hasExtendedData: Bool { minor >= 69 }
     /// An advert that is not discoverable says so in its Flags.

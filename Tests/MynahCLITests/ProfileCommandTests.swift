@@ -207,6 +207,22 @@ import Testing
         #expect(Set(items).isSuperset(of: ["localName", "flags", "scanResponse"]))
     }
 
+    @Test func `what BlueZ has no room for of an app's advertisement is a warning`() async throws {
+        let file = try ProfileFile(
+            """
+            mynah: 1
+            name: x
+            app: {}
+            advertising:
+              serviceUUIDs: [2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6, 428132AF-4746-42D3-801E-4572D65BFD9B]
+            """)
+        let result = try await Program.run("check", file.path)
+        #expect(result.status == .exited(0))
+        #expect(result.output.contains(":5:17: warning: "))
+        #expect(result.output.contains("does not send all of it in the foreground: overflowArea: "))
+        #expect(try await !Program.run("check", file.path, "--radio", "virtual").output.contains("warning"))
+    }
+
     @Test func `an accessory has no states to show`() async throws {
         let result = try await Program.run(
             "show", "\(repository)/profiles/battery.yaml", "--state", "background")

@@ -79,6 +79,8 @@ import Testing
     func appAdvertising() throws {
         let text = head("app: {iOS: 17}\nadvertising: {serviceUUIDs: [0000180D]}\n")
         #expect(try profile(text).requirements.isEmpty)
+        let timed = head("app: {backgroundInterval: 1 s}\nadvertising: {serviceUUIDs: [0000180D]}\n")
+        #expect(try profile(timed).requirements.map(\.subject) == ["app.backgroundInterval"])
     }
 
     @Test("a shortcoming shows the line that asks for it")
