@@ -97,8 +97,10 @@ struct Composition {
         if app.serviceUUIDs.isEmpty {
             omit(index, "serviceUUIDs", "without any, nothing of an app is on the air in the background")
         }
-        for (number, uuid) in app.serviceUUIDs.enumerated() where !clear.contains(uuid) {
+        for (number, uuid) in app.serviceUUIDs.enumerated() {
             overflow.insert(uuid)
+            // Another app, in the foreground, may have it in clear.
+            guard !clear.contains(uuid) else { continue }
             omit(
                 index, "serviceUUIDs[\(number)]",
                 "in the background it is in the overflow area, which only an iOS device that scans for it sees"

@@ -109,7 +109,7 @@ private struct Wishes {
             }
             for (item, uuid) in zip(items, app.serviceUUIDs) {
                 #expect(air.clear.contains(uuid) || named.contains(item))
-                guard named.contains(item) else { continue }
+                guard named.contains(item) || app.mode == .background else { continue }
                 hidden.insert(uuid)
                 #expect(plan.overflow.contains(uuid))
             }

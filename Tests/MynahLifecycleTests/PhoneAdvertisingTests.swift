@@ -109,6 +109,16 @@ import Testing
         #expect(air.omitted.map { $0.map(\.item) } == [["localName", "serviceUUIDs[0]"], []])
     }
 
+    @Test func `every UUID of an app in the background is in the mask, another app's in clear or not`() {
+        let air = PhoneAdvertising().compose([
+            AppAdvertisement(serviceUUIDs: ["FD64"]),
+            AppAdvertisement(serviceUUIDs: ["FD64"], mode: .background),
+        ])
+        #expect(air.data == "02011A" + "030364FD")
+        #expect(air.scanResponse == Self.fd64)
+        #expect(air.omitted == [[], []])
+    }
+
     @Test func `the rate is reduced when every app that advertises is in the background`() {
         let air = PhoneAdvertising().compose([
             AppAdvertisement(serviceUUIDs: ["FD64"], mode: .background),
