@@ -48,7 +48,10 @@ let package = Package(
 
         .target(name: "MynahLifecycle", dependencies: ["MynahCore", "MynahSupport"]),
 
+        .target(name: "MynahHCI", dependencies: ["MynahCore", "MynahSupport"]),
+
         // Level 3
+        .target(name: "MynahHost", dependencies: ["MynahCore", "MynahHCI", "MynahSupport"]),
         .target(
             name: "Mynah",
             dependencies: [
@@ -119,6 +122,12 @@ let package = Package(
         .testTarget(
             name: "MynahCLITests",
             dependencies: ["MynahBlueZStandIn", "MynahDBus", "MynahSupport", "MynahTestSupport"]),
+        .testTarget(
+            name: "MynahHostTests",
+            dependencies: ["MynahHost", "MynahHCI", "MynahCore", "MynahSupport", "MynahTestSupport"]),
+        .testTarget(
+            name: "MynahHCITests",
+            dependencies: ["MynahHCI", "MynahCore", "MynahSupport", "MynahTestSupport"]),
         .testTarget(name: "MynahArchitectureTests"),
         .testTarget(
             name: "MynahTestSupportTests", dependencies: ["MynahTestSupport", "MynahSupport"],

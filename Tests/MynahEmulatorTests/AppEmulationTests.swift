@@ -6,7 +6,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite struct AppEmulationTests {
+@Suite(.timeLimit(.minutes(1))) struct AppEmulationTests {
     static let services = """
         services:
           - uuid: 180D
@@ -51,8 +51,8 @@ import Testing
         return try #require(all.first { $0.uuid == uuid }).key
     }
 
-    func wait(for name: DeviceEvent.Name, count: Int = 1) async {
-        while log.names.count(where: { $0 == name }) < count { await Task.yield() }
+    func wait(for name: DeviceEvent.Name, count: Int = 1) async throws {
+        try await until { log.names.count(where: { $0 == name }) >= count }
     }
 
     func read(_ key: AttributeKey) async -> PendingReply.Outcome? {
@@ -81,7 +81,7 @@ import Testing
         #expect(await read(try key("2A39")) == .failure(.unlikelyError))
         #expect(await radio.values[try key("2A38")] == [1])
         await emulator.carryOut(.foreground)
-        await wait(for: .advertisingStarted)
+        try await wait(for: .advertisingStarted)
         #expect(await read(try key("2A39")) == .success([0]))
     }
 
@@ -92,7 +92,7 @@ import Testing
         await radio.simulate(.subscribed(rate, nil, nil))
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(1))
-        await wait(for: .notified)
+        try await wait(for: .notified)
         await emulator.carryOut(.suspended)
         clock.advance(by: .seconds(60))
         #expect(log.names.count { $0 == .notified } == 1)
@@ -102,11 +102,11 @@ import Testing
         for tick in 1...9 {
             await clock.waitForSleepers(2)
             clock.advance(by: .seconds(1))
-            await wait(for: .notified, count: 1 + tick)
+            try await wait(for: .notified, count: 1 + tick)
         }
         await clock.waitForSleepers(2)
         clock.advance(by: .seconds(1))
-        await wait(for: .appSuspended, count: 2)
+        try await wait(for: .appSuspended, count: 2)
         clock.advance(by: .seconds(60))
         #expect((10...11).contains(log.names.count { $0 == .notified }))
         #expect(!log.names.contains(.appExtraneous))
@@ -125,7 +125,7 @@ import Testing
         for tick in 1...3 {
             await clock.waitForSleepers(2)
             clock.advance(by: .seconds(1))
-            await wait(for: .notified, count: tick)
+            try await wait(for: .notified, count: tick)
         }
         let extraneous = log.all.filter { $0.name == .appExtraneous }
         #expect(extraneous.map { $0.string("characteristic") } == ["2A19"])
@@ -181,7 +181,7 @@ import Testing
         await second.radio.simulate(.subscribed(try second.key("2A37"), nil, nil))
         await second.clock.waitForSleepers(1)
         second.clock.advance(by: .seconds(1))
-        await second.wait(for: .notified)
+        try await second.wait(for: .notified)
         await emulator.stop(forgetting: true)
         #expect(temporary.files == ["lock"])
     }
@@ -229,13 +229,13 @@ import Testing
         await emulator.plan(.quit, after: .seconds(20))
         await clock.waitForSleepers(3)
         clock.advance(by: .seconds(10))
-        await wait(for: .appBackground)
+        try await wait(for: .appBackground)
         await clock.waitForSleepers(3)
         clock.advance(by: .seconds(2))
-        await wait(for: .appForeground, count: 2)
+        try await wait(for: .appForeground, count: 2)
         clock.advance(by: .seconds(8))
-        await wait(for: .appQuit)
-        while await radio.advertisement != nil { await Task.yield() }
+        try await wait(for: .appQuit)
+        try await until { await radio.advertisement == nil }
         #expect(!log.names.contains(.appSuspended))
     }
 
@@ -243,18 +243,18 @@ import Testing
         let emulator = try emulator()
         try await emulator.start()
         await radio.simulate(.stateChanged(.resetting))
-        while await !radio.published.isEmpty { await Task.yield() }
+        try await until { await radio.published.isEmpty }
         await radio.simulate(.stateChanged(.poweredOn))
-        while await radio.published.isEmpty { await Task.yield() }
-        await wait(for: .advertisingStarted, count: 2)
+        try await until { await !(radio.published.isEmpty) }
+        try await wait(for: .advertisingStarted, count: 2)
         await emulator.carryOut(.suspended)
         await radio.simulate(.stateChanged(.resetting))
-        while await !radio.published.isEmpty { await Task.yield() }
+        try await until { await radio.published.isEmpty }
         await radio.simulate(.stateChanged(.poweredOn))
         #expect(await radio.published.isEmpty)
         await emulator.carryOut(.foreground)
-        while await radio.published.isEmpty { await Task.yield() }
-        await wait(for: .advertisingStarted, count: 3)
+        try await until { await !(radio.published.isEmpty) }
+        try await wait(for: .advertisingStarted, count: 3)
     }
 }
 

@@ -16,7 +16,7 @@ final class EventLog: Sendable {
     }
 }
 
-@Suite struct EmulatorTests {
+@Suite(.timeLimit(.minutes(1))) struct EmulatorTests {
     static let profile = """
         mynah: 1
         name: Test
@@ -99,7 +99,7 @@ final class EventLog: Sendable {
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(4))
         // The wake runs on the radio's executor; the phone's own call behind it waits its turn.
-        while await radio.room != 0 { await Task.yield() }
+        try await until { await radio.room == 0 }
         await radio.setRoom(nil)
         await radio.simulate(.readyToSend)
         let sent = await radio.sent.map(\.value)
@@ -204,7 +204,7 @@ final class EventLog: Sendable {
         try await emulator.start()
         #expect(await !emulator.enter(passkey: 1))
         async let answer = radio.request(.pairing(peer.id, .enter))
-        while await !emulator.enter(passkey: 123_456) { await Task.yield() }
+        try await until { await emulator.enter(passkey: 123_456) }
         #expect(await answer == .success([0x40, 0xE2, 0x01, 0x00]))
         #expect(log.all.last?.string("step") == "enter")
     }

@@ -128,14 +128,14 @@ struct AppRig {
     }
 
     /// Moves the time and lets what it wakes run.
-    func advance(_ duration: Duration, expecting word: String) async {
+    func advance(_ duration: Duration, expecting word: String) async throws {
         await clock.waitForSleepers(1)
         clock.advance(by: duration)
-        await wait(for: word)
+        try await wait(for: word)
     }
 
-    func wait(for word: String) async {
-        while !code.words.contains(word) { await Task.yield() }
+    func wait(for word: String) async throws {
+        try await until { code.words.contains(word) }
     }
 
     func read(_ key: AttributeKey? = nil) async -> PendingReply.Outcome? {
@@ -157,7 +157,7 @@ struct AppRig {
     }
 }
 
-@Suite struct AppTests {
+@Suite(.timeLimit(.minutes(1))) struct AppTests {
     static let foreground = ["02011A030307C005094672 6564".filter { $0 != " " }, ""]
     static let background = ["02011A", "14FF4C000100000000100000000000000000000000"]
 
@@ -168,23 +168,23 @@ struct AppRig {
         #expect(await rig.air == Self.foreground)
         #expect(await rig.radio.advertisement?.interval == .milliseconds(30))
         await rig.app.enterBackground()
-        while await rig.air != Self.background { await Task.yield() }
+        try await until { await rig.air == Self.background }
         #expect(await rig.radio.advertisement?.interval == .microseconds(181_250))
         #expect(await rig.code.manager?.advertising.omitted.map(\.item) == ["localName", "serviceUUIDs[0]"])
         await rig.app.suspend()
         #expect(await rig.air == Self.background)
         await rig.app.enterForeground()
-        while await rig.air != Self.foreground { await Task.yield() }
+        try await until { await rig.air == Self.foreground }
         #expect(await rig.code.manager?.isAdvertising == true)
     }
 
     @Test func `a foreground-only app is silent off the screen, and says so`() async throws {
         let rig = try await AppRig(background: false)
         await rig.app.enterBackground()
-        while await rig.air != nil { await Task.yield() }
-        while await rig.code.manager?.isAdvertising != false { await Task.yield() }
+        try await until { await rig.air == nil }
+        try await until { await rig.code.manager?.isAdvertising == false }
         await rig.app.enterForeground()
-        while await rig.air != Self.foreground { await Task.yield() }
+        try await until { await rig.air == Self.foreground }
     }
 
     @Test func `a suspended foreground-only app is asked nothing, and hears in order what happened`()
@@ -192,7 +192,7 @@ struct AppRig {
     {
         let rig = try await AppRig(background: false)
         await rig.app.enterBackground()
-        await rig.advance(.seconds(5), expecting: "suspended")
+        try await rig.advance(.seconds(5), expecting: "suspended")
         await rig.radio.simulate(.connected(rig.peer))
         await rig.radio.simulate(.subscribed(rig.level.key, rig.peer.id, .notification))
         #expect(await rig.read() == .failure(.unlikelyError))
@@ -223,7 +223,7 @@ struct AppRig {
         rig.clock.advance(by: .milliseconds(9999))
         #expect(await rig.app.state == .background)
         rig.clock.advance(by: .milliseconds(1))
-        await rig.wait(for: "suspended")
+        try await rig.wait(for: "suspended")
         #expect(await rig.app.state == .suspended)
     }
 
@@ -248,9 +248,9 @@ struct AppRig {
         rig.code.answer(.later(slow.pending))
         await rig.app.suspend()
         async let outcome = rig.read()
-        await rig.wait(for: "read")
-        await rig.advance(.seconds(10), expecting: "throttled")
-        await rig.advance(.seconds(10), expecting: "terminated overran")
+        try await rig.wait(for: "read")
+        try await rig.advance(.seconds(10), expecting: "throttled")
+        try await rig.advance(.seconds(10), expecting: "terminated overran")
         #expect(await outcome == .failure(.unlikelyError))
         // Too late, and of no consequence.
         slow.answer(.success([1]))
@@ -263,19 +263,19 @@ struct AppRig {
         rig.code.answer(.later(slow.pending))
         await rig.app.suspend()
         async let outcome = rig.read()
-        await rig.wait(for: "read")
-        await rig.advance(.seconds(10), expecting: "throttled")
+        try await rig.wait(for: "read")
+        try await rig.advance(.seconds(10), expecting: "throttled")
         rig.code.forget()
         slow.answer(.success([1]))
         #expect(await outcome == .success([1]))
-        await rig.wait(for: "suspended")
+        try await rig.wait(for: "suspended")
     }
 
     @Test func `an app without a restore identifier that is terminated is gone`() async throws {
         let rig = try await AppRig()
         await rig.app.terminate()
-        while await !rig.radio.published.isEmpty { await Task.yield() }
-        while await rig.air != nil { await Task.yield() }
+        try await until { await rig.radio.published.isEmpty }
+        try await until { await rig.air == nil }
         #expect(await rig.read() == .failure(.unlikelyError))
     }
 
@@ -289,7 +289,7 @@ struct AppRig {
         await rig.app.receiveMemoryPressure()
         #expect(rig.code.words == ["terminated memoryPressure"])
         #expect(await rig.radio.published.count == 1)
-        while await rig.air != Self.background { await Task.yield() }
+        try await until { await rig.air == Self.background }
         #expect(await rig.read() == .success([7]))
         #expect(
             rig.code.words == [
@@ -311,7 +311,7 @@ struct AppRig {
         #expect(try await manager.updateValue([9], for: rig.level.key))
         #expect(await rig.radio.sent.map(\.value) == [[9]])
         await rig.app.enterForeground()
-        while await rig.air != Self.foreground { await Task.yield() }
+        try await until { await rig.air == Self.foreground }
         await manager.stopAdvertising()
         #expect(await rig.air == nil)
     }
@@ -319,8 +319,8 @@ struct AppRig {
     @Test func `what the user quits is gone, and only the user brings it back`() async throws {
         let rig = try await AppRig(restoreIdentifier: "com.example.hrm")
         await rig.app.quit()
-        while await !rig.radio.published.isEmpty { await Task.yield() }
-        while await rig.air != nil { await Task.yield() }
+        try await until { await rig.radio.published.isEmpty }
+        try await until { await rig.air == nil }
         #expect(await rig.read() == .failure(.unlikelyError))
         rig.code.forget()
         await rig.app.enterForeground()
@@ -333,11 +333,11 @@ struct AppRig {
     @Test func `a radio that is off takes the advert away and gives it back`() async throws {
         let rig = try await AppRig()
         await rig.radio.simulate(.stateChanged(.poweredOff))
-        while await rig.air != nil { await Task.yield() }
+        try await until { await rig.air == nil }
         #expect(await rig.code.manager?.isAdvertising == false)
         #expect(await rig.radio.published.count == 1)
         await rig.radio.simulate(.stateChanged(.poweredOn))
-        while await rig.air != Self.foreground { await Task.yield() }
+        try await until { await rig.air == Self.foreground }
         #expect(rig.code.words == ["state poweredOff", "state poweredOn"])
     }
 
@@ -345,7 +345,7 @@ struct AppRig {
     func `below that the database is cleared, and the app publishes again`(state: RadioState) async throws {
         let rig = try await AppRig()
         await rig.radio.simulate(.stateChanged(state))
-        while await !rig.radio.published.isEmpty { await Task.yield() }
+        try await until { await rig.radio.published.isEmpty }
         #expect(await rig.code.manager?.services.isEmpty == true)
         await rig.radio.simulate(.stateChanged(.poweredOn))
         #expect(await rig.air == nil)
@@ -372,7 +372,7 @@ struct AppRig {
     {
         let rig = try await AppRig()
         await rig.app.enterBackground()
-        while await rig.air != Self.background { await Task.yield() }
+        try await until { await rig.air == Self.background }
         let manager = try #require(rig.code.manager)
         var changed = Advertisement()
         changed.serviceUUIDs = ["C008"]
@@ -384,9 +384,9 @@ struct AppRig {
         try await manager.startAdvertising(changed)
         #expect(await rig.air == nil)
         await rig.app.enterForeground()
-        while await rig.air != ["02011A030308C0", ""] { await Task.yield() }
+        try await until { await rig.air == ["02011A030308C0", ""] }
         await rig.app.enterBackground()
-        while await rig.air != ["02011A", "14FF4C000100000000000000080000000000000000"] { await Task.yield() }
+        try await until { await rig.air == ["02011A", "14FF4C000100000000000000080000000000000000"] }
     }
 
     @Test func `two apps of one phone share the mask, the name and the rate`() async throws {
@@ -404,12 +404,12 @@ struct AppRig {
         #expect(await rig.air == ["02011A050307C0011005094672 6564".filter { $0 != " " }, ""])
         #expect(report.omitted.map(\.item) == ["localName"])
         await other.enterBackground()
-        while await rig.air != [Self.foreground[0], "14FF4C000100000000000000020000000000000000"] {
-            await Task.yield()
+        try await until {
+            await rig.air == [Self.foreground[0], "14FF4C000100000000000000020000000000000000"]
         }
         #expect(await rig.radio.advertisement?.interval == .milliseconds(30))
         await rig.app.enterBackground()
-        while await rig.air != ["02011A", "14FF4C000100000000100000020000000000000000"] { await Task.yield() }
+        try await until { await rig.air == ["02011A", "14FF4C000100000000100000020000000000000000"] }
         #expect(await rig.radio.advertisement?.interval == .microseconds(181_250))
     }
 

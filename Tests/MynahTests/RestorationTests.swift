@@ -4,7 +4,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite struct RestorationTests {
+@Suite(.timeLimit(.minutes(1))) struct RestorationTests {
     static let file = "peripheral-com.example.hrm.json"
     let temporary: TemporaryDirectory
 
@@ -36,7 +36,7 @@ import Testing
             #expect(restored.subscribers.map(\.address) == [rig.peer.address])
             // Published and on the air again without the app.
             #expect(await rig.radio.published.flatMap(\.services).map(\.uuid) == ["180F"])
-            while await rig.air != AppTests.foreground { await Task.yield() }
+            try await until { await rig.air == AppTests.foreground }
             let key = restored.services[0].characteristics[0].key
             #expect(await rig.read(key) == .success([7]))
             // Remembered is not live, until it subscribes again.

@@ -1,0 +1,92 @@
+import MynahSupport
+
+/// What stands before each packet on a UART transport, and on the sockets that imitate one (Core Specification, Vol 4, Part A, 2).
+public enum H4PacketType: UInt8, Hashable, Sendable, CaseIterable {
+    case command = 0x01
+    case aclData = 0x02
+    case synchronousData = 0x03
+    case event = 0x04
+    case isochronousData = 0x05
+}
+
+/// A packet between a host and a controller, as bytes behind its type.
+public struct H4Packet: Hashable, Sendable {
+    /// What it is.
+    public var type: H4PacketType
+    /// Everything behind the type.
+    public var body: [UInt8]
+
+    /// A packet.
+    public init(_ type: H4PacketType, _ body: [UInt8]) {
+        self.type = type
+        self.body = body
+    }
+
+    /// The bytes on the transport.
+    public var bytes: [UInt8] { [type.rawValue] + body }
+}
+
+/// Cuts a stream of bytes into packets.
+///
+/// A byte that is no packet type cannot be skipped: what follows it has no known length, and the stream is lost.
+public struct H4Decoder: Sendable {
+    /// The stream is no H4, or not any more.
+    public struct Lost: Error, Hashable, Sendable {
+        /// The byte where a packet type was expected.
+        public var byte: UInt8
+    }
+
+    private var buffer: [UInt8] = []
+    private var start = 0
+
+    /// A decoder at the beginning of a stream.
+    public init() {}
+
+    /// How many bytes of a packet that is not complete are held; never more than one packet has.
+    public var pending: Int { buffer.count - start }
+
+    /// Takes what came, and returns the packets that are complete now.
+    public mutating func take(_ bytes: some Sequence<UInt8>) throws(Lost) -> [H4Packet] {
+        buffer += bytes
+        var packets: [H4Packet] = []
+        while let (packet, length) = try next() {
+            packets.append(packet)
+            start += length
+        }
+        // Moving the rest once for many packets, not once for each.
+        if start > 0 {
+            buffer.removeFirst(start)
+            start = 0
+        }
+        return packets
+    }
+
+    private func next() throws(Lost) -> (H4Packet, Int)? {
+        guard start < buffer.count else { return nil }
+        guard let type = H4PacketType(rawValue: buffer[start]) else { throw Lost(byte: buffer[start]) }
+        let header = type.headerLength
+        guard buffer.count - start > header else { return nil }
+        let first = start + 1
+        let length: Int =
+            switch type {
+            case .command, .synchronousData: Int(buffer[first + 2])
+            case .event: Int(buffer[first + 1])
+            case .aclData: Int(buffer[first + 2]) | Int(buffer[first + 3]) << 8
+            case .isochronousData: (Int(buffer[first + 2]) | Int(buffer[first + 3]) << 8) & 0x3FFF
+            }
+        let end = first + header + length
+        guard buffer.count >= end else { return nil }
+        return (H4Packet(type, Array(buffer[first..<end])), end - start)
+    }
+}
+
+extension H4PacketType {
+    /// How many bytes stand before the data, the last of which say how long it is.
+    var headerLength: Int {
+        switch self {
+        case .command, .synchronousData: 3
+        case .event: 2
+        case .aclData, .isochronousData: 4
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import MynahCore
+import MynahSupport
+
+/// PDUs that a server sends (Core Specification, Vol 3, Part F, 3.4).
+enum ATTPDU {
+    static func error(_ error: ATTError, to opcode: UInt8, at handle: UInt16) -> [UInt8] {
+        var writer = ByteWriter(capacity: 5)
+        writer.write(ATTOpcode.errorResponse)
+        writer.write(opcode)
+        writer.write(handle)
+        writer.write(error.code)
+        return writer.bytes
+    }
+
+    static func exchangeMTUResponse(_ mtu: UInt16) -> [UInt8] {
+        var writer = ByteWriter(capacity: 3)
+        writer.write(ATTOpcode.exchangeMTUResponse)
+        writer.write(mtu)
+        return writer.bytes
+    }
+
+    /// A value behind an opcode, cut to what the MTU carries.
+    static func value(_ opcode: UInt8, _ value: some Sequence<UInt8>, mtu: Int) -> [UInt8] {
+        [opcode] + value.prefix(mtu - 1)
+    }
+
+    /// A notification or an indication.
+    static func handleValue(_ opcode: UInt8, _ handle: UInt16, _ value: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter(capacity: 3 + value.count)
+        writer.write(opcode)
+        writer.write(handle)
+        writer.write(value)
+        return writer.bytes
+    }
+
+    static func prepareWriteResponse(_ handle: UInt16, _ offset: UInt16, _ value: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter(capacity: 5 + value.count)
+        writer.write(ATTOpcode.prepareWriteResponse)
+        writer.write(handle)
+        writer.write(offset)
+        writer.write(value)
+        return writer.bytes
+    }
+}

@@ -1,0 +1,129 @@
+import MynahCore
+import MynahSupport
+
+/// What a client sends to a server, taken apart (Core Specification, Vol 3, Part F, 3.4).
+enum ATTRequest: Hashable, Sendable {
+    case exchangeMTU(UInt16)
+    case findInformation(ClosedRange<UInt16>)
+    case findByTypeValue(ClosedRange<UInt16>, type: UInt16, value: [UInt8])
+    case readByType(ClosedRange<UInt16>, type: BluetoothUUID)
+    case read(UInt16)
+    case readBlob(UInt16, offset: UInt16)
+    case readMultiple([UInt16])
+    case readByGroupType(ClosedRange<UInt16>, type: BluetoothUUID)
+    case write(UInt16, [UInt8])
+    case prepareWrite(UInt16, offset: UInt16, [UInt8])
+    case executeWrite(isCancelled: Bool)
+    case readMultipleVariable([UInt16])
+    case confirmation
+    case writeCommand(UInt16, [UInt8])
+    /// With the 12 bytes of the signature behind the value.
+    case signedWriteCommand(UInt16, [UInt8], signature: [UInt8])
+
+    /// Why bytes are no request; nothing is answered where the error is nil.
+    struct Refusal: Error, Hashable {
+        var error: ATTError?
+        var opcode: UInt8
+        var handle: UInt16 = 0
+    }
+
+    /// Takes a PDU apart; a wrong length is `invalidPDU`, an unknown request `requestNotSupported`, and an unknown command
+    /// nothing (3.3, 3.4.1.1).
+    init(_ bytes: [UInt8]) throws(Refusal) {
+        var reader = ByteReader(bytes)
+        guard let opcode = reader.readUInt8() else { throw Refusal(error: nil, opcode: 0) }
+        guard let request = try Self.parse(opcode, &reader), reader.isAtEnd else {
+            throw Refusal(error: ATTOpcode.isCommand(opcode) ? nil : .invalidPDU, opcode: opcode)
+        }
+        self = request
+    }
+
+    /// Nil: the length is wrong.
+    private static func parse(_ opcode: UInt8, _ reader: inout ByteReader) throws(Refusal) -> ATTRequest? {
+        switch opcode {
+        case ATTOpcode.exchangeMTURequest:
+            return reader.readUInt16().map { .exchangeMTU($0) }
+        case ATTOpcode.findInformationRequest:
+            return try range(&reader, opcode, restAllowed: 0...0).map { .findInformation($0) }
+        case ATTOpcode.findByTypeValueRequest:
+            guard let range = try range(&reader, opcode, restAllowed: 2...Int.max),
+                let type = reader.readUInt16()
+            else { return nil }
+            return .findByTypeValue(range, type: type, value: reader.readRest())
+        case ATTOpcode.readByTypeRequest:
+            return try rangeAndType(&reader, opcode).map { .readByType($0, type: $1) }
+        case ATTOpcode.readByGroupTypeRequest:
+            return try rangeAndType(&reader, opcode).map { .readByGroupType($0, type: $1) }
+        case ATTOpcode.readRequest:
+            return reader.readUInt16().map { .read($0) }
+        case ATTOpcode.readBlobRequest:
+            guard let handle = reader.readUInt16(), let offset = reader.readUInt16() else { return nil }
+            return .readBlob(handle, offset: offset)
+        case ATTOpcode.readMultipleRequest:
+            return handles(&reader).map { .readMultiple($0) }
+        case ATTOpcode.readMultipleVariableRequest:
+            return handles(&reader).map { .readMultipleVariable($0) }
+        case ATTOpcode.writeRequest:
+            return reader.readUInt16().map { .write($0, reader.readRest()) }
+        case ATTOpcode.writeCommand:
+            return reader.readUInt16().map { .writeCommand($0, reader.readRest()) }
+        case ATTOpcode.signedWriteCommand:
+            guard let handle = reader.readUInt16(), let value = reader.readBytes(reader.remaining - 12),
+                let signature = reader.readBytes(12)
+            else { return nil }
+            return .signedWriteCommand(handle, value, signature: signature)
+        case ATTOpcode.prepareWriteRequest:
+            guard let handle = reader.readUInt16(), let offset = reader.readUInt16() else { return nil }
+            return .prepareWrite(handle, offset: offset, reader.readRest())
+        case ATTOpcode.executeWriteRequest:
+            guard let flags = reader.readUInt8() else { return nil }
+            guard flags <= 1 else { throw Refusal(error: .invalidPDU, opcode: opcode) }
+            return .executeWrite(isCancelled: flags == 0)
+        case ATTOpcode.handleValueConfirmation:
+            // One that is too long confirms nothing, and a response is never answered.
+            guard reader.isAtEnd else { throw Refusal(error: nil, opcode: opcode) }
+            return .confirmation
+        default:
+            throw Refusal(error: isRequest(opcode) ? .requestNotSupported : nil, opcode: opcode)
+        }
+    }
+
+    /// Whether something unknown wants an answer.
+    ///
+    /// Commands never do. Responses, notifications and indications that a server hears by mistake have odd numbers, as all
+    /// of them have; what is even and new is a request.
+    private static func isRequest(_ opcode: UInt8) -> Bool {
+        !ATTOpcode.isCommand(opcode) && opcode & 1 == 0
+    }
+
+    /// A range that starts at zero or ends before it starts is `invalidHandle`, with the starting handle (3.4.3.1).
+    private static func range(
+        _ reader: inout ByteReader, _ opcode: UInt8, restAllowed: ClosedRange<Int>
+    ) throws(Refusal) -> ClosedRange<UInt16>? {
+        guard let start = reader.readUInt16(), let end = reader.readUInt16(),
+            restAllowed.contains(reader.remaining)
+        else { return nil }
+        guard start > 0, start <= end else {
+            throw Refusal(error: .invalidHandle, opcode: opcode, handle: start)
+        }
+        return start...end
+    }
+
+    private static func rangeAndType(
+        _ reader: inout ByteReader, _ opcode: UInt8
+    ) throws(Refusal) -> (ClosedRange<UInt16>, BluetoothUUID)? {
+        // The length is checked before the handles are.
+        guard reader.remaining == 6 || reader.remaining == 20,
+            let range = try range(&reader, opcode, restAllowed: 2...16),
+            let type = BluetoothUUID(littleEndian: reader.readRest())
+        else { return nil }
+        return (range, type)
+    }
+
+    /// Two or more handles (3.4.4.7).
+    private static func handles(_ reader: inout ByteReader) -> [UInt16]? {
+        var handles: [UInt16] = []
+        while let handle = reader.readUInt16() { handles.append(handle) }
+        return handles.count >= 2 ? handles : nil
+    }
+}

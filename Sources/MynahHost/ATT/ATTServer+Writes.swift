@@ -1,0 +1,124 @@
+import MynahCore
+import MynahSupport
+
+// Writing (Core Specification, Vol 3, Part F, 3.4.5 and 3.4.6).
+extension ATTServer {
+    /// The attribute, if it may be written with a request: handle, permission, then the link's protection.
+    private func writable(_ handle: UInt16, _ context: Context) throws(Denial) -> Attribute {
+        guard let attribute = context.database[handle] else { throw Denial(.invalidHandle, at: handle) }
+        guard attribute.access.canWrite else { throw Denial(.writeNotPermitted, at: handle) }
+        if let denial = context.security.denial(attribute.access.write) { throw Denial(denial, at: handle) }
+        return attribute
+    }
+
+    mutating func write(_ handle: UInt16, _ value: [UInt8], _ context: Context) throws(Denial) -> [ATTAction]
+    {
+        let attribute = try writable(handle, context)
+        guard value.count <= attribute.access.maximumLength else {
+            throw Denial(.invalidAttributeValueLength, at: handle)
+        }
+        switch attribute.content {
+        case .value(let key, _):
+            wait(for: .write(opcode: ATTOpcode.writeRequest, handle: handle))
+            return [.write([WriteRequest.Part(attribute: key, value: value)], wantsResponse: true)]
+        case .configuration(let key, let allowed):
+            return try configure(handle, key, allowed, value) + [.send([ATTOpcode.writeResponse])]
+        case .clientFeatures:
+            return try takeFeatures(handle, value) + [.send([ATTOpcode.writeResponse])]
+        case .constant, .service, .databaseHash:
+            throw Denial(.writeNotPermitted, at: handle)
+        }
+    }
+
+    /// A command is carried out or ignored, and never answered.
+    func command(
+        _ request: ATTRequest, _ database: AttributeDatabase, _ security: LinkSecurity
+    ) -> [ATTAction] {
+        let (handle, value, signature): (UInt16, [UInt8], [UInt8]?)
+        switch request {
+        case .writeCommand(let to, let bytes): (handle, value, signature) = (to, bytes, nil)
+        case .signedWriteCommand(let to, let bytes, let proof):
+            (handle, value, signature) = (to, bytes, proof)
+        default: return []
+        }
+        guard let attribute = database[handle], case .value(let key, _) = attribute.content,
+            value.count <= attribute.access.maximumLength
+        else { return [] }
+        let part = WriteRequest.Part(attribute: key, value: value)
+        if let signature {
+            // On an encrypted link the link's own protection stands for the signature (Vol 3, Part C, 10.4).
+            guard attribute.access.canSign, !security.isEncrypted else { return [] }
+            return [.signedWrite(part, signature: signature)]
+        }
+        guard attribute.access.canCommand, security.denial(attribute.access.write) == nil else { return [] }
+        return [.write([part], wantsResponse: false)]
+    }
+
+    // MARK: Prepared
+
+    /// Puts a part into the queue and echoes it; what it comes to is checked when the queue is carried out.
+    mutating func prepare(
+        _ handle: UInt16, _ offset: UInt16, _ value: [UInt8], _ context: Context
+    ) throws(Denial) -> [ATTAction] {
+        let attribute = try writable(handle, context)
+        guard case .value(let key, _) = attribute.content else {
+            throw Denial(.requestNotSupported, at: handle)
+        }
+        guard prepared.count < Self.prepareLimit else { throw Denial(.prepareQueueFull, at: handle) }
+        prepared.append(Prepared(handle: handle, key: key, offset: offset, value: value))
+        return [.send(ATTPDU.prepareWriteResponse(handle, offset, value))]
+    }
+
+    /// Carries the queue out, all of it or nothing; it is empty afterwards either way.
+    mutating func execute(_ isCancelled: Bool, _ context: Context) throws(Denial) -> [ATTAction] {
+        let queue = prepared
+        prepared = []
+        guard !isCancelled, !queue.isEmpty else { return [.send([ATTOpcode.executeWriteResponse])] }
+        var parts: [WriteRequest.Part] = []
+        var ends: [UInt16: Int] = [:]
+        for entry in queue {
+            let attribute = try writable(entry.handle, context)
+            let end = Int(entry.offset) + entry.value.count
+            guard entry.offset <= attribute.access.maximumLength else {
+                throw Denial(.invalidOffset, at: entry.handle)
+            }
+            guard end <= attribute.access.maximumLength else {
+                throw Denial(.invalidAttributeValueLength, at: entry.handle)
+            }
+            if let last = parts.last, last.attribute == entry.key, ends[entry.handle] == Int(entry.offset) {
+                parts[parts.count - 1].value += entry.value
+            } else {
+                parts.append(
+                    WriteRequest.Part(attribute: entry.key, offset: Int(entry.offset), value: entry.value))
+            }
+            ends[entry.handle] = end
+        }
+        wait(for: .write(opcode: ATTOpcode.executeWriteRequest, handle: queue[0].handle))
+        return [.write(parts, wantsResponse: true)]
+    }
+
+    // MARK: The host's own
+
+    /// Two bytes, bits that the characteristic has (Vol 3, Part G, 3.3.3.3).
+    private mutating func configure(
+        _ handle: UInt16, _ key: AttributeKey, _ allowed: CharacteristicProperties, _ value: [UInt8]
+    ) throws(Denial) -> [ATTAction] {
+        guard value.count == 2 else { throw Denial(.invalidAttributeValueLength, at: handle) }
+        let bits = UInt16(value[0]) | UInt16(value[1]) << 8
+        let known: UInt16 = (allowed.contains(.notify) ? 1 : 0) | (allowed.contains(.indicate) ? 2 : 0)
+        guard bits & ~3 == 0 else { throw Denial(.valueNotAllowed, at: handle) }
+        guard bits & ~known == 0 else { throw Denial(.cccdImproperlyConfigured, at: handle) }
+        let old = configurations[handle] ?? 0
+        guard bits != old else { return [] }
+        configurations[handle] = bits == 0 ? nil : bits
+        return [.configured(key, bits)]
+    }
+
+    /// A feature that was set cannot be taken back (Vol 3, Part G, 7.2).
+    private mutating func takeFeatures(_ handle: UInt16, _ value: [UInt8]) throws(Denial) -> [ATTAction] {
+        guard let first = value.first else { throw Denial(.invalidAttributeValueLength, at: handle) }
+        guard clientFeatures & ~first == 0 else { throw Denial(.valueNotAllowed, at: handle) }
+        clientFeatures = first & 0x07
+        return [.clientFeatures(clientFeatures)]
+    }
+}

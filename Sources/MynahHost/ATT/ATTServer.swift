@@ -1,0 +1,247 @@
+import MynahCore
+import MynahSupport
+
+/// What a server wants done after a PDU.
+enum ATTAction: Hashable, Sendable {
+    case send([UInt8])
+    /// Asks for a value from an offset on; `answered` brings it.
+    case read(AttributeKey, offset: Int)
+    /// Carries out a write; where a response is wanted `answered` brings it.
+    case write([WriteRequest.Part], wantsResponse: Bool)
+    /// A signed command, whose signature is to be checked before it is carried out.
+    case signedWrite(WriteRequest.Part, signature: [UInt8])
+    /// The host answered a read by itself.
+    case answered(AttributeKey, offset: Int, [UInt8])
+    /// A client configured a characteristic: 1 notifications, 2 indications.
+    case configured(AttributeKey, UInt16)
+    /// An indication was confirmed.
+    case confirmed(UInt16)
+    case mtuChanged(Int)
+    /// The client said which features it has.
+    case clientFeatures(UInt8)
+}
+
+/// The server's end of one ATT bearer (Core Specification, Vol 3, Part F and G), without I/O: PDUs in, actions out.
+struct ATTServer: Sendable {
+    /// What is under way and waits for an answer from outside.
+    enum Pending: Hashable {
+        case read(opcode: UInt8, handle: UInt16)
+        case multiple(opcode: UInt8, handles: [UInt16], values: [[UInt8]])
+        case byType(range: ClosedRange<UInt16>, handles: [UInt16], found: [Found])
+        case write(opcode: UInt8, handle: UInt16)
+    }
+
+    /// An attribute that a Read By Type response will hold.
+    struct Found: Hashable {
+        var handle: UInt16
+        var value: [UInt8]
+    }
+
+    /// One entry of the prepare queue.
+    struct Prepared: Hashable {
+        var handle: UInt16
+        var key: AttributeKey
+        var offset: UInt16
+        var value: [UInt8]
+    }
+
+    /// Whether the client knows the database as it is (Vol 3, Part G, 2.5.2.1).
+    enum Awareness: Hashable {
+        case aware
+        case unaware
+        /// It was told, or has read the hash: with its next request it is aware.
+        case informed
+    }
+
+    /// How many prepared writes wait at most.
+    static let prepareLimit = 128
+
+    /// The largest MTU that this side takes.
+    let ownMTU: Int
+    private(set) var mtu = GATT.defaultMTU
+    private(set) var pending: Pending?
+    var prepared: [Prepared] = []
+    /// The client's configuration of characteristics, by handle of the descriptor.
+    var configurations: [UInt16: UInt16] = [:]
+    var clientFeatures: UInt8 = 0
+    var awareness = Awareness.aware
+    /// The handle of the indication that waits for its confirmation.
+    private(set) var indicated: UInt16?
+
+    init(ownMTU: Int = 517) {
+        self.ownMTU = ownMTU
+    }
+
+    /// Takes a PDU of the client.
+    mutating func receive(
+        _ bytes: [UInt8], _ database: AttributeDatabase, _ security: LinkSecurity
+    ) -> [ATTAction] {
+        let request: ATTRequest
+        do throws(ATTRequest.Refusal) {
+            request = try ATTRequest(bytes)
+        } catch {
+            guard let code = error.error else { return [] }
+            return [.send(ATTPDU.error(code, to: error.opcode, at: error.handle))]
+        }
+        if case .confirmation = request { return confirm() }
+        let opcode = bytes[0]
+        if ATTOpcode.isCommand(opcode) {
+            guard awareness != .unaware else { return [] }
+            return command(request, database, security)
+        }
+        // One request at a time: a client that does not wait is not answered twice (Part F, 3.3.2).
+        guard pending == nil else { return [] }
+        if awareness == .informed { awareness = .aware }
+        do throws(Denial) {
+            if awareness == .unaware, request.namesAttribute {
+                awareness = .informed
+                throw Denial(.databaseOutOfSync, at: request.firstHandle)
+            }
+            return try answer(request, opcode, Context(database: database, security: security))
+        } catch {
+            return [.send(ATTPDU.error(error.error, to: opcode, at: error.handle))]
+        }
+    }
+
+    /// What a request is answered from.
+    struct Context {
+        var database: AttributeDatabase
+        var security: LinkSecurity
+    }
+
+    /// A request is answered with this error.
+    struct Denial: Error {
+        var error: ATTError
+        var handle: UInt16
+
+        init(_ error: ATTError, at handle: UInt16) {
+            self.error = error
+            self.handle = handle
+        }
+    }
+
+    private mutating func answer(
+        _ request: ATTRequest, _ opcode: UInt8, _ context: Context
+    ) throws(Denial) -> [ATTAction] {
+        switch request {
+        case .exchangeMTU(let theirs): return exchange(theirs)
+        case .findInformation(let range): return try findInformation(range, context)
+        case .findByTypeValue(let range, let type, let value):
+            return try findByTypeValue(range, BluetoothUUID(type), value, context)
+        case .readByGroupType(let range, let type): return try readByGroupType(range, type, context)
+        case .readByType(let range, let type): return try readByType(range, type, context)
+        case .read(let handle): return try read(handle, 0, opcode, context)
+        case .readBlob(let handle, let offset): return try read(handle, Int(offset), opcode, context)
+        case .readMultiple(let handles), .readMultipleVariable(let handles):
+            return try continueMultiple(opcode, handles, [], context)
+        case .write(let handle, let value): return try write(handle, value, context)
+        case .prepareWrite(let handle, let offset, let value):
+            return try prepare(handle, offset, value, context)
+        case .executeWrite(let isCancelled): return try execute(isCancelled, context)
+        case .confirmation, .writeCommand, .signedWriteCommand: return []
+        }
+    }
+
+    /// The answer to what was asked last; `values` go on where several are read.
+    mutating func answered(
+        _ outcome: PendingReply.Outcome, _ database: AttributeDatabase, _ security: LinkSecurity
+    ) -> [ATTAction] {
+        guard let pending else { return [] }
+        self.pending = nil
+        let context = Context(database: database, security: security)
+        do throws(Denial) {
+            return try resume(pending, outcome, context)
+        } catch {
+            return [.send(ATTPDU.error(error.error, to: pending.opcode, at: error.handle))]
+        }
+    }
+
+    private mutating func resume(
+        _ pending: Pending, _ outcome: PendingReply.Outcome, _ context: Context
+    ) throws(Denial) -> [ATTAction] {
+        switch (pending, outcome) {
+        case (.read(let opcode, _), .success(let value)):
+            return [.send(ATTPDU.value(opcode + 1, value, mtu: mtu))]
+        case (.read(_, let handle), .failure(let error)), (.write(_, let handle), .failure(let error)):
+            throw Denial(error, at: handle)
+        case (.write(let opcode, _), .success):
+            return [.send([opcode + 1])]
+        case (.multiple(let opcode, let handles, let values), .success(let value)):
+            return try continueMultiple(opcode, Array(handles.dropFirst()), values + [value], context)
+        case (.multiple(_, let handles, _), .failure(let error)):
+            throw Denial(error, at: handles.first ?? 0)
+        case (.byType(let range, let handles, let found), .success(let value)):
+            return try continueByType(
+                range, Array(handles.dropFirst()), found + [Found(handle: handles.first ?? 0, value: value)],
+                context)
+        case (.byType(_, let handles, let found), .failure(let error)):
+            // What was found before it is answered; of the first its error is (Part F, 3.4.4.1).
+            guard found.isEmpty else { return [.send(byTypeResponse(found))] }
+            throw Denial(error, at: handles.first ?? 0)
+        }
+    }
+
+    mutating func wait(for pending: Pending) {
+        self.pending = pending
+    }
+
+    // MARK: MTU, notifications, indications
+
+    /// The MTU is the smaller of both sides', and never below the default (Part F, 3.4.2).
+    private mutating func exchange(_ theirs: UInt16) -> [ATTAction] {
+        let new = max(GATT.defaultMTU, min(ownMTU, Int(theirs)))
+        let response = ATTAction.send(ATTPDU.exchangeMTUResponse(UInt16(ownMTU)))
+        guard new != mtu else { return [response] }
+        mtu = new
+        return [response, .mtuChanged(new)]
+    }
+
+    /// An indication; nil: another one waits for its confirmation.
+    mutating func indicate(_ handle: UInt16, _ value: [UInt8]) -> [UInt8]? {
+        guard indicated == nil else { return nil }
+        indicated = handle
+        return ATTPDU.handleValue(ATTOpcode.handleValueIndication, handle, value)
+    }
+
+    private mutating func confirm() -> [ATTAction] {
+        guard let handle = indicated else { return [] }
+        indicated = nil
+        return [.confirmed(handle)]
+    }
+
+    /// The database is not what the client knows.
+    mutating func databaseChanged() {
+        // Bit 0 of Client Supported Features: robust caching.
+        if clientFeatures & 1 != 0 { awareness = .unaware }
+        prepared = []
+    }
+}
+
+extension ATTServer.Pending {
+    var opcode: UInt8 {
+        switch self {
+        case .read(let opcode, _), .multiple(let opcode, _, _), .write(let opcode, _): opcode
+        case .byType: ATTOpcode.readByTypeRequest
+        }
+    }
+}
+
+extension ATTRequest {
+    /// Whether it is about attributes that it names by handle, which a client that knows another database has wrong.
+    var namesAttribute: Bool {
+        switch self {
+        case .read, .readBlob, .readMultiple, .readMultipleVariable, .write, .prepareWrite: true
+        default: false
+        }
+    }
+
+    var firstHandle: UInt16 {
+        switch self {
+        case .read(let handle), .readBlob(let handle, _), .write(let handle, _),
+            .prepareWrite(let handle, _, _):
+            handle
+        case .readMultiple(let handles), .readMultipleVariable(let handles): handles.first ?? 0
+        default: 0
+        }
+    }
+}

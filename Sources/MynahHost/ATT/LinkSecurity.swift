@@ -1,0 +1,40 @@
+import MynahCore
+
+/// How a link is protected, as far as access to attributes depends on it (Core Specification, Vol 3, Part C, 10.2).
+struct LinkSecurity: Hashable, Sendable {
+    var isEncrypted = false
+    /// The key was made with protection against a man in the middle.
+    var isAuthenticated = false
+    /// By LE Secure Connections.
+    var isSecureConnections = false
+    /// There is a bond with the peer, whose key may not be in use yet.
+    var isBonded = false
+    /// The encryption key's size, in bytes.
+    var keySize = 16
+
+    /// Why a requirement is not met; nil: it is.
+    ///
+    /// Without encryption a bonded peer is told to encrypt, another to pair (10.3.1). `authorized` is open to a peer that
+    /// is paired.
+    func denial(_ requirement: SecurityRequirement) -> ATTError? {
+        switch requirement {
+        case .open:
+            return nil
+        case .encrypted:
+            return unencrypted
+        case .authenticated:
+            return unencrypted ?? (isAuthenticated ? nil : .insufficientAuthentication)
+        case .secure:
+            return unencrypted
+                ?? (isAuthenticated && isSecureConnections && keySize == 16
+                    ? nil : .insufficientAuthentication)
+        case .authorized:
+            return isBonded || isEncrypted ? nil : .insufficientAuthorization
+        }
+    }
+
+    private var unencrypted: ATTError? {
+        if isEncrypted { return nil }
+        return isBonded ? .insufficientEncryption : .insufficientAuthentication
+    }
+}

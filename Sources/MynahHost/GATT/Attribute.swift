@@ -1,0 +1,53 @@
+import MynahCore
+
+/// One attribute of a server: a handle, a type, what may be done with it, and where its value comes from.
+struct Attribute: Hashable, Sendable {
+    /// Where its value comes from.
+    enum Content: Hashable, Sendable {
+        /// These bytes, which nobody can write.
+        case constant([UInt8])
+        /// A characteristic's value or a descriptor, of whoever published it; the bytes, where the host answers by itself.
+        case value(AttributeKey, fixed: [UInt8]?)
+        /// The Client Characteristic Configuration of a characteristic, kept for each client.
+        case configuration(AttributeKey, allows: CharacteristicProperties)
+        /// Client Supported Features (0x2B29), kept for each client.
+        case clientFeatures
+        /// The database's hash (0x2B2A), of the services as they are now.
+        case databaseHash
+        /// A declaration of a service: what a group is and where it ends.
+        case service(BluetoothUUID, isPrimary: Bool, end: UInt16)
+    }
+
+    /// What reading or writing it takes.
+    struct Access: Hashable, Sendable {
+        var canRead = true
+        var canWrite = false
+        /// With a command too.
+        var canCommand = false
+        /// With a signed command too.
+        var canSign = false
+        var read = SecurityRequirement.open
+        var write = SecurityRequirement.open
+        var maximumLength = GATT.maximumValueLength
+
+        static let declaration = Access()
+    }
+
+    var handle: UInt16
+    var type: BluetoothUUID
+    var access: Access
+    var content: Content
+}
+
+/// Attribute types that declare (Assigned Numbers, 3.5, 3.6).
+enum AttributeType {
+    static let primaryService = BluetoothUUID(0x2800 as UInt16)
+    static let secondaryService = BluetoothUUID(0x2801 as UInt16)
+    static let include = BluetoothUUID(0x2802 as UInt16)
+    static let characteristic = BluetoothUUID(0x2803 as UInt16)
+    static let serviceChanged = BluetoothUUID(0x2A05 as UInt16)
+    static let deviceName = BluetoothUUID(0x2A00 as UInt16)
+    static let appearance = BluetoothUUID(0x2A01 as UInt16)
+    static let clientSupportedFeatures = BluetoothUUID(0x2B29 as UInt16)
+    static let databaseHash = BluetoothUUID(0x2B2A as UInt16)
+}

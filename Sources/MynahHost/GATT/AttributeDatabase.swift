@@ -1,0 +1,133 @@
+import MynahCore
+import MynahSupport
+
+/// The attributes of a server, by handle.
+///
+/// Handles are stable: services that were withdrawn and come back the same have the handles they had, so that a client
+/// that has cached them is right.
+struct AttributeDatabase: Sendable {
+    /// Services that were published together.
+    struct Batch: Sendable {
+        var range: ClosedRange<UInt16>
+        var shape: [UInt8]
+        var isPublished: Bool
+    }
+
+    private(set) var attributes: [Attribute] = []
+    /// The Database Hash of what is published, kept by whoever can compute it.
+    var hash: [UInt8] = []
+    private var batches: [Batch] = []
+    private var handles: [AttributeKey: UInt16] = [:]
+
+    /// The handle of a published attribute.
+    func handle(of key: AttributeKey) -> UInt16? { handles[key] }
+
+    subscript(handle: UInt16) -> Attribute? {
+        index(from: handle).flatMap { attributes[$0].handle == handle ? attributes[$0] : nil }
+    }
+
+    /// The attributes of a range, in order.
+    subscript(range: ClosedRange<UInt16>) -> ArraySlice<Attribute> {
+        guard let start = index(from: range.lowerBound) else { return [] }
+        let end = attributes[start...].partitionPoint { $0.handle > range.upperBound }
+        return attributes[start..<end]
+    }
+
+    /// The first attribute from a handle on; nil: there is none.
+    private func index(from handle: UInt16) -> Int? {
+        let index = attributes[...].partitionPoint { $0.handle >= handle }
+        return index < attributes.endIndex ? index : nil
+    }
+
+    /// Publishes services, and says which handles they have; nil: there are none left.
+    mutating func publish(_ services: [ServiceDefinition]) -> ClosedRange<UInt16>? {
+        let count = services.reduce(0) { $0 + $1.attributeCount }
+        guard count > 0 else { return nil }
+        let shape = services.shape
+        let start: UInt16
+        if let place = batches.firstIndex(where: { !$0.isPublished && $0.shape == shape }) {
+            start = batches[place].range.lowerBound
+            batches[place].isPublished = true
+        } else {
+            let next = (batches.map { Int($0.range.upperBound) }.max() ?? 0) + 1
+            guard next + count - 1 <= 0xFFFF else { return nil }
+            start = UInt16(next)
+            batches.append(
+                Batch(range: start...UInt16(next + count - 1), shape: shape, isPublished: true))
+        }
+        var builder = AttributeBuilder(next: start)
+        for service in services { builder.place(service) }
+        for service in services { builder.add(service) }
+        let index = index(from: start) ?? attributes.endIndex
+        attributes.insert(contentsOf: builder.attributes, at: index)
+        handles.merge(builder.handles) { _, new in new }
+        return start...(start + UInt16(count - 1))
+    }
+
+    /// Withdraws the services in a range that `publish` gave.
+    mutating func withdraw(_ range: ClosedRange<UInt16>) {
+        guard let place = batches.firstIndex(where: { $0.range == range && $0.isPublished }) else { return }
+        batches[place].isPublished = false
+        attributes.removeAll { range.contains($0.handle) }
+        handles = handles.filter { !range.contains($0.value) }
+    }
+
+    /// What the host answers by itself for an attribute; nil: whoever published it is asked.
+    mutating func setFixed(_ value: [UInt8]?, of key: AttributeKey) {
+        guard let handle = handles[key], let index = index(from: handle),
+            case .value = attributes[index].content
+        else { return }
+        attributes[index].content = .value(key, fixed: value)
+    }
+
+    /// What the Database Hash is made of: the declarations with their values, and the types of the descriptors that
+    /// describe them (Core Specification, Vol 3, Part G, 7.3).
+    var hashInput: [UInt8] {
+        var writer = ByteWriter()
+        for attribute in attributes {
+            guard let number = attribute.type.assignedNumber else { continue }
+            switch number {
+            case 0x2800...0x2803, 0x2900:
+                writer.write(attribute.handle)
+                writer.write(number)
+                writer.write(attribute.constantValue)
+            case 0x2901...0x2905:
+                writer.write(attribute.handle)
+                writer.write(number)
+            default: break
+            }
+        }
+        return writer.bytes
+    }
+}
+
+extension Attribute {
+    /// The value of a declaration.
+    var constantValue: [UInt8] {
+        switch content {
+        case .constant(let value): value
+        case .service(let uuid, _, _): uuid.onAir
+        case .value(_, let fixed): fixed ?? []
+        case .configuration, .clientFeatures, .databaseHash: []
+        }
+    }
+}
+
+extension BluetoothUUID {
+    /// Attribute types go out in 16 or 128 bits, and in no other width (Core Specification, Vol 3, Part F, 3.2.1).
+    var onAir: [UInt8] {
+        (width == .bits32 ? (assignedNumber == nil ? in128Bits : shortest) : self).littleEndianBytes
+    }
+}
+
+extension ArraySlice {
+    /// The first index for which it holds, where it holds for all behind it.
+    func partitionPoint(where holds: (Element) -> Bool) -> Index {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if holds(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
