@@ -23,6 +23,7 @@ extension ProfileDecoder {
             advertisement.localName = nil
         } else if let node = fields["localName"] {
             advertisement.localName = text(node, "localName")
+            checkIsPrintable(advertisement.localName ?? "", "localName", at: node)
         }
         advertisement.serviceUUIDs = uuids(fields, "serviceUUIDs") { decoder, uuid, node in
             guard isApp, OverflowArea([uuid]).setsOffWatchSetup else { return }

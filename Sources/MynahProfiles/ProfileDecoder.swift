@@ -119,7 +119,7 @@ struct ProfileDecoder {
             } else if let reason = refused[name] {
                 error(at: key, reason)
             } else if name == "<<" {
-                error(at: key, "merge keys (<<) are not read; write out what \(what) takes over")
+                noteMerge(key, what)
             } else {
                 error(at: key, Self.unknown("key \(Self.quote(name)) in \(what)", name, among: known))
             }
@@ -134,9 +134,19 @@ struct ProfileDecoder {
             error(at: node, "\(what) must be a mapping, not \(Self.shape(of: node))")
             return []
         }
-        return mapping.filter { !ignoredKeys.contains($0.key.scalar?.string ?? "") }.map {
-            ($0.key, $0.value)
+        return mapping.compactMap { key, value in
+            let name = key.scalar?.string ?? ""
+            if name == "<<" { noteMerge(key, what) }
+            return name == "<<" || ignoredKeys.contains(name) ? nil : (key, value)
         }
+    }
+
+    /// YAML 1.1 has them, and 1.2, which a profile is, does not.
+    mutating func noteMerge(_ key: Node, _ what: String) {
+        error(
+            at: key,
+            "merge keys (<<) are not read; write out here what \(what) takes over (*name may stand for a whole value)"
+        )
     }
 
     /// The elements of a sequence.

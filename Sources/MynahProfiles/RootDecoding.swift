@@ -68,8 +68,13 @@ extension ProfileDecoder {
             error(at: node, "the device's name is empty; phones show it")
         }
         if count > 248 { error(at: node, "the device's name has \(count) bytes in UTF-8; it can have 248") }
-        if name.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
-            error(at: node, "the device's name has a control character in it")
+        checkIsPrintable(name, "the device's name", at: node)
+    }
+
+    /// A bus takes no NUL, and a phone's screen none of the others.
+    mutating func checkIsPrintable(_ text: String, _ what: String, at node: Node?) {
+        if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
+            error(at: node, "\(what) has a control character in it")
         }
     }
 

@@ -11,6 +11,10 @@ extension ProfileDecoder {
             )
             return nil
         }
+        if let merge = mapping.first(where: { $0.key.scalar?.string == "<<" }) {
+            noteMerge(merge.key, "a value")
+            return nil
+        }
         let forms = mapping.compactMap { pair in pair.key.scalar.map(\.string) }
             .filter { ProfileKeys.valueForms.contains($0) }
         guard forms.count == 1, let form = forms.first else {

@@ -57,7 +57,8 @@ struct YAMLText {
     /// Why its aliases are too much; nil: they are not.
     ///
     /// An alias costs nothing to read, but what they stand for together can be enormous: nine anchors of nine aliases each
-    /// make a billion. Anchors and aliases are counted as they look, in texts and comments too; it is a bound.
+    /// make a billion. Anchors and aliases are counted as they look, with a name right behind the sign, in texts and
+    /// comments too; it is a bound.
     var aliasProblem: YAMLProblem? {
         var anchors = 0
         var aliases = 0
@@ -65,11 +66,15 @@ struct YAMLText {
         var deepest = 0
         var previous = UInt8(ascii: "\n")
         var indent = 0
+        var sign: UInt8?
         for byte in text.utf8 {
+            if let sign, !" \n\r\t".utf8.contains(byte) {
+                if sign == UInt8(ascii: "&") { anchors += 1 } else { aliases += 1 }
+            }
+            sign = nil
             switch byte {
             case UInt8(ascii: "&"), UInt8(ascii: "*"):
-                guard " \n\t[,:-?{".utf8.contains(previous) else { break }
-                if byte == UInt8(ascii: "&") { anchors += 1 } else { aliases += 1 }
+                if " \n\t[,:-?{".utf8.contains(previous) { sign = byte }
             case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
             case UInt8(ascii: "]"), UInt8(ascii: "}"): depth = max(0, depth - 1)
             default: break

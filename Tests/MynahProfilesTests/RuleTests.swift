@@ -29,7 +29,8 @@ private struct Broken: CustomTestStringConvertible {
         Broken(head("[a]: b\n"), "3:1: error: a key of a profile must be a word, not a list"),
         Broken(
             head("<<: {a: b}\n"),
-            "3:1: error: merge keys (<<) are not read; write out what a profile takes over"),
+            "3:1: error: merge keys (<<) are not read; write out here what a profile takes over (*name may stand for a whole value)"
+        ),
         Broken(
             head("device: x\n"), "3:9: error: device must be a mapping of name and appearance, not \"x\""),
         Broken(head("device: {name: \"\"}\n"), "3:16: error: the device's name is empty; phones show it"),
@@ -39,6 +40,9 @@ private struct Broken: CustomTestStringConvertible {
         Broken(
             head("device: {name: \"a\\tb\"}\n"),
             "3:16: error: the device's name has a control character in it"),
+        Broken(
+            head("advertising:\n  localName: \"a\\0b\"\n"),
+            "4:14: error: localName has a control character in it"),
         Broken(
             head("device: {appearance: 0x10000}\n"),
             "3:22: error: appearance must be between 0x0 and 0xFFFF, not 0x10000"),

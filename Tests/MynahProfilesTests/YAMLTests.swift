@@ -208,6 +208,24 @@ import Testing
         #expect(try profile(text).services.first?.characteristics.count == 31)
     }
 
+    @Test("a text with many & and * in its comments is no bomb")
+    func looksOfAliases() throws {
+        let comments = String(repeating: "# R & D & sons * 2 * 3\n#  * a list\n", count: 60)
+        #expect(try profile(comments + head("")).name == "Test")
+    }
+
+    @Test(
+        "a merge key says what to do instead, wherever it stands",
+        arguments: [
+            "services:\n  - <<: *s\n", "advertising:\n  manufacturerData: {<<: 01}\n",
+            "services:\n  - uuid: battery\n    characteristics:\n      - uuid: 2A19\n        properties: [read]\n"
+                + "        value: {<<: {hex: 64}}\n",
+        ])
+    func mergeKeys(_ text: String) {
+        let problems = problems(head(text.replacing("*s", with: "{uuid: battery}")))
+        #expect(problems.first?.contains("merge keys (<<) are not read; write out here what ") == true)
+    }
+
     @Test("of very many errors a hundred are told")
     func manyErrors() {
         let text = head("services: [" + String(repeating: "{uuid: x}, ", count: 5000) + "]\n")
