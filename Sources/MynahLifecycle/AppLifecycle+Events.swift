@@ -16,7 +16,7 @@ extension AppLifecycle {
         case .workEnded: endWork(at: now)
         case .extraneousWork: isWoken ? [.extraneous] : []
         case .deadlineReached: deadlineReached(at: now)
-        case .radioState(let state): change(to: state)
+        case .radioState(let state): change(to: state, at: now)
         }
     }
 
@@ -38,7 +38,10 @@ extension AppLifecycle {
 
     private mutating func enterBackground(at now: Instant) -> [AppAction] {
         guard case .foreground = phase else { return [] }
-        enter(.background(Running(isWoken: false, until: now.advanced(by: rules.suspendAfter))))
+        // That work under way off the screen is borne as long as in a wake is an assumption.
+        let idleUntil = now.advanced(by: rules.suspendAfter)
+        let busyUntil = idleUntil.advanced(by: rules.wakeAllowance)
+        enter(.background(Running(isWoken: false, idleUntil: idleUntil, busyUntil: busyUntil)))
         return [.enteredBackground]
     }
 
@@ -62,6 +65,7 @@ extension AppLifecycle {
         switch phase {
         case .foreground, .background, .suspended:
             forgetWork()
+            if !rules.isRelaunched { setPaused(false) }
             enter(.terminated(isKept: rules.isRelaunched))
             return [.terminated(reason), .dropQueued]
                 + (rules.isRelaunched ? [] : [.stopAdvertising, .clearDatabase])
@@ -74,6 +78,7 @@ extension AppLifecycle {
         switch phase {
         case .foreground, .background, .suspended, .terminated:
             forgetWork()
+            setPaused(false)
             enter(.quit)
             return [.userQuit, .dropQueued, .stopAdvertising, .clearDatabase]
         case .notRunning, .quit:
@@ -88,43 +93,53 @@ extension AppLifecycle {
         case .foreground:
             return [.deliver]
         case .background(var running) where rules.isBackgroundPeripheral:
-            // Each event that would wake it grants the time anew; one that overran has had its chance.
-            if event.wakes, !running.isThrottled {
-                running.until = max(running.until, now.advanced(by: rules.wakeAllowance))
+            if event.wakes {
+                running.grant(until: now.advanced(by: rules.wakeAllowance))
                 enter(.background(running))
             }
             return [.deliver]
         case .suspended where rules.isBackgroundPeripheral:
             guard event.wakes else { return [.queue] }
-            enter(.background(Running(isWoken: true, until: now.advanced(by: rules.wakeAllowance))))
+            wake(at: now)
             return [.woken(by: event), .deliverQueued, .deliver]
         case .background, .suspended:
+            // A command is no more than an event: that it waits like one is an assumption.
             return event.wantsAnswer ? [.refuse] : [.queue]
         case .terminated(isKept: true):
             guard event.wakes else { return [.discard] }
-            enter(.background(Running(isWoken: true, until: now.advanced(by: rules.wakeAllowance))))
+            wake(at: now)
             return [.launched(inBackground: true, restoring: true), .woken(by: event), .deliver]
         case .terminated, .notRunning, .quit:
             return event.wantsAnswer ? [.refuse] : [.discard]
         }
     }
 
+    private mutating func wake(at now: Instant) {
+        let until = now.advanced(by: rules.wakeAllowance)
+        enter(.background(Running(isWoken: true, idleUntil: until, busyUntil: until)))
+    }
+
     /// Below poweredOn advertising pauses and centrals are gone; below poweredOff nothing is left (CBPeripheralManager).
-    private mutating func change(to new: RadioState) -> [AppAction] {
+    ///
+    /// That the app learns of it as of any event that does not wake it is an assumption: Apple names no wake for it.
+    private mutating func change(to new: RadioState, at now: Instant) -> [AppAction] {
         let old = radioState
         guard new != old else { return [] }
         setRadioState(new)
         var actions: [AppAction] = []
-        if old == .poweredOn { actions += [.pauseAdvertising, .dropCentrals] }
-        if new.isBelowPoweredOff, !old.isBelowPoweredOff { actions += [.stopAdvertising, .clearDatabase] }
-        if new == .poweredOn, old == .poweredOff { actions.append(.resumeAdvertising) }
-        switch phase {
-        case .foreground, .background: actions.append(.deliver)
-        // That it waits for the next time the app runs is an assumption: Apple names no wake for it.
-        case .suspended: actions.append(.queue)
-        case .notRunning, .terminated, .quit: actions.append(.discard)
+        if old == .poweredOn {
+            actions += [.pauseAdvertising, .dropCentrals]
+            setPaused(isServed)
         }
-        return actions
+        if new.isBelowPoweredOff, !old.isBelowPoweredOff {
+            actions += [.stopAdvertising, .clearDatabase]
+            setPaused(false)
+        }
+        if new == .poweredOn {
+            if isPaused { actions.append(.resumeAdvertising) }
+            setPaused(false)
+        }
+        return actions + bluetooth(.other, at: now)
     }
 
     // MARK: Time
@@ -136,28 +151,25 @@ extension AppLifecycle {
 
     private mutating func endWork(at now: Instant) -> [AppAction] {
         guard endWork(), work == 0, case .background(let running) = phase else { return [] }
-        // What overran is given no more time once it is done.
-        guard running.isThrottled || running.until <= now else { return [] }
+        // What stayed for its work is given no more time once that is done.
+        guard running.isThrottled || running.idleUntil <= now else { return [] }
         enter(.suspended)
         return [.suspended]
     }
 
     private mutating func deadlineReached(at now: Instant) -> [AppAction] {
-        guard case .background(var running) = phase, running.until <= now else { return [] }
+        guard case .background(var running) = phase, running.deadline <= now else { return [] }
         guard work > 0 else {
             enter(.suspended)
             return [.suspended]
         }
         if running.isThrottled { return terminate(.overran) }
-        if !running.isWoken, !running.hasHadAllowance {
-            // Off the screen an app that is busy has the same ten seconds before it is throttled.
-            running.hasHadAllowance = true
-            running.until = running.until.advanced(by: rules.wakeAllowance)
+        guard running.busyUntil <= now else {
+            running.bearWork()
             enter(.background(running))
             return []
         }
-        running.isThrottled = true
-        running.until = now.advanced(by: rules.throttledAllowance)
+        running.throttle(until: now.advanced(by: rules.throttledAllowance))
         enter(.background(running))
         return [.throttled]
     }

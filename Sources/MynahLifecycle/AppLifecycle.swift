@@ -2,9 +2,14 @@ import MynahCore
 
 /// The life of an iOS app, as a machine without clock or radio: an event and its time in, actions out.
 ///
-/// What Apple documents ("Core Bluetooth Background Processing for iOS Apps") is followed; what it leaves open is said
-/// where it is decided. A time that an event names must not be before the last one's; an event that makes no sense in a
-/// state changes nothing.
+/// Apple documents that an app without the background mode neither advertises nor answers off the screen and gets what
+/// was queued when it returns; that one with it is woken for "read, write, or subscription events", has "around 10
+/// seconds", and is throttled or ended when it overruns ("Core Bluetooth Background Processing for iOS Apps"); that one
+/// with a restore identifier is relaunched after the system ended it or it crashed, and not after the user's quit
+/// (TN3115); and what becomes of adverts and services while Bluetooth is off (CBPeripheralManager). No capture bears on
+/// any of it. What Apple leaves open is an assumption, and said where it is decided.
+///
+/// A time that an event names must not be before the last one's; an event that makes no sense in a state changes nothing.
 public struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable where Instant.Duration == Duration {
     /// Where the app is, with exactly what holds there.
     enum Phase {
@@ -20,13 +25,40 @@ public struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable where 
     /// An app that runs while it is not on the screen.
     struct Running {
         /// An event woke it, rather than that it has just left the screen.
-        var isWoken: Bool
-        /// When its time is over.
-        var until: Instant
-        /// It left the screen with work under way, and has the time for it.
-        var hasHadAllowance = false
-        /// It has overrun that time already, and `until` is its end.
-        var isThrottled = false
+        let isWoken: Bool
+        /// Until then it runs, with work under way or without.
+        private(set) var idleUntil: Instant
+        /// Until then work is borne that is under way when `idleUntil` comes.
+        private(set) var busyUntil: Instant
+        /// When its time is over, for now.
+        private(set) var deadline: Instant
+        /// It has overrun that time already, and `deadline` is its end.
+        private(set) var isThrottled = false
+
+        init(isWoken: Bool, idleUntil: Instant, busyUntil: Instant) {
+            self.isWoken = isWoken
+            self.idleUntil = idleUntil
+            self.busyUntil = busyUntil
+            deadline = idleUntil
+        }
+
+        /// An event grants it time anew; one that overran has had its chance, an assumption.
+        mutating func grant(until instant: Instant) {
+            guard !isThrottled else { return }
+            idleUntil = max(idleUntil, instant)
+            busyUntil = max(busyUntil, idleUntil)
+            deadline = idleUntil
+        }
+
+        /// It is busy, and has time for it.
+        mutating func bearWork() {
+            deadline = busyUntil
+        }
+
+        mutating func throttle(until instant: Instant) {
+            isThrottled = true
+            deadline = instant
+        }
     }
 
     /// What decides; a manager that is made with a restore identifier may change it.
@@ -35,6 +67,8 @@ public struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable where 
     private(set) var radioState = RadioState.unknown
     /// Pieces of work under way: requests that are answered later, background tasks.
     private(set) var work = 0
+    /// Its adverts wait for Bluetooth to be powered on again.
+    private(set) var isPaused = false
 
     /// An app that has not been started.
     public init(_ rules: AppRules = AppRules()) {
@@ -73,7 +107,16 @@ public struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable where 
 
     /// When `.deadlineReached` is to be given; nil: nothing is waited for.
     public var deadline: Instant? {
-        if case .background(let running) = phase { running.until } else { nil }
+        if case .background(let running) = phase { running.deadline } else { nil }
+    }
+
+    /// Whether the system holds services and adverts of it.
+    var isServed: Bool {
+        switch phase {
+        case .foreground, .background, .suspended: true
+        case .terminated(let isKept): isKept
+        case .notRunning, .quit: false
+        }
     }
 
     /// How what the app advertises goes on the air now.
@@ -115,6 +158,10 @@ extension AppLifecycle {
 
     mutating func setRadioState(_ state: RadioState) {
         radioState = state
+    }
+
+    mutating func setPaused(_ isPaused: Bool) {
+        self.isPaused = isPaused
     }
 
     mutating func beginWork() {
