@@ -1,0 +1,155 @@
+import MynahCore
+import MynahLifecycle
+import MynahTestSupport
+
+/// Watches what an app's life says is to be done, and says when that breaks a rule.
+///
+/// It believes the actions and not the machine: what it knows of the app it has from them and from the rules' text.
+struct LifeWatcher {
+    enum Place {
+        case nowhere, onScreen, offScreen, asleep
+        case gone(isKept: Bool)
+    }
+
+    typealias Instant = ManualClock.Instant
+
+    let rules: AppRules
+    var place = Place.nowhere
+    /// The user has ended it, or never started it.
+    var isUsersToStart = true
+    var isWoken = false
+    var radioState = RadioState.unknown
+    var work = 0
+    /// Off the screen: until when it may idle, and until when it may be busy.
+    var idleUntil = Instant.second(0)
+    var busyUntil = Instant.second(0)
+    var throttledUntil: Instant?
+    /// Events by number: the last one, what waits, and the last that was handed to the app.
+    var lastNumber = 0
+    var queue: [Int] = []
+    var lastDelivered = 0
+    var isPaused = false
+    /// While an event is taken: what came before the action that is looked at.
+    var isHandled = false
+
+    init(_ rules: AppRules) {
+        self.rules = rules
+    }
+
+    var isPeripheral: Bool { rules.backgroundModes.contains(.bluetoothPeripheral) }
+
+    var runs: Bool {
+        switch place {
+        case .onScreen, .offScreen: true
+        case .nowhere, .asleep, .gone: false
+        }
+    }
+
+    /// What is wrong with these actions, or with the life after them.
+    mutating func watch(_ event: AppEvent, at now: Instant, actions: [AppAction], life: Life) -> String? {
+        isHandled = false
+        let isChange = if case .radioState(let state) = event { state != radioState } else { false }
+        let isForApp = if case .bluetooth = event { true } else { isChange }
+        if isForApp { lastNumber += 1 }
+        if let broken = before(event, at: now, actions: actions) { return broken }
+        count(event)
+        for action in actions {
+            if let broken = take(action, of: event, at: now) { return "\(action.word): \(broken)" }
+        }
+        guard isHandled == isForApp else {
+            return "an event of Bluetooth is handled once, and nothing else is"
+        }
+        if case .radioState(let state) = event { radioState = state }
+        return compare(life, after: event, at: now)
+    }
+
+    /// What has to come of an event, whatever else does.
+    private func before(_ event: AppEvent, at now: Instant, actions: [AppAction]) -> String? {
+        switch (event, place) {
+        case (.launch, .nowhere), (.launch, .gone), (.enterForeground, .nowhere), (.enterForeground, .gone):
+            let restoring = if case .gone = place { rules.isRestorable && !isUsersToStart } else { false }
+            guard actions == [.launched(inBackground: false, restoring: restoring), .enteredForeground] else {
+                return "the user's launch brings it to the screen"
+            }
+        case (.bluetooth(let kind), .gone(isKept: true)) where kind.wakes:
+            guard actions == [.launched(inBackground: true, restoring: true), .woken(by: kind), .deliver]
+            else {
+                return "what is kept is relaunched, woken and told, in this order"
+            }
+        case (.bluetooth(let kind), .asleep) where kind.wakes && isPeripheral:
+            guard actions == [.woken(by: kind), .deliverQueued, .deliver] else {
+                return "what sleeps is woken, told what waits, and then what woke it"
+            }
+        case (.bluetooth, .onScreen):
+            guard actions == [.deliver] else { return "on the screen it is told" }
+        case (.bluetooth, .offScreen) where isPeripheral:
+            guard actions == [.deliver] else { return "off the screen it is told" }
+        case (.extraneousWork, _):
+            guard actions == (isWoken ? [.extraneous] : []) else { return "extraneous is what is done woken" }
+        case (.memoryPressure, .asleep), (.terminate, .asleep), (.terminate, .onScreen),
+            (.terminate, .offScreen),
+            (.crash, .asleep), (.crash, .onScreen), (.crash, .offScreen):
+            guard case .terminated = actions.first else { return "it has to end" }
+        case (.quit, .asleep), (.quit, .onScreen), (.quit, .offScreen), (.quit, .gone):
+            if isUsersToStart { break }
+            guard actions == [.userQuit, .dropQueued, .stopAdvertising, .clearDatabase] else {
+                return "the user's end leaves nothing"
+            }
+        default:
+            break
+        }
+        return nil
+    }
+
+    private mutating func count(_ event: AppEvent) {
+        switch event {
+        case .workBegan: if runs { work += 1 }
+        case .workEnded: work = max(0, work - 1)
+        default: break
+        }
+    }
+
+    private func compare(_ life: Life, after event: AppEvent, at now: Instant) -> String? {
+        let state: AppState =
+            switch place {
+            case .nowhere: .notRunning
+            case .onScreen: .foreground
+            case .offScreen: .background
+            case .asleep: .suspended
+            case .gone: isUsersToStart ? .quit : .terminated
+            }
+        let mode: AdvertisingMode =
+            switch place {
+            case _ where radioState != .poweredOn: .off
+            case .onScreen: .foreground
+            case .offScreen, .asleep: isPeripheral ? .background : .off
+            case .gone(let isKept): isKept ? .background : .off
+            case .nowhere: .off
+            }
+        guard life.state == state, life.isRunning == runs else { return "it is \(life.state), not \(state)" }
+        guard life.advertisingMode == mode else {
+            return "advertised as \(life.advertisingMode), not \(mode)"
+        }
+        guard life.isWoken == isWoken else { return "woken or not" }
+        guard life.isThrottled == (throttledUntil != nil) else { return "throttled or not" }
+        var copy = life
+        guard copy.handle(.bluetooth(.read), at: now).contains(.deliver) == life.servesDynamicValues else {
+            return "a read is served or not"
+        }
+        return compareDeadline(life, after: event, at: now)
+    }
+
+    private func compareDeadline(_ life: Life, after event: AppEvent, at now: Instant) -> String? {
+        guard case .offScreen = place else { return life.deadline == nil ? nil : "it waits for nothing" }
+        guard let deadline = life.deadline else { return "nothing will suspend it" }
+        if let throttledUntil {
+            guard work > 0 else { return "throttled without work" }
+            return deadline == throttledUntil ? nil : "throttled for another time"
+        }
+        guard work > 0 else { return deadline == idleUntil ? nil : "idle for another time" }
+        guard deadline == idleUntil || deadline == busyUntil else { return "busy for another time" }
+        // An alarm that has rung is set for later than now, or not at all; no time at all is due at once.
+        if event == .deadlineReached, deadline < now { return "due before now" }
+        return nil
+    }
+}
