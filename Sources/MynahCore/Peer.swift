@@ -24,6 +24,13 @@ public struct DeviceAddress: Hashable, Sendable {
         value = bytes.reduce(0) { $0 << 8 | UInt64($1) }
         self.kind = kind
     }
+
+    /// An address as it stands in packets, six bytes with the lowest first; nil for another number of them.
+    public init?(littleEndian bytes: [UInt8], kind: Kind) {
+        guard bytes.count == 6 else { return nil }
+        value = bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        self.kind = kind
+    }
 }
 
 extension DeviceAddress: CustomStringConvertible {

@@ -1,0 +1,173 @@
+import MynahCore
+import MynahSupport
+
+/// What a controller tells, as bytes (Core Specification, Vol 4, Part E, 5.4.4).
+public struct HCIEvent: Hashable, Sendable {
+    /// The event's number.
+    public var code: UInt8
+    /// Its parameters, at most 255 bytes.
+    public var parameters: [UInt8]
+
+    /// An event.
+    public init(_ code: UInt8, _ parameters: [UInt8]) {
+        self.code = code
+        self.parameters = parameters
+    }
+
+    /// The event in a packet's body; nil: its lengths do not agree.
+    public init?(_ body: [UInt8]) {
+        var reader = ByteReader(body)
+        guard let code = reader.readUInt8(), let length = reader.readUInt8(),
+            let parameters = reader.readBytes(Int(length)), reader.isAtEnd
+        else { return nil }
+        self.init(code, parameters)
+    }
+
+    /// As a packet; parameters past 255 bytes are our own mistake, and are cut.
+    public var packet: H4Packet {
+        H4Packet(.event, [code, UInt8(min(parameters.count, 255))] + parameters.prefix(255))
+    }
+
+    public static let disconnectionComplete: UInt8 = 0x05
+    public static let encryptionChange: UInt8 = 0x08
+    public static let readRemoteVersionInformationComplete: UInt8 = 0x0C
+    public static let commandComplete: UInt8 = 0x0E
+    public static let commandStatus: UInt8 = 0x0F
+    public static let hardwareError: UInt8 = 0x10
+    public static let numberOfCompletedPackets: UInt8 = 0x13
+    public static let encryptionKeyRefreshComplete: UInt8 = 0x30
+    public static let leMeta: UInt8 = 0x3E
+
+    /// The first parameter of an LE event (7.7.65).
+    public enum LESubevent {
+        public static let connectionComplete: UInt8 = 0x01
+        public static let advertisingReport: UInt8 = 0x02
+        public static let connectionUpdateComplete: UInt8 = 0x03
+        public static let readRemoteFeaturesComplete: UInt8 = 0x04
+        public static let longTermKeyRequest: UInt8 = 0x05
+        public static let dataLengthChange: UInt8 = 0x07
+        public static let enhancedConnectionComplete: UInt8 = 0x0A
+        public static let phyUpdateComplete: UInt8 = 0x0C
+        public static let extendedAdvertisingReport: UInt8 = 0x0D
+        public static let advertisingSetTerminated: UInt8 = 0x12
+    }
+}
+
+/// What a host does with an event, taken apart.
+public enum HCIEventContent: Hashable, Sendable {
+    case commandComplete(HCIOpcode, credits: Int, [UInt8])
+    case commandStatus(HCIOpcode, credits: Int, HCIStatus)
+    case disconnectionComplete(HCIStatus, handle: UInt16, reason: HCIStatus)
+    case encryptionChange(HCIStatus, handle: UInt16, isOn: Bool)
+    case encryptionKeyRefreshComplete(HCIStatus, handle: UInt16)
+    /// How many packets of each link are done.
+    case completedPackets([CompletedPackets])
+    case hardwareError(UInt8)
+    case connectionComplete(HCIStatus, LEConnection)
+    case connectionUpdateComplete(HCIStatus, handle: UInt16, LEConnection.Parameters)
+    case longTermKeyRequest(handle: UInt16, random: [UInt8], diversifier: UInt16)
+    case dataLengthChange(handle: UInt16, sent: Int, received: Int)
+    case advertisingReports([LEAdvertisingReport])
+    case advertisingSetTerminated(HCIStatus, set: UInt8, handle: UInt16)
+    case readRemoteFeaturesComplete(HCIStatus, handle: UInt16)
+    /// Something that a host need not know.
+    case other(UInt8)
+
+    /// A link's share of a credit event.
+    public struct CompletedPackets: Hashable, Sendable {
+        /// The link.
+        public var handle: UInt16
+        /// How many are done.
+        public var count: Int
+    }
+
+    /// An event taken apart; nil: it is shorter than it says, or says something that cannot be.
+    public init?(_ event: HCIEvent) {
+        var reader = ByteReader(event.parameters)
+        guard let content = Self.parse(event.code, &reader) else { return nil }
+        self = content
+    }
+
+    private static func parse(_ code: UInt8, _ reader: inout ByteReader) -> HCIEventContent? {
+        switch code {
+        case HCIEvent.commandComplete:
+            guard let credits = reader.readUInt8(), let opcode = reader.readUInt16() else { return nil }
+            return .commandComplete(HCIOpcode(opcode), credits: Int(credits), reader.readRest())
+        case HCIEvent.commandStatus:
+            guard let status = reader.readUInt8(), let credits = reader.readUInt8(),
+                let opcode = reader.readUInt16()
+            else { return nil }
+            return .commandStatus(HCIOpcode(opcode), credits: Int(credits), HCIStatus(status))
+        case HCIEvent.disconnectionComplete:
+            guard let status = reader.readUInt8(), let handle = reader.readUInt16(),
+                let reason = reader.readUInt8()
+            else { return nil }
+            return .disconnectionComplete(
+                HCIStatus(status), handle: handle & 0xFFF, reason: HCIStatus(reason))
+        case HCIEvent.encryptionChange:
+            guard let status = reader.readUInt8(), let handle = reader.readUInt16(),
+                let on = reader.readUInt8()
+            else { return nil }
+            return .encryptionChange(HCIStatus(status), handle: handle & 0xFFF, isOn: on != 0)
+        case HCIEvent.encryptionKeyRefreshComplete:
+            guard let status = reader.readUInt8(), let handle = reader.readUInt16() else { return nil }
+            return .encryptionKeyRefreshComplete(HCIStatus(status), handle: handle & 0xFFF)
+        case HCIEvent.hardwareError:
+            return reader.readUInt8().map { .hardwareError($0) }
+        case HCIEvent.numberOfCompletedPackets:
+            guard let count = reader.readUInt8() else { return nil }
+            var links: [CompletedPackets] = []
+            for _ in 0..<count {
+                guard let handle = reader.readUInt16(), let done = reader.readUInt16() else { return nil }
+                links.append(CompletedPackets(handle: handle & 0xFFF, count: Int(done)))
+            }
+            return .completedPackets(links)
+        case HCIEvent.leMeta:
+            guard let subevent = reader.readUInt8() else { return nil }
+            return parseLE(subevent, &reader)
+        default:
+            return .other(code)
+        }
+    }
+
+    private static func parseLE(_ subevent: UInt8, _ reader: inout ByteReader) -> HCIEventContent? {
+        switch subevent {
+        case HCIEvent.LESubevent.connectionComplete, HCIEvent.LESubevent.enhancedConnectionComplete:
+            guard let status = reader.readUInt8(),
+                let link = LEConnection(
+                    &reader, isEnhanced: subevent == HCIEvent.LESubevent.enhancedConnectionComplete)
+            else { return nil }
+            return .connectionComplete(HCIStatus(status), link)
+        case HCIEvent.LESubevent.connectionUpdateComplete:
+            guard let status = reader.readUInt8(), let handle = reader.readUInt16(),
+                let parameters = LEConnection.Parameters(&reader)
+            else { return nil }
+            return .connectionUpdateComplete(HCIStatus(status), handle: handle & 0xFFF, parameters)
+        case HCIEvent.LESubevent.longTermKeyRequest:
+            guard let handle = reader.readUInt16(), let random = reader.readBytes(8),
+                let diversifier = reader.readUInt16()
+            else { return nil }
+            return .longTermKeyRequest(handle: handle & 0xFFF, random: random, diversifier: diversifier)
+        case HCIEvent.LESubevent.dataLengthChange:
+            guard let handle = reader.readUInt16(), let sent = reader.readUInt16(),
+                reader.readUInt16() != nil,
+                let received = reader.readUInt16()
+            else { return nil }
+            return .dataLengthChange(handle: handle & 0xFFF, sent: Int(sent), received: Int(received))
+        case HCIEvent.LESubevent.advertisingReport:
+            return LEAdvertisingReport.legacy(&reader).map { .advertisingReports($0) }
+        case HCIEvent.LESubevent.extendedAdvertisingReport:
+            return LEAdvertisingReport.extended(&reader).map { .advertisingReports($0) }
+        case HCIEvent.LESubevent.advertisingSetTerminated:
+            guard let status = reader.readUInt8(), let set = reader.readUInt8(),
+                let handle = reader.readUInt16()
+            else { return nil }
+            return .advertisingSetTerminated(HCIStatus(status), set: set, handle: handle & 0xFFF)
+        case HCIEvent.LESubevent.readRemoteFeaturesComplete:
+            guard let status = reader.readUInt8(), let handle = reader.readUInt16() else { return nil }
+            return .readRemoteFeaturesComplete(HCIStatus(status), handle: handle & 0xFFF)
+        default:
+            return .other(subevent)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+public import MynahCore
+import MynahSupport
+
+/// An advertising PDU that was heard (Core Specification, Vol 4, Part E, 7.7.65.2 and 7.7.65.13).
+public struct LEAdvertisingReport: Hashable, Sendable {
+    /// What was heard, as legacy reports number it.
+    public enum Kind: UInt8, Hashable, Sendable {
+        /// ADV_IND: whoever hears it may connect and ask for more.
+        case connectable = 0
+        /// ADV_DIRECT_IND: one may connect.
+        case directed = 1
+        /// ADV_SCAN_IND: whoever hears it may ask for more.
+        case scannable = 2
+        /// ADV_NONCONN_IND: it may only be heard.
+        case nonConnectable = 3
+        /// SCAN_RSP: what was asked for.
+        case scanResponse = 4
+    }
+
+    /// What was heard.
+    public var kind: Kind
+    /// Who sent it.
+    public var address: DeviceAddress
+    /// The AD structures.
+    public var data: [UInt8]
+    /// How loud it was, in dBm; nil: not known.
+    public var rssi: Int8?
+
+    /// A report.
+    public init(kind: Kind, address: DeviceAddress, data: [UInt8], rssi: Int8? = nil) {
+        self.kind = kind
+        self.address = address
+        self.data = data
+        self.rssi = rssi
+    }
+
+    static func legacy(_ reader: inout ByteReader) -> [LEAdvertisingReport]? {
+        guard let count = reader.readUInt8() else { return nil }
+        var reports: [LEAdvertisingReport] = []
+        for _ in 0..<count {
+            guard let kind = reader.readUInt8().flatMap({ Kind(rawValue: $0) }),
+                let type = reader.readUInt8(),
+                let address = reader.readAddress(kind: type), let length = reader.readUInt8(),
+                let data = reader.readBytes(Int(length)), let rssi = reader.readUInt8()
+            else { return nil }
+            reports.append(
+                LEAdvertisingReport(kind: kind, address: address, data: data, rssi: Self.rssi(rssi)))
+        }
+        return reports
+    }
+
+    /// Extended reports; those of legacy PDUs keep what they were, others are taken for what may be done with them.
+    static func extended(_ reader: inout ByteReader) -> [LEAdvertisingReport]? {
+        guard let count = reader.readUInt8() else { return nil }
+        var reports: [LEAdvertisingReport] = []
+        for _ in 0..<count {
+            guard let type = reader.readUInt16(), let addressType = reader.readUInt8(),
+                let address = reader.readAddress(kind: addressType), reader.readBytes(4) != nil,
+                let rssi = reader.readUInt8(), reader.readBytes(2 + 1 + 6) != nil,
+                let length = reader.readUInt8(), let data = reader.readBytes(Int(length))
+            else { return nil }
+            let kind: Kind =
+                if type & 0x08 != 0 {
+                    .scanResponse
+                } else if type & 0x04 != 0 {
+                    .directed
+                } else if type & 0x01 != 0 {
+                    .connectable
+                } else {
+                    type & 0x02 != 0 ? .scannable : .nonConnectable
+                }
+            reports.append(
+                LEAdvertisingReport(kind: kind, address: address, data: data, rssi: Self.rssi(rssi)))
+        }
+        return reports
+    }
+
+    private static func rssi(_ byte: UInt8) -> Int8? {
+        byte == 127 ? nil : Int8(bitPattern: byte)
+    }
+}

@@ -1,0 +1,93 @@
+public import MynahCore
+public import MynahSupport
+
+/// A link that has come to be (LE Connection Complete; Core Specification, Vol 4, Part E, 7.7.65.1 and 7.7.65.10).
+public struct LEConnection: Hashable, Sendable {
+    /// What this side is on it.
+    public enum Role: UInt8, Hashable, Sendable {
+        case central = 0
+        case peripheral = 1
+    }
+
+    /// How often the sides meet.
+    public struct Parameters: Hashable, Sendable {
+        /// The time between two meetings, in 1.25 ms.
+        public var interval: UInt16
+        /// How many meetings the peripheral may miss.
+        public var latency: UInt16
+        /// How long silence is borne, in 10 ms.
+        public var timeout: UInt16
+
+        /// Parameters, as an iPhone was seen to choose them unless said.
+        public init(interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 72) {
+            self.interval = interval
+            self.latency = latency
+            self.timeout = timeout
+        }
+
+        init?(_ reader: inout ByteReader) {
+            guard let interval = reader.readUInt16(), let latency = reader.readUInt16(),
+                let timeout = reader.readUInt16()
+            else { return nil }
+            self.init(interval: interval, latency: latency, timeout: timeout)
+        }
+    }
+
+    /// The link's number, 12 bits.
+    public var handle: UInt16
+    /// What this side is.
+    public var role: Role
+    /// The other's address: its identity, where the controller resolved it.
+    public var peer: DeviceAddress
+    /// The other's address on the air, where the controller resolved it.
+    public var peerResolvable: DeviceAddress?
+    /// How often the sides meet.
+    public var parameters: Parameters
+
+    /// A link.
+    public init(
+        handle: UInt16, role: Role, peer: DeviceAddress, peerResolvable: DeviceAddress? = nil,
+        parameters: Parameters = Parameters()
+    ) {
+        self.handle = handle
+        self.role = role
+        self.peer = peer
+        self.peerResolvable = peerResolvable
+        self.parameters = parameters
+    }
+
+    init?(_ reader: inout ByteReader, isEnhanced: Bool) {
+        guard let handle = reader.readUInt16(), let role = reader.readUInt8().flatMap({ Role(rawValue: $0) }),
+            let kind = reader.readUInt8(), let peer = reader.readAddress(kind: kind)
+        else { return nil }
+        if isEnhanced {
+            guard reader.readBytes(6) != nil, let resolvable = reader.readAddress(kind: 1) else { return nil }
+            peerResolvable = resolvable.value == 0 ? nil : resolvable
+        }
+        guard let parameters = Parameters(&reader) else { return nil }
+        self.handle = handle & 0xFFF
+        self.role = role
+        self.peer = peer
+        self.parameters = parameters
+    }
+}
+
+extension ByteReader {
+    /// Six bytes, the lowest first; an address kind's lowest bit says whether it was made up.
+    public mutating func readAddress(kind: UInt8) -> DeviceAddress? {
+        guard let bytes = readBytes(6) else { return nil }
+        return DeviceAddress(littleEndian: bytes, kind: kind & 1 == 0 ? .public : .random)
+    }
+}
+
+extension ByteWriter {
+    /// Six bytes, the lowest first.
+    public mutating func write(_ address: DeviceAddress) {
+        write((0..<6).map { UInt8(truncatingIfNeeded: address.value >> (8 * $0)) })
+    }
+}
+
+extension DeviceAddress {
+    /// The number of its kind in commands and events.
+    public var kindCode: UInt8 { kind == .public ? 0 : 1 }
+}
