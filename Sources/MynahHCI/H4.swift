@@ -2,10 +2,15 @@ import MynahSupport
 
 /// What stands before each packet on a UART transport, and on the sockets that imitate one (Core Specification, Vol 4, Part A, 2).
 public enum H4PacketType: UInt8, Hashable, Sendable, CaseIterable {
+    /// Command.
     case command = 0x01
+    /// Acl Data.
     case aclData = 0x02
+    /// Synchronous Data.
     case synchronousData = 0x03
+    /// Event.
     case event = 0x04
+    /// Isochronous Data.
     case isochronousData = 0x05
 }
 

@@ -28,47 +28,79 @@ public struct HCIEvent: Hashable, Sendable {
         H4Packet(.event, [code, UInt8(min(parameters.count, 255))] + parameters.prefix(255))
     }
 
+    /// Disconnection Complete.
     public static let disconnectionComplete: UInt8 = 0x05
+    /// Encryption Change.
     public static let encryptionChange: UInt8 = 0x08
+    /// Read Remote Version Information Complete.
     public static let readRemoteVersionInformationComplete: UInt8 = 0x0C
+    /// Command Complete.
     public static let commandComplete: UInt8 = 0x0E
+    /// Command Status.
     public static let commandStatus: UInt8 = 0x0F
+    /// Hardware Error.
     public static let hardwareError: UInt8 = 0x10
+    /// Number Of Completed Packets.
     public static let numberOfCompletedPackets: UInt8 = 0x13
+    /// Encryption Key Refresh Complete.
     public static let encryptionKeyRefreshComplete: UInt8 = 0x30
+    /// LE Meta.
     public static let leMeta: UInt8 = 0x3E
 
     /// The first parameter of an LE event (7.7.65).
     public enum LESubevent {
+        /// Connection Complete.
         public static let connectionComplete: UInt8 = 0x01
+        /// Advertising Report.
         public static let advertisingReport: UInt8 = 0x02
+        /// Connection Update Complete.
         public static let connectionUpdateComplete: UInt8 = 0x03
+        /// Read Remote Features Complete.
         public static let readRemoteFeaturesComplete: UInt8 = 0x04
+        /// Long Term Key Request.
         public static let longTermKeyRequest: UInt8 = 0x05
+        /// Data Length Change.
         public static let dataLengthChange: UInt8 = 0x07
+        /// Enhanced Connection Complete.
         public static let enhancedConnectionComplete: UInt8 = 0x0A
+        /// Phy Update Complete.
         public static let phyUpdateComplete: UInt8 = 0x0C
+        /// Extended Advertising Report.
         public static let extendedAdvertisingReport: UInt8 = 0x0D
+        /// Advertising Set Terminated.
         public static let advertisingSetTerminated: UInt8 = 0x12
     }
 }
 
 /// What a host does with an event, taken apart.
 public enum HCIEventContent: Hashable, Sendable {
+    /// Command Complete.
     case commandComplete(HCIOpcode, credits: Int, [UInt8])
+    /// Command Status.
     case commandStatus(HCIOpcode, credits: Int, HCIStatus)
+    /// Disconnection Complete.
     case disconnectionComplete(HCIStatus, handle: UInt16, reason: HCIStatus)
+    /// Encryption Change.
     case encryptionChange(HCIStatus, handle: UInt16, isOn: Bool)
+    /// Encryption Key Refresh Complete.
     case encryptionKeyRefreshComplete(HCIStatus, handle: UInt16)
     /// How many packets of each link are done.
     case completedPackets([CompletedPackets])
+    /// Hardware Error.
     case hardwareError(UInt8)
+    /// Connection Complete.
     case connectionComplete(HCIStatus, LEConnection)
+    /// Connection Update Complete.
     case connectionUpdateComplete(HCIStatus, handle: UInt16, LEConnection.Parameters)
+    /// Long Term Key Request.
     case longTermKeyRequest(handle: UInt16, random: [UInt8], diversifier: UInt16)
+    /// Data Length Change.
     case dataLengthChange(handle: UInt16, sent: Int, received: Int)
+    /// Advertising Reports.
     case advertisingReports([LEAdvertisingReport])
+    /// Advertising Set Terminated.
     case advertisingSetTerminated(HCIStatus, set: UInt8, handle: UInt16)
+    /// Read Remote Features Complete.
     case readRemoteFeaturesComplete(HCIStatus, handle: UInt16)
     /// Something that a host need not know.
     case other(UInt8)
@@ -79,6 +111,12 @@ public enum HCIEventContent: Hashable, Sendable {
         public var handle: UInt16
         /// How many are done.
         public var count: Int
+
+        /// So many of a link's.
+        public init(handle: UInt16, count: Int) {
+            self.handle = handle
+            self.count = count
+        }
     }
 
     /// An event taken apart; nil: it is shorter than it says, or says something that cannot be.

@@ -5,7 +5,9 @@ public import MynahSupport
 public struct LEConnection: Hashable, Sendable {
     /// What this side is on it.
     public enum Role: UInt8, Hashable, Sendable {
+        /// Central.
         case central = 0
+        /// Peripheral.
         case peripheral = 1
     }
 
