@@ -16,6 +16,9 @@ RUN_PACKAGES := $(BUILD_PACKAGES) bluez dbus
 LAB_PACKAGES := bluez dbus qemu-system-x86 busybox-static kmod python3 python3-venv
 TEST_PACKAGES := $(BUILD_PACKAGES) $(LAB_PACKAGES)
 
+# What `make build` alone needs; other targets need more.
+PACKAGES := $(BUILD_PACKAGES)
+
 run: PACKAGES := $(RUN_PACKAGES)
 run: build
 	@if ! compgen -G '/sys/class/bluetooth/hci*' >/dev/null; then \

@@ -51,6 +51,7 @@ final class EventOutput: Sendable {
         var waiting = 0
         var dropped = 0
         var isGone = false
+        var problem: String?
     }
 
     private static let limit = 8 << 20
@@ -72,6 +73,9 @@ final class EventOutput: Sendable {
         }
     }
 
+    /// Why nothing can be written any more; nil: it can, or the reader has left.
+    var problem: String? { state.withLock { $0.problem } }
+
     func write(_ bytes: [UInt8]) {
         let isTaken: Bool = state.withLock { state in
             guard !state.isGone else { return false }
@@ -85,10 +89,13 @@ final class EventOutput: Sendable {
         guard isTaken else { return }
         queue.async { [self] in
             let isWritten = Descriptor.write(bytes, to: 1)
+            let code = isWritten ? 0 : errno
             let isNews: Bool = state.withLock { state in
                 state.waiting -= bytes.count
                 guard !isWritten, !state.isGone else { return false }
                 state.isGone = true
+                // A reader may leave when it has seen enough.
+                if code != EPIPE { state.problem = String(cString: strerror(code)) }
                 return true
             }
             if isNews { whenGone() }

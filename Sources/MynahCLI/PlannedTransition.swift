@@ -7,7 +7,7 @@ struct PlannedTransition {
     var delay: Duration
     var transition: AppTransition
 
-    /// Why a text is none; also what is wrong with one that looks like it.
+    /// Reads `10s=background`; the failure says what is wrong with anything else.
     static func parse(_ text: String) -> Result<PlannedTransition, PlannedTransitionProblem> {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
             String.init)
@@ -34,7 +34,6 @@ struct PlannedTransition {
         }
         return .success(PlannedTransition(delay: delay, transition: transition))
     }
-
 }
 
 /// What is wrong with a planned transition.

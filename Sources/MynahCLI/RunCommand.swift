@@ -164,6 +164,10 @@ struct RunCommand: AsyncParsableCommand {
         let forgetting = interruption.cause == SIGINT
         for run in runs.reversed() { await run.emulator.stop(forgetting: forgetting) }
         output.end()
+        if let problem = output.problem {
+            StandardError.print("error: events cannot be written to standard output: \(problem)")
+            throw Exit.problems
+        }
         if let failure {
             StandardError.print("error: \(failure)")
             if radio == .auto, failure.code == .noAdapter || failure.code == .unreachable {

@@ -93,6 +93,14 @@ final class RunOutput: Sendable {
         }
     }
 
+    /// Why events could not be written; nil: they were, or whoever read them has left.
+    var problem: String? {
+        switch kind {
+        case .text(let output), .json(let output): output.problem
+        case .screen, .off: nil
+        }
+    }
+
     /// Leaves the terminal as it was, or returns when everything is written.
     func end() {
         switch kind {

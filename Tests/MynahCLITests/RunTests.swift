@@ -128,6 +128,15 @@ import Testing
         await stage.expectNothingIsLeft()
     }
 
+    @Test func `an output that takes nothing is an error, and nothing is left of the run`() async throws {
+        let full = try #require(OutputReader(writingTo: "/dev/full"))
+        let stage = try await Stage(output: full)
+        let status = await stage.program.child.end()
+        #expect(status == .exited(1))
+        #expect(await stage.program.error.text().contains("No space left on device"))
+        await stage.expectNothingIsLeft()
+    }
+
     @Test(arguments: [[0], [1], [0, 1], [0, 1, 2]] as [[Int32]])
     func `descriptors that are closed from the start are no harm`(closed: [Int32]) async throws {
         let bus = try PrivateBus()

@@ -29,6 +29,13 @@ public final class OutputReader: Sendable {
         writer = -1
     }
 
+    /// Something else for a process to write to, of which nothing is read; nil when it cannot be opened.
+    public init?(writingTo path: String) {
+        reader = -1
+        writer = open(path, O_WRONLY | O_CLOEXEC)
+        if writer < 0 { return nil }
+    }
+
     /// The process has its end: closes ours and reads until it has closed its own.
     public func start() {
         if writer >= 0 { close(writer) }
