@@ -293,8 +293,9 @@ extension App {
         }
     }
 
-    /// Puts what is kept and is on no radio yet onto this one.
+    /// Puts what is kept and is on no radio yet onto this one; the phone asks again when it starts.
     func republish() async {
+        guard await phone.capabilities != nil else { return }
         for manager in all { await manager.publishKept() }
     }
 

@@ -119,7 +119,7 @@ extension PeripheralManager {
 
     /// Takes over what was kept, and says what it is.
     func adopt(_ estate: Estate) -> RestoredState {
-        batches = estate.batches
+        batches = estate.batches.map { Batch(id: $0.id, services: $0.services) }
         subscriptions = estate.subscriptions
         remembered = estate.remembered
         wanted = estate.wanted
@@ -140,26 +140,36 @@ extension PeripheralManager {
         return RestoredState(services: services, advertisement: wanted, subscribers: subscribers)
     }
 
-    /// Puts kept services that no radio has onto this one.
+    /// Puts kept services that no radio has onto this one; once, whoever asks meanwhile.
     func publishKept() async {
         let generation = generation
-        for index in batches.indices {
-            guard generation == self.generation, batches.indices.contains(index), batches[index].id == nil
-            else {
-                continue
-            }
+        var tried: Set<[AttributeKey]> = []
+        while generation == self.generation, successor == nil,
+            let index = batches.firstIndex(where: {
+                $0.id == nil && !$0.isOnItsWay && !tried.contains($0.services.map(\.key))
+            })
+        {
             let services = batches[index].services
+            tried.insert(services.map(\.key))
+            batches[index].isOnItsWay = true
             do throws(RadioError) {
                 let published = try await phone.publish(services, for: self)
-                if generation == self.generation, batches.indices.contains(index), successor == nil {
+                // Meanwhile it may have been removed, withdrawn or handed over, and others before it too.
+                if generation == self.generation, successor == nil, let index = onItsWay(services) {
                     batches[index].id = published.id
+                    batches[index].isOnItsWay = false
                 } else {
                     await phone.withdraw(published.id, services)
                 }
             } catch {
+                if let index = onItsWay(services) { batches[index].isOnItsWay = false }
                 await phone.warn("restoredServicesRefused", "restored services were refused: \(error)")
             }
         }
+    }
+
+    private func onItsWay(_ services: [ServiceDefinition]) -> Int? {
+        batches.firstIndex { $0.isOnItsWay && $0.services == services }
     }
 
     /// Everything is withdrawn, and the app has to add it again.
@@ -175,6 +185,7 @@ extension PeripheralManager {
         generation += 1
         let phone = phone
         for index in batches.indices {
+            batches[index].isOnItsWay = false
             guard let id = batches[index].id else { continue }
             let services = batches[index].services
             batches[index].id = nil

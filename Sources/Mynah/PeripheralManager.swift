@@ -10,6 +10,8 @@ public actor PeripheralManager {
         /// What the radio calls them; nil: they are kept, and not on the radio.
         var id: PublishedServices.ID?
         var services: [ServiceDefinition]
+        /// Kept ones that the radio has been asked to take.
+        var isOnItsWay = false
     }
 
     let phone: Phone

@@ -31,6 +31,8 @@ package actor FakeRadio: PeripheralRadio {
     /// The next error that `start`, `publish`, `advertise` or `send` throws.
     package var nextError: RadioError?
     private var sink: (any RadioSink)?
+    private var holdsPublishing = false
+    private var held: [CheckedContinuation<Void, Never>] = []
     private var lastID: UInt32 = 0
 
     /// A radio that can do everything unless said.
@@ -40,6 +42,19 @@ package actor FakeRadio: PeripheralRadio {
 
     /// Lets the next call fail.
     package func fail(_ error: RadioError) { nextError = error }
+
+    /// Lets `publish` take its time from now on, as a radio in another process does.
+    package func holdPublishing() { holdsPublishing = true }
+
+    /// How many have asked to publish and wait.
+    package var heldCount: Int { held.count }
+
+    /// Lets those that wait, and whoever comes, publish.
+    package func releasePublishing() {
+        holdsPublishing = false
+        for continuation in held { continuation.resume() }
+        held = []
+    }
 
     /// Limits the queue.
     package func setRoom(_ room: Int?) { self.room = room }
@@ -82,6 +97,7 @@ package actor FakeRadio: PeripheralRadio {
 
     package func publish(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
         try failIfTold()
+        if holdsPublishing { await withCheckedContinuation { held.append($0) } }
         lastID += 1
         let id = PublishedServices.ID(lastID)
         published.append((id, services))
