@@ -6,9 +6,20 @@ import MynahDBus
 extension BlueZRadio {
     /// Connects to the bus and listens.
     func connect() async throws(RadioError) {
+        let (bus, logger) = (options.bus, logger)
+        let attempt = Task<Result<DBusConnection, DBusError>, Never> {
+            do throws(DBusError) {
+                return .success(try await DBusConnection.connect(to: bus, logger: logger))
+            } catch {
+                return .failure(error)
+            }
+        }
+        connecting = attempt
+        let outcome = await attempt.value
+        connecting = nil
         let connection: DBusConnection
         do throws(DBusError) {
-            connection = try await DBusConnection.connect(to: options.bus, logger: logger)
+            connection = try outcome.get()
         } catch {
             throw BlueZErrors.radioError(error, doing: "connecting to the bus")
         }

@@ -62,6 +62,8 @@ public actor BlueZRadio: PeripheralRadio {
     let options: Options
     let logger: Logger
     var connection: DBusConnection?
+    /// The way to one.
+    var connecting: Task<Result<DBusConnection, DBusError>, Never>?
     var subscriptions: [DBusSubscription] = []
     var sink: (any RadioSink)?
     var identity = DeviceIdentity(name: "")
@@ -162,6 +164,7 @@ public actor BlueZRadio: PeripheralRadio {
         guard life.state != .stopped, life.state != .stopping else { return }
         _ = life.handle(.stop)
         timers?.cancel()
+        connecting?.cancel()
         await withdrawAll()
         await putBack()
         subscriptions = []

@@ -1,5 +1,6 @@
 public import Logging
 import MynahCDBus
+import MynahSupport
 
 /// A connection to a message bus.
 ///
@@ -48,24 +49,44 @@ public final class DBusConnection: @unchecked Sendable {
         GLibExecutor.shared.run { source.close() }
     }
 
-    /// Connects to a bus and says hello.
+    /// Connects to a bus and says hello; a cancelled task gives up at once.
     public static func connect(
         to address: Address = .system, logger: Logger = Logger(label: "mynah.dbus")
     ) async throws(DBusError) -> DBusConnection {
-        let result = await withCheckedContinuation { continuation in
-            GLibExecutor.shared.run {
-                // Hello goes out at once: until it has come, a bus allows a connection a few seconds only.
-                do throws(DBusError) {
-                    let connection = try open(address.resolved, logger: logger)
-                    try connection.send(Bus.name, Bus.path, Bus.interface, "Hello") { result in
-                        continuation.resume(returning: connection.greeted(result))
+        let greeting = Lock(Greeting())
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                GLibExecutor.shared.run {
+                    // Hello goes out at once: until it has come, a bus allows a connection a few seconds only.
+                    do throws(DBusError) {
+                        let connection = try open(address.resolved, logger: logger)
+                        try connection.send(Bus.name, Bus.path, Bus.interface, "Hello") { result in
+                            continuation.resume(returning: connection.greeted(result))
+                        }
+                        let isCancelled = greeting.withLock { greeting in
+                            greeting.connection = connection
+                            return greeting.isCancelled
+                        }
+                        if isCancelled { connection.lost() }
+                    } catch {
+                        continuation.resume(returning: .failure(error))
                     }
-                } catch {
-                    continuation.resume(returning: .failure(error))
                 }
             }
+        } onCancel: {
+            let connection = greeting.withLock { greeting in
+                greeting.isCancelled = true
+                return greeting.connection
+            }
+            if let connection { GLibExecutor.shared.run { connection.lost() } }
         }
         return try result.get()
+    }
+
+    /// What a connection in the making and its cancellation, which may come first, share.
+    private struct Greeting {
+        weak var connection: DBusConnection?
+        var isCancelled = false
     }
 
     /// Takes our name out of the bus's greeting.

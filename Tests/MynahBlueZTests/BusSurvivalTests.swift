@@ -78,6 +78,23 @@ import Testing
         #expect(await rig.violations() == [])
     }
 
+    @Test func `a radio can be stopped while its bus does not answer`() async throws {
+        let bus = try PrivateBus()
+        bus.freeze()
+        var options = BlueZRadio.Options()
+        options.bus = .address(bus.address)
+        let radio = BlueZRadio(options: options)
+        let starting = Task {
+            await radioError { () async throws(RadioError) in
+                _ = try await radio.start(DeviceIdentity(name: "Mynah"), sink: TestSink())
+            }
+        }
+        try await until { await radio.connecting != nil }
+        await radio.stop()
+        // Not `timedOut`, after 25 s.
+        #expect(await starting.value?.code == .lost)
+    }
+
     @Test func `a bus that ends twice is played through twice`() async throws {
         let (rig, _) = try await playing()
         for count in 1...2 {
