@@ -1,0 +1,66 @@
+import MynahHCI
+import MynahSupport
+
+/// A PDU of a logical channel (Core Specification, Vol 3, Part A, 3.1).
+struct L2CAPFrame: Hashable, Sendable {
+    /// Channels that are always there on an LE link (2.1).
+    enum Channel {
+        static let attribute: UInt16 = 0x0004
+        static let signalling: UInt16 = 0x0005
+        static let securityManager: UInt16 = 0x0006
+        /// What credit-based channels are given.
+        static let dynamic: ClosedRange<UInt16> = 0x0040...0x007F
+    }
+
+    var channel: UInt16
+    var payload: [UInt8]
+
+    /// Cut into packets that the controller takes.
+    func packets(for handle: UInt16, of size: Int) -> [ACLPacket] {
+        var writer = ByteWriter(capacity: 4 + payload.count)
+        writer.write(UInt16(truncatingIfNeeded: payload.count))
+        writer.write(channel)
+        writer.write(payload)
+        let bytes = writer.bytes
+        return stride(from: 0, to: bytes.count, by: max(1, size)).map { start in
+            ACLPacket(
+                handle: handle, boundary: start == 0 ? .first : .continuing,
+                data: Array(bytes[start..<min(start + max(1, size), bytes.count)]))
+        }
+    }
+}
+
+/// Puts the PDUs of one link together again.
+///
+/// What does not fit together is dropped, as the specification has it for data that was flushed: a beginning amid
+/// another, a continuation of nothing, more than was announced.
+struct L2CAPReassembler: Sendable {
+    private var buffer: [UInt8] = []
+    private var needed = 0
+
+    /// How many bytes are held; never more than one PDU has.
+    var pending: Int { buffer.count }
+
+    /// Takes a packet, and returns the PDU that it ends.
+    mutating func take(_ packet: ACLPacket) -> L2CAPFrame? {
+        switch packet.boundary {
+        case .first, .firstFlushable, .complete:
+            buffer = packet.data
+            needed = 0
+        case .continuing:
+            guard !buffer.isEmpty else { return nil }
+            buffer += packet.data
+        }
+        if needed == 0 {
+            guard buffer.count >= 4 else { return nil }
+            needed = 4 + (Int(buffer[0]) | Int(buffer[1]) << 8)
+        }
+        guard buffer.count >= needed else { return nil }
+        defer {
+            buffer = []
+            needed = 0
+        }
+        guard buffer.count == needed else { return nil }
+        return L2CAPFrame(channel: UInt16(buffer[2]) | UInt16(buffer[3]) << 8, payload: Array(buffer[4...]))
+    }
+}

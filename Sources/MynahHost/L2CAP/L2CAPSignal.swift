@@ -1,0 +1,106 @@
+import MynahHCI
+import MynahSupport
+
+/// A command of the LE signalling channel (Core Specification, Vol 3, Part A, 4).
+enum L2CAPSignal: Hashable, Sendable {
+    /// Why a command is not carried out.
+    enum Rejection: UInt16, Hashable, Sendable {
+        case notUnderstood = 0x0000
+        case signallingMTUExceeded = 0x0001
+        case invalidChannel = 0x0002
+    }
+
+    case reject(Rejection)
+    case disconnectionRequest(destination: UInt16, source: UInt16)
+    case disconnectionResponse(destination: UInt16, source: UInt16)
+    case parameterUpdateRequest(minimum: UInt16, maximum: UInt16, latency: UInt16, timeout: UInt16)
+    case parameterUpdateResponse(isAccepted: Bool)
+    case creditConnectionRequest(psm: UInt16, source: UInt16, mtu: UInt16, mps: UInt16, credits: UInt16)
+    case creditConnectionResponse(
+        destination: UInt16, mtu: UInt16, mps: UInt16, credits: UInt16, result: UInt16)
+    case credits(channel: UInt16, count: UInt16)
+    /// One that this side does not know, or whose length is wrong.
+    case unknown(code: UInt8)
+
+    /// The command in a PDU, with its identifier; nil: there is no command at all in it.
+    static func parse(_ bytes: [UInt8]) -> (identifier: UInt8, signal: L2CAPSignal)? {
+        var reader = ByteReader(bytes)
+        guard let code = reader.readUInt8(), let identifier = reader.readUInt8(),
+            let length = reader.readUInt16()
+        else { return nil }
+        // An LE signalling PDU holds one command (4), and an identifier of zero is none.
+        guard identifier != 0 else { return nil }
+        guard reader.remaining == Int(length), let signal = parse(code, &reader), reader.isAtEnd else {
+            return (identifier, .unknown(code: code))
+        }
+        return (identifier, signal)
+    }
+
+    private static func parse(_ code: UInt8, _ reader: inout ByteReader) -> L2CAPSignal? {
+        func numbers(_ count: Int) -> [UInt16]? {
+            var list: [UInt16] = []
+            for _ in 0..<count {
+                guard let number = reader.readUInt16() else { return nil }
+                list.append(number)
+            }
+            return list
+        }
+        switch code {
+        case 0x01:
+            let reason = reader.readUInt16().flatMap { Rejection(rawValue: $0) }
+            _ = reader.readRest()
+            return reason.map { .reject($0) }
+        case 0x06: return numbers(2).map { .disconnectionRequest(destination: $0[0], source: $0[1]) }
+        case 0x07: return numbers(2).map { .disconnectionResponse(destination: $0[0], source: $0[1]) }
+        case 0x12:
+            return numbers(4).map {
+                .parameterUpdateRequest(minimum: $0[0], maximum: $0[1], latency: $0[2], timeout: $0[3])
+            }
+        case 0x13: return numbers(1).map { .parameterUpdateResponse(isAccepted: $0[0] == 0) }
+        case 0x14:
+            return numbers(5).map {
+                .creditConnectionRequest(psm: $0[0], source: $0[1], mtu: $0[2], mps: $0[3], credits: $0[4])
+            }
+        case 0x15:
+            return numbers(5).map {
+                .creditConnectionResponse(
+                    destination: $0[0], mtu: $0[1], mps: $0[2], credits: $0[3], result: $0[4])
+            }
+        case 0x16: return numbers(2).map { .credits(channel: $0[0], count: $0[1]) }
+        default: return nil
+        }
+    }
+
+    /// The PDU with this identifier.
+    func bytes(identifier: UInt8) -> [UInt8] {
+        let (code, numbers): (UInt8, [UInt16]) =
+            switch self {
+            case .reject(let reason): (0x01, [reason.rawValue])
+            case .disconnectionRequest(let destination, let source): (0x06, [destination, source])
+            case .disconnectionResponse(let destination, let source): (0x07, [destination, source])
+            case .parameterUpdateRequest(let minimum, let maximum, let latency, let timeout):
+                (0x12, [minimum, maximum, latency, timeout])
+            case .parameterUpdateResponse(let isAccepted): (0x13, [isAccepted ? 0 : 1])
+            case .creditConnectionRequest(let psm, let source, let mtu, let mps, let credits):
+                (0x14, [psm, source, mtu, mps, credits])
+            case .creditConnectionResponse(let destination, let mtu, let mps, let credits, let result):
+                (0x15, [destination, mtu, mps, credits, result])
+            case .credits(let channel, let count): (0x16, [channel, count])
+            case .unknown(let code): (code, [])
+            }
+        var writer = ByteWriter(capacity: 4 + 2 * numbers.count)
+        writer.write([code, identifier])
+        writer.write(UInt16(2 * numbers.count))
+        for number in numbers { writer.write(number) }
+        return writer.bytes
+    }
+}
+
+extension LEConnection.Parameters {
+    /// Whether a central may take them: within the bounds of Vol 3, Part A, 4.20, and alive longer than it may be silent.
+    static func areValid(minimum: UInt16, maximum: UInt16, latency: UInt16, timeout: UInt16) -> Bool {
+        (6...3200).contains(minimum) && (6...3200).contains(maximum) && minimum <= maximum && latency <= 499
+            && (10...3200).contains(timeout)
+            && Int(timeout) * 10 * 4 > (1 + Int(latency)) * Int(maximum) * 5 * 2
+    }
+}
