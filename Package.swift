@@ -51,7 +51,11 @@ let package = Package(
         .target(name: "MynahHCI", dependencies: ["MynahCore", "MynahSupport"]),
 
         // Level 3
-        .target(name: "MynahHost", dependencies: ["MynahCore", "MynahHCI", "MynahSupport"]),
+        .target(
+            name: "MynahHost",
+            dependencies: [
+                "MynahCore", "MynahHCI", "MynahSupport", .product(name: "Logging", package: "swift-log"),
+            ]),
         .target(
             name: "Mynah",
             dependencies: [

@@ -1,0 +1,250 @@
+public import MynahCore
+import MynahHCI
+import MynahSupport
+
+// Services, requests and values.
+extension HostRadio {
+    /// Publishes a batch; handles that the same services had before they have again.
+    public func publish(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
+        guard state == .running else {
+            throw RadioError(.invalidState, "services can be published while the radio runs")
+        }
+        guard let range = database.publish(services) else {
+            throw RadioError(.servicesRefused, "there are no attribute handles left for these services")
+        }
+        lastBatch += 1
+        let id = PublishedServices.ID(lastBatch)
+        batches[id] = Batch(range: range, services: services)
+        var handles: [AttributeKey: UInt16] = [:]
+        for service in services {
+            handles[service.key] = database.handle(of: service.key)
+            for characteristic in service.characteristics {
+                handles[characteristic.key] = database.handle(of: characteristic.key)
+                properties[characteristic.key] = characteristic.properties
+                for descriptor in characteristic.descriptors {
+                    handles[descriptor.key] = database.handle(of: descriptor.key)
+                }
+            }
+        }
+        databaseChanged(range)
+        return PublishedServices(id: id, handles: handles)
+    }
+
+    /// Withdraws a batch, and tells the centrals.
+    public func withdraw(_ services: PublishedServices.ID) async {
+        guard let batch = batches.removeValue(forKey: services) else { return }
+        for handle in Array(links.keys) {
+            let configured = links[handle]?.server.configurations ?? [:]
+            for place in configured.keys where batch.range.contains(place) {
+                links[handle]?.server.configurations[place] = nil
+            }
+            links[handle]?.indications.removeAll { batch.range.contains($0.handle) }
+        }
+        for characteristic in batch.services.flatMap(\.characteristics) {
+            properties[characteristic.key] = nil
+        }
+        database.withdraw(batch.range)
+        databaseChanged(batch.range)
+    }
+
+    /// GAP and GATT, which every server has (Core Specification, Vol 3, Part C, 12 and Part G, 7).
+    func publishOwnServices() {
+        let name = CharacteristicDefinition(
+            uuid: AttributeType.deviceName, properties: .read, value: Array(identity.name.utf8.prefix(248)))
+        var writer = ByteWriter(capacity: 2)
+        writer.write(identity.appearance ?? 0)
+        let appearance = CharacteristicDefinition(
+            uuid: AttributeType.appearance, properties: .read, value: writer.bytes)
+        let changed = CharacteristicDefinition(uuid: AttributeType.serviceChanged, properties: .indicate)
+        serviceChanged = changed.key
+        properties[changed.key] = changed.properties
+        _ = database.publish([
+            ServiceDefinition(uuid: GATT.genericAccess, characteristics: [name, appearance]),
+            ServiceDefinition(uuid: GATT.genericAttribute, characteristics: [changed]),
+        ])
+    }
+
+    /// Tells whoever asked for it that attributes came or went (Vol 3, Part G, 7.1).
+    private func databaseChanged(_ range: ClosedRange<UInt16>) {
+        var writer = ByteWriter(capacity: 4)
+        writer.write(range.lowerBound)
+        writer.write(range.upperBound)
+        for handle in Array(links.keys) {
+            links[handle]?.server.databaseChanged()
+            guard let key = serviceChanged, let place = database.handle(of: key),
+                links[handle]?.server.configurations[place + 1] == 2
+            else { continue }
+            indicate(place, key, writer.bytes, handle)
+        }
+    }
+
+    /// What the host answers by itself.
+    public func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
+        database.setFixed(value, of: attribute)
+    }
+
+    // MARK: Requests
+
+    func takeAttribute(_ bytes: [UInt8], _ handle: UInt16) {
+        guard var link = links[handle], !link.isBearerDead else { return }
+        let actions = link.server.receive(bytes, database, link.security)
+        links[handle] = link
+        carryOut(actions, handle)
+    }
+
+    private func carryOut(_ actions: [ATTAction], _ handle: UInt16) {
+        for action in actions {
+            guard let link = links[handle] else { return }
+            let central = link.peer.id
+            switch action {
+            case .send(let pdu):
+                send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: handle)
+            case .read(let key, let offset):
+                let request = ReadRequest(central: central, attribute: key, offset: offset)
+                take(tell(.read(request)), handle)
+            case .write(let parts, let wantsResponse):
+                let request = WriteRequest(central: central, parts: parts, wantsResponse: wantsResponse)
+                let answer = tell(.write(request))
+                if wantsResponse { take(answer, handle) }
+            case .signedWrite:
+                // Without a bond there is no key to check a signature by.
+                break
+            case .answered(let key, let offset, let value):
+                guard properties[key] != nil || isOurs(key) else { continue }
+                tell(.answeredRead(ReadRequest(central: central, attribute: key, offset: offset), value))
+            case .configured(let key, let bits):
+                guard key != serviceChanged else { continue }
+                let delivery: Delivery? = bits & 2 != 0 ? .indication : bits & 1 != 0 ? .notification : nil
+                tell(delivery.map { .subscribed(key, central, $0) } ?? .unsubscribed(key, central))
+            case .confirmed(let place):
+                confirmed(place, handle)
+            case .mtuChanged(let mtu):
+                tell(.mtuChanged(central, mtu))
+            case .clientFeatures:
+                break
+            }
+        }
+    }
+
+    /// Whether an attribute was published through `publish`, and not by the host itself.
+    private func isOurs(_ key: AttributeKey) -> Bool {
+        batches.values.contains { batch in database.handle(of: key).map(batch.range.contains) ?? false }
+    }
+
+    private func take(_ answer: RadioAnswer, _ handle: UInt16) {
+        switch answer {
+        case .none: answered(.failure(.unlikelyError), handle)
+        case .answer(let outcome): answered(outcome, handle)
+        case .later(let pending):
+            guard let peer = links[handle]?.peer.id else { return }
+            pending.whenAnswered { [weak self] outcome in
+                guard let self else { return }
+                Task { await self.answeredLater(outcome, handle, peer) }
+            }
+        }
+    }
+
+    private func answeredLater(_ outcome: PendingReply.Outcome, _ handle: UInt16, _ peer: Peer.ID) {
+        // The link may be another one's by now.
+        guard links[handle]?.peer.id == peer else { return }
+        answered(outcome, handle)
+    }
+
+    private func answered(_ outcome: PendingReply.Outcome, _ handle: UInt16) {
+        guard var link = links[handle] else { return }
+        let actions = link.server.answered(outcome, database, link.security)
+        links[handle] = link
+        carryOut(actions, handle)
+    }
+
+    // MARK: Values
+
+    /// Sends to each subscriber as it subscribed; `full` where the controller and our own queue have no more room.
+    public func send(
+        _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
+    ) throws(RadioError) -> SendResult {
+        guard state == .running else { throw RadioError(.lost, "the radio is gone") }
+        guard let place = database.handle(of: attribute), properties[attribute] != nil else {
+            throw RadioError(.unknownAttribute, "the characteristic is not published")
+        }
+        guard data.count < options.queueLimit else {
+            isFull = true
+            return .full
+        }
+        var subscribers: [(handle: UInt16, bits: UInt16)] = []
+        for handle in links.keys.sorted() {
+            guard let link = links[handle], !link.isBearerDead, centrals?.contains(link.peer.id) ?? true,
+                let bits = link.server.configurations[place + 1]
+            else { continue }
+            guard value.count <= link.server.mtu - GATT.notificationHeaderLength else {
+                throw RadioError(
+                    .valueTooLong,
+                    "the value has \(value.count) bytes and the link to \(link.peer.address.map { "\($0)" } ?? "a central") carries \(link.server.mtu - GATT.notificationHeaderLength) of one"
+                )
+            }
+            subscribers.append((handle, bits))
+        }
+        for (handle, bits) in subscribers {
+            guard links[handle]?.indications.count ?? 0 < Link.indicationLimit else {
+                isFull = true
+                return .full
+            }
+            if Self.indicates(bits, delivery) {
+                indicate(place, attribute, value, handle)
+            } else {
+                let pdu = ATTPDU.handleValue(ATTOpcode.handleValueNotification, place, value)
+                send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: handle)
+            }
+        }
+        return .sent(subscribers.count)
+    }
+
+    private static func indicates(_ bits: UInt16, _ delivery: Delivery) -> Bool {
+        switch delivery {
+        case .indication: bits & 2 != 0
+        case .notification: bits & 1 == 0
+        case .asSubscribed: bits & 1 == 0
+        }
+    }
+
+    /// One indication of a link is under way at a time; the next follows its confirmation.
+    private func indicate(_ place: UInt16, _ key: AttributeKey, _ value: [UInt8], _ handle: UInt16) {
+        guard let pdu = links[handle]?.server.indicate(place, value) else {
+            links[handle]?.indications.append((place, key, value))
+            return
+        }
+        send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: handle)
+        guard let peer = links[handle]?.peer.id else { return }
+        let timeout = options.transactionTimeout
+        Task {
+            guard (try? await sleep(timeout)) != nil else { return }
+            self.confirmationOverdue(place, handle, peer)
+        }
+    }
+
+    private func confirmed(_ place: UInt16, _ handle: UInt16) {
+        guard let link = links[handle] else { return }
+        links[handle]?.confirmations += 1
+        if case .value(let key, _)? = database[place]?.content, key != serviceChanged {
+            tell(.confirmed(key, link.peer.id))
+        }
+        guard let next = links[handle]?.indications.first else { return }
+        links[handle]?.indications.removeFirst()
+        if let key = next.key { indicate(next.handle, key, next.value, handle) }
+        if isFull, data.count <= options.queueLimit / 2 {
+            isFull = false
+            tell(.readyToSend)
+        }
+    }
+
+    private func confirmationOverdue(_ place: UInt16, _ handle: UInt16, _ peer: Peer.ID) {
+        guard let link = links[handle], link.peer.id == peer, link.server.indicated == place else { return }
+        links[handle]?.isBearerDead = true
+        tell(
+            .warning(
+                RadioWarning(
+                    "confirmationOverdue",
+                    "a central did not confirm an indication within \(options.transactionTimeout), and is sent nothing more"
+                )))
+    }
+}

@@ -1,0 +1,122 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+
+/// Why a command came to nothing.
+enum HCICommandError: Error {
+    case refused(HCIStatus)
+    case timedOut
+    case ended
+}
+
+// Commands and their answers.
+extension HostRadio {
+    /// Sends a command, and returns what the controller returns behind the status.
+    @discardableResult
+    func command(_ opcode: HCIOpcode, _ doing: String) async throws(RadioError) -> [UInt8] {
+        try await command(opcode, [], doing)
+    }
+
+    /// As above, with parameters.
+    @discardableResult
+    func command(_ opcode: HCIOpcode, _ parameters: [UInt8], _ doing: String) async throws(RadioError)
+        -> [UInt8]
+    {
+        guard state == .starting || state == .running else {
+            throw RadioError(.lost, "the radio was stopped while \(doing)")
+        }
+        let number = commands.add(HCICommand(opcode, parameters))
+        let run = run
+        let timeout = Task {
+            guard (try? await sleep(options.commandTimeout)) != nil else { return }
+            self.timeOut(number, run)
+        }
+        let result = await withCheckedContinuation { continuation in
+            waiters[number] = continuation
+            sendCommands()
+        }
+        timeout.cancel()
+        switch result {
+        case .success(let parameters): return parameters
+        case .failure(.refused(let status)):
+            throw RadioError(
+                .protocolViolation, "the controller refused \(doing): status 0x\(Hex.encode([status.code]))")
+        case .failure(.timedOut):
+            throw RadioError(
+                .timedOut, "the controller did not answer within \(options.commandTimeout) while \(doing)")
+        case .failure(.ended):
+            throw RadioError(.lost, "the controller is gone: its transport was closed while \(doing)")
+        }
+    }
+
+    private func sendCommands() {
+        for command in commands.takeReady() { transport.send(command.packet) }
+    }
+
+    private func timeOut(_ number: UInt64, _ run: Int) {
+        guard run == self.run else { return }
+        commands.forget(number)
+        waiters.removeValue(forKey: number)?.resume(returning: .failure(.timedOut))
+    }
+
+    /// A command was answered: with what it returns, or with a status alone.
+    func answered(_ opcode: HCIOpcode, credits: Int, _ result: Result<[UInt8], HCICommandError>) {
+        if let number = commands.answered(opcode, credits: credits) {
+            waiters.removeValue(forKey: number)?.resume(returning: result)
+        }
+        sendCommands()
+    }
+
+    // MARK: Bringing up
+
+    /// Resets the controller, learns what it has and says what is to be told (Core Specification, Vol 6, Part D, 2.1).
+    func bringUp() async throws(RadioError) {
+        try await command(.reset, "resetting it")
+        let features = try await command(.leReadLocalSupportedFeatures, "reading its LE features")
+        guard features.count >= 8 else {
+            throw RadioError(.noAdapter, "the controller has no LE: it tells no LE features")
+        }
+        try await command(
+            .setEventMask, [0xFF, 0xFF, 0xFB, 0xFF, 0x07, 0xF8, 0xBF, 0x3D], "setting its event mask")
+        try await command(.leSetEventMask, [0x7F, 0x06, 0, 0, 0, 0, 0, 0], "setting its LE event mask")
+        try await learnBuffers()
+        var reader = ByteReader(try await command(.readBDADDR, "reading its address"))
+        let publicAddress = reader.readAddress(kind: 0)
+        try await chooseAddress(publicAddress)
+    }
+
+    private func learnBuffers() async throws(RadioError) {
+        var reader = ByteReader(try await command(.leReadBufferSize, "reading its LE buffers"))
+        guard let size = reader.readUInt16(), let count = reader.readUInt8() else {
+            throw RadioError(.protocolViolation, "the controller told no LE buffer size")
+        }
+        if size > 0, count > 0 { return data.configure(size: Int(size), capacity: Int(count)) }
+        // Zero: the buffers are shared with BR/EDR (Vol 4, Part E, 7.8.2).
+        reader = ByteReader(try await command(.readBufferSize, "reading its buffers"))
+        guard let size = reader.readUInt16(), reader.readUInt8() != nil, let count = reader.readUInt16()
+        else {
+            throw RadioError(.protocolViolation, "the controller told no buffer size")
+        }
+        data.configure(size: Int(size), capacity: Int(count))
+    }
+
+    private func chooseAddress(_ publicAddress: DeviceAddress?) async throws(RadioError) {
+        if let wanted = options.address ?? (publicAddress?.value == 0 ? Self.randomStatic() : nil),
+            wanted.kind == .random
+        {
+            var writer = ByteWriter(capacity: 6)
+            writer.write(wanted)
+            try await command(.leSetRandomAddress, writer.bytes, "setting its random address")
+            ownAddress = wanted
+        } else {
+            ownAddress = publicAddress
+        }
+    }
+
+    /// A static address: the two highest bits set (Vol 6, Part B, 1.3.2.1).
+    private static func randomStatic() -> DeviceAddress? {
+        var bytes = (0..<6).map { _ in UInt8.random(in: 0...255) }
+        bytes[5] |= 0xC0
+        return DeviceAddress(littleEndian: bytes, kind: .random)
+    }
+}

@@ -1,0 +1,170 @@
+import Logging
+import MynahCore
+import MynahHCI
+import MynahSupport
+
+// What the controller tells.
+extension HostRadio {
+    func take(_ packet: H4Packet, _ run: Int) {
+        guard run == self.run, state == .starting || state == .running else { return }
+        logger.trace("received", metadata: ["type": "\(packet.type)", "body": "\(Hex.encode(packet.body))"])
+        switch packet.type {
+        case .event:
+            guard let event = HCIEvent(packet.body), let content = HCIEventContent(event) else {
+                return logger.notice("event dropped", metadata: ["body": "\(Hex.encode(packet.body))"])
+            }
+            take(content)
+        case .aclData:
+            guard let packet = ACLPacket(packet.body) else { return }
+            takeData(packet)
+        case .command, .synchronousData, .isochronousData:
+            break
+        }
+    }
+
+    private func take(_ event: HCIEventContent) {
+        switch event {
+        case .commandComplete(let opcode, let credits, let parameters):
+            let status = HCIStatus(parameters.first ?? 0)
+            answered(
+                opcode, credits: credits,
+                status == .success ? .success(Array(parameters.dropFirst())) : .failure(.refused(status)))
+        case .commandStatus(let opcode, let credits, let status):
+            answered(opcode, credits: credits, status == .success ? .success([]) : .failure(.refused(status)))
+        case .connectionComplete(let status, let connection):
+            if status == .success { connected(connection) }
+        case .disconnectionComplete(let status, let handle, _):
+            if status == .success { disconnected(handle) }
+        case .connectionUpdateComplete(let status, let handle, let parameters):
+            if status == .success { links[handle]?.parameters = parameters }
+        case .completedPackets(let entries):
+            for entry in entries { data.completed(entry.handle, entry.count) }
+            sendData()
+        case .encryptionChange(let status, let handle, let isOn):
+            if status == .success { links[handle]?.security.isEncrypted = isOn }
+        case .longTermKeyRequest(let handle, _, _):
+            refuseKey(handle)
+        case .hardwareError(let code):
+            tell(.warning(RadioWarning("hardwareError", "the controller reports the hardware error \(code)")))
+        case .encryptionKeyRefreshComplete, .dataLengthChange, .advertisingReports, .advertisingSetTerminated,
+            .readRemoteFeaturesComplete, .other:
+            break
+        }
+    }
+
+    private func connected(_ connection: LEConnection) {
+        guard connection.role == .peripheral, links[connection.handle] == nil else { return }
+        lastPeer += 1
+        let peer = Peer(id: Peer.ID(lastPeer), address: connection.peer)
+        links[connection.handle] = Link(
+            handle: connection.handle, peer: peer, parameters: connection.parameters, server: ATTServer())
+        tell(.connected(peer))
+        // A controller stops advertising when it is connected to; a second central must find the device too.
+        Task { await advertiseAgain() }
+    }
+
+    private func disconnected(_ handle: UInt16) {
+        guard let link = links.removeValue(forKey: handle) else { return }
+        data.forget(handle)
+        forget(link)
+        tell(.disconnected(link.peer.id))
+        sendData()
+        Task { await advertiseAgain() }
+    }
+
+    /// A client's configurations end with its link, where it is not bonded.
+    private func forget(_ link: Link) {
+        for (handle, _) in link.server.configurations.sorted(by: { $0.key < $1.key }) {
+            guard case .configuration(let key, _)? = database[handle]?.content, key != serviceChanged else {
+                continue
+            }
+            tell(.unsubscribed(key, link.peer.id))
+        }
+    }
+
+    func forgetLinks(isTold: Bool) {
+        let all = links
+        links = [:]
+        for (handle, link) in all {
+            data.forget(handle)
+            guard isTold else { continue }
+            forget(link)
+            tell(.disconnected(link.peer.id))
+        }
+    }
+
+    func end(_ handle: UInt16, _ reason: HCIStatus) async throws(RadioError) {
+        var writer = ByteWriter(capacity: 3)
+        writer.write(handle)
+        writer.write(reason.code)
+        try await command(.disconnect, writer.bytes, "ending a link")
+    }
+
+    /// There is no key to give: pairing is not there yet.
+    private func refuseKey(_ handle: UInt16) {
+        var writer = ByteWriter(capacity: 2)
+        writer.write(handle)
+        let parameters = writer.bytes
+        Task {
+            await attempt { () throws(RadioError) in
+                try await command(.leLongTermKeyRequestNegativeReply, parameters, "refusing a key")
+            }
+        }
+    }
+
+    // MARK: Data
+
+    private func takeData(_ packet: ACLPacket) {
+        guard let frame = links[packet.handle]?.reassembler.take(packet) else { return }
+        switch frame.channel {
+        case L2CAPFrame.Channel.attribute: takeAttribute(frame.payload, packet.handle)
+        case L2CAPFrame.Channel.signalling: takeSignal(frame.payload, packet.handle)
+        case L2CAPFrame.Channel.securityManager: refusePairing(frame.payload, packet.handle)
+        default: break
+        }
+    }
+
+    private func takeSignal(_ bytes: [UInt8], _ handle: UInt16) {
+        guard let (identifier, signal) = L2CAPSignal.parse(bytes) else { return }
+        let answer: L2CAPSignal?
+        switch signal {
+        case .parameterUpdateRequest:
+            // A peripheral is not asked (Vol 3, Part A, 4.20).
+            answer = .reject(.notUnderstood)
+        case .creditConnectionRequest(_, _, _, _, _):
+            // No PSM is published: 0x0002, SPSM not supported.
+            answer = .creditConnectionResponse(destination: 0, mtu: 0, mps: 0, credits: 0, result: 0x0002)
+        case .disconnectionRequest:
+            answer = .reject(.invalidChannel)
+        case .unknown:
+            answer = .reject(.notUnderstood)
+        case .reject, .disconnectionResponse, .parameterUpdateResponse, .creditConnectionResponse, .credits:
+            answer = nil
+        }
+        if let answer {
+            send(
+                L2CAPFrame(
+                    channel: L2CAPFrame.Channel.signalling, payload: answer.bytes(identifier: identifier)),
+                to: handle)
+        }
+    }
+
+    /// Pairing Failed with Pairing Not Supported, to a request alone (Vol 3, Part H, 3.5.5).
+    private func refusePairing(_ bytes: [UInt8], _ handle: UInt16) {
+        guard bytes.first == 0x01 else { return }
+        send(L2CAPFrame(channel: L2CAPFrame.Channel.securityManager, payload: [0x05, 0x05]), to: handle)
+    }
+
+    func send(_ frame: L2CAPFrame, to handle: UInt16) {
+        data.add(frame, for: handle)
+        sendData()
+    }
+
+    func sendData() {
+        for packet in data.takeReady() { transport.send(packet.packet) }
+        if isFull, data.count <= options.queueLimit / 2 {
+            isFull = false
+            tell(.readyToSend)
+        }
+    }
+}

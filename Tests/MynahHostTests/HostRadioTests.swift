@@ -1,0 +1,334 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@testable import MynahHost
+
+/// Keeps what the radio tells in words, and answers as a test says.
+final class HostSink: RadioSink {
+    struct State {
+        var words: [String] = []
+        var answer: RadioAnswer = .answer(.success([0x63]))
+    }
+    let state = Lock(State())
+
+    func handle(_ event: RadioEvent) -> RadioAnswer {
+        state.withLock { state in
+            switch event {
+            case .stateChanged(let new): state.words.append("state \(new)")
+            case .lost(let error): state.words.append("lost: \(error.message)")
+            case .connected(let peer): state.words.append("connected \(peer.address?.description ?? "")")
+            case .disconnected: state.words.append("disconnected")
+            case .mtuChanged(_, let mtu): state.words.append("mtu \(mtu)")
+            case .read(let request):
+                state.words.append("read \(request.offset)")
+                return state.answer
+            case .answeredRead(_, let value): state.words.append("answered \(Hex.encode(value))")
+            case .write(let request):
+                state.words.append("write \(Hex.encode(request.parts[0].value)) \(request.wantsResponse)")
+                return request.wantsResponse ? state.answer : .none
+            case .subscribed(_, _, let delivery): state.words.append("subscribed \(delivery?.rawValue ?? "")")
+            case .unsubscribed: state.words.append("unsubscribed")
+            case .confirmed: state.words.append("confirmed")
+            case .readyToSend: state.words.append("ready")
+            case .warning(let warning): state.words.append("warning \(warning.code)")
+            default: break
+            }
+            return .none
+        }
+    }
+
+    var words: [String] { state.withLock { $0.words } }
+    func answer(_ answer: RadioAnswer) { state.withLock { $0.answer = answer } }
+}
+
+/// A radio on a scripted controller, with one service.
+struct HostRig {
+    let controller = ScriptedController()
+    let sink = HostSink()
+    let clock = ManualClock()
+    let radio: HostRadio
+    let rate = CharacteristicDefinition(uuid: "2A37", properties: [.read, .notify, .indicate])
+    let control = CharacteristicDefinition(uuid: "2A39", properties: [.read, .write, .writeWithoutResponse])
+    let fixed = CharacteristicDefinition(uuid: "2A38", properties: .read, value: [1])
+
+    // 1…5 GAP, 6…9 GATT (8 Service Changed, 9 its CCCD), 10 service, 12 rate, 13 its CCCD, 15 control, 17 fixed
+    init(options: HostRadio.Options = HostRadio.Options(), starts: Bool = true) async throws {
+        let clock = clock
+        radio = HostRadio(
+            transport: controller, options: options,
+            sleep: { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) })
+        guard starts else { return }
+        _ = try await radio.start(DeviceIdentity(name: "Mynah"), sink: sink)
+        let published = try await radio.publish([
+            ServiceDefinition(uuid: "180D", characteristics: [rate, control, fixed])
+        ])
+        #expect(published.handles[rate.key] == 12)
+    }
+
+    /// What the host answers to a PDU of the central.
+    func exchange(_ hex: String, count: Int = 1) async throws -> [String] {
+        let before = controller.state.withLock { $0.sent().count }
+        controller.receive(try #require(Hex.decode(hex)))
+        await controller.wait { $0.sent().count >= before + count }
+        return Array(controller.state.withLock { $0.sent() }.dropFirst(before))
+    }
+
+    func wait(for word: String) async throws {
+        try await until { sink.words.contains(word) }
+    }
+
+    func subscribe(_ bits: String = "0100") async throws {
+        controller.connect()
+        #expect(try await exchange("12 0D00 \(bits)") == ["4:13"])
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct HostRadioTests {
+    @Test func `a controller is brought up, and a device advertised byte for byte`() async throws {
+        let rig = try await HostRig()
+        #expect(rig.sink.words == ["state poweredOn"])
+        var advertisement = Advertisement()
+        advertisement.localName = "Mynah"
+        advertisement.serviceUUIDs = ["180D"]
+        advertisement.interval = .microseconds(181_250)
+        let report = try await rig.radio.advertise(advertisement)
+        #expect(Hex.encode(report.data) == "02010603030D1806094D796E6168")
+        #expect(report.interval == .microseconds(181_250) ... .microseconds(181_250))
+        let state = rig.controller.state.withLock { $0 }
+        #expect(
+            state.parameters(of: .leSetAdvertisingParameters).first?.prefix(5) == [
+                0x22, 0x01, 0x22, 0x01, 0x00,
+            ])
+        #expect(
+            state.parameters(of: .leSetAdvertisingData).first == [14] + report.data
+                + Array(repeating: 0, count: 17))
+        #expect(state.parameters(of: .leSetAdvertisingEnable) == [[1]])
+        await rig.radio.stop()
+        #expect(rig.controller.state.withLock { $0.parameters(of: .leSetAdvertisingEnable) } == [[1], [0]])
+        #expect(rig.controller.state.withLock { $0.isClosed })
+    }
+
+    @Test func `an iPhone's exact bytes go out as they are`() async throws {
+        let rig = try await HostRig()
+        var advertisement = Advertisement()
+        advertisement.exact = ExactAdvertisement(
+            data: [ADStructure(type: .flags, data: [0x1A])],
+            scanResponse: [OverflowArea(["C007"]).structure])
+        _ = try await rig.radio.advertise(advertisement)
+        let state = rig.controller.state.withLock { $0 }
+        #expect(state.parameters(of: .leSetAdvertisingData).last?.prefix(4) == [3, 0x02, 0x01, 0x1A])
+        #expect(
+            state.parameters(of: .leSetScanResponseData).last?.prefix(6) == [
+                21, 0x14, 0xFF, 0x4C, 0x00, 0x01,
+            ])
+    }
+
+    @Test func `it advertises on when a central is there, and after it has left`() async throws {
+        let rig = try await HostRig()
+        _ = try await rig.radio.advertise(Advertisement())
+        rig.controller.connect()
+        await rig.controller.wait { $0.parameters(of: .leSetAdvertisingEnable).count == 2 }
+        rig.controller.disconnect()
+        await rig.controller.wait { $0.parameters(of: .leSetAdvertisingEnable).count == 3 }
+        #expect(rig.sink.words.dropFirst() == ["connected F0:F1:F2:F3:F4:F5", "disconnected"])
+    }
+
+    @Test func `a central finds, reads and writes`() async throws {
+        let rig = try await HostRig()
+        rig.controller.connect()
+        #expect(try await rig.exchange("02 F700") == ["4:030502"])
+        #expect(
+            try await rig.exchange("10 0100 FFFF 0028") == [
+                "4:1106" + "010005000018" + "060009000118" + "0A0011000D18"
+            ])
+        #expect(try await rig.exchange("0A 0300") == ["4:0B" + Hex.encode(Array("Mynah".utf8))])
+        #expect(try await rig.exchange("0A 0C00") == ["4:0B63"])
+        #expect(try await rig.exchange("0A 1100") == ["4:0B01"])
+        #expect(try await rig.exchange("12 0F00 0102") == ["4:13"])
+        rig.controller.receive([0x52, 0x0F, 0x00, 0x07])
+        try await rig.wait(for: "write 07 false")
+        rig.sink.answer(.answer(.failure(ATTError(code: 0x80))))
+        #expect(try await rig.exchange("0A 0C00") == ["4:010A0C0080"])
+        #expect(
+            rig.sink.words.dropFirst(2) == [
+                "mtu 247", "read 0", "answered 01", "write 0102 true", "write 07 false", "read 0",
+            ])
+    }
+
+    @Test func `a long PDU is cut for the controller, and its credits are kept`() async throws {
+        let rig = try await HostRig()
+        rig.controller.state.withLock { $0.completesData = false }
+        rig.controller.connect()
+        rig.controller.receive([0x02, 0x05, 0x02])
+        await rig.controller.wait { $0.data.count == 1 }
+        await rig.radio.setValue(Array(0..<200), of: rig.fixed.key)
+        rig.controller.receive([0x0A, 0x11, 0x00])
+        await rig.controller.wait { $0.data.count == 4 }
+        // Four packets are in the controller, which has room for no more.
+        rig.controller.complete(0x40, 4)
+        await rig.controller.wait { $0.data.count == 8 }
+        rig.controller.complete(0x40, 4)
+        await rig.controller.wait { $0.sent().count == 2 }
+        #expect(rig.controller.state.withLock { $0.sent().last } == "4:0B" + Hex.encode(Array(0..<200)))
+    }
+
+    @Test func `an answer that comes later reaches the link it was asked on, and no other`() async throws {
+        let rig = try await HostRig()
+        let reply = PendingReply()
+        rig.sink.answer(.later(reply.pending))
+        rig.controller.connect()
+        rig.controller.receive([0x0A, 0x0C, 0x00])
+        try await rig.wait(for: "read 0")
+        rig.controller.disconnect()
+        rig.controller.connect()
+        try await until { rig.sink.words.count == 5 }
+        reply.answer(.success([1]))
+        rig.sink.answer(.answer(.success([2])))
+        #expect(try await rig.exchange("0A 0C00") == ["4:0B02"])
+    }
+
+    @Test func `each subscriber is sent to as it subscribed, and one that is named alone`() async throws {
+        let rig = try await HostRig()
+        try await rig.subscribe()
+        rig.controller.connect(0x41, [1, 1, 1, 1, 1, 0xC1])
+        rig.controller.receive([0x12, 0x0D, 0x00, 0x02, 0x00], of: 0x41)
+        try await rig.wait(for: "subscribed indication")
+        #expect(try await rig.radio.send([7], of: rig.rate.key, as: .asSubscribed, to: nil) == .sent(2))
+        await rig.controller.wait { $0.sent().last == "4:1B0C0007" && $0.sent(to: 0x41).last == "4:1D0C0007" }
+        rig.controller.receive([0x1E], of: 0x41)
+        try await rig.wait(for: "confirmed")
+        #expect(
+            try await rig.radio.send([8], of: rig.rate.key, as: .asSubscribed, to: [Peer.ID(2)]) == .sent(1))
+        await rig.controller.wait { $0.sent(to: 0x41).last == "4:1D0C0008" }
+        #expect(rig.controller.state.withLock { $0.sent().last } == "4:1B0C0007")
+        rig.controller.disconnect()
+        try await rig.wait(for: "unsubscribed")
+    }
+
+    @Test func `indications wait for one another, and a central that never confirms is sent nothing more`()
+        async throws
+    {
+        let rig = try await HostRig()
+        try await rig.subscribe("0200")
+        for value: UInt8 in 1...2 {
+            _ = try await rig.radio.send([value], of: rig.rate.key, as: .asSubscribed, to: nil)
+        }
+        await rig.controller.wait { $0.sent().last == "4:1D0C0001" }
+        rig.controller.receive([0x1E])
+        await rig.controller.wait { $0.sent().last == "4:1D0C0002" }
+        await rig.clock.waitForSleepers(1)
+        rig.clock.advance(by: .seconds(30))
+        try await rig.wait(for: "warning confirmationOverdue")
+        #expect(try await rig.radio.send([3], of: rig.rate.key, as: .asSubscribed, to: nil) == .sent(0))
+    }
+
+    @Test func `a queue that is full says so, and when there is room again`() async throws {
+        var options = HostRadio.Options()
+        options.queueLimit = 8
+        let rig = try await HostRig(options: options)
+        try await rig.subscribe()
+        rig.controller.state.withLock { $0.completesData = false }
+        var sent = 0
+        while try await rig.radio.send([1], of: rig.rate.key, as: .asSubscribed, to: nil) != .full {
+            sent += 1
+        }
+        #expect(sent == 12)
+        rig.controller.complete(0x40, 4)
+        rig.controller.complete(0x40, 4)
+        try await rig.wait(for: "ready")
+    }
+
+    @Test func `a value that a link does not carry is an error, not cut`() async throws {
+        let rig = try await HostRig()
+        try await rig.subscribe()
+        let (radio, key) = (rig.radio, rig.rate.key)
+        let error = await #expect(throws: RadioError.self) {
+            _ = try await radio.send(Array(repeating: 0, count: 21), of: key, as: .asSubscribed, to: nil)
+        }
+        #expect(error?.code == .valueTooLong)
+        #expect(error?.message.contains("carries 20") == true)
+    }
+
+    @Test func `services that come and go are indicated to whoever asked`() async throws {
+        let rig = try await HostRig()
+        rig.controller.connect()
+        #expect(try await rig.exchange("12 0900 0200") == ["4:13"])
+        let more = try await rig.radio.publish([ServiceDefinition(uuid: "180F")])
+        await rig.controller.wait { $0.sent().last == "4:1D080012001200" }
+        rig.controller.receive([0x1E])
+        await rig.radio.withdraw(more.id)
+        await rig.controller.wait { $0.sent().count { $0 == "4:1D080012001200" } == 2 }
+        #expect(!rig.sink.words.contains { $0.hasPrefix("subscribed") || $0 == "confirmed" })
+    }
+
+    @Test func `pairing is refused by name, and so is what no peripheral is asked`() async throws {
+        let rig = try await HostRig()
+        rig.controller.connect()
+        rig.controller.receive([0x01, 0x03, 0x00, 0x01, 0x10, 0x00, 0x00], on: 6)
+        await rig.controller.wait { $0.sent().last == "6:0505" }
+        rig.controller.receive([0x12, 0x07, 0x08, 0x00, 0x0C, 0, 0x18, 0, 0, 0, 0xC8, 0], on: 5)
+        await rig.controller.wait { $0.sent().last == "5:010702000000" }
+        rig.controller.receive([0x14, 0x08, 0x0A, 0x00, 0x80, 0, 0x40, 0, 0, 2, 64, 0, 3, 0], on: 5)
+        await rig.controller.wait { $0.sent().last?.hasSuffix("0200") == true }
+    }
+
+    @Test func `a controller without LE, one that refuses and one that is silent are errors that say so`()
+        async throws
+    {
+        let refusing = try await HostRig(starts: false)
+        refusing.controller.state.withLock {
+            $0.refused = [HCIOpcode.leReadLocalSupportedFeatures.rawValue: 0x01]
+        }
+        let first = await #expect(throws: RadioError.self) {
+            _ = try await refusing.radio.start(DeviceIdentity(name: ""), sink: refusing.sink)
+        }
+        #expect(first?.message.contains("status 0x01") == true)
+        let silent = try await HostRig(starts: false)
+        silent.controller.state.withLock { $0.silent = [HCIOpcode.reset.rawValue] }
+        async let start: Void = {
+            let error = await #expect(throws: RadioError.self) {
+                _ = try await silent.radio.start(DeviceIdentity(name: ""), sink: silent.sink)
+            }
+            #expect(error?.code == .timedOut)
+        }()
+        await silent.clock.waitForSleepers(1)
+        silent.clock.advance(by: .seconds(5))
+        await start
+        #expect(silent.controller.state.withLock { $0.isClosed })
+    }
+
+    @Test func `a transport that ends loses the radio, its centrals first`() async throws {
+        let rig = try await HostRig()
+        try await rig.subscribe()
+        rig.controller.end(RadioError(.lost, "the socket was closed"))
+        try await rig.wait(for: "state unsupported")
+        #expect(
+            rig.sink.words.suffix(4) == [
+                "unsubscribed", "disconnected", "lost: the socket was closed", "state unsupported",
+            ])
+        let (radio, key) = (rig.radio, rig.rate.key)
+        await #expect(throws: RadioError.self) {
+            _ = try await radio.send([1], of: key, as: .asSubscribed, to: nil)
+        }
+        await rig.radio.stop()
+    }
+
+    @Test func `nonsense of a controller changes nothing`() async throws {
+        let rig = try await HostRig()
+        rig.controller.connect()
+        var random = SeededGenerator(seed: 9)
+        let receive = rig.controller.state.withLock { $0.receive }
+        for _ in 0..<5000 {
+            let type = H4PacketType.allCases.randomElement(using: &random) ?? .event
+            let count = Int.random(in: 0..<40, using: &random)
+            var body = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+            // The connection itself stays, so that the last question can be asked.
+            if type == .event, let code = body.first, [0x05, 0x3E].contains(code) { body[0] = 0x0E }
+            receive?(H4Packet(type, body))
+        }
+        #expect(try await rig.exchange("0A 1100").last == "4:0B01")
+    }
+}
