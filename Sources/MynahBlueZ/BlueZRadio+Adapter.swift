@@ -302,9 +302,15 @@ extension BlueZRadio {
     ) async throws(RadioError) -> DBusMessage {
         guard let connection else { throw RadioError(.lost, "the radio was stopped while \(doing)") }
         do throws(DBusError) {
+            if isMute, life.state == .stopping {
+                // Nobody waits for each answer again; what it is told it may still do.
+                try connection.sendWithoutReply(BlueZ.service, path, interface, member, body: body)
+                throw DBusError(.noReply)
+            }
             return try await connection.call(
                 BlueZ.service, path, interface, member, timeout: timeout, body: body)
         } catch {
+            if error.name == .noReply, life.state == .stopping { isMute = true }
             throw BlueZErrors.radioError(error, doing: doing)
         }
     }

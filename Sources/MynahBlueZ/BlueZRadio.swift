@@ -71,6 +71,8 @@ public actor BlueZRadio: PeripheralRadio {
     var hasOwner = false
     /// bluetoothd has said goodbye to our agent, as it does when it ends.
     var isLeaving = false
+    /// It has not answered in time while the radio was being stopped.
+    var isMute = false
     var objects = BusObjects()
     /// The adapter in use, by path and by address: a returning one may have another path.
     var adapter: (path: ObjectPath, address: String)?
@@ -181,6 +183,7 @@ public actor BlueZRadio: PeripheralRadio {
         objects.removeAll()
         hasOwner = false
         isLeaving = false
+        isMute = false
         isAgentRegistered = false
         if let adapter { AgentRouting.set(nil, on: options.bus, adapter: adapter.path.string) }
         adapter = nil

@@ -167,6 +167,7 @@ extension BlueZStandIn {
     }
 
     private func handleAdapter(_ call: MethodCall, _ name: String) {
+        if isMute { return unanswered.append(call) }
         checkAddressing(call)
         switch call.member {
         case "RegisterApplication": registerApplication(call, on: name)

@@ -2,6 +2,7 @@ import MynahDBus
 
 extension BlueZStandIn {
     func handleAgentManager(_ call: MethodCall) {
+        if isMute { return unanswered.append(call) }
         checkAddressing(call)
         var reader = call.reader()
         guard let path = try? reader.readObjectPath() else { return }

@@ -19,6 +19,11 @@ public actor BlueZStandIn {
     /// Whether the daemon has aborted, as versions before 5.74 do when a live update fails.
     public internal(set) var hasAborted = false
 
+    /// Whether it hangs: methods get no answer, though properties do.
+    public var isMute = false
+    /// What was called while it hung.
+    var unanswered: [MethodCall] = []
+
     let address: String
     var connection: DBusConnection?
     var adapters: [String: AdapterState] = [:]
@@ -70,6 +75,12 @@ public actor BlueZStandIn {
         }
         changed()
     }
+
+    /// Has the daemon hang from now on.
+    public func fallSilent() { isMute = true }
+
+    /// How many have called a method of a daemon that hangs, and wait for the answer.
+    public var waitingCallers: Int { unanswered.count { !$0.wantsNoReply } }
 
     /// Ends the daemon as SIGTERM does: links drop, what is registered is released, objects go, then the name.
     public func stop() async {

@@ -111,6 +111,18 @@ import Testing
         #expect(await rig.violations() == [])
     }
 
+    @Test func `a daemon that hangs is waited for once while the radio stops, and told the rest`()
+        async throws
+    {
+        let rig = try await Rig()
+        try await rig.radio.publish([Definitions().service])
+        try await rig.radio.advertise(.named("Mynah"))
+        await rig.standIn.fallSilent()
+        await rig.radio.stop()
+        #expect(await rig.standIn.waitingCallers == 1)
+        await rig.standIn.wait { $0.alias() == "stand-in" }
+    }
+
     @Test func `nothing is published or advertised by a radio that is not started`() async throws {
         let rig = try await Rig(identity: nil)
         let radio = rig.radio
