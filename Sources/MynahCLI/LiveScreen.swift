@@ -118,7 +118,7 @@ final class LiveScreen: Sendable {
         var buffer = [UInt8](repeating: 0, count: 64)
         let count = read(0, &buffer, buffer.count)
         guard count > 0 else { return keys.cancel() }
-        for key in buffer[..<count] {
+        for key in Self.plainKeys(buffer[..<count]) {
             let action: (@Sendable () -> Void)? = state.withLock { state in
                 switch key {
                 case UInt8(ascii: "0")...UInt8(ascii: "9") where state.digits.count < 6:
@@ -140,6 +140,27 @@ final class LiveScreen: Sendable {
             action?()
         }
         draw()
+    }
+
+    /// Without arrows, function keys and what Alt is held to, whose sequences have letters and digits in them.
+    private static func plainKeys(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        var rest = bytes
+        var keys: [UInt8] = []
+        while let byte = rest.popFirst() {
+            guard byte == 0x1B else {
+                keys.append(byte)
+                continue
+            }
+            switch rest.popFirst() {
+            case UInt8(ascii: "["):
+                while let next = rest.popFirst(), !(0x40...0x7E).contains(next) {}
+            case UInt8(ascii: "O"):
+                _ = rest.popFirst()
+            default:
+                break
+            }
+        }
+        return keys
     }
 
     private static func transition(of key: UInt8) -> AppTransition? {

@@ -7,6 +7,8 @@ final class Terminal: Sendable {
     /// The program's end.
     let device: Int32
     let output: OutputReader
+    /// The end where somebody types.
+    private let keyboard: Int32
 
     init() throws {
         let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -20,11 +22,22 @@ final class Terminal: Sendable {
         try #require(device >= 0)
         var size = winsize(ws_row: 40, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(device, UInt(TIOCSWINSZ), &size)
+        keyboard = dup(master)
+        _ = fcntl(keyboard, F_SETFD, FD_CLOEXEC)
         output = OutputReader(reading: master)
         output.start()
     }
 
-    deinit { close(device) }
+    deinit {
+        close(device)
+        close(keyboard)
+    }
+
+    /// Types a text, which a program that reads it by the key gets at once.
+    func type(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = write(keyboard, bytes, bytes.count)
+    }
 
     /// Whether it shows what is typed, and hands it on by the line, as a shell expects it.
     var isAsUsual: Bool {

@@ -21,6 +21,43 @@ import Testing
         await stage.expectNothingIsLeft()
     }
 
+    @Test func `keys lead an app through its life, and arrows and function keys do not`() async throws {
+        let terminal = try Terminal()
+        let stage = try await RunTests.Stage(
+            ["--state", "foreground"], profiles: [RunAppTests.profile], terminal: terminal)
+        #expect(await terminal.output.line(containing: "running") != nil)
+        terminal.type("\u{1B}q\u{1B}Oq\u{1B}[1;2q")
+        for (key, event) in [
+            ("b", "app.background"), ("s", "app.suspended"), ("f", "app.foreground"), ("t", "app.terminated"),
+            ("f", "app.launched"), ("q", "app.quit"),
+        ] {
+            terminal.type(key)
+            #expect(await terminal.output.line(containing: event) != nil)
+        }
+        stage.program.child.send(SIGINT)
+        #expect(await stage.program.child.end() == .exited(0))
+        await stage.expectNothingIsLeft()
+    }
+
+    @Test func `a number that the phone shows is typed and mended, and they are paired`() async throws {
+        let file = try ProfileFile(
+            "mynah: 1\nname: Lock\nadvertising: {}\nsecurity: {io: keyboardOnly}\nservices: [{uuid: battery}]\n"
+        )
+        let terminal = try Terminal()
+        let stage = try await RunTests.Stage([], profiles: [file.path], terminal: terminal)
+        await stage.waitUntilItPlays()
+        let phone = await stage.standIn.central()
+        try await phone.connect()
+        async let pairing: Void = phone.pair(passkey: 12345)
+        #expect(await terminal.output.line(containing: "type the number") != nil)
+        terminal.type("0123\u{1B}[15~46\u{7F}5\n")
+        try await pairing
+        #expect(await terminal.output.line(containing: "paired") != nil)
+        stage.program.child.send(SIGINT)
+        #expect(await stage.program.child.end() == .exited(0))
+        await stage.expectNothingIsLeft()
+    }
+
     @Test func `a second signal gives the terminal back too`() async throws {
         let terminal = try Terminal()
         let stage = try await RunTests.Stage([], terminal: terminal)
