@@ -20,7 +20,7 @@ enum ArchitectureRules {
         "MynahProfiles": ["MynahCore", "MynahSupport", "Yams"],
         "MynahHCI": ["MynahCore", "MynahSupport"],
         "MynahBlueZ": ["MynahCore", "MynahDBus", "MynahSupport"],
-        "MynahHost": ["MynahCore", "MynahHCI", "MynahSupport"],
+        "MynahHost": ["MynahCore", "MynahHCI", "MynahSupport", "Crypto", "CryptoExtras"],
         "Mynah": ["MynahCore", "MynahLifecycle", "MynahSupport"],
         "MynahEmulator": ["Mynah", "MynahCore", "MynahLifecycle", "MynahProfiles", "MynahSupport"],
         "MynahControl": ["MynahEmulator", "MynahSupport", "FlyingFox"],

@@ -1,0 +1,90 @@
+import MynahCore
+import MynahSupport
+
+/// Random addresses: static, and private ones that only who has the key resolves (Core Specification, Vol 6, Part B,
+/// 1.3.2).
+enum PrivateAddress {
+    /// A resolvable private address (1.3.2.2).
+    static func resolvable(_ key: SecretKey, from random: inout SecurityRandom) -> DeviceAddress {
+        let part = randomPart(22, from: &random) | 0b01 << 22
+        return address(part << 24 | hash(of: part, key))
+    }
+
+    /// A static address: it stays, at least until the next start (1.3.2.1).
+    static func fixed(from random: inout SecurityRandom) -> DeviceAddress {
+        address(randomPart(46, from: &random) | 0b11 << 46)
+    }
+
+    /// Whether this key made this address (1.3.2.3).
+    static func resolves(_ address: DeviceAddress, with key: SecretKey) -> Bool {
+        address.isResolvable && address.value & 0xFF_FFFF == hash(of: address.value >> 24, key)
+    }
+
+    private static func hash(of part: UInt64, _ key: SecretKey) -> UInt64 {
+        var writer = ByteWriter(capacity: 8)
+        writer.write(part)
+        return SecurityToolbox.ah(key, Array(writer.bytes.prefix(3))).reversed().reduce(0) {
+            $0 << 8 | UInt64($1)
+        }
+    }
+
+    // Neither all zeros nor all ones.
+    private static func randomPart(_ bits: UInt64, from random: inout SecurityRandom) -> UInt64 {
+        UInt64.random(in: 1..<(1 << bits) - 1, using: &random)
+    }
+
+    private static func address(_ value: UInt64) -> DeviceAddress {
+        DeviceAddress(random: value)
+    }
+}
+
+extension DeviceAddress {
+    /// Whether it is a resolvable private address.
+    var isResolvable: Bool { kind == .random && value >> 46 & 0b11 == 0b01 }
+
+    /// Whether a device can be known by it: public, or random and static.
+    var isIdentity: Bool { kind == .public || value >> 46 & 0b11 == 0b11 }
+
+    fileprivate init(random value: UInt64) {
+        let bytes = (0..<6).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
+        guard let address = DeviceAddress(littleEndian: bytes, kind: .random) else {
+            preconditionFailure("an address has six bytes")
+        }
+        self = address
+    }
+}
+
+/// When the own address changes: every 15 minutes, as an iPhone's does (Core Specification, Vol 3, Part C, Appendix A,
+/// TGAP(private_addr_int)).
+///
+/// An address that is due stays while it may not change, as while a connection is being made with it.
+struct AddressRotation: Sendable {
+    static let interval = Duration.seconds(15 * 60)
+
+    private let key: SecretKey
+    private let interval: Duration
+    private var random: SecurityRandom
+    /// What is on the air now.
+    private(set) var address: DeviceAddress
+    /// When the next one is due.
+    private(set) var due: Duration
+
+    init(
+        _ key: SecretKey, every interval: Duration = AddressRotation.interval, at now: Duration,
+        random: SecurityRandom = SecurityRandom()
+    ) {
+        self.key = key
+        self.interval = interval
+        self.random = random
+        address = PrivateAddress.resolvable(key, from: &self.random)
+        due = now + interval
+    }
+
+    /// The new address, when one is due; the next is due one interval after it.
+    mutating func rotate(at now: Duration) -> DeviceAddress? {
+        guard now >= due else { return nil }
+        address = PrivateAddress.resolvable(key, from: &random)
+        due = now + interval
+        return address
+    }
+}

@@ -1,0 +1,131 @@
+import Crypto
+import CryptoExtras
+import MynahCore
+import MynahSupport
+
+/// The cryptographic functions of pairing (Core Specification, Vol 3, Part H, 2.2).
+///
+/// All values stand as in PDUs, least significant byte first; the specification computes on the reverse.
+enum SecurityToolbox {
+    /// The security function e: AES-128 of one block (2.2.1).
+    static func e(_ key: SecretKey, _ block: [UInt8]) -> [UInt8] {
+        var bytes = Array(SecretKey(fitting: block).bytes.reversed())
+        do {
+            try AES.permute(&bytes, key: SymmetricKey(data: Array(key.bytes.reversed())))
+        } catch {
+            preconditionFailure("a block and a key have sixteen bytes each")
+        }
+        return bytes.reversed()
+    }
+
+    /// AES-CMAC of a message whose first byte is its most significant, with a key alike (2.2.5; RFC 4493).
+    static func cmac(bigEndian key: [UInt8], _ message: [UInt8]) -> [UInt8] {
+        do {
+            var code = try AES.CMAC(key: SymmetricKey(data: key))
+            message.withUnsafeBytes { code.update(bufferPointer: $0) }
+            return code.finalize().withUnsafeBytes { Array($0) }
+        } catch {
+            preconditionFailure("a key has sixteen bytes")
+        }
+    }
+
+    private static func cmac(_ key: SecretKey, _ fields: [UInt8]...) -> [UInt8] {
+        cmac(bigEndian: key.bytes.reversed(), fields.flatMap { $0.reversed() }).reversed()
+    }
+
+    /// The random address hash: 24 bits (2.2.2).
+    static func ah(_ key: SecretKey, _ random: [UInt8]) -> [UInt8] {
+        Array(e(key, Array(random.prefix(3))).prefix(3))
+    }
+
+    /// The confirm value of legacy pairing, of both feature PDUs and both addresses (2.2.3).
+    static func c1(
+        _ key: SecretKey, _ random: [UInt8], request: [UInt8], response: [UInt8],
+        initiator: DeviceAddress, responder: DeviceAddress
+    ) -> [UInt8] {
+        let first = [initiator.typeByte, responder.typeByte] + request + response
+        let second = responder.littleEndianBytes + initiator.littleEndianBytes
+        return e(key, exclusiveOr(e(key, exclusiveOr(random, first)), SecretKey(fitting: second).bytes))
+    }
+
+    /// The short-term key of legacy pairing (2.2.4).
+    static func s1(_ key: SecretKey, responder: [UInt8], initiator: [UInt8]) -> SecretKey {
+        SecretKey(fitting: e(key, Array(initiator.prefix(8) + responder.prefix(8))))
+    }
+
+    /// The confirm value of LE Secure Connections, of both public keys' X (2.2.6).
+    static func f4(_ u: [UInt8], _ v: [UInt8], _ key: [UInt8], _ z: UInt8) -> [UInt8] {
+        cmac(SecretKey(fitting: key), u, v, [z])
+    }
+
+    /// The MacKey and the LTK of LE Secure Connections (2.2.7).
+    static func f5(
+        _ secret: [UInt8], _ first: [UInt8], _ second: [UInt8], initiator: DeviceAddress,
+        responder: DeviceAddress
+    ) -> (macKey: SecretKey, longTermKey: SecretKey) {
+        let salt = SecretKey(fitting: [
+            0xBE, 0x83, 0x60, 0x5A, 0xDB, 0x0B, 0x37, 0x60, 0x38, 0xA5, 0xF5, 0xAA, 0x91, 0x83, 0x88, 0x6C,
+        ])
+        let key = SecretKey(fitting: cmac(salt, secret))
+        // "btle", and 256 bits wanted.
+        let identifier: [UInt8] = [0x65, 0x6C, 0x74, 0x62]
+        let length: [UInt8] = [0x00, 0x01]
+        func derive(_ counter: UInt8) -> SecretKey {
+            SecretKey(
+                fitting: cmac(
+                    key, [counter], identifier, first, second, initiator.typedBytes, responder.typedBytes,
+                    length))
+        }
+        return (derive(0), derive(1))
+    }
+
+    /// The check value of LE Secure Connections (2.2.8).
+    static func f6(
+        _ key: SecretKey, _ first: [UInt8], _ second: [UInt8], _ r: [UInt8], _ capabilities: [UInt8],
+        _ firstAddress: DeviceAddress, _ secondAddress: DeviceAddress
+    ) -> [UInt8] {
+        cmac(key, first, second, r, capabilities, firstAddress.typedBytes, secondAddress.typedBytes)
+    }
+
+    /// The number to compare, of 32 bits: six digits of it are shown (2.2.9).
+    static func g2(_ u: [UInt8], _ v: [UInt8], _ x: [UInt8], _ y: [UInt8]) -> UInt32 {
+        var reader = ByteReader(cmac(SecretKey(fitting: x), u, v, y))
+        return reader.readUInt32() ?? 0
+    }
+
+    /// The link key conversion function h6 (2.2.10).
+    static func h6(_ key: SecretKey, _ identifier: [UInt8]) -> SecretKey {
+        SecretKey(fitting: cmac(key, identifier))
+    }
+
+    /// The link key conversion function h7 (2.2.11).
+    static func h7(_ salt: SecretKey, _ key: SecretKey) -> SecretKey {
+        SecretKey(fitting: cmac(salt, key.bytes))
+    }
+
+    /// The Database Hash as its characteristic's value (Core Specification, Vol 3, Part G, 7.3.1).
+    ///
+    /// Least significant byte first, as values are unless said otherwise (Vol 3, Part G, 2.4).
+    static func databaseHash(_ input: [UInt8]) -> [UInt8] {
+        cmac(bigEndian: SecretKey.zero.bytes, input).reversed()
+    }
+
+    private static func exclusiveOr(_ left: [UInt8], _ right: [UInt8]) -> [UInt8] {
+        zip(left, right).map { $0 ^ $1 }
+    }
+}
+
+extension DeviceAddress {
+    /// The address as it stands in packets.
+    var littleEndianBytes: [UInt8] {
+        var writer = ByteWriter(capacity: 8)
+        writer.write(value)
+        return Array(writer.bytes.prefix(6))
+    }
+
+    /// 0 for a public address, 1 for a random one.
+    var typeByte: UInt8 { kind == .random ? 1 : 0 }
+
+    /// The address and behind it, most significant, its type (Core Specification, Vol 3, Part H, 2.2.7).
+    var typedBytes: [UInt8] { littleEndianBytes + [typeByte] }
+}

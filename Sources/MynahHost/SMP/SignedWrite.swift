@@ -1,0 +1,37 @@
+import MynahSupport
+
+/// The signature at the end of a signed write (Core Specification, Vol 3, Part H, 2.4.5, and Part C, 10.4).
+enum SignedWrite {
+    /// A sign counter and a message authentication code.
+    static let signatureLength = 12
+
+    /// What is appended to a PDU: the counter, and the upper half of the code of both.
+    static func signature(of pdu: [UInt8], counter: UInt32, with key: SecretKey) -> [UInt8] {
+        var writer = ByteWriter(capacity: signatureLength)
+        writer.write(counter)
+        let code = SecurityToolbox.cmac(
+            bigEndian: key.bytes.reversed(), Array((pdu + writer.bytes).reversed()))
+        writer.write(code.prefix(8).reversed())
+        return writer.bytes
+    }
+
+    /// The counter of a PDU that is signed with this key, and not older than the lowest counter that is still good; nil:
+    /// it is neither to be answered nor obeyed.
+    static func counter(of signed: [UInt8], with key: SecretKey, from lowest: UInt32) -> UInt32? {
+        guard signed.count >= signatureLength else { return nil }
+        let pdu = Array(signed.dropLast(signatureLength))
+        let given = Array(signed.suffix(signatureLength))
+        var reader = ByteReader(given)
+        guard let counter = reader.readUInt32(), counter >= lowest,
+            signature(of: pdu, counter: counter, with: key).isEqual(inConstantTime: given)
+        else { return nil }
+        return counter
+    }
+}
+
+extension [UInt8] {
+    /// Whether both are the same, found out without telling by its time how far.
+    func isEqual(inConstantTime other: [UInt8]) -> Bool {
+        count == other.count && zip(self, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}
