@@ -18,22 +18,28 @@ final class RunOutput: Sendable {
     }
 
     private let kind: Kind
+    /// The keys of an app's life, and numbers for pairing; nil: there is no terminal to type them on.
+    private let keyboard: Keyboard?
 
     init(format: EventFormat, profiles: [Profile], radio: RunRadio, interruption: Interruption) {
+        let keyboard = Keyboard()
+        self.keyboard = keyboard
         switch format {
         case .off:
             kind = .off
         case .json:
             kind = .json(EventOutput { interruption.interrupt() })
         case .text:
-            if isatty(1) == 1, isatty(0) == 1 {
-                let screen = LiveScreen(profiles: profiles)
+            if isatty(1) == 1, let keyboard {
+                let screen = LiveScreen(profiles: profiles, keyboard: keyboard)
                 interruption.beforeTheSecondEndsAll { screen.giveTerminalBack() }
                 kind = .screen(screen)
             } else {
                 kind = .text(EventOutput { interruption.interrupt() })
             }
         }
+        if case .screen = kind { return }
+        if let keyboard { interruption.beforeTheSecondEndsAll { keyboard.giveBack() } }
     }
 
     /// What hears a device's events; nil where nobody does.
@@ -86,10 +92,9 @@ final class RunOutput: Sendable {
 
     /// The device runs: numbers typed on the terminal go to it, and the keys of an app's life.
     func attach(_ emulator: Emulator<ContinuousClock>) {
-        guard case .screen(let screen) = kind else { return }
-        screen.onPasskey { number in Task { _ = await emulator.enter(passkey: number) } }
+        keyboard?.onPasskey { number in Task { _ = await emulator.enter(passkey: number) } }
         if emulator.playsApps {
-            screen.onTransition { transition in Task { await emulator.carryOut(transition) } }
+            keyboard?.onTransition { transition in Task { await emulator.carryOut(transition) } }
         }
     }
 
@@ -108,5 +113,6 @@ final class RunOutput: Sendable {
         case .text(let output), .json(let output): output.flush()
         case .off: break
         }
+        keyboard?.end()
     }
 }
