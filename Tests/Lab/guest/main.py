@@ -29,7 +29,7 @@ RESULTS = Path("/mnt/results")
 LOGS = Path("/run/lab/logs")
 TOPICS = [
     "advertising", "discovery", "long_values", "errors", "notifications", "two_phones", "permissions", "survival",
-    "bad_input",
+    "bad_input", "app_life", "app_restored",
 ]  # fmt: skip
 
 # So many failures in a row are one failure, which more scenarios would only repeat.

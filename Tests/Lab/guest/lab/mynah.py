@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import pty
 import signal
 from pathlib import Path
 
@@ -23,6 +24,7 @@ class Mynah:
         self.errors = ""
         self.signal = Signal()
         self.readers: list[asyncio.Task] = []
+        self.keyboard: int | None = None
 
     async def start(
         self, profile: str | Path, *options: str, user: str | None = None, environment: dict[str, str] | None = None,
@@ -30,13 +32,23 @@ class Mynah:
     ) -> None:  # fmt: skip
         command = [BINARY, "run", str(profile), "--radio", self.radio, "--events", "json", *options]
         self.note(f"--- {' '.join(command)}")
+        # A terminal to press keys on; events go to the pipe all the same.
+        self.keyboard, terminal = pty.openpty()
         self.process = await asyncio.create_subprocess_exec(
-            *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            *command, stdin=terminal, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
             user=user, env={**os.environ, **(environment or {})},
         )  # fmt: skip
+        os.close(terminal)
         self.readers = [asyncio.create_task(self.read_events()), asyncio.create_task(self.read_errors())]
         if ready:
             await self.wait_for("ready")
+
+    async def press(self, key: str, event: str, **fields) -> dict:
+        """Presses a key of the app's life, and waits for what comes of it."""
+        assert self.keyboard is not None
+        before = self.mark
+        os.write(self.keyboard, key.encode())
+        return await self.wait_for(event, before, **fields)
 
     async def read_events(self) -> None:
         assert self.process is not None and self.process.stdout is not None
@@ -99,6 +111,9 @@ class Mynah:
         status = await end(self.process, how, within=20)
         await asyncio.gather(*self.readers, return_exceptions=True)
         self.process = None
+        if self.keyboard is not None:
+            os.close(self.keyboard)
+            self.keyboard = None
         return status
 
     @property
