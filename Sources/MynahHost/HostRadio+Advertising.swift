@@ -50,7 +50,9 @@ extension HostRadio {
             .leSetAdvertisingEnable, [isOn ? 1 : 0], isOn ? "starting to advertise" : "stopping to advertise")
     }
 
-    /// After a link came or ended. A controller that cannot do both refuses, and is asked again when a link ends.
+    /// After a link came or ended.
+    ///
+    /// A controller that cannot do both refuses, and is asked again when a link ends.
     func advertiseAgain() async {
         guard state == .running, advertisement != nil else { return }
         await attempt { () throws(RadioError) in try await setAdvertising(true) }

@@ -59,7 +59,8 @@ import Testing
         var random = SeededGenerator(seed: 5)
         var known = 0
         for _ in 0..<200_000 {
-            let code: UInt8 = [0x05, 0x08, 0x0E, 0x0F, 0x13, 0x30, 0x3E, 0xFF].randomElement(using: &random) ?? 0
+            let code: UInt8 =
+                [0x05, 0x08, 0x0E, 0x0F, 0x13, 0x30, 0x3E, 0xFF].randomElement(using: &random) ?? 0
             let count = Int.random(in: 0..<40, using: &random)
             var parameters = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
             if code == 0x3E, count > 0 { parameters[0] %= 20 }
