@@ -206,8 +206,11 @@ public struct BlueZAdvertising: Hashable, Sendable {
     }
 
     /// Whether it can follow another one without being registered anew.
+    ///
+    /// A scan response that becomes empty is not sent by the kernel, and the name that was in it stays on the air.
     func isLiveChange(of other: BlueZAdvertising) -> Bool {
         scanResponseProperties == other.scanResponseProperties
+            && (!report.scanResponse.isEmpty || other.report.scanResponse.isEmpty)
     }
 
     private static func lists(of advertisement: Advertisement) -> [String: DBusValue] {

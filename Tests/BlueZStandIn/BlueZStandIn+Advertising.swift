@@ -174,7 +174,10 @@ extension BlueZStandIn {
                 if configuration.version.abortsOnFailedUpdate { abort() }
                 continue
             }
+            // The kernel sends a scan response that changed, and none that became empty: the old one stays.
+            let old = adapter.advertisements[index].air.scanResponse
             adapters[name]?.advertisements[index].air = air
+            if air.scanResponse.isEmpty { adapters[name]?.advertisements[index].air.scanResponse = old }
             adapters[name]?.advertisements[index].isOnAir = adapter.isPowered
         }
         changed()

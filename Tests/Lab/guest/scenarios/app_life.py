@@ -7,6 +7,10 @@ RATE, STATIC, CONTROL = "2A37", "2A38", "2A39"
 NAME = (0x09, b"Fred")
 LIST = (0x03, bytes.fromhex("07C0"))
 UNLIKELY = 0x0E
+# 181.25 ms: bluetoothd takes 181, and the kernel the steps of 0.625 ms that fit into them.
+SLOW = (289, 289)
+# bluetoothd takes 30 ms as they are.
+FAST = (48, 48)
 
 
 def mask(*bits: int) -> tuple[int, bytes]:
@@ -38,10 +42,10 @@ async def until_heard_as(lab: Lab, wanted: list[tuple[int, bytes]], within: floa
 async def on_and_off_the_screen(lab: Lab) -> None:
     """in the foreground name and UUID are on the air, in the background the mask alone and more slowly, and back"""
     on_air = await until_heard_as(lab, [NAME, LIST])
-    expect(on_air.interval_milliseconds, (30.0, 30.0), "interval in the foreground")
+    expect(on_air.interval, FAST, "interval in the foreground")
     await lab.mynah.press("b", "app.background")
     on_air = await until_heard_as(lab, [C007])
-    expect(on_air.interval, (290, 290), "interval in the background, in 0.625 ms")
+    expect(on_air.interval, SLOW, "interval in the background, in 0.625 ms")
     expect_that(on_air.connectable, "the advert in the background is not connectable")
     heard = await lab.phone.find(lab.adapter.address)
     expect_that(b"Fred" not in heard and b"iPhone" not in heard, f"the phone heard a name: {heard.hex()}")
@@ -49,7 +53,7 @@ async def on_and_off_the_screen(lab: Lab) -> None:
     on_air = await until_heard_as(lab, [C007])
     await lab.mynah.press("f", "app.foreground")
     on_air = await until_heard_as(lab, [NAME, LIST])
-    expect(on_air.interval_milliseconds, (30.0, 30.0), "interval in the foreground again")
+    expect(on_air.interval, FAST, "interval in the foreground again")
 
 
 @scenario("app.yaml", fresh=True)
@@ -130,9 +134,9 @@ async def terminated_and_relaunched(lab: Lab) -> None:
     before = lab.mynah.mark
     expect(await phone.read(phone.characteristic(CONTROL).handle), b"\x00", "value of the relaunched app")
     await lab.mynah.wait_for("read", before)
-    told = [each["event"] for each in lab.mynah.events[before:] if each["event"] != "warning"]
     wanted = ["app.launched", "app.restored", "state.changed", "app.woken", "read"]
-    expect(told[: len(wanted)], wanted, "events of the relaunch")
+    told = [each["event"] for each in lab.mynah.events[before:] if each["event"] in wanted]
+    expect(told, wanted, "events of the relaunch")
     expect(lab.mynah.all("app.launched", before)[0]["restoreIdentifiers"], ["com.example.lab"], "identifiers to restore")
 
 
@@ -155,10 +159,10 @@ async def two_apps(lab: Lab) -> None:
     """two apps of one phone share one advert: name and lists of both, one mask, and the rate of whoever is in front"""
     await lab.play("app.yaml", str(PROFILES / "second-app.yaml"))
     on_air = await until_heard_as(lab, [NAME, (0x03, bytes.fromhex("07C00110"))])
-    expect(on_air.interval_milliseconds, (30.0, 30.0), "interval with both in the foreground")
+    expect(on_air.interval, FAST, "interval with both in the foreground")
     await lab.mynah.press("b", "app.background", device="Second")
     on_air = await until_heard_as(lab, [BOTH])
-    expect(on_air.interval, (290, 290), "interval with both in the background, in 0.625 ms")
+    expect(on_air.interval, SLOW, "interval with both in the background, in 0.625 ms")
     expect(len(lab.air.advertised), 1, "count of adverts on the air")
     phone = await lab.meet()
     expect(await phone.read(phone.characteristic("2A19").handle), b"\x63", "value of the second app")
