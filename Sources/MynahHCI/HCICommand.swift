@@ -31,6 +31,8 @@ public struct HCIOpcode: Hashable, Sendable {
     public static let setControllerToHostFlowControl = HCIOpcode(group: 0x03, command: 0x031)
     /// Host Buffer Size.
     public static let hostBufferSize = HCIOpcode(group: 0x03, command: 0x033)
+    /// Read Transmit Power Level.
+    public static let readTransmitPowerLevel = HCIOpcode(group: 0x03, command: 0x02D)
     /// Write LEHost Support.
     public static let writeLEHostSupport = HCIOpcode(group: 0x03, command: 0x06D)
     // Informational, 7.4
@@ -44,6 +46,9 @@ public struct HCIOpcode: Hashable, Sendable {
     public static let readBufferSize = HCIOpcode(group: 0x04, command: 0x005)
     /// Read BDADDR.
     public static let readBDADDR = HCIOpcode(group: 0x04, command: 0x009)
+    // Status, 7.5
+    /// Read RSSI.
+    public static let readRSSI = HCIOpcode(group: 0x05, command: 0x005)
     // LE, 7.8
     /// LE Set Event Mask.
     public static let leSetEventMask = HCIOpcode(group: 0x08, command: 0x001)
@@ -81,6 +86,10 @@ public struct HCIOpcode: Hashable, Sendable {
     public static let leRemoveDeviceFromFilterAcceptList = HCIOpcode(group: 0x08, command: 0x012)
     /// LE Connection Update.
     public static let leConnectionUpdate = HCIOpcode(group: 0x08, command: 0x013)
+    /// LE Set Host Channel Classification.
+    public static let leSetHostChannelClassification = HCIOpcode(group: 0x08, command: 0x014)
+    /// LE Read Channel Map.
+    public static let leReadChannelMap = HCIOpcode(group: 0x08, command: 0x015)
     /// LE Read Remote Features.
     public static let leReadRemoteFeatures = HCIOpcode(group: 0x08, command: 0x016)
     /// LE Encrypt.
@@ -95,6 +104,11 @@ public struct HCIOpcode: Hashable, Sendable {
     public static let leLongTermKeyRequestNegativeReply = HCIOpcode(group: 0x08, command: 0x01B)
     /// LE Read Supported States.
     public static let leReadSupportedStates = HCIOpcode(group: 0x08, command: 0x01C)
+    /// LE Remote Connection Parameter Request Reply.
+    public static let leRemoteConnectionParameterRequestReply = HCIOpcode(group: 0x08, command: 0x020)
+    /// LE Remote Connection Parameter Request Negative Reply.
+    public static let leRemoteConnectionParameterRequestNegativeReply =
+        HCIOpcode(group: 0x08, command: 0x021)
     /// LE Set Data Length.
     public static let leSetDataLength = HCIOpcode(group: 0x08, command: 0x022)
     /// LE Read Suggested Default Data Length.
@@ -109,6 +123,10 @@ public struct HCIOpcode: Hashable, Sendable {
     public static let leClearResolvingList = HCIOpcode(group: 0x08, command: 0x029)
     /// LE Read Resolving List Size.
     public static let leReadResolvingListSize = HCIOpcode(group: 0x08, command: 0x02A)
+    /// LE Read Peer Resolvable Address.
+    public static let leReadPeerResolvableAddress = HCIOpcode(group: 0x08, command: 0x02B)
+    /// LE Read Local Resolvable Address.
+    public static let leReadLocalResolvableAddress = HCIOpcode(group: 0x08, command: 0x02C)
     /// LE Set Address Resolution Enable.
     public static let leSetAddressResolutionEnable = HCIOpcode(group: 0x08, command: 0x02D)
     /// LE Set Resolvable Private Address Timeout.
@@ -145,6 +163,8 @@ public struct HCIOpcode: Hashable, Sendable {
     public static let leSetExtendedScanEnable = HCIOpcode(group: 0x08, command: 0x042)
     /// LE Extended Create Connection.
     public static let leExtendedCreateConnection = HCIOpcode(group: 0x08, command: 0x043)
+    /// LE Read Transmit Power.
+    public static let leReadTransmitPower = HCIOpcode(group: 0x08, command: 0x04B)
     /// LE Set Privacy Mode.
     public static let leSetPrivacyMode = HCIOpcode(group: 0x08, command: 0x04E)
 }

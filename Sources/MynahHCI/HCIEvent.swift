@@ -42,6 +42,8 @@ public struct HCIEvent: Hashable, Sendable {
     public static let hardwareError: UInt8 = 0x10
     /// Number Of Completed Packets.
     public static let numberOfCompletedPackets: UInt8 = 0x13
+    /// Data Buffer Overflow.
+    public static let dataBufferOverflow: UInt8 = 0x1A
     /// Encryption Key Refresh Complete.
     public static let encryptionKeyRefreshComplete: UInt8 = 0x30
     /// LE Meta.
@@ -59,16 +61,24 @@ public struct HCIEvent: Hashable, Sendable {
         public static let readRemoteFeaturesComplete: UInt8 = 0x04
         /// Long Term Key Request.
         public static let longTermKeyRequest: UInt8 = 0x05
+        /// Remote Connection Parameter Request.
+        public static let remoteConnectionParameterRequest: UInt8 = 0x06
         /// Data Length Change.
         public static let dataLengthChange: UInt8 = 0x07
         /// Enhanced Connection Complete.
         public static let enhancedConnectionComplete: UInt8 = 0x0A
+        /// Directed Advertising Report.
+        public static let directedAdvertisingReport: UInt8 = 0x0B
         /// Phy Update Complete.
         public static let phyUpdateComplete: UInt8 = 0x0C
         /// Extended Advertising Report.
         public static let extendedAdvertisingReport: UInt8 = 0x0D
+        /// Scan Timeout.
+        public static let scanTimeout: UInt8 = 0x11
         /// Advertising Set Terminated.
         public static let advertisingSetTerminated: UInt8 = 0x12
+        /// Scan Request Received.
+        public static let scanRequestReceived: UInt8 = 0x13
     }
 }
 

@@ -36,6 +36,12 @@ public struct HCIStatus: Error, Hashable, Sendable {
     public static let remoteUserTerminatedConnection = HCIStatus(0x13)
     /// Connection Terminated By Local Host.
     public static let connectionTerminatedByLocalHost = HCIStatus(0x16)
+    /// Unsupported LMP Parameter Value Or Unsupported LL Parameter Value.
+    public static let unsupportedLLParameterValue = HCIStatus(0x20)
+    /// LL Response Timeout.
+    public static let llResponseTimeout = HCIStatus(0x22)
+    /// Connection Terminated Due To MIC Failure.
+    public static let micFailure = HCIStatus(0x3D)
     /// Unsupported Remote Feature.
     public static let unsupportedRemoteFeature = HCIStatus(0x1A)
     /// Unacceptable Connection Parameters.

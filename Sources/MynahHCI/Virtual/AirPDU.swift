@@ -1,0 +1,172 @@
+public import MynahCore
+
+/// What one station sends to others: advertising PDUs, and data of links (Core Specification, Vol 6, Part B, 2).
+public enum AirPDU: Hashable, Sendable {
+    /// ADV_IND and its like, and ADV_EXT_IND with what hangs on it.
+    case advertisement(AirAdvertisement)
+    /// SCAN_REQ.
+    case scanRequest(scanner: DeviceAddress, advertiser: DeviceAddress)
+    /// SCAN_RSP, and AUX_SCAN_RSP.
+    case scanResponse(AirAdvertisement)
+    /// CONNECT_IND.
+    case connect(AirConnect)
+    /// A frame of a link.
+    case link(LinkFrame)
+}
+
+/// What an advertising PDU says.
+public struct AirAdvertisement: Hashable, Sendable {
+    /// What may be done with it, numbered as in the event type of extended reports (Vol 4, Part E, 7.7.65.13).
+    public struct Properties: OptionSet, Hashable, Sendable {
+        /// The bits.
+        public let rawValue: UInt8
+
+        /// These bits.
+        public init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// One may connect.
+        public static let connectable = Properties(rawValue: 0x01)
+        /// One may ask for more.
+        public static let scannable = Properties(rawValue: 0x02)
+        /// It is for one station.
+        public static let directed = Properties(rawValue: 0x04)
+        /// It answers a scan request.
+        public static let scanResponse = Properties(rawValue: 0x08)
+        /// It is a legacy PDU.
+        public static let legacy = Properties(rawValue: 0x10)
+    }
+
+    /// What may be done with it.
+    public var properties: Properties
+    /// Who sends it.
+    public var address: DeviceAddress
+    /// Whom it is for; nil: everyone.
+    public var target: DeviceAddress?
+    /// The advertising set's number on the air; nil in legacy PDUs.
+    public var identifier: UInt8?
+    /// The PHY of the data, 1 for LE 1M, 2 for LE 2M, 3 for LE Coded; 0 in legacy PDUs.
+    public var secondaryPHY: UInt8
+    /// With how much power it is sent, in dBm.
+    public var power: Int8
+    /// The AD structures.
+    public var data: [UInt8]
+
+    /// A PDU.
+    public init(
+        _ properties: Properties, address: DeviceAddress, target: DeviceAddress? = nil,
+        identifier: UInt8? = nil, secondaryPHY: UInt8 = 0, power: Int8 = 0, data: [UInt8] = []
+    ) {
+        self.properties = properties
+        self.address = address
+        self.target = target
+        self.identifier = identifier
+        self.secondaryPHY = secondaryPHY
+        self.power = power
+        self.data = data
+    }
+}
+
+/// CONNECT_IND: with it a link begins (Core Specification, Vol 6, Part B, 2.3.3.1).
+public struct AirConnect: Hashable, Sendable {
+    /// Who wants it.
+    public var initiator: DeviceAddress
+    /// With whom.
+    public var advertiser: DeviceAddress
+    /// What names the link from now on.
+    public var access: UInt32
+    /// How often the sides meet.
+    public var parameters: LEConnection.Parameters
+
+    /// A request.
+    public init(
+        initiator: DeviceAddress, advertiser: DeviceAddress, access: UInt32,
+        parameters: LEConnection.Parameters
+    ) {
+        self.initiator = initiator
+        self.advertiser = advertiser
+        self.access = access
+        self.parameters = parameters
+    }
+}
+
+/// What goes over a link at once: it may be lost, and is then sent again.
+///
+/// A real link layer numbers with one bit and meets at each interval; here a whole window is on its way at once.
+public struct LinkFrame: Hashable, Sendable {
+    /// Which link.
+    public var access: UInt32
+    /// The number of what is in it.
+    public var sequence: UInt16
+    /// The number that is expected from the other side next.
+    public var expected: UInt16
+    /// What is in it; nil: only what was heard is acknowledged.
+    public var content: LinkPDU?
+
+    /// A frame.
+    public init(access: UInt32, sequence: UInt16, expected: UInt16, content: LinkPDU?) {
+        self.access = access
+        self.sequence = sequence
+        self.expected = expected
+        self.content = content
+    }
+}
+
+/// Data of a link, or what its controllers have to say to each other (Core Specification, Vol 6, Part B, 2.4).
+public enum LinkPDU: Hashable, Sendable {
+    /// A host's packet.
+    case data(isContinued: Bool, [UInt8])
+    /// LL_TERMINATE_IND.
+    case terminate(HCIStatus)
+    /// LL_ENC_REQ, with what the central draws.
+    case encryptionRequest(random: [UInt8], diversifier: UInt16, nonce: UInt64)
+    /// LL_START_ENC_REQ, with what the peripheral draws.
+    case startEncryption(nonce: UInt64)
+    /// LL_START_ENC_RSP of the central: that it has the key.
+    case encryptionProof(UInt64)
+    /// LL_START_ENC_RSP of the peripheral.
+    case encrypted
+    /// LL_REJECT_EXT_IND, of the encryption.
+    case encryptionRejected(HCIStatus)
+    /// LL_FEATURE_REQ.
+    case featureRequest(UInt64)
+    /// LL_FEATURE_RSP.
+    case featureResponse(UInt64)
+    /// LL_VERSION_IND; it is answered by another, unless it is the answer.
+    case version(version: UInt8, company: UInt16, subversion: UInt16, isAnswer: Bool)
+    /// LL_LENGTH_REQ.
+    case lengthRequest(DataLengths)
+    /// LL_LENGTH_RSP.
+    case lengthResponse(DataLengths)
+    /// LL_PHY_REQ, with what the sender would take.
+    case phyRequest(sending: UInt8, receiving: UInt8)
+    /// LL_PHY_UPDATE_IND: what the sender sends with from now on, and receives.
+    case phyUpdate(sending: UInt8, receiving: UInt8)
+    /// LL_CONNECTION_UPDATE_IND.
+    case connectionUpdate(LEConnection.Parameters)
+    /// LL_CONNECTION_PARAM_REQ.
+    case parameterRequest(minimum: UInt16, LEConnection.Parameters)
+    /// LL_REJECT_EXT_IND, of the parameters.
+    case parametersRejected(HCIStatus)
+}
+
+/// How much a side can take and wants to send in one PDU (Core Specification, Vol 6, Part B, 2.4.2.21).
+public struct DataLengths: Hashable, Sendable {
+    /// How many bytes it takes.
+    public var receivedOctets: UInt16
+    /// How long one of those may be on the air, in microseconds.
+    public var receivedTime: UInt16
+    /// How many bytes it would send.
+    public var sentOctets: UInt16
+    /// How long one of those would be on the air, in microseconds.
+    public var sentTime: UInt16
+
+    /// Lengths.
+    public init(receivedOctets: UInt16, receivedTime: UInt16, sentOctets: UInt16, sentTime: UInt16) {
+        self.receivedOctets = receivedOctets
+        self.receivedTime = receivedTime
+        self.sentOctets = sentOctets
+        self.sentTime = sentTime
+    }
+}

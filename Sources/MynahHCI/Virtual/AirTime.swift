@@ -1,0 +1,59 @@
+/// A moment on an air, counted from its beginning.
+public struct AirTime: Comparable, Hashable, Sendable {
+    /// How long after the beginning.
+    public var microseconds: Int64
+
+    /// A moment so long after the beginning.
+    public init(microseconds: Int64) {
+        self.microseconds = microseconds
+    }
+
+    /// The beginning.
+    public static let zero = AirTime(microseconds: 0)
+
+    /// Whether one comes before the other.
+    public static func < (left: AirTime, right: AirTime) -> Bool { left.microseconds < right.microseconds }
+
+    /// The moment so many microseconds later.
+    public static func + (time: AirTime, microseconds: Int64) -> AirTime {
+        AirTime(microseconds: time.microseconds &+ microseconds)
+    }
+
+    /// How many microseconds lie between two.
+    public static func - (left: AirTime, right: AirTime) -> Int64 { left.microseconds &- right.microseconds }
+}
+
+/// Whoever sends and hears on an air; the number is drawn, so that processes need not agree on who gives them out.
+public struct Station: Hashable, Sendable, Comparable {
+    /// The number; 0 is nobody's.
+    public let rawValue: UInt64
+
+    /// The station with this number.
+    public init(_ rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    /// An order, the same in each run.
+    public static func < (left: Station, right: Station) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// Numbers that look drawn and are the same for the same seed (SplitMix64).
+struct SplitMix: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        return Self.mix(state)
+    }
+
+    static func mix(_ value: UInt64) -> UInt64 {
+        var mixed = value
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}

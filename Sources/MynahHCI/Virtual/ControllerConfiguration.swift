@@ -1,0 +1,39 @@
+public import MynahCore
+
+/// What a virtual controller is made like.
+public struct ControllerConfiguration: Sendable {
+    /// AES-128 of one block, key and block as FIPS 197 writes them; nil: what needs it is an unknown command.
+    public typealias Cipher = @Sendable (_ key: [UInt8], _ block: [UInt8]) -> [UInt8]?
+
+    /// Its public address, which is also how it is found again.
+    public var address: DeviceAddress
+    /// The most bytes of one ACL packet, 27 to 251.
+    public var packetLength: Int
+    /// How many ACL packets it takes before one is acknowledged, 1 to 255.
+    public var packetCount: Int
+    /// Whether it knows advertising sets and their like, as controllers do from Bluetooth 5 on.
+    public var isExtended: Bool
+    /// How many advertising sets it has.
+    public var setCount: Int
+    /// How many links it holds.
+    public var linkCount: Int
+    /// How many devices fit into its filter accept list, and how many into its resolving list.
+    public var listLength: Int
+    /// AES-128, for LE Encrypt and for resolving addresses.
+    public var cipher: Cipher?
+
+    /// A controller of today, with an address.
+    public init(
+        address: DeviceAddress, packetLength: Int = 251, packetCount: Int = 12, isExtended: Bool = true,
+        setCount: Int = 8, linkCount: Int = 16, listLength: Int = 16, cipher: Cipher? = nil
+    ) {
+        self.address = address
+        self.packetLength = min(max(packetLength, 27), 251)
+        self.packetCount = min(max(packetCount, 1), 255)
+        self.isExtended = isExtended
+        self.setCount = min(max(setCount, 1), 0xEF)
+        self.linkCount = min(max(linkCount, 1), 255)
+        self.listLength = min(max(listLength, 1), 255)
+        self.cipher = cipher
+    }
+}

@@ -1,0 +1,200 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@Suite struct AirTests {
+    private func reports(_ events: [HCIEventContent]) -> [LEAdvertisingReport] {
+        events.flatMap { event -> [LEAdvertisingReport] in
+            if case .advertisingReports(let reports) = event { reports } else { [] }
+        }
+    }
+
+    @Test func `a passive scanner hears each event of a device, 100 to 110 ms apart`() {
+        var rig = AirRig()
+        let scanner = rig.join(1)
+        let device = rig.join(2)
+        rig.advertise(device, data: "02 01 06 03 03 0D 18")
+        rig.send(.leSetScanEnable, "0100", scanner)
+        _ = rig.take(scanner)
+        var moments: [AirTime] = []
+        for _ in 0..<10_000 {
+            rig.pass(milliseconds: 1)
+            let heard = reports(rig.events(scanner))
+            for report in heard {
+                moments.append(rig.air.now)
+                #expect(report.kind == .connectable && report.rssi == -40)
+                #expect(report.address == AirRig.address(2) && report.data == [2, 1, 6, 3, 3, 0x0D, 0x18])
+            }
+        }
+        let gaps = zip(moments, moments.dropFirst()).map { $1 - $0 }
+        #expect((90...100).contains(moments.count))
+        #expect(gaps.allSatisfy { (99_000...111_000).contains($0) })
+        #expect(Set(gaps).count > 3)
+    }
+
+    @Test func `an active scanner asks, and filters what it told`() {
+        var rig = AirRig()
+        let scanner = rig.join(1)
+        let device = rig.join(2)
+        rig.send(.leSetScanResponseData, "03020A00" + String(repeating: "00", count: 28), device)
+        rig.advertise(device)
+        rig.send(.leSetScanParameters, "01 1000 1000 00 00", scanner)
+        rig.send(.leSetScanEnable, "0101", scanner)
+        rig.pass(milliseconds: 1000)
+        let heard = reports(rig.events(scanner))
+        #expect(heard.map(\.kind) == [.connectable, .scanResponse])
+        #expect(heard.map(\.data) == [[2, 1, 6], [2, 0x0A, 0]])
+    }
+
+    @Test func `a scanner hears only who is in its list, where it wants that`() {
+        var rig = AirRig()
+        let scanner = rig.join(1)
+        for number: UInt8 in 2...4 {
+            let device = rig.join(number)
+            rig.advertise(device)
+        }
+        #expect(rig.ask(.leAddDeviceToFilterAcceptList, "00 0300000000C0", scanner) == .success)
+        rig.send(.leSetScanParameters, "00 1000 1000 00 01", scanner)
+        rig.send(.leSetScanEnable, "0100", scanner)
+        #expect(rig.ask(.leClearFilterAcceptList, "", scanner) == .commandDisallowed)
+        rig.pass(milliseconds: 1000)
+        let heard = reports(rig.events(scanner))
+        #expect(heard.count > 7)
+        #expect(heard.allSatisfy { $0.address == AirRig.address(3) })
+    }
+
+    @Test func `a scanner hears within its window alone`() {
+        var rig = AirRig()
+        let scanner = rig.join(1)
+        let device = rig.join(2)
+        rig.advertise(device)
+        // A tenth of the time.
+        rig.send(.leSetScanParameters, "00 A000 1000 00 00", scanner)
+        rig.send(.leSetScanEnable, "0100", scanner)
+        rig.pass(milliseconds: 100_000)
+        #expect((50...150).contains(reports(rig.events(scanner)).count))
+    }
+
+    @Test func `sets advertise each their own way, and stop when they shall`() {
+        var rig = AirRig()
+        let scanner = rig.join(1)
+        let device = rig.join(2)
+        // Set 0: legacy, connectable; set 1: extended, neither, 300 bytes in two pieces.
+        let rest = "A00000 A00000 07 00 00 000000000000 00 7F 01 00"
+        #expect(
+            rig.values(.leSetExtendedAdvertisingParameters, "00 1300 \(rest) 01 00 00", device) == [0])
+        #expect(
+            rig.values(.leSetExtendedAdvertisingParameters, "01 0000 \(rest) 02 05 00", device) == [0])
+        #expect(rig.ask(.leSetExtendedAdvertisingData, "00 03 01 03 020106", device) == .success)
+        let half = String(repeating: "AB", count: 150)
+        #expect(rig.ask(.leSetExtendedAdvertisingData, "01 01 01 96 \(half)", device) == .success)
+        #expect(rig.ask(.leSetExtendedAdvertisingEnable, "01 01 01 0000 00", device) == .commandDisallowed)
+        #expect(rig.ask(.leSetExtendedAdvertisingData, "01 02 01 96 \(half)", device) == .success)
+        #expect(
+            rig.ask(.leSetExtendedAdvertisingEnable, "01 01 07 0000 00", device)
+                == .unknownAdvertisingIdentifier)
+        rig.send(.leSetExtendedScanParameters, "00 00 01 00 1000 1000", scanner)
+        rig.send(.leSetExtendedScanEnable, "01 00 0000 0000", scanner)
+        #expect(rig.ask(.leSetExtendedAdvertisingEnable, "01 02 00 6400 00 01 0000 03", device) == .success)
+        _ = rig.take(scanner)
+        rig.pass(milliseconds: 3000)
+        let heard = reports(rig.events(scanner))
+        #expect((9...10).contains(heard.count { $0.kind == .connectable }))
+        #expect(heard.filter { $0.kind == .nonConnectable }.map(\.data.count) == [229, 71, 229, 71, 229, 71])
+        #expect(
+            Set(rig.events(device)) == [
+                .advertisingSetTerminated(.advertisingTimeout, set: 0, handle: 0),
+                .advertisingSetTerminated(.limitReached, set: 1, handle: 0),
+            ])
+    }
+
+    @Test func `who is too far is not heard, and loudness falls with distance`() {
+        var rig = AirRig()
+        let scanner = rig.join(1)
+        let near = rig.join(2)
+        let far = rig.join(3)
+        rig.air.setDistance(10, between: scanner, and: near)
+        rig.air.setDistance(.infinity, between: scanner, and: far)
+        rig.advertise(near)
+        rig.advertise(far)
+        rig.send(.leSetScanEnable, "0100", scanner)
+        rig.pass(milliseconds: 1000)
+        let heard = reports(rig.events(scanner))
+        #expect(!heard.isEmpty && heard.allSatisfy { $0.address == AirRig.address(2) && $0.rssi == -60 })
+    }
+
+    @Test func `as much is lost as was asked for`() {
+        var rig = AirRig()
+        let scanner = rig.join(1)
+        let device = rig.join(2)
+        rig.advertise(device)
+        rig.air.loss = 0.5
+        rig.send(.leSetScanEnable, "0100", scanner)
+        rig.pass(milliseconds: 100_000)
+        #expect((400...550).contains(reports(rig.events(scanner)).count))
+    }
+
+    @Test func `the same seed makes the same air`() {
+        func history(_ seed: UInt64) -> [H4Packet] {
+            var rig = AirRig(seed: seed)
+            let scanner = rig.join(1)
+            for number: UInt8 in 2...6 {
+                let device = rig.join(number)
+                rig.advertise(device)
+            }
+            rig.air.loss = 0.1
+            rig.send(.leSetScanEnable, "0100", scanner)
+            rig.pass(milliseconds: 5000)
+            return rig.take(scanner)
+        }
+        #expect(history(7) == history(7))
+        #expect(history(7) != history(8))
+    }
+
+    @Test func `a thousand devices and one scanner: none is forgotten`() {
+        var rig = AirRig()
+        let scanner = rig.join(1)
+        var configuration = ControllerConfiguration(address: AirRig.address(2))
+        for number in 0..<1000 {
+            configuration.address =
+                DeviceAddress(
+                    littleEndian: [UInt8(number & 0xFF), UInt8(number >> 8), 1, 0, 0, 0xC0], kind: .public)
+                ?? AirRig.address(2)
+            rig.advertise(rig.air.join(configuration))
+        }
+        rig.send(.leSetScanEnable, "0100", scanner)
+        rig.pass(milliseconds: 1000)
+        let heard = reports(rig.events(scanner))
+        #expect(Set(heard.map(\.address)).count == 1000)
+        #expect((9000...10_100).contains(heard.count))
+    }
+
+    @Test func `a resolvable address is told by its identity`() throws {
+        var rig = AirRig()
+        let scanner = rig.join(1)
+        let device = rig.join(2)
+        let key = String(repeating: "5A", count: 16)
+        let none = String(repeating: "00", count: 16)
+        // The device calls itself by its key towards the scanner; the scanner knows that key.
+        #expect(rig.ask(.leAddDeviceToResolvingList, "00 0100000000C0 \(none) \(key)", device) == .success)
+        #expect(rig.ask(.leSetAddressResolutionEnable, "01", device) == .success)
+        rig.send(.leSetAdvertisingParameters, "A000 A000 00 02 00 0100000000C0 07 00", device)
+        rig.send(.leSetAdvertisingEnable, "01", device)
+        let local = rig.values(.leReadLocalResolvableAddress, "00 0100000000C0", device)
+        #expect(local.count == 6 && local[5] >> 6 == 0b01)
+        rig.send(.leSetScanEnable, "0100", scanner)
+        rig.pass(milliseconds: 300)
+        let strange = try #require(reports(rig.events(scanner)).first)
+        #expect(strange.address == DeviceAddress(littleEndian: local, kind: .random))
+        rig.send(.leSetScanEnable, "0000", scanner)
+        #expect(rig.ask(.leAddDeviceToResolvingList, "00 0200000000C0 \(key) \(none)", scanner) == .success)
+        #expect(rig.ask(.leSetAddressResolutionEnable, "01", scanner) == .success)
+        rig.send(.leSetScanEnable, "0100", scanner)
+        #expect(rig.ask(.leClearResolvingList, "", scanner) == .commandDisallowed)
+        rig.pass(milliseconds: 300)
+        let known = try #require(reports(rig.events(scanner)).first)
+        #expect(known.address == AirRig.address(2))
+    }
+}
