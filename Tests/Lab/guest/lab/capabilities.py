@@ -16,6 +16,8 @@ class Capabilities:
     stock_interval: bool = True
     # A write to a characteristic that also takes Write Commands can be refused.
     refuses_beside_commands: bool = True
+    # More than the name can stand in the scan response.
+    places_scan_response: bool = True
     # The radio takes an adapter as it is, so that the bytes on the air are all its own.
     exact_advert: bool = True
 
@@ -27,6 +29,7 @@ async def of_bluez() -> Capabilities:
         longest_prepared_write=508 if version < (5, 69) else 512,
         stock_interval=version >= (5, 77),
         refuses_beside_commands=False,
+        places_scan_response=version >= (5, 80),
         exact_advert=False,
     )
 

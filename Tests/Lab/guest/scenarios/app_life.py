@@ -46,6 +46,9 @@ async def on_and_off_the_screen(lab: Lab) -> None:
     await lab.mynah.press("b", "app.background")
     on_air = await until_heard_as(lab, [C007])
     expect(on_air.interval, SLOW, "interval in the background, in 0.625 ms")
+    # As iOS 12 and later have it, where the radio can.
+    place = on_air.scan_response if lab.capabilities.places_scan_response else on_air.data
+    expect_that(C007 in structures(place), f"the mask is not where it belongs: {on_air}")
     expect_that(on_air.connectable, "the advert in the background is not connectable")
     heard = await lab.phone.find(lab.adapter.address)
     expect_that(b"Fred" not in heard and b"iPhone" not in heard, f"the phone heard a name: {heard.hex()}")
