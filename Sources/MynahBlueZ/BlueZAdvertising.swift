@@ -19,7 +19,8 @@ public struct BlueZAdvertising: Hashable, Sendable {
     /// What is told to be placed in the scan response, beside the name.
     private let beside: Advertisement
     private let keepsInterval: Bool
-    private let isExact: Bool
+    /// Whether exact bytes were asked for.
+    let isExact: Bool
     private let omitted: [AdvertisingReport.Omission]
 
     /// The advertisement of a radio with these abilities; throws for the first field that does not fit.

@@ -26,9 +26,19 @@ extension BlueZRadio {
                 "bluetoothd ignores the advertising interval; it keeps it from 5.77 on, or when started with --experimental"
             )
         }
+        tellLimits(of: new)
         advertising.want(new)
         try await settleAdvertisement()
         return new.report
+    }
+
+    /// Exact bytes were asked for: each way in which bluetoothd sends others is told, once.
+    private func tellLimits(of new: BlueZAdvertising) {
+        guard new.isExact else { return }
+        for limit in new.report.omitted where capabilities.keepsInterval || limit.item != "interval" {
+            warnOnce(
+                "notExact", about: limit.item + limit.reason, "on the air, \(limit.item): \(limit.reason)")
+        }
     }
 
     /// Takes the advertisement back.

@@ -177,6 +177,32 @@ import Testing
         #expect(await rig.violations() == [])
     }
 
+    @Test func `each limit that exact bytes meet is warned of once`() async throws {
+        let rig = try await Rig()
+        var advertisement = Advertisement()
+        advertisement.interval = .milliseconds(100)
+        advertisement.exact = ExactAdvertisement(
+            data: [
+                ADStructure(type: .flags, data: [0x1A]),
+                ADStructure(type: .completeLocalName, data: [0x61]),
+            ], scanResponse: [])
+        _ = try await rig.radio.advertise(advertisement)
+        advertisement.exact?.data[1] = ADStructure(type: .completeLocalName, data: [0x62])
+        _ = try await rig.radio.advertise(advertisement)
+        let warnings = rig.sink.events.compactMap { event -> String? in
+            guard case .warning(let warning) = event else { return nil }
+            return "\(warning.code): \(warning.message)"
+        }
+        #expect(
+            warnings == [
+                "intervalIgnored: bluetoothd ignores the advertising interval; it keeps it from 5.77 on, or when started with --experimental",
+                "notExact: on the air, flags: bluetoothd sends Flags 06, not 1A",
+                "notExact: on the air, localName: bluetoothd sends the name in the scan response",
+                "notExact: on the air, order: bluetoothd orders the AD structures itself",
+            ])
+        #expect(await rig.violations() == [])
+    }
+
     @Test func `of exact bytes what does not fit is left out`() throws {
         var advertisement = Advertisement()
         advertisement.exact = ExactAdvertisement(
