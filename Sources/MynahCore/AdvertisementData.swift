@@ -1,0 +1,96 @@
+import MynahSupport
+
+/// What advertising data says, taken apart (Core Specification Supplement, Part A, 1).
+///
+/// What cannot be understood is left out: a foreign device may send anything.
+public struct AdvertisementData: Hashable, Sendable {
+    /// The complete local name, or else the shortened one.
+    public var localName: String?
+    /// Whether the name is the complete one.
+    public var isNameComplete = false
+    /// The bits of the Flags.
+    public var flags: UInt8?
+    /// The services' UUIDs, in order, none twice.
+    public var serviceUUIDs: [BluetoothUUID] = []
+    /// UUIDs of services that are looked for in the other.
+    public var solicitedServiceUUIDs: [BluetoothUUID] = []
+    /// Data under companies' numbers, in order.
+    public var manufacturerData: [Advertisement.ManufacturerData] = []
+    /// Data under services' UUIDs, in order.
+    public var serviceData: [Advertisement.ServiceData] = []
+    /// The transmit power, in dBm.
+    public var txPower: Int8?
+    /// The appearance.
+    public var appearance: UInt16?
+    /// An iPhone's overflow area; it stands in the manufacturer data too.
+    public var overflowArea: OverflowArea?
+    /// Everything as it came, the structures above among it.
+    public var structures: [ADStructure] = []
+
+    /// Nothing.
+    public init() {}
+
+    /// What these bytes say; more may follow by `add`.
+    public init(_ bytes: [UInt8]) {
+        add(bytes)
+    }
+
+    /// Adds what a scan response says.
+    public mutating func add(_ bytes: [UInt8]) {
+        for structure in [ADStructure].decode(bytes).structures { add(structure) }
+    }
+
+    private mutating func add(_ structure: ADStructure) {
+        structures.append(structure)
+        var reader = ByteReader(structure.data)
+        switch structure.type {
+        case .flags:
+            if flags == nil { flags = reader.readUInt8() }
+        case .completeLocalName:
+            localName = String(decoding: structure.data, as: UTF8.self)
+            isNameComplete = true
+        case .shortenedLocalName:
+            if !isNameComplete { localName = String(decoding: structure.data, as: UTF8.self) }
+        case .txPowerLevel:
+            txPower = reader.readUInt8().map { Int8(bitPattern: $0) }
+        case .appearance:
+            appearance = reader.readUInt16()
+        case .manufacturerSpecificData:
+            guard let company = reader.readUInt16() else { return }
+            manufacturerData.append(.init(company: company, data: reader.readRest()))
+            if let area = OverflowArea(structure) { overflowArea = area }
+        default: addByWidth(structure, &reader)
+        }
+    }
+
+    private mutating func addByWidth(_ structure: ADStructure, _ reader: inout ByteReader) {
+        for width in BluetoothUUID.Width.allCases {
+            switch structure.type {
+            case .serviceUUIDs(width, isComplete: true), .serviceUUIDs(width, isComplete: false):
+                Self.add(&reader, width, to: &serviceUUIDs)
+            case .solicitedServiceUUIDs(width):
+                Self.add(&reader, width, to: &solicitedServiceUUIDs)
+            case .serviceData(width):
+                guard let bytes = reader.readBytes(width.byteCount),
+                    let uuid = BluetoothUUID(littleEndian: bytes)
+                else { return }
+                serviceData.append(.init(uuid: uuid, data: reader.readRest()))
+            default: continue
+            }
+            return
+        }
+    }
+
+    private static func add(
+        _ reader: inout ByteReader, _ width: BluetoothUUID.Width, to list: inout [BluetoothUUID]
+    ) {
+        while let bytes = reader.readBytes(width.byteCount), let uuid = BluetoothUUID(littleEndian: bytes) {
+            if !list.contains(uuid) { list.append(uuid) }
+        }
+    }
+
+    /// Whether a service is advertised, or may be: in an overflow area others may share its bit.
+    public func mayHave(_ service: BluetoothUUID) -> Bool {
+        serviceUUIDs.contains(service) || overflowArea?.contains(service) ?? false
+    }
+}

@@ -1,0 +1,31 @@
+/// What a radio tells of its central's half, in the order in which it happened.
+public enum CentralEvent: Sendable {
+    /// The Bluetooth state changed.
+    case stateChanged(RadioState)
+    /// The radio is gone.
+    case lost(RadioError)
+    /// An advertising PDU was heard.
+    case heard(ScanReport)
+    /// A peripheral is connected.
+    case connected(Peer)
+    /// What is known of a peripheral changed.
+    case peerChanged(Peer)
+    /// A peripheral is gone; nil: it was asked for here, otherwise why.
+    case disconnected(Peer.ID, RadioError?)
+    /// The ATT_MTU of a link became known or changed, in bytes.
+    case mtuChanged(Peer.ID, Int)
+    /// A peripheral paired.
+    case paired(Peer.ID)
+    /// Pairing wants something of this side.
+    case pairing(Peer.ID, PairingStep)
+    /// A peripheral sent a value by itself, of the attribute with this handle.
+    case notified(Peer.ID, UInt16, [UInt8], Delivery)
+    /// A warning.
+    case warning(RadioWarning)
+}
+
+/// What listens to a radio's central's half.
+public protocol CentralSink: Sendable {
+    /// Called on the radio's executor; `pairing` takes an answer, everything else `.none`.
+    func handle(_ event: CentralEvent) -> RadioAnswer
+}

@@ -1,0 +1,68 @@
+/// Something that plays the central's role on the air: it hears advertisements, connects and asks.
+///
+/// An actor whose executor the manager on it shares. What a peripheral does by itself is told to the sink synchronously on it,
+/// in order; a request is a call that returns with its answer. Requests to one peripheral are sent one after the other, in
+/// the order in which they were asked for, as the Attribute Protocol wants it (Core Specification, Vol 3, Part F, 3.3.2).
+public protocol CentralRadio: Actor {
+    /// Starts the radio as a central; one that plays a peripheral already goes on with that.
+    func start(_ identity: DeviceIdentity, central sink: any CentralSink) async throws(RadioError)
+
+    /// Ends every link and stops the radio, its peripheral's half too.
+    func stop() async
+
+    /// Listens for advertising, or listens otherwise than before.
+    func scan(_ options: ScanOptions) async throws(RadioError)
+
+    /// Stops listening.
+    func stopScan() async
+
+    /// Connects; nil: it waits until the peripheral is there.
+    ///
+    /// Throws `timedOut` where the time is over. A task that is cancelled stops waiting.
+    func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer
+
+    /// Ends a link.
+    func disconnect(_ peer: Peer.ID) async
+
+    /// How loud the other is now, in dBm.
+    func readRSSI(of peer: Peer.ID) async throws(RadioError) -> Int8
+
+    /// Agrees on the largest ATT_MTU that both take, and returns it; a link does that once.
+    func exchangeMTU(with peer: Peer.ID) async throws(RequestError) -> Int
+
+    /// Finds primary services: all, or those of one type.
+    func discoverServices(
+        _ uuid: BluetoothUUID?, of peer: Peer.ID
+    ) async throws(RequestError) -> [RemoteService]
+
+    /// Finds secondary services.
+    func discoverSecondaryServices(of peer: Peer.ID) async throws(RequestError) -> [RemoteService]
+
+    /// Finds what a service includes.
+    func discoverIncludedServices(
+        in service: RemoteService, of peer: Peer.ID
+    ) async throws(RequestError) -> [RemoteService]
+
+    /// Finds a service's characteristics.
+    func discoverCharacteristics(
+        in service: RemoteService, of peer: Peer.ID
+    ) async throws(RequestError) -> [RemoteCharacteristic]
+
+    /// Finds a characteristic's descriptors.
+    func discoverDescriptors(
+        of characteristic: RemoteCharacteristic, of peer: Peer.ID
+    ) async throws(RequestError) -> [RemoteDescriptor]
+
+    /// Reads a value, however long it is.
+    func read(_ handle: UInt16, of peer: Peer.ID) async throws(RequestError) -> [UInt8]
+
+    /// Writes a value and waits for the answer; one that is too long for the link goes in prepared parts, each verified.
+    func write(_ value: [UInt8], to handle: UInt16, of peer: Peer.ID) async throws(RequestError)
+
+    /// Writes by a command, which nobody answers; false: the radio has no room for it now.
+    func writeWithoutResponse(_ value: [UInt8], to handle: UInt16, of peer: Peer.ID) throws(RadioError)
+        -> Bool
+
+    /// Pairs, or encrypts by the key of an earlier pairing.
+    func pair(_ peer: Peer.ID) async throws(RadioError)
+}

@@ -1,0 +1,61 @@
+/// A service of a peripheral, as its server tells it.
+public struct RemoteService: Hashable, Sendable {
+    /// Its type.
+    public var uuid: BluetoothUUID
+    /// Whether it is a primary service.
+    public var isPrimary: Bool
+    /// The handles from its declaration to its last attribute.
+    public var handles: ClosedRange<UInt16>
+
+    /// A service.
+    public init(uuid: BluetoothUUID, isPrimary: Bool = true, handles: ClosedRange<UInt16>) {
+        self.uuid = uuid
+        self.isPrimary = isPrimary
+        self.handles = handles
+    }
+}
+
+/// A characteristic of a peripheral, as its server tells it.
+public struct RemoteCharacteristic: Hashable, Sendable {
+    /// Its type.
+    public var uuid: BluetoothUUID
+    /// What may be done with it, as its declaration says.
+    public var properties: CharacteristicProperties
+    /// The handle of its declaration.
+    public var declaration: UInt16
+    /// The handle of its value.
+    public var handle: UInt16
+    /// The last handle that belongs to it.
+    public var end: UInt16
+
+    /// A characteristic.
+    public init(
+        uuid: BluetoothUUID, properties: CharacteristicProperties, declaration: UInt16, handle: UInt16,
+        end: UInt16
+    ) {
+        self.uuid = uuid
+        self.properties = properties
+        self.declaration = declaration
+        self.handle = handle
+        self.end = end
+    }
+
+    /// Where its descriptors are; nil: there is no room for any.
+    public var descriptorHandles: ClosedRange<UInt16>? {
+        handle < end ? (handle + 1)...end : nil
+    }
+}
+
+/// A descriptor of a peripheral, as its server tells it.
+public struct RemoteDescriptor: Hashable, Sendable {
+    /// Its type.
+    public var uuid: BluetoothUUID
+    /// Its handle.
+    public var handle: UInt16
+
+    /// A descriptor.
+    public init(uuid: BluetoothUUID, handle: UInt16) {
+        self.uuid = uuid
+        self.handle = handle
+    }
+}

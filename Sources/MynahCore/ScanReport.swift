@@ -1,0 +1,61 @@
+/// How a central listens.
+public struct ScanOptions: Hashable, Sendable {
+    /// Whether it asks scannable devices for their scan response.
+    public var isActive: Bool
+    /// Whether it hears each advertising event, or each device but once.
+    public var allowsDuplicates: Bool
+    /// The time between two windows of listening, and how long each is; the same: it listens all the time.
+    public var interval: Duration
+    /// How long each window is.
+    public var window: Duration
+
+    /// Asks for scan responses, hears each device once, and listens all the time, unless said.
+    public init(
+        isActive: Bool = true, allowsDuplicates: Bool = false, interval: Duration = .milliseconds(60),
+        window: Duration = .milliseconds(60)
+    ) {
+        self.isActive = isActive
+        self.allowsDuplicates = allowsDuplicates
+        self.interval = interval
+        self.window = window
+    }
+}
+
+/// Something that a central heard: one advertising PDU, whole.
+public struct ScanReport: Hashable, Sendable {
+    /// What may be done with its sender (Core Specification, Vol 6, Part B, 2.3.1).
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// Anyone may connect, and ask for more.
+        case connectable
+        /// One certain central may connect.
+        case directed
+        /// Anyone may ask for more.
+        case scannable
+        /// It may only be heard.
+        case nonConnectable
+        /// It is what was asked for.
+        case scanResponse
+    }
+
+    /// Who sent it: the identity address, where the radio resolved it.
+    public var address: DeviceAddress
+    /// What may be done with its sender.
+    public var kind: Kind
+    /// The AD structures.
+    public var data: [UInt8]
+    /// How loud it was, in dBm; nil: not known.
+    public var rssi: Int8?
+    /// Whether it came by extended advertising, with up to 1650 bytes.
+    public var isExtended: Bool
+
+    /// A report.
+    public init(
+        address: DeviceAddress, kind: Kind, data: [UInt8], rssi: Int8? = nil, isExtended: Bool = false
+    ) {
+        self.address = address
+        self.kind = kind
+        self.data = data
+        self.rssi = rssi
+        self.isExtended = isExtended
+    }
+}

@@ -1,0 +1,96 @@
+import MynahCore
+import MynahSupport
+
+/// Finds the characteristics of a service (Core Specification, Vol 3, Part G, 4.6.1).
+struct CharacteristicDiscovery: GATTProcedure {
+    private let end: UInt16
+    private var walk: HandleWalk
+    private var found: [RemoteCharacteristic] = []
+
+    init(in handles: ClosedRange<UInt16>) {
+        walk = HandleWalk(handles)
+        end = handles.upperBound
+    }
+
+    mutating func begin() -> GATTStep { next() }
+
+    private func next() -> GATTStep {
+        guard let rest = walk.rest else { return .done(.characteristics(found)) }
+        return .ask(ATTClientPDU.readByType(rest, AttributeType.characteristic))
+    }
+
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep {
+        switch answer {
+        case .failure(.attributeNotFound): return .done(.characteristics(found))
+        case .failure(let error): return .failed(.refused(error))
+        case .success(let bytes):
+            guard takeDeclarations(bytes) else {
+                return .violated("the peripheral told characteristics that cannot be")
+            }
+            return next()
+        }
+    }
+
+    private mutating func takeDeclarations(_ bytes: [UInt8]) -> Bool {
+        var reader = ByteReader(bytes)
+        guard let length = reader.readUInt8(), length == 7 || length == 21, !reader.isAtEnd else {
+            return false
+        }
+        while !reader.isAtEnd {
+            guard let declaration = reader.readUInt16(), let properties = reader.readUInt8(),
+                let handle = reader.readUInt16(), let type = reader.readBytes(Int(length) - 5),
+                let uuid = BluetoothUUID(littleEndian: type), declaration < handle, handle <= end,
+                // Where the walk goes on: behind the value, which is no declaration.
+                walk.take(declaration...handle)
+            else { return false }
+            // Those before it end where it begins; by the walk it begins behind their values.
+            if let last = found.indices.last { found[last].end = declaration - 1 }
+            found.append(
+                RemoteCharacteristic(
+                    uuid: uuid, properties: CharacteristicProperties(rawValue: UInt16(properties)),
+                    declaration: declaration, handle: handle, end: end))
+        }
+        return true
+    }
+}
+
+/// Finds the descriptors in a range of handles (4.7.1).
+struct DescriptorDiscovery: GATTProcedure {
+    private var walk: HandleWalk
+    private var found: [RemoteDescriptor] = []
+
+    init(in handles: ClosedRange<UInt16>) {
+        walk = HandleWalk(handles)
+    }
+
+    mutating func begin() -> GATTStep { next() }
+
+    private func next() -> GATTStep {
+        guard let rest = walk.rest else { return .done(.descriptors(found)) }
+        return .ask(ATTClientPDU.findInformation(rest))
+    }
+
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep {
+        switch answer {
+        case .failure(.attributeNotFound): return .done(.descriptors(found))
+        case .failure(let error): return .failed(.refused(error))
+        case .success(let bytes):
+            guard takePairs(bytes) else { return .violated("the peripheral told descriptors that cannot be") }
+            return next()
+        }
+    }
+
+    private mutating func takePairs(_ bytes: [UInt8]) -> Bool {
+        var reader = ByteReader(bytes)
+        guard let format = reader.readUInt8(), format == 1 || format == 2, !reader.isAtEnd else {
+            return false
+        }
+        while !reader.isAtEnd {
+            guard let handle = reader.readUInt16(), let type = reader.readBytes(format == 1 ? 2 : 16),
+                let uuid = BluetoothUUID(littleEndian: type), walk.take(handle...handle)
+            else { return false }
+            found.append(RemoteDescriptor(uuid: uuid, handle: handle))
+        }
+        return true
+    }
+}

@@ -1,0 +1,59 @@
+import MynahCore
+import MynahSupport
+
+/// Finds the services that a service includes (Core Specification, Vol 3, Part G, 4.5.1).
+///
+/// A UUID of 128 bits does not stand in the declaration: it is read where the included service declares itself.
+struct IncludeDiscovery: GATTProcedure {
+    private var walk: HandleWalk
+    private var found: [RemoteService] = []
+    /// Included services whose type is still to be read.
+    private var unnamed: [ClosedRange<UInt16>] = []
+
+    init(in handles: ClosedRange<UInt16>) {
+        walk = HandleWalk(handles)
+    }
+
+    mutating func begin() -> GATTStep { next() }
+
+    private func next() -> GATTStep {
+        if let handles = unnamed.first { return .ask(ATTClientPDU.read(handles.lowerBound)) }
+        guard let rest = walk.rest else { return .done(.services(found)) }
+        return .ask(ATTClientPDU.readByType(rest, AttributeType.include))
+    }
+
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep {
+        switch answer {
+        case .failure(.attributeNotFound) where unnamed.isEmpty: return .done(.services(found))
+        case .failure(let error): return .failed(.refused(error))
+        case .success(let bytes):
+            let isRight = unnamed.isEmpty ? takeDeclarations(bytes) : takeType(bytes)
+            return isRight ? next() : .violated("the peripheral told included services that cannot be")
+        }
+    }
+
+    private mutating func takeDeclarations(_ bytes: [UInt8]) -> Bool {
+        var reader = ByteReader(bytes)
+        guard let length = reader.readUInt8(), length == 6 || length == 8, !reader.isAtEnd else {
+            return false
+        }
+        while !reader.isAtEnd {
+            guard let declaration = reader.readUInt16(), walk.take(declaration...declaration),
+                let handles = reader.readHandles()
+            else { return false }
+            if length == 6 {
+                unnamed.append(handles)
+            } else {
+                guard let number = reader.readUInt16() else { return false }
+                found.append(RemoteService(uuid: BluetoothUUID(number), isPrimary: false, handles: handles))
+            }
+        }
+        return true
+    }
+
+    private mutating func takeType(_ bytes: [UInt8]) -> Bool {
+        guard let uuid = BluetoothUUID(littleEndian: bytes) else { return false }
+        found.append(RemoteService(uuid: uuid, isPrimary: false, handles: unnamed.removeFirst()))
+        return true
+    }
+}

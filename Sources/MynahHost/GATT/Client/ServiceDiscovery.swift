@@ -1,0 +1,74 @@
+import MynahCore
+import MynahSupport
+
+/// Finds services: all, or those of one type (Core Specification, Vol 3, Part G, 4.4.1 and 4.4.2).
+struct ServiceDiscovery: GATTProcedure {
+    private let isPrimary: Bool
+    private let uuid: BluetoothUUID?
+    private var walk = HandleWalk(0x0001...0xFFFF)
+    private var found: [RemoteService] = []
+
+    /// Primary services, all unless a type is named.
+    init(of uuid: BluetoothUUID? = nil) {
+        isPrimary = true
+        self.uuid = uuid
+    }
+
+    private init(isPrimary: Bool) {
+        self.isPrimary = isPrimary
+        uuid = nil
+    }
+
+    /// All secondary services.
+    static let secondary = ServiceDiscovery(isPrimary: false)
+
+    mutating func begin() -> GATTStep { next() }
+
+    private func next() -> GATTStep {
+        guard let rest = walk.rest else { return .done(.services(found)) }
+        guard let uuid else {
+            return .ask(
+                ATTClientPDU.readByGroupType(
+                    rest, isPrimary ? AttributeType.primaryService : AttributeType.secondaryService))
+        }
+        return .ask(ATTClientPDU.findByTypeValue(rest, type: 0x2800, value: ATTClientPDU.onAir(uuid)))
+    }
+
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep {
+        switch answer {
+        case .failure(.attributeNotFound): return .done(.services(found))
+        case .failure(.unsupportedGroupType) where !isPrimary,
+            .failure(.requestNotSupported) where !isPrimary:
+            return .done(.services(found))
+        case .failure(let error): return .failed(.refused(error))
+        case .success(let bytes):
+            var reader = ByteReader(bytes)
+            guard uuid == nil ? takeGroups(&reader) : takeHandles(&reader) else {
+                return .violated("the peripheral told services that cannot be")
+            }
+            return next()
+        }
+    }
+
+    private mutating func takeGroups(_ reader: inout ByteReader) -> Bool {
+        guard let length = reader.readUInt8(), length == 6 || length == 20, !reader.isAtEnd else {
+            return false
+        }
+        while !reader.isAtEnd {
+            guard let handles = reader.readHandles(), let bytes = reader.readBytes(Int(length) - 4),
+                let uuid = BluetoothUUID(littleEndian: bytes), walk.take(handles)
+            else { return false }
+            found.append(RemoteService(uuid: uuid, isPrimary: isPrimary, handles: handles))
+        }
+        return true
+    }
+
+    private mutating func takeHandles(_ reader: inout ByteReader) -> Bool {
+        guard let uuid, !reader.isAtEnd else { return false }
+        while !reader.isAtEnd {
+            guard let handles = reader.readHandles(), walk.take(handles) else { return false }
+            found.append(RemoteService(uuid: uuid, handles: handles))
+        }
+        return true
+    }
+}

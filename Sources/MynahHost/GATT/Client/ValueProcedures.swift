@@ -1,0 +1,126 @@
+import MynahCore
+import MynahSupport
+
+/// Agrees on an MTU (Core Specification, Vol 3, Part G, 4.3.1).
+struct MTUExchange: GATTProcedure {
+    let ownMTU: Int
+
+    mutating func begin() -> GATTStep { .ask(ATTClientPDU.exchangeMTU(UInt16(clamping: ownMTU))) }
+
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep {
+        switch answer {
+        // A server that does not exchange stays with the default (Part F, 3.4.2.2).
+        case .failure(.requestNotSupported): return .done(.mtu(GATT.defaultMTU))
+        case .failure(let error): return .failed(.refused(error))
+        case .success(let bytes):
+            var reader = ByteReader(bytes)
+            guard let theirs = reader.readUInt16(), reader.isAtEnd else {
+                return .violated("the peripheral told no MTU")
+            }
+            return .done(.mtu(max(GATT.defaultMTU, min(ownMTU, Int(theirs)))))
+        }
+    }
+}
+
+/// Reads a value, however long it is (4.8.1 and 4.8.3).
+struct ValueRead: GATTProcedure {
+    let handle: UInt16
+    let mtu: Int
+    private var value: [UInt8] = []
+
+    init(_ handle: UInt16, mtu: Int) {
+        self.handle = handle
+        self.mtu = mtu
+    }
+
+    mutating func begin() -> GATTStep { .ask(ATTClientPDU.read(handle)) }
+
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep {
+        switch answer {
+        // The value ended with the last answer, or grew shorter since.
+        case .failure(.invalidOffset) where !value.isEmpty, .failure(.attributeNotLong) where !value.isEmpty:
+            return .done(.bytes(value))
+        case .failure(let error): return .failed(.refused(error))
+        case .success(let bytes):
+            value += bytes
+            guard value.count <= GATT.maximumValueLength else {
+                return .violated(
+                    "the peripheral told a value of more than \(GATT.maximumValueLength) bytes")
+            }
+            guard bytes.count >= mtu - 1, value.count < GATT.maximumValueLength else {
+                return .done(.bytes(value))
+            }
+            return .ask(ATTClientPDU.readBlob(handle, offset: UInt16(clamping: value.count)))
+        }
+    }
+}
+
+/// Writes a value and waits for the answer: in one request, or in prepared parts where it is too long for that (4.9.3 to 4.9.5).
+///
+/// Each part comes back with the answer and is compared; one that came back otherwise cancels them all.
+struct ValueWrite: GATTProcedure {
+    private enum State: Hashable, Sendable {
+        case writing
+        case preparing(offset: Int, part: [UInt8])
+        case executing
+        case cancelling(RequestError)
+    }
+
+    let handle: UInt16
+    let value: [UInt8]
+    let mtu: Int
+    private var state = State.writing
+
+    init(_ handle: UInt16, _ value: [UInt8], mtu: Int) {
+        self.handle = handle
+        self.value = value
+        self.mtu = mtu
+    }
+
+    mutating func begin() -> GATTStep {
+        guard value.count <= GATT.maximumValueLength else {
+            return .failed(
+                .failed(
+                    RadioError(
+                        .valueTooLong,
+                        "the value has \(value.count) bytes and no value has more than \(GATT.maximumValueLength)"
+                    )))
+        }
+        guard value.count > mtu - 3 else { return .ask(ATTClientPDU.write(handle, value)) }
+        return prepare(at: 0)
+    }
+
+    private mutating func prepare(at offset: Int) -> GATTStep {
+        let part = Array(value[offset..<min(offset + mtu - 5, value.count)])
+        state = .preparing(offset: offset, part: part)
+        return .ask(ATTClientPDU.prepareWrite(handle, offset: UInt16(clamping: offset), part))
+    }
+
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep {
+        switch (state, answer) {
+        case (.cancelling(let error), _): return .failed(error)
+        case (.writing, .failure(let error)), (.executing, .failure(let error)):
+            return .failed(.refused(error))
+        case (.writing, .success), (.executing, .success): return .done(.none)
+        case (.preparing, .failure(let error)): return cancel(.refused(error))
+        case (.preparing(let offset, let part), .success(let bytes)):
+            guard
+                bytes.elementsEqual(
+                    ATTClientPDU.prepareWrite(handle, offset: UInt16(clamping: offset), part).dropFirst())
+            else {
+                return cancel(
+                    .failed(
+                        RadioError(
+                            .protocolViolation, "the peripheral took another value than it was sent")))
+            }
+            guard offset + part.count == value.count else { return prepare(at: offset + part.count) }
+            state = .executing
+            return .ask(ATTClientPDU.executeWrite(isCancelled: false))
+        }
+    }
+
+    private mutating func cancel(_ error: RequestError) -> GATTStep {
+        state = .cancelling(error)
+        return .ask(ATTClientPDU.executeWrite(isCancelled: true))
+    }
+}

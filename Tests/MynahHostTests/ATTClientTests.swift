@@ -1,0 +1,199 @@
+import MynahCore
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@testable import MynahHost
+
+/// A client in a test's hands, in hexadecimal.
+struct ClientRig {
+    var client = ATTClient()
+    var ended: [Result<GATTValue, RequestError>] = []
+    var notified: [String] = []
+
+    private mutating func keep(_ actions: [ATTClient.Action]) -> [String] {
+        var sent: [String] = []
+        for action in actions {
+            switch action {
+            case .send(let bytes): sent.append(Hex.encode(bytes))
+            case .ended(_, let result): ended.append(result)
+            case .notified(let handle, let value, let delivery):
+                notified.append("\(handle) \(Hex.encode(value)) \(delivery.rawValue)")
+            }
+        }
+        return sent
+    }
+
+    mutating func start(_ procedure: any GATTProcedure) -> [String] { keep(client.add(procedure).1) }
+
+    mutating func hear(_ hex: String) throws -> [String] {
+        keep(client.receive(try #require(Hex.decode(hex))))
+    }
+
+    mutating func timeOut() -> [String] { keep(client.timedOut(client.transaction)) }
+}
+
+@Suite struct ATTClientTests {
+    @Test func `one request is under way at a time, and the next follows its answer`() throws {
+        var rig = ClientRig()
+        #expect(rig.start(ValueRead(3, mtu: 23)) == ["0A0300"])
+        #expect(rig.start(ValueRead(5, mtu: 23)) == [])
+        #expect(try rig.hear("0B 01") == ["0A0500"])
+        #expect(try rig.hear("0B 02") == [])
+        #expect(rig.ended == [.success(.bytes([1])), .success(.bytes([2]))])
+    }
+
+    @Test func `an answer to another request than was sent is dropped`() throws {
+        var rig = ClientRig()
+        _ = rig.start(ValueRead(3, mtu: 23))
+        #expect(try rig.hear("13") == [])
+        #expect(try rig.hear("01 08 0300 0A") == [])
+        #expect(try rig.hear("01 0A 0300") == [])
+        #expect(rig.ended == [])
+        #expect(try rig.hear("01 0A 0300 02") == [])
+        #expect(rig.ended == [.failure(.refused(.readNotPermitted))])
+        #expect(try rig.hear("0B 01") == [])
+        #expect(rig.ended.count == 1)
+    }
+
+    @Test func `a transaction that is not completed in time is the bearer's last`() throws {
+        var rig = ClientRig()
+        _ = rig.start(ValueRead(3, mtu: 23))
+        _ = rig.start(ValueRead(5, mtu: 23))
+        #expect(rig.timeOut() == [])
+        #expect(rig.ended.count == 2)
+        #expect(rig.start(ValueRead(7, mtu: 23)) == [])
+        for end in rig.ended {
+            guard case .failure(.failed(let error)) = end else {
+                Issue.record("\(end) is no failure")
+                continue
+            }
+            #expect(error.code == .timedOut)
+        }
+        #expect(rig.ended.count == 3)
+    }
+
+    @Test func `a timeout of a transaction that was answered is none`() throws {
+        var rig = ClientRig()
+        _ = rig.start(ValueRead(3, mtu: 23))
+        let first = rig.client.transaction
+        _ = try rig.hear("0B 01")
+        _ = rig.start(ValueRead(5, mtu: 23))
+        #expect(rig.client.timedOut(first) == [])
+        #expect(!rig.client.isDead)
+    }
+
+    @Test func `notifications are told, and indications confirmed after they were`() throws {
+        var rig = ClientRig()
+        #expect(try rig.hear("1B 0C00 1648") == [])
+        #expect(try rig.hear("1D 0D00 01") == ["1E"])
+        #expect(try rig.hear("23 0C00 0100 AA 0D00 0200 BBCC") == [])
+        #expect(
+            rig.notified == [
+                "12 1648 notification", "13 01 indication", "12 AA notification", "13 BBCC notification",
+            ])
+    }
+
+    @Test(arguments: ["", "1B", "1B0C", "1D0C", "23", "230C00", "230C00FF00AA", "01", "03", "1E", "FF"])
+    func `what is cut off is dropped without a word`(hex: String) throws {
+        var rig = ClientRig()
+        #expect(try rig.hear(hex) == [])
+        #expect(rig.notified == [])
+    }
+
+    @Test func `a client takes what a server sends, and nothing else`() {
+        for opcode in [0x01, 0x03, 0x13, 0x1B, 0x1D, 0x23] as [UInt8] { #expect(ATTClient.takes(opcode)) }
+        for opcode in [0x02, 0x12, 0x1E, 0x52, 0xD2, 0x53] as [UInt8] { #expect(!ATTClient.takes(opcode)) }
+    }
+
+    @Test(arguments: [("03 0502", 517), ("03 B900", 185), ("03 0500", 23), ("01 02 0000 06", 23)])
+    func `the MTU is the smaller one, and never less than 23`(answer: String, mtu: Int) throws {
+        var rig = ClientRig()
+        #expect(rig.start(MTUExchange(ownMTU: 517)) == ["020502"])
+        _ = try rig.hear(answer)
+        #expect(rig.ended == [.success(.mtu(mtu))])
+    }
+
+    @Test func `a long value is read on until an answer is not full`() throws {
+        var rig = ClientRig()
+        let full = String(repeating: "AA", count: 22)
+        #expect(rig.start(ValueRead(3, mtu: 23)) == ["0A0300"])
+        #expect(try rig.hear("0B" + full) == ["0C03001600"])
+        #expect(try rig.hear("0D" + full) == ["0C03002C00"])
+        #expect(try rig.hear("0D BB") == [])
+        #expect(rig.ended == [.success(.bytes(Array(repeating: 0xAA, count: 44) + [0xBB]))])
+    }
+
+    @Test(arguments: ["01 0C 0300 07", "01 0C 0300 0B", "0D"])
+    func `a value that just fills an answer ends there`(answer: String) throws {
+        var rig = ClientRig()
+        _ = rig.start(ValueRead(3, mtu: 23))
+        _ = try rig.hear("0B" + String(repeating: "AA", count: 22))
+        _ = try rig.hear(answer)
+        #expect(rig.ended == [.success(.bytes(Array(repeating: 0xAA, count: 22)))])
+    }
+
+    @Test func `a server that reads on for ever is stopped behind 512 bytes`() throws {
+        var rig = ClientRig()
+        _ = rig.start(ValueRead(3, mtu: 23))
+        let full = String(repeating: "AA", count: 22)
+        var asked = try rig.hear("0B" + full)
+        var count = 1
+        while !asked.isEmpty, count < 100 {
+            asked = try rig.hear("0D" + full)
+            count += 1
+        }
+        #expect(count == 24)
+        guard case .failure(.failed(let error))? = rig.ended.first else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(error.code == .protocolViolation)
+    }
+
+    @Test func `a short value is written in one request`() throws {
+        var rig = ClientRig()
+        #expect(rig.start(ValueWrite(3, [1, 2], mtu: 23)) == ["1203000102"])
+        _ = try rig.hear("13")
+        #expect(rig.ended == [.success(.none)])
+    }
+
+    @Test func `a long value is written in parts, each compared with what came back`() throws {
+        var rig = ClientRig()
+        let value = (0..<21).map { UInt8($0) }
+        let (first, second) = (Hex.encode(value.prefix(18)), Hex.encode(value.dropFirst(18)))
+        #expect(rig.start(ValueWrite(3, value, mtu: 23)) == ["1603000000" + first])
+        #expect(try rig.hear("1703000000" + first) == ["1603001200" + second])
+        #expect(try rig.hear("1703001200" + second) == ["1801"])
+        #expect(try rig.hear("19") == [])
+        #expect(rig.ended == [.success(.none)])
+    }
+
+    @Test(arguments: ["17 0300 0000 AA", "17 0400 0000", "17"])
+    func `a part that came back otherwise cancels them all`(answer: String) throws {
+        var rig = ClientRig()
+        _ = rig.start(ValueWrite(3, Array(repeating: 1, count: 30), mtu: 23))
+        #expect(try rig.hear(answer) == ["1800"])
+        #expect(rig.ended == [])
+        _ = try rig.hear("19")
+        guard case .failure(.failed(let error))? = rig.ended.first else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(error.code == .protocolViolation)
+    }
+
+    @Test func `a refused part cancels them all, and its error is told`() throws {
+        var rig = ClientRig()
+        _ = rig.start(ValueWrite(3, Array(repeating: 1, count: 30), mtu: 23))
+        #expect(try rig.hear("01 16 0300 03") == ["1800"])
+        _ = try rig.hear("01 18 0000 0E")
+        #expect(rig.ended == [.failure(.refused(.writeNotPermitted))])
+    }
+
+    @Test func `a value of more than 512 bytes is not even tried`() {
+        var rig = ClientRig()
+        #expect(rig.start(ValueWrite(3, Array(repeating: 1, count: 513), mtu: 517)) == [])
+        #expect(rig.ended.count == 1)
+    }
+}
