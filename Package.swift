@@ -90,7 +90,8 @@ let package = Package(
             dependencies: ["Mynah", "MynahBlueZ", "MynahCore", "MynahSupport"],
             path: "Tests/Bench/update-value"),
         .target(
-            name: "MynahTestSupport", dependencies: ["MynahCore", "MynahSupport"], path: "Tests/TestSupport"),
+            name: "MynahTestSupport", dependencies: ["MynahCore", "MynahHCI", "MynahSupport"],
+            path: "Tests/TestSupport"),
         .target(
             name: "MynahBlueZStandIn", dependencies: ["MynahDBus", "MynahSupport"], path: "Tests/BlueZStandIn"
         ),

@@ -1,0 +1,92 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// What the system's calls on descriptors look like from here.
+enum Descriptor {
+    /// What a call that moves bytes came to.
+    enum Outcome: Equatable {
+        case moved(Int)
+        /// Not now.
+        case blocked
+        /// The other side has ended it.
+        case ended
+        case failed(Int32)
+    }
+
+    /// Never blocks, and is not inherited.
+    static func prepare(_ descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL, 0) | O_NONBLOCK)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
+
+    /// A socket of this kind, or what went wrong.
+    static func socket(_ domain: Int32, _ type: Int32, _ number: Int32 = 0) -> Result<Int32, SystemError> {
+        #if canImport(Glibc)
+            let made = Glibc.socket(domain, type, number)
+        #else
+            let made = Musl.socket(domain, type, number)
+        #endif
+        guard made >= 0 else { return .failure(SystemError(errno)) }
+        prepare(made)
+        return .success(made)
+    }
+
+    /// What `SOCK_STREAM` and its like are as numbers, whatever type the C library gives them.
+    static let stream = 1 as Int32
+    static let raw = 3 as Int32
+    static let sequencedPackets = 5 as Int32
+
+    static func receive(_ descriptor: Int32, into buffer: inout [UInt8], flags: Int32 = 0) -> Outcome {
+        outcome(recv(descriptor, &buffer, buffer.count, flags), endsAtZero: true)
+    }
+
+    static func send(_ descriptor: Int32, _ bytes: borrowing [UInt8]) -> Outcome {
+        let count = bytes.count
+        #if canImport(Glibc)
+            return outcome(Glibc.send(descriptor, bytes, count, Int32(MSG_NOSIGNAL)), endsAtZero: false)
+        #else
+            return outcome(Musl.send(descriptor, bytes, count, Int32(MSG_NOSIGNAL)), endsAtZero: false)
+        #endif
+    }
+
+    static func outcome(_ count: Int, endsAtZero: Bool) -> Outcome {
+        if count > 0 || count == 0 && !endsAtZero { return .moved(count) }
+        if count == 0 { return .ended }
+        switch errno {
+        case EAGAIN, EINTR: return .blocked
+        case EPIPE, ECONNRESET: return .ended
+        default: return .failed(errno)
+        }
+    }
+
+    /// Calls `body` with an address of the Unix domain; nil: the path is too long for one.
+    static func withUnixAddress<Result>(
+        _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result? {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        let room = MemoryLayout.size(ofValue: address.sun_path)
+        guard bytes.count < room, !bytes.isEmpty else { return nil }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+}
+
+/// A number of `errno`, and what the system calls it.
+struct SystemError: Error, Hashable, CustomStringConvertible {
+    var number: Int32
+
+    init(_ number: Int32) {
+        self.number = number
+    }
+
+    var description: String { String(cString: strerror(number)) }
+}

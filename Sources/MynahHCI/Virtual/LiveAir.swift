@@ -1,0 +1,177 @@
+import MynahSupport
+
+/// An air that several threads use at once, and whose time passes: the clock's, or a test's.
+///
+/// Who sends does the air's work in the same call: between two hosts of one process there is no thread to wait for. A thread of its
+/// own has only what becomes due, and sleeps until then.
+public final class LiveAir: Sendable {
+    /// Who moves the time.
+    public enum Time: Hashable, Sendable {
+        /// The system's clock.
+        case real
+        /// Whoever calls `advance(by:)`.
+        case manual
+    }
+
+    private enum Delivery {
+        case packet(PacketReceiver, H4Packet)
+        case frame(AirFrame)
+    }
+
+    private struct State {
+        var air: Air
+        var receivers: [Station: PacketReceiver] = [:]
+        var elsewhere: (@Sendable (AirFrame) -> Void)?
+        /// What waits to be delivered, in the order of the air.
+        var deliveries: [Delivery] = []
+        /// Somebody is delivering, and will go on until nothing waits.
+        var isDelivering = false
+        /// For when the alarm is set.
+        var armed: AirTime?
+    }
+
+    private let state: Lock<State>
+    private let start: Int64?
+    private let loop: EventLoop
+    private let alarm: Lock<EventLoop.Alarm?>
+
+    /// An empty air; whatever is drawn on it follows from the seed.
+    public init(seed: UInt64 = .random(in: .min ... .max), time: Time = .real) {
+        state = Lock(State(air: Air(seed: seed)))
+        loop = .shared
+        start = time == .real ? EventLoop.now : nil
+        alarm = Lock(nil)
+        guard time == .real else { return }
+        let made = loop.alarm { [weak self] in self?.ring() }
+        alarm.withLock { $0 = made }
+    }
+
+    deinit {
+        if let alarm = alarm.withLock({ $0 }) { loop.remove(alarm) }
+    }
+
+    /// A new controller on it, switched on whenever the transport is opened.
+    public func transport(_ configuration: ControllerConfiguration) -> VirtualTransport {
+        VirtualTransport(air: self, configuration: configuration)
+    }
+
+    /// How many controllers of this process are on it.
+    public var count: Int { state.withLock { $0.air.count } }
+
+    /// What time it is on it.
+    public var now: AirTime { state.withLock { $0.air.now } }
+
+    /// Lets time pass, where nobody else does.
+    public func advance(by microseconds: Int64) {
+        precondition(start == nil, "the clock moves the time of this air")
+        enter { air in air.advance(to: air.now + microseconds) }
+    }
+
+    /// Changes what the air is like: distances, loss.
+    public func change(_ body: (inout Air) -> Void) {
+        enter { air in
+            body(&air)
+            return []
+        }
+    }
+
+    // MARK: - Stations
+
+    func join(_ configuration: ControllerConfiguration, _ receiver: PacketReceiver) -> Station {
+        state.withLock { state in
+            let station = state.air.join(configuration)
+            state.receivers[station] = receiver
+            return station
+        }
+    }
+
+    func leave(_ station: Station) {
+        state.withLock { state in
+            state.air.leave(station)
+            state.receivers[station] = nil
+        }
+    }
+
+    func take(_ packet: H4Packet, of station: Station) {
+        enter { $0.take(packet, of: station) }
+    }
+
+    // MARK: - Other processes
+
+    func share(_ elsewhere: (@Sendable (AirFrame) -> Void)?) {
+        state.withLock { state in
+            state.elsewhere = elsewhere
+            state.air.isShared = elsewhere != nil
+        }
+    }
+
+    func take(_ frames: [AirFrame]) {
+        enter { air in frames.flatMap { air.take($0) } }
+    }
+
+    // MARK: - Work
+
+    private var clock: AirTime? {
+        start.map { AirTime(microseconds: EventLoop.now &- $0) }
+    }
+
+    private func ring() {
+        state.withLock { $0.armed = nil }
+        enter { _ in [] }
+    }
+
+    private func enter(_ body: (inout Air) -> [Air.Output]) {
+        let clock = clock
+        let (isMine, due) = state.withLock { state in
+            // What was due before comes before.
+            if let clock { Self.keep(state.air.advance(to: clock), &state) }
+            Self.keep(body(&state.air), &state)
+            var due: AirTime?
+            if clock != nil, let next = state.air.due, state.armed.map({ next < $0 }) ?? true {
+                state.armed = next
+                due = next
+            }
+            defer { if !state.deliveries.isEmpty { state.isDelivering = true } }
+            return (!state.isDelivering && !state.deliveries.isEmpty, due)
+        }
+        if let due, let start, let alarm = alarm.withLock({ $0 }) {
+            loop.set(alarm, by: start &+ due.microseconds)
+        }
+        if isMine { deliver() }
+    }
+
+    private static func keep(_ outputs: [Air.Output], _ state: inout State) {
+        for output in outputs {
+            switch output {
+            case .host(let station, let packet):
+                if let receiver = state.receivers[station] {
+                    state.deliveries.append(.packet(receiver, packet))
+                }
+            case .elsewhere(let frame): state.deliveries.append(.frame(frame))
+            }
+        }
+    }
+
+    /// Delivers until nothing waits, outside the lock: who is told something may send at once.
+    private func deliver() {
+        var batch: [Delivery] = []
+        while true {
+            let emptied = batch
+            let (taken, elsewhere) = state.withLock { state in
+                let taken = state.deliveries
+                state.deliveries = emptied
+                if taken.isEmpty { state.isDelivering = false }
+                return (taken, state.elsewhere)
+            }
+            guard !taken.isEmpty else { return }
+            for delivery in taken {
+                switch delivery {
+                case .packet(let receiver, let packet): receiver.tell(packet)
+                case .frame(let frame): elsewhere?(frame)
+                }
+            }
+            batch = taken
+            batch.removeAll(keepingCapacity: true)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+public import MynahCore
+import MynahSupport
+
+/// Connects a host with a virtual controller on an air, without anything between them.
+///
+/// Each opening switches a new controller on; closing switches it off, and those who had a link with it notice its silence.
+public final class VirtualTransport: HCITransport {
+    private struct State {
+        var station: Station?
+        var receiver: PacketReceiver?
+    }
+
+    private let air: LiveAir
+    private let configuration: ControllerConfiguration
+    private let state = Lock(State())
+
+    init(air: LiveAir, configuration: ControllerConfiguration) {
+        self.air = air
+        self.configuration = configuration
+    }
+
+    deinit { close() }
+
+    /// What the controller is called on the air; nil: it is switched off.
+    public var station: Station? { state.withLock { $0.station } }
+
+    /// Switches the controller on.
+    public func open(
+        receive: @escaping @Sendable (H4Packet) -> Void, ended: @escaping @Sendable (RadioError?) -> Void
+    ) async throws(RadioError) {
+        let receiver = PacketReceiver(receive: receive, ended: ended)
+        let isOpen = state.withLock { state in
+            guard state.receiver == nil else { return false }
+            state.receiver = receiver
+            state.station = air.join(configuration, receiver)
+            return true
+        }
+        guard isOpen else { throw RadioError(.invalidState, "the transport has been opened already") }
+    }
+
+    /// Hands a packet to the controller, which answers in this call.
+    public func send(_ packet: H4Packet) {
+        guard let station else { return }
+        air.take(packet, of: station)
+    }
+
+    /// Switches the controller off.
+    public func close() {
+        let (station, receiver) = state.withLock { state in
+            defer { state = State() }
+            return (state.station, state.receiver)
+        }
+        if let station { air.leave(station) }
+        receiver?.close()
+    }
+}

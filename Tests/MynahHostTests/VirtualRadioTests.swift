@@ -1,0 +1,103 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@testable import MynahHost
+
+/// Our host on a virtual controller, and a phone beside it on the same air.
+@Suite(.timeLimit(.minutes(1))) struct VirtualRadioTests {
+    static func address(_ number: UInt8) throws -> DeviceAddress {
+        try #require(DeviceAddress(littleEndian: [number, 0, 0, 0, 0, 0xC0], kind: .public))
+    }
+
+    /// A heart-rate monitor that is advertised.
+    static func play(
+        on transport: any HCITransport, _ sink: HostSink, name: String = "Mynah"
+    ) async throws -> HostRadio {
+        let radio = HostRadio(transport: transport)
+        _ = try await radio.start(DeviceIdentity(name: name), sink: sink)
+        _ = try await radio.publish([
+            ServiceDefinition(
+                uuid: "180D",
+                characteristics: [
+                    CharacteristicDefinition(uuid: "2A37", properties: [.read, .notify]),
+                    CharacteristicDefinition(uuid: "2A38", properties: .read, value: [1]),
+                ])
+        ])
+        var advertisement = Advertisement()
+        advertisement.localName = name
+        advertisement.serviceUUIDs = ["180D"]
+        advertisement.interval = .milliseconds(20)
+        _ = try await radio.advertise(advertisement)
+        return radio
+    }
+
+    /// What a phone does to the device: finds, connects, discovers, reads, subscribes.
+    static func look(at device: DeviceAddress, from phone: HCIProbe) async throws {
+        _ = try await phone.scan { $0.address == device }
+        let link = try await phone.connect(to: device)
+        #expect(try await phone.exchange("02 F700", of: link) == "030502")
+        #expect(
+            try await phone.exchange("10 0100 FFFF 0028", of: link)
+                == "11060100050000180600090001180A000F000D18")
+        #expect(try await phone.exchange("08 0A00 0F00 0328", of: link) == "09070B00120C00372A0E00020F00382A")
+        #expect(try await phone.exchange("0A 0C00", of: link) == "0B63")
+        #expect(try await phone.exchange("0A 0F00", of: link) == "0B01")
+        #expect(try await phone.exchange("12 0D00 0100", of: link) == "13")
+    }
+
+    @Test func `a phone finds the device, connects, discovers, reads and subscribes`() async throws {
+        let air = LiveAir()
+        let sink = HostSink()
+        let device = try Self.address(1)
+        let radio = try await Self.play(on: air.transport(ControllerConfiguration(address: device)), sink)
+        let phone = HCIProbe(air.transport(ControllerConfiguration(address: try Self.address(2))))
+        try await phone.open()
+        try await Self.look(at: device, from: phone)
+        #expect(sink.words.contains("subscribed notification"))
+        phone.transport.send(HCICommand(.disconnect, [0x40, 0, 0x13]).packet)
+        try await until { sink.words.contains("disconnected") }
+        await radio.stop()
+        phone.transport.close()
+        #expect(air.count == 0)
+    }
+
+    @Test func `time that nobody moves brings no advertisement`() async throws {
+        let air = LiveAir(seed: 1, time: .manual)
+        let device = try Self.address(1)
+        let radio = try await Self.play(
+            on: air.transport(ControllerConfiguration(address: device)), HostSink())
+        let phone = HCIProbe(air.transport(ControllerConfiguration(address: try Self.address(2))))
+        try await phone.open()
+        try await phone.command(.leSetScanParameters, "00 1000 1000 00 00")
+        try await phone.command(.leSetScanEnable, "01 00")
+        let before = air.now
+        air.advance(by: 30_000)
+        #expect(air.now - before == 30_000)
+        let report = try await phone.event { content in
+            guard case .advertisingReports(let reports) = content else { return nil as LEAdvertisingReport? }
+            return reports.first
+        }
+        #expect(report.address == device)
+        await radio.stop()
+    }
+
+    @Test func `a transport opens again, with a new controller, and tells nothing after it is closed`()
+        async throws
+    {
+        let air = LiveAir()
+        let transport = air.transport(ControllerConfiguration(address: try Self.address(1)))
+        let probe = HCIProbe(transport)
+        try await probe.open()
+        let first = transport.station
+        await #expect(throws: RadioError.self) { try await probe.open() }
+        transport.close()
+        #expect(air.count == 0)
+        transport.send(HCICommand(.reset).packet)
+        try await probe.open()
+        #expect(transport.station != first)
+        #expect(probe.ended.isEmpty)
+    }
+}
