@@ -22,7 +22,7 @@ extension HostRadio {
     func command(_ opcode: HCIOpcode, _ parameters: [UInt8], _ doing: String) async throws(RadioError)
         -> [UInt8]
     {
-        guard state == .starting || state == .running else {
+        guard state.isAttached else {
             throw RadioError(.lost, "the radio was stopped while \(doing)")
         }
         let number = commands.add(HCICommand(opcode, parameters))
@@ -57,6 +57,9 @@ extension HostRadio {
         guard run == self.run else { return }
         commands.forget(number)
         waiters.removeValue(forKey: number)?.resume(returning: .failure(.timedOut))
+        // One that says nothing any more is no controller.
+        lose(
+            RadioError(.lost, "the controller did not answer within \(options.commandTimeout)"), run)
     }
 
     /// A command was answered: with what it returns, or with a status alone.

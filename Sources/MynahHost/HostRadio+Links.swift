@@ -6,7 +6,7 @@ import MynahSupport
 // What the controller tells.
 extension HostRadio {
     func take(_ packet: H4Packet, _ run: Int) {
-        guard run == self.run, state == .starting || state == .running else { return }
+        guard run == self.run, state.isAttached else { return }
         logger.trace("received", metadata: ["type": "\(packet.type)", "body": "\(Hex.encode(packet.body))"])
         switch packet.type {
         case .event:

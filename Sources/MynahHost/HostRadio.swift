@@ -18,6 +18,8 @@ public actor HostRadio: PeripheralRadio {
         public var commandTimeout: Duration = .seconds(5)
         /// How long a central may take to confirm an indication (Vol 3, Part F, 3.3.3).
         public var transactionTimeout: Duration = .seconds(30)
+        /// How long the radio waits before it looks for a controller that it lost; twice as long each time, up to 5 s.
+        public var recoveryPause: Duration = .milliseconds(250)
         /// How many packets wait for the controller before a value is refused.
         public var queueLimit = 64
 
@@ -34,7 +36,13 @@ public actor HostRadio: PeripheralRadio {
         case stopped
         case starting
         case running
+        /// The controller is gone, and is looked for again.
         case lost
+        /// It is there again, and is brought up.
+        case recovering
+
+        /// Whether a controller is at the other end.
+        var isAttached: Bool { self == .starting || self == .running || self == .recovering }
     }
 
     let transport: any HCITransport
@@ -59,8 +67,10 @@ public actor HostRadio: PeripheralRadio {
     var isFull = false
     var ownAddress: DeviceAddress?
     var serviceChanged: AttributeKey?
-    /// Changes with each start, so that a late timeout says nothing of a later run.
+    /// Changes with each controller that is opened, so that what is late says nothing of a later one.
     var run = 0
+    /// Looks for a controller that was lost.
+    var recovery: Task<Void, Never>?
 
     /// A radio that is not started; `sleep` moves its time.
     public init(
@@ -84,25 +94,18 @@ public actor HostRadio: PeripheralRadio {
             throw RadioError(.invalidState, "the radio has been started already")
         }
         state = .starting
-        run += 1
-        let run = run
-        let inbox = PacketInbox()
         self.identity = identity
         self.sink = sink
         do throws(RadioError) {
-            try await transport.open(
-                receive: { [weak self] packet in
-                    guard let self, inbox.append(packet) else { return }
-                    Task { await self.empty(inbox, run) }
-                },
-                ended: { [weak self] error in
-                    guard let self else { return }
-                    Task { await self.transportEnded(error, run) }
-                })
+            try await openTransport()
             try await bringUp()
         } catch {
+            transport.close()
             await stop()
             throw error
+        }
+        guard state == .starting else {
+            throw RadioError(.lost, "the radio was stopped while it was started")
         }
         publishOwnServices()
         capabilities.name = options.name
@@ -124,6 +127,8 @@ public actor HostRadio: PeripheralRadio {
             }
         }
         state = .stopped
+        recovery?.cancel()
+        recovery = nil
         transport.close()
         failWaiters()
         forgetLinks(isTold: false)
@@ -135,25 +140,6 @@ public actor HostRadio: PeripheralRadio {
         advertisement = nil
         isFull = false
         sink = nil
-    }
-
-    private func empty(_ inbox: PacketInbox, _ run: Int) {
-        while true {
-            let packets = inbox.takeAll()
-            guard !packets.isEmpty else { return }
-            for packet in packets { take(packet, run) }
-        }
-    }
-
-    private func transportEnded(_ error: RadioError?, _ run: Int) {
-        guard run == self.run, state == .running || state == .starting else { return }
-        let wasRunning = state == .running
-        state = .lost
-        failWaiters()
-        guard wasRunning else { return }
-        forgetLinks(isTold: true)
-        tell(.lost(error ?? RadioError(.lost, "the controller is gone: its transport was closed")))
-        tell(.stateChanged(.unsupported))
     }
 
     func failWaiters() {

@@ -19,6 +19,7 @@ final class HostSink: RadioSink {
             switch event {
             case .stateChanged(let new): state.words.append("state \(new)")
             case .lost(let error): state.words.append("lost: \(error.message)")
+            case .recovered: state.words.append("recovered")
             case .connected(let peer): state.words.append("connected \(peer.address?.description ?? "")")
             case .disconnected: state.words.append("disconnected")
             case .mtuChanged(_, let mtu): state.words.append("mtu \(mtu)")
@@ -314,6 +315,57 @@ struct HostRig {
             _ = try await radio.send([1], of: key, as: .asSubscribed, to: nil)
         }
         await rig.radio.stop()
+    }
+
+    @Test func `a controller that comes back is brought up, and the device is as it was`() async throws {
+        let rig = try await HostRig()
+        var advertisement = Advertisement()
+        advertisement.localName = "Mynah"
+        let report = try await rig.radio.advertise(advertisement)
+        try await rig.subscribe()
+        rig.controller.state.withLock { $0.refused[HCIOpcode.reset.rawValue] = 0x0C }
+        rig.controller.end()
+        // The first look finds one that is not ready, the second, after twice the pause, one that is.
+        try await until { rig.clock.pauses.contains(.milliseconds(250)) }
+        rig.controller.state.withLock { $0.commands = [] }
+        rig.clock.advance(by: .milliseconds(250))
+        try await until { rig.clock.pauses.contains(.milliseconds(500)) }
+        #expect(rig.controller.state.withLock { $0.commands.map(\.opcode) } == [.reset])
+        rig.controller.state.withLock { $0.refused = [:] }
+        rig.clock.advance(by: .milliseconds(500))
+        try await rig.wait(for: "recovered")
+        #expect(
+            rig.sink.words.drop { !$0.hasPrefix("unsubscribed") } == [
+                "unsubscribed", "disconnected", "lost: the controller is gone: its transport was closed",
+                "state unsupported", "state poweredOn", "recovered",
+            ])
+        let commands = rig.controller.state.withLock { $0.commands }
+        #expect(commands.last { $0.opcode == .leSetAdvertisingEnable }?.parameters == [1])
+        let data = try #require(commands.last { $0.opcode == .leSetAdvertisingData }?.parameters)
+        #expect(Array(data.dropFirst().prefix(Int(data[0]))) == report.data)
+        // The services are where they were, and nobody is subscribed any more.
+        rig.controller.connect()
+        #expect(try await rig.exchange("0A 1100") == ["4:0B01"])
+        #expect(try await rig.exchange("0A 0D00") == ["4:0B0000"])
+        await rig.radio.stop()
+    }
+
+    @Test func `a controller that falls silent is one that is gone`() async throws {
+        let rig = try await HostRig()
+        rig.controller.state.withLock { $0.silent = [HCIOpcode.leSetAdvertisingParameters.rawValue] }
+        let (radio, clock) = (rig.radio, rig.clock)
+        async let error = {
+            await #expect(throws: RadioError.self) { try await radio.advertise(Advertisement()) }
+        }()
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+        #expect(await error?.code == .timedOut)
+        try await rig.wait(for: "state unsupported")
+        rig.controller.state.withLock { $0.silent = [] }
+        try await until { clock.pauses.contains(.milliseconds(250)) }
+        clock.advance(by: .milliseconds(250))
+        try await rig.wait(for: "recovered")
+        await radio.stop()
     }
 
     @Test func `nonsense of a controller changes nothing`() async throws {

@@ -35,6 +35,11 @@ package final class ManualClock: Clock {
     /// How many sleep now.
     package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
+    /// How long those who sleep now have yet to sleep.
+    package var pauses: [Duration] {
+        state.withLock { state in state.sleepers.map { state.now.duration(to: $0.deadline) } }
+    }
+
     package func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let number = state.withLock { state in
             state.lastNumber += 1

@@ -1,0 +1,91 @@
+import Logging
+import MynahCore
+import MynahHCI
+
+// The controller at the other end: found, lost and found again.
+extension HostRadio {
+    /// The longest pause between two looks for a controller that was lost.
+    static let longestRecoveryPause = Duration.seconds(5)
+
+    /// Opens the transport; what an earlier one has still to say is not heard any more.
+    func openTransport() async throws(RadioError) {
+        run += 1
+        let run = run
+        let inbox = PacketInbox()
+        try await transport.open(
+            receive: { [weak self] packet in
+                guard let self, inbox.append(packet) else { return }
+                Task { await self.empty(inbox, run) }
+            },
+            ended: { [weak self] error in
+                guard let self else { return }
+                Task { await self.lose(error, run) }
+            })
+    }
+
+    private func empty(_ inbox: PacketInbox, _ run: Int) {
+        while true {
+            let packets = inbox.takeAll()
+            guard !packets.isEmpty else { return }
+            for packet in packets { take(packet, run) }
+        }
+    }
+
+    /// The controller of that run is gone: its transport ended, or it does not answer.
+    func lose(_ error: RadioError?, _ run: Int) {
+        guard run == self.run, state.isAttached else { return }
+        let wasRunning = state == .running
+        if wasRunning { state = .lost }
+        failWaiters()
+        guard wasRunning else { return }
+        transport.close()
+        forgetLinks(isTold: true)
+        commands = CommandQueue()
+        data = DataQueue()
+        tell(.lost(error ?? RadioError(.lost, "the controller is gone: its transport was closed")))
+        tell(.stateChanged(.unsupported))
+        if isFull {
+            isFull = false
+            tell(.readyToSend)
+        }
+        recovery = Task { await recover() }
+    }
+
+    /// Looks for the controller until it is there; what was published and advertised is again.
+    private func recover() async {
+        var pause = options.recoveryPause
+        while !Task.isCancelled, state == .lost {
+            guard (try? await sleep(pause)) != nil, state == .lost else { return }
+            pause = min(pause * 2, Self.longestRecoveryPause)
+            state = .recovering
+            do throws(RadioError) {
+                try await openTransport()
+                try await bringUp()
+            } catch {
+                logger.debug("controller still gone", metadata: ["error": "\(error)"])
+                guard state == .recovering else { return }
+                transport.close()
+                failWaiters()
+                commands = CommandQueue()
+                state = .lost
+                continue
+            }
+            guard state == .recovering else { return }
+            state = .running
+            if let advertisement {
+                self.advertisement = nil
+                do throws(RadioError) {
+                    try await advertise(advertisement)
+                } catch {
+                    tell(
+                        .warning(
+                            RadioWarning("advertisingLost", "the device is not advertised again: \(error)")))
+                }
+                guard state == .running else { return }
+            }
+            tell(.stateChanged(.poweredOn))
+            tell(.recovered)
+            return
+        }
+    }
+}
