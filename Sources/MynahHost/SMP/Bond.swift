@@ -1,0 +1,84 @@
+import MynahCore
+import MynahSupport
+
+/// What is kept of a peer after pairing, so that it need not pair again (Core Specification, Vol 3, Part C, 9.4.4).
+struct Bond: Hashable, Sendable {
+    /// A long-term key, and by what it is asked for; both zero from LE Secure Connections.
+    struct LongTermKey: Hashable, Sendable {
+        var value: SecretKey
+        var ediv: UInt16 = 0
+        var rand: UInt64 = 0
+    }
+
+    /// A signing key, and the next counter that is good.
+    struct SigningKey: Hashable, Sendable {
+        var value: SecretKey
+        var counter: UInt32 = 0
+    }
+
+    /// The address that the peer is known by.
+    var identity: DeviceAddress
+    /// The key that a peer asks for when we are the peripheral.
+    var ownKey: LongTermKey?
+    /// The key that we encrypt with when we are the central.
+    var peerKey: LongTermKey?
+    var keySize = 16
+    var isAuthenticated = false
+    var isSecureConnections = false
+    /// Resolves the peer's private addresses.
+    var identityResolvingKey: SecretKey?
+    /// What we sign with.
+    var ownSigningKey: SigningKey?
+    /// What the peer signs with.
+    var peerSigningKey: SigningKey?
+    /// The Client Characteristic Configurations that the peer has written, by handle.
+    var configurations: [UInt16: UInt16] = [:]
+    /// The Client Supported Features that the peer has written.
+    var clientFeatures: [UInt8] = []
+    /// The Database Hash of what the peer knows of us.
+    var databaseHash: [UInt8]?
+
+    /// What a link is worth when it is encrypted with this bond.
+    var security: LinkSecurity {
+        LinkSecurity(
+            isEncrypted: true, isAuthenticated: isAuthenticated, isSecureConnections: isSecureConnections,
+            isBonded: true, keySize: keySize)
+    }
+
+    /// Whether encrypting with it is enough for what a peer asks for in a Security Request, or pairing is needed (Core
+    /// Specification, Vol 3, Part H, 2.4.6).
+    func satisfies(_ requirements: AuthenticationRequirements) -> Bool {
+        (isAuthenticated || !requirements.contains(.mitm))
+            && (isSecureConnections || !requirements.contains(.secureConnections))
+    }
+
+    /// Whether a link would be worth less with this bond than with another.
+    func isWeaker(than other: Bond) -> Bool {
+        !isAuthenticated && other.isAuthenticated || !isSecureConnections && other.isSecureConnections
+            || keySize < other.keySize
+    }
+
+    /// Whether a PDU was signed by the peer just now; a counter is good once.
+    mutating func verify(signed pdu: [UInt8]) -> Bool {
+        guard let key = peerSigningKey, key.counter < .max,
+            let counter = SignedWrite.counter(of: pdu, with: key.value, from: key.counter), counter < .max
+        else { return false }
+        peerSigningKey?.counter = counter + 1
+        return true
+    }
+
+    /// The PDU with our signature; nil without a key, or when its counters are used up.
+    mutating func sign(_ pdu: [UInt8]) -> [UInt8]? {
+        guard let key = ownSigningKey, key.counter < .max else { return nil }
+        ownSigningKey?.counter = key.counter + 1
+        return pdu + SignedWrite.signature(of: pdu, counter: key.counter, with: key.value)
+    }
+}
+
+extension Bond: CustomStringConvertible {
+    /// Whom it is with and how strong it is; no keys.
+    var description: String {
+        "bond with \(identity), \(isSecureConnections ? "LE Secure Connections" : "LE legacy"), "
+            + "\(isAuthenticated ? "authenticated" : "unauthenticated"), \(keySize) bytes"
+    }
+}

@@ -1,0 +1,103 @@
+import MynahCore
+import MynahSupport
+
+/// The peers that are bonded, and our own identity towards them; a value, which someone else keeps in a file.
+struct BondStore: Hashable, Sendable {
+    /// How many bonds are kept; the one that was used longest ago makes room.
+    static let limit = 64
+    private static let version = 1
+
+    /// The key that our private addresses are made with, given to every peer; losing it loses all bonds.
+    let identityResolvingKey: SecretKey
+    /// In the order of their last use.
+    private(set) var bonds: [Bond] = []
+
+    /// An empty store with an identity of its own.
+    init(from random: inout SecurityRandom) {
+        identityResolvingKey = SecretKey(from: &random)
+    }
+
+    /// The bond with whoever uses this address now: its identity, or a private address of its key.
+    subscript(address: DeviceAddress) -> Bond? {
+        bonds.first { $0.identity == address }
+            ?? bonds.first { bond in
+                bond.identityResolvingKey.map { PrivateAddress.resolves(address, with: $0) } ?? false
+            }
+    }
+
+    /// The peer asked to encrypt with a key of ours (Core Specification, Vol 4, Part E, 7.7.65.5); nil: it has to pair.
+    func key(for address: DeviceAddress, ediv: UInt16, rand: UInt64) -> SecretKey? {
+        guard let key = self[address]?.ownKey, key.ediv == ediv, key.rand == rand else { return nil }
+        return key.value
+    }
+
+    /// Keeps a bond in place of an older one with the same peer, by its identity or its resolving key.
+    ///
+    /// What the peer had subscribed to goes with the old bond: a new one begins without (Vol 3, Part G, 3.3.3.3).
+    mutating func keep(_ bond: Bond) {
+        bonds.removeAll {
+            $0.identity == bond.identity
+                || $0.identityResolvingKey != nil && $0.identityResolvingKey == bond.identityResolvingKey
+        }
+        if bonds.count >= Self.limit { bonds.removeFirst() }
+        bonds.append(bond)
+    }
+
+    /// Changes what is known of a bonded peer, and notes that the bond was used.
+    @discardableResult
+    mutating func update(_ address: DeviceAddress, _ change: (inout Bond) -> Void) -> Bool {
+        guard var bond = self[address], let index = bonds.firstIndex(where: { $0.identity == bond.identity })
+        else { return false }
+        let identity = bond.identity
+        change(&bond)
+        bond.identity = identity
+        bonds.remove(at: index)
+        bonds.append(bond)
+        return true
+    }
+
+    /// Forgets a peer.
+    mutating func forget(_ address: DeviceAddress) {
+        guard let identity = self[address]?.identity else { return }
+        bonds.removeAll { $0.identity == identity }
+    }
+
+    /// The store as it is kept in a file that only its owner may read.
+    var json: JSON {
+        .object([
+            .init("version", .integer(Self.version)),
+            .init("identityResolvingKey", .string(Hex.encode(identityResolvingKey.bytes))),
+            .init("bonds", .array(bonds.map(\.json))),
+        ])
+    }
+
+    /// A store from a file.
+    init(_ json: JSON) throws(RadioError) {
+        guard let version = json["version"]?.integerValue else {
+            throw RadioError(.stateDirectory, "the bonds have no version")
+        }
+        guard version == Self.version else {
+            throw RadioError(
+                .stateDirectory, "the bonds are of version \(version), and this program reads \(Self.version)"
+            )
+        }
+        guard let key = json["identityResolvingKey"].flatMap({ SecretKey($0) }) else {
+            throw RadioError(.stateDirectory, "the bonds have no identityResolvingKey")
+        }
+        identityResolvingKey = key
+        guard let entries = json["bonds"]?.arrayValue else {
+            throw RadioError(.stateDirectory, "the file of bonds has no list of them")
+        }
+        for (index, entry) in entries.enumerated() {
+            do {
+                keep(try Bond(entry))
+            } catch {
+                throw RadioError(.stateDirectory, "bond \(index + 1) has no good \(error.name)")
+            }
+        }
+    }
+}
+
+extension BondStore: CustomStringConvertible {
+    var description: String { bonds.isEmpty ? "no bonds" : bonds.map(\.description).joined(separator: "; ") }
+}

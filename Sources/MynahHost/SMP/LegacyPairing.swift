@@ -1,0 +1,99 @@
+import MynahCore
+
+/// Phase 2 of LE legacy pairing, on either side (Core Specification, Vol 3, Part H, 2.3.5.2 to 2.3.5.5).
+struct LegacyPairing: Sendable {
+    private enum Step {
+        /// The peer's confirm value is expected.
+        case confirm
+        /// The peer has confirmed, and the user still types here.
+        case entry([UInt8])
+        /// The peer's random value is expected, and has to be that of its confirm value.
+        case random([UInt8])
+        case done
+    }
+
+    private let context: PairingContext
+    private let ownRandom: [UInt8]
+    /// The temporary key; nil while the user types.
+    private var temporaryKey: SecretKey?
+    private var step = Step.confirm
+
+    init(_ context: PairingContext, random: inout SecurityRandom) {
+        self.context = context
+        ownRandom = random.bytes(16)
+    }
+
+    mutating func start(_ random: inout SecurityRandom) -> [PairingAction] {
+        var actions: [PairingAction] = []
+        if context.enters { return [.ask(.enter)] }
+        if context.displays {
+            let passkey = UInt32.random(in: 0...Passkey.last, using: &random)
+            temporaryKey = Passkey.key(passkey)
+            actions.append(.ask(.display(passkey)))
+        } else {
+            temporaryKey = .zero
+        }
+        if context.isInitiator, let temporaryKey {
+            actions.append(.send(.pairingConfirm(confirm(temporaryKey, ownRandom))))
+        }
+        return actions
+    }
+
+    mutating func answer(_ answer: PairingAnswer) throws(SMPReason) -> [PairingAction] {
+        guard case .passkey(let number) = answer, context.enters, temporaryKey == nil else { return [] }
+        guard let number, number <= Passkey.last else { throw .passkeyEntryFailed }
+        let key = Passkey.key(number)
+        temporaryKey = key
+        if context.isInitiator { return [.send(.pairingConfirm(confirm(key, ownRandom)))] }
+        guard case .entry(let peerConfirm) = step else { return [] }
+        return try confirmed(peerConfirm, key)
+    }
+
+    mutating func receive(_ pdu: SMPPDU) throws(SMPReason) -> [PairingAction] {
+        switch (step, pdu, temporaryKey) {
+        case (.confirm, .pairingConfirm(let value), let key?):
+            return try confirmed(value, key)
+        case (.confirm, .pairingConfirm(let value), nil) where !context.isInitiator:
+            step = .entry(value)
+            return []
+        case (.random(let peerConfirm), .pairingRandom(let value), let key?):
+            guard confirm(key, value).isEqual(inConstantTime: peerConfirm) else { throw .confirmValueFailed }
+            step = .done
+            let shortTerm = SecurityToolbox.s1(
+                key, responder: context.isInitiator ? value : ownRandom,
+                initiator: context.isInitiator ? ownRandom : value
+            ).masked(to: context.keySize)
+            return context.isInitiator
+                ? [.encrypt(shortTerm)] : [.encrypt(shortTerm), .send(.pairingRandom(ownRandom))]
+        default:
+            throw .unspecifiedReason
+        }
+    }
+
+    private mutating func confirmed(
+        _ value: [UInt8], _ key: SecretKey
+    ) throws(SMPReason) -> [PairingAction] {
+        let own = confirm(key, ownRandom)
+        // Both sides make it alike: who sends ours back does not know the key.
+        guard value != own else { throw .confirmValueFailed }
+        step = .random(value)
+        return [.send(context.isInitiator ? .pairingRandom(ownRandom) : .pairingConfirm(own))]
+    }
+
+    private func confirm(_ key: SecretKey, _ random: [UInt8]) -> [UInt8] {
+        SecurityToolbox.c1(
+            key, random, request: SMPPDU.pairingRequest(context.request).bytes,
+            response: SMPPDU.pairingResponse(context.response).bytes, initiator: context.initiator,
+            responder: context.responder)
+    }
+}
+
+/// The six digits that people carry from one device to the other.
+enum Passkey {
+    static let last: UInt32 = 999_999
+
+    /// The number as 128 bits.
+    static func key(_ passkey: UInt32) -> SecretKey {
+        SecretKey(fitting: (0..<4).map { UInt8(truncatingIfNeeded: passkey >> (8 * $0)) })
+    }
+}

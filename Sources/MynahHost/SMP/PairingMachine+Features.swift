@@ -1,0 +1,83 @@
+import MynahCore
+
+/// Phase 1: features are exchanged (Core Specification, Vol 3, Part H, 2.3.1 to 2.3.4).
+extension PairingMachine {
+    /// What a Security Request and our features say.
+    var ownAuthentication: AuthenticationRequirements {
+        var requirements: AuthenticationRequirements = configuration.isBonding ? .bonding : []
+        if configuration.wantsAuthentication || configuration.demands.authentication {
+            requirements.insert(.mitm)
+        }
+        if configuration.hasSecureConnections || configuration.demands.onlySecureConnections {
+            requirements.insert(.secureConnections)
+        }
+        return requirements
+    }
+
+    private var gives: KeyDistribution { configuration.gives.intersection(.all) }
+    private var takes: KeyDistribution { configuration.takes.intersection(.all) }
+
+    /// What an initiator offers.
+    var ownFeatures: PairingFeatures {
+        PairingFeatures(
+            ioCapability: configuration.ioCapability, authentication: ownAuthentication,
+            maximumKeySize: UInt8(min(max(configuration.maximumKeySize, 7), 16)),
+            initiatorKeys: configuration.isBonding ? gives : [],
+            responderKeys: configuration.isBonding ? takes : [])
+    }
+
+    /// A responder takes a Pairing Request.
+    mutating func begin(_ request: PairingFeatures, at now: Duration) throws(SMPReason) -> [PairingAction] {
+        state = .idle
+        deadline = nil
+        guard configuration.isPairable else { throw .pairingNotSupported }
+        guard attempts.isAllowed(at: now) else { throw .repeatedAttempts }
+        var response = ownFeatures
+        let isBonding = configuration.isBonding && request.authentication.isBonding
+        var offered = KeyDistribution.all
+        if request.authentication.intersection(ownAuthentication).contains(.secureConnections) {
+            offered.remove(.encryption)
+        }
+        response.initiatorKeys =
+            isBonding ? request.initiatorKeys.intersection(takes.intersection(offered)) : []
+        response.responderKeys =
+            isBonding ? request.responderKeys.intersection(gives.intersection(offered)) : []
+        let context = try PairingContext(
+            role: .responder, request: request, response: response, initiator: peerAddress,
+            responder: ownAddress, demands: configuration.demands)
+        if configuration.asksConsent, context.method == .justWorks {
+            state = .consenting(context)
+            return [.ask(.agree)]
+        }
+        return respond(context)
+    }
+
+    /// A responder sends its Pairing Response, and waits for phase 2.
+    mutating func respond(_ context: PairingContext) -> [PairingAction] {
+        [.send(.pairingResponse(context.response))] + beginExchange(context)
+    }
+
+    /// An initiator takes the Pairing Response.
+    mutating func accepted(
+        _ request: PairingFeatures, _ response: PairingFeatures
+    ) throws(SMPReason) -> [PairingAction] {
+        let known = KeyDistribution(rawValue: 0x0F)
+        guard response.initiatorKeys.intersection(known).isSubset(of: request.initiatorKeys),
+            response.responderKeys.intersection(known).isSubset(of: request.responderKeys)
+        else { throw .invalidParameters }
+        return beginExchange(
+            try PairingContext(
+                role: .initiator, request: request, response: response, initiator: ownAddress,
+                responder: peerAddress, demands: configuration.demands))
+    }
+
+    private mutating func beginExchange(_ context: PairingContext) -> [PairingAction] {
+        if context.isSecureConnections {
+            let pairing = SecureConnectionsPairing(context, &random)
+            return advance(.secureConnections(pairing, context), context, pairing.start())
+        }
+        var pairing = LegacyPairing(context, random: &random)
+        let actions = pairing.start(&random)
+        return advance(.legacy(pairing, context), context, actions)
+    }
+}

@@ -1,0 +1,285 @@
+import MynahCore
+import MynahSupport
+
+/// The Security Manager of one link, on either side: PDUs, answers and time in, actions out (Core Specification, Vol 3,
+/// Part H).
+struct PairingMachine: Sendable {
+    /// How a device pairs.
+    struct Configuration: Hashable, Sendable {
+        var ioCapability = IOCapability.noInputNoOutput
+        /// False: every request is refused as not supported.
+        var isPairable = true
+        /// Whether keys are to be kept.
+        var isBonding = true
+        /// Whether protection against a man in the middle is asked for; what is refused without it stands in `demands`.
+        var wantsAuthentication = false
+        var hasSecureConnections = true
+        var demands = PairingDemands()
+        /// Of a key, in bytes; 7 to 16.
+        var maximumKeySize = 16
+        /// What we give, and what we take.
+        var gives = KeyDistribution.all
+        var takes = KeyDistribution.all
+        /// Whether the user is asked before a responder goes into Just Works.
+        var asksConsent = true
+    }
+
+    enum State: Sendable {
+        case idle
+        /// A responder has asked for security.
+        case securityRequested
+        /// An initiator waits for the response.
+        case requested(PairingFeatures)
+        /// A responder waits for its user's consent.
+        case consenting(PairingContext)
+        case legacy(LegacyPairing, PairingContext)
+        case secureConnections(SecureConnectionsPairing, PairingContext)
+        /// The key is there, and the link is about to be encrypted with it.
+        case encrypting(SecretKey, PairingContext)
+        case exchangingKeys(KeyExchange, PairingContext)
+        /// After a time-out, until the link ends.
+        case closed
+    }
+
+    /// How long nothing may happen (3.4).
+    static let timeout = Duration.seconds(30)
+
+    let role: PairingRole
+    let configuration: Configuration
+    let identity: PairingIdentity
+    /// The addresses that the link was made with.
+    let ownAddress: DeviceAddress
+    let peerAddress: DeviceAddress
+    /// What is known of the peer's failures; it outlives the link.
+    private(set) var attempts: PairingAttempts
+    /// When `expire` is to be called; nil: nothing is under way.
+    var deadline: Duration?
+    var random: SecurityRandom
+    var state = State.idle
+
+    init(
+        _ role: PairingRole, _ configuration: Configuration = Configuration(), identity: PairingIdentity,
+        own: DeviceAddress, peer: DeviceAddress, attempts: PairingAttempts = PairingAttempts(),
+        random: SecurityRandom = SecurityRandom()
+    ) {
+        self.role = role
+        self.configuration = configuration
+        self.identity = identity
+        self.attempts = attempts
+        self.random = random
+        ownAddress = own
+        peerAddress = peer
+    }
+
+    /// The key of a pairing that is under way, when the controller asks for it; nil: ask the bonds.
+    func longTermKey(ediv: UInt16, rand: UInt64) -> SecretKey? {
+        guard role == .responder, ediv == 0, rand == 0 else { return nil }
+        return switch state {
+        case .encrypting(let key, _): key
+        default: nil
+        }
+    }
+
+    /// Begins pairing as the initiator.
+    mutating func start(at now: Duration) -> [PairingAction] {
+        guard role == .initiator, case .idle = state else { return [] }
+        guard attempts.isAllowed(at: now) else { return [.failed(.refused(.repeatedAttempts))] }
+        let features = ownFeatures
+        state = .requested(features)
+        return settle([.send(.pairingRequest(features))], at: now)
+    }
+
+    /// Asks for security as the responder (2.4.6).
+    mutating func requestSecurity(at now: Duration) -> [PairingAction] {
+        guard role == .responder, case .idle = state else { return [] }
+        state = .securityRequested
+        return settle([.send(.securityRequest(ownAuthentication))], at: now)
+    }
+
+    /// Ends the pairing that is under way, or refuses what a peripheral has asked for.
+    mutating func refuse(_ reason: SMPReason = .unspecifiedReason, at now: Duration) -> [PairingAction] {
+        switch (state, role) {
+        case (.closed, _), (.idle, .responder): return []
+        default: return fail(reason, at: now)
+        }
+    }
+
+    /// Takes a PDU of the channel.
+    mutating func receive(_ bytes: [UInt8], at now: Duration) -> [PairingAction] {
+        if case .closed = state { return [] }
+        if let deadline, now >= deadline { return expire(at: now) }
+        do {
+            guard let pdu = try SMPPDU.decode(bytes) else { return [] }
+            if case .pairingFailed(let reason) = pdu { return failedByPeer(reason, at: now) }
+            return settle(try take(pdu, at: now), at: now)
+        } catch {
+            // Amid no pairing only a request is answered, so that two devices cannot answer each other without end.
+            if case .idle = state, !Self.isRequest(bytes) { return [] }
+            if case .securityRequested = state, !Self.isRequest(bytes) { return [] }
+            return fail(error, at: now)
+        }
+    }
+
+    /// Takes what the user said.
+    mutating func answer(_ answer: PairingAnswer, at now: Duration) -> [PairingAction] {
+        do {
+            switch state {
+            case .consenting(let context):
+                guard case .agreed(let agrees) = answer else { return [] }
+                guard agrees else { return fail(.unspecifiedReason, at: now) }
+                return settle(respond(context), at: now)
+            case .legacy(var pairing, let context):
+                let actions = try pairing.answer(answer)
+                return settle(advance(.legacy(pairing, context), context, actions), at: now)
+            case .secureConnections(var pairing, let context):
+                let actions = try pairing.answer(answer, &random)
+                return settle(advance(.secureConnections(pairing, context), context, actions), at: now)
+            default:
+                return []
+            }
+        } catch {
+            return fail(error, at: now)
+        }
+    }
+
+    /// The controller says whether the link is encrypted now.
+    mutating func encryptionChanged(_ isEncrypted: Bool, at now: Duration) -> [PairingAction] {
+        switch state {
+        case .securityRequested:
+            // With a bond: that is all that was wanted.
+            if isEncrypted { state = .idle }
+            return settle([], at: now)
+        case .encrypting(let key, let context):
+            guard isEncrypted else { return end(.encryptionFailed, at: now) }
+            var exchange = KeyExchange(context, longTermKey: key, own: identity)
+            let actions = [.secured(context.security)] + exchange.start(&random)
+            return settle(exchanged(exchange, context, actions), at: now)
+        default:
+            return []
+        }
+    }
+
+    /// Time has come to `deadline`.
+    mutating func expire(at now: Duration) -> [PairingAction] {
+        guard let deadline, now >= deadline else { return [] }
+        let wasAsked = if case .securityRequested = state { true } else { false }
+        if !wasAsked { attempts.failed(at: now) }
+        state = .closed
+        self.deadline = nil
+        return [.failed(.timedOut)]
+    }
+}
+
+extension PairingMachine {
+    private mutating func take(_ pdu: SMPPDU, at now: Duration) throws(SMPReason) -> [PairingAction] {
+        switch (state, pdu) {
+        case (.idle, .pairingRequest(let request)), (.securityRequested, .pairingRequest(let request)):
+            guard role == .responder else { throw .commandNotSupported }
+            return try begin(request, at: now)
+        case (.idle, .securityRequest(let requirements)):
+            guard role == .initiator else { throw .commandNotSupported }
+            return [.securityRequested(requirements)]
+        case (.idle, _), (.securityRequested, _), (.closed, _):
+            return []
+        // It has crossed our request (2.4.6).
+        case (_, .securityRequest) where role == .initiator:
+            return []
+        // We ask for none, but they do no harm.
+        case (.legacy, .pairingKeypressNotification), (.secureConnections, .pairingKeypressNotification):
+            return []
+        case (.requested(let request), .pairingResponse(let response)):
+            return try accepted(request, response)
+        case (.legacy(var pairing, let context), _):
+            let actions = try pairing.receive(pdu)
+            return advance(.legacy(pairing, context), context, actions)
+        case (.secureConnections(var pairing, let context), _):
+            let actions = try pairing.receive(pdu, &random)
+            return advance(.secureConnections(pairing, context), context, actions)
+        case (.exchangingKeys(var exchange, let context), _):
+            let actions = try exchange.receive(pdu, &random)
+            return exchanged(exchange, context, actions)
+        case (.requested, _), (.consenting, _), (.encrypting, _):
+            throw .unspecifiedReason
+        }
+    }
+
+    // A phase 2 that has made its key is over.
+    mutating func advance(
+        _ next: State, _ context: PairingContext, _ actions: [PairingAction]
+    ) -> [PairingAction] {
+        state = next
+        for case .encrypt(let key) in actions { state = .encrypting(key, context) }
+        return actions
+    }
+
+    private mutating func exchanged(
+        _ exchange: KeyExchange, _ context: PairingContext, _ actions: [PairingAction]
+    ) -> [PairingAction] {
+        guard exchange.isDone else {
+            state = .exchangingKeys(exchange, context)
+            return actions
+        }
+        state = .idle
+        attempts.succeeded()
+        return actions + (context.isBonding ? [.bonded(exchange.bond), .paired] : [.paired])
+    }
+
+    private mutating func failedByPeer(_ reason: SMPReason, at now: Duration) -> [PairingAction] {
+        if case .idle = state { return [] }
+        return end(.refusedByPeer(reason), at: now)
+    }
+
+    private mutating func fail(_ reason: SMPReason, at now: Duration) -> [PairingAction] {
+        if case .idle = state, role == .initiator || reason == .commandNotSupported {
+            return [.send(.pairingFailed(reason))]
+        }
+        return [.send(.pairingFailed(reason))] + end(.refused(reason), at: now)
+    }
+
+    private mutating func end(_ failure: PairingFailure, at now: Duration) -> [PairingAction] {
+        switch state {
+        case .legacy, .secureConnections, .encrypting, .exchangingKeys: attempts.failed(at: now)
+        // Nothing has been tried that could be guessed.
+        case .idle, .securityRequested, .requested, .consenting, .closed: break
+        }
+        state = .idle
+        deadline = nil
+        return [.failed(failure)]
+    }
+
+    // The timer starts anew with each PDU that is sent, and ends with the pairing (3.4).
+    private mutating func settle(_ actions: [PairingAction], at now: Duration) -> [PairingAction] {
+        switch state {
+        case .idle, .closed:
+            deadline = nil
+        default:
+            let hasSent = actions.contains { if case .send = $0 { true } else { false } }
+            if hasSent || deadline == nil { deadline = now + Self.timeout }
+        }
+        return actions
+    }
+
+    private static func isRequest(_ bytes: [UInt8]) -> Bool {
+        bytes.first == SMPPDU.Code.pairingRequest.rawValue
+            || bytes.first == SMPPDU.Code.securityRequest.rawValue
+    }
+}
+
+extension PairingMachine: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The step; nothing of what it keeps.
+    var description: String {
+        switch state {
+        case .idle: "no pairing"
+        case .securityRequested: "security requested"
+        case .requested: "pairing requested"
+        case .consenting: "waiting for consent"
+        case .legacy: "LE legacy pairing"
+        case .secureConnections: "LE Secure Connections pairing"
+        case .encrypting: "waiting for encryption"
+        case .exchangingKeys: "exchanging keys"
+        case .closed: "timed out"
+        }
+    }
+    var debugDescription: String { description }
+    var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,133 @@
+import MynahCore
+
+/// Which side of a pairing a device is on.
+enum PairingRole: Hashable, Sendable {
+    /// The central.
+    case initiator
+    /// The peripheral.
+    case responder
+}
+
+/// How two devices make sure of each other (Core Specification, Vol 3, Part H, 2.3.5.1).
+enum PairingMethod: Hashable, Sendable {
+    case justWorks
+    /// Passkey entry: the initiator shows the number, and it is typed on the responder.
+    case initiatorDisplays
+    /// Passkey entry: the responder shows the number, and it is typed on the initiator.
+    case responderDisplays
+    /// Passkey entry: one number is typed on both.
+    case bothEnter
+    case numericComparison
+
+    /// Whether a man in the middle is kept out.
+    var isAuthenticated: Bool { self != .justWorks }
+
+    /// The method of two capabilities, where one side at least wants authentication (Table 2.8).
+    static func of(
+        initiator: IOCapability, responder: IOCapability, isSecureConnections: Bool
+    ) -> PairingMethod {
+        switch (initiator, responder) {
+        case (.noInputNoOutput, _), (_, .noInputNoOutput): .justWorks
+        case (.displayOnly, .displayOnly), (.displayOnly, .displayYesNo), (.displayYesNo, .displayOnly):
+            .justWorks
+        case (.displayYesNo, .displayYesNo): isSecureConnections ? .numericComparison : .justWorks
+        case (.keyboardOnly, .keyboardOnly): .bothEnter
+        case (.displayOnly, .keyboardOnly), (.displayOnly, .keyboardDisplay), (.displayYesNo, .keyboardOnly),
+            (.keyboardDisplay, .keyboardOnly):
+            .initiatorDisplays
+        case (.keyboardOnly, .displayOnly), (.keyboardOnly, .displayYesNo), (.keyboardOnly, .keyboardDisplay),
+            (.keyboardDisplay, .displayOnly):
+            .responderDisplays
+        case (.displayYesNo, .keyboardDisplay), (.keyboardDisplay, .keyboardDisplay):
+            isSecureConnections ? .numericComparison : .initiatorDisplays
+        case (.keyboardDisplay, .displayYesNo):
+            isSecureConnections ? .numericComparison : .responderDisplays
+        }
+    }
+}
+
+/// What both sides have agreed on in phase 1 (Core Specification, Vol 3, Part H, 2.3.1).
+struct PairingContext: Hashable, Sendable {
+    var role: PairingRole
+    var request: PairingFeatures
+    var response: PairingFeatures
+    var initiator: DeviceAddress
+    var responder: DeviceAddress
+    var method: PairingMethod
+    /// Of the key that is made, in bytes.
+    var keySize: Int
+
+    var isInitiator: Bool { role == .initiator }
+    var isSecureConnections: Bool {
+        request.authentication.contains(.secureConnections)
+            && response.authentication.contains(.secureConnections)
+    }
+    /// Both want to keep the keys.
+    var isBonding: Bool { request.authentication.isBonding && response.authentication.isBonding }
+
+    /// Whether a passkey is shown here.
+    var displays: Bool { method == (isInitiator ? .initiatorDisplays : .responderDisplays) }
+    /// Whether a passkey is typed here.
+    var enters: Bool {
+        method == .bothEnter || method == (isInitiator ? .responderDisplays : .initiatorDisplays)
+    }
+
+    /// The keys that one side gives: with LE Secure Connections there is no LTK among them (3.6.1).
+    func keys(of role: PairingRole) -> KeyDistribution {
+        let keys =
+            role == .initiator
+            ? request.initiatorKeys.intersection(response.initiatorKeys)
+            : request.responderKeys.intersection(response.responderKeys)
+        return keys.intersection(isSecureConnections ? [.identity, .signing] : .all)
+    }
+
+    /// What a link that this pairing encrypts is worth.
+    var security: LinkSecurity {
+        LinkSecurity(
+            isEncrypted: true, isAuthenticated: method.isAuthenticated,
+            isSecureConnections: isSecureConnections, isBonded: false, keySize: keySize)
+    }
+
+    init(
+        role: PairingRole, request: PairingFeatures, response: PairingFeatures, initiator: DeviceAddress,
+        responder: DeviceAddress, demands: PairingDemands
+    ) throws(SMPReason) {
+        let authentication = request.authentication.intersection(response.authentication)
+        let isSecureConnections = authentication.contains(.secureConnections)
+        guard isSecureConnections || !demands.onlySecureConnections else { throw .authenticationRequirements }
+        // With LE Secure Connections one side's data is enough for the method to be out of band (Table 2.7); we have never
+        // given any to anyone.
+        if isSecureConnections, request.hasOOBData || response.hasOOBData { throw .oobNotAvailable }
+        let wantsAuthentication = !request.authentication.union(response.authentication).isDisjoint(
+            with: .mitm)
+        let method =
+            wantsAuthentication
+            ? PairingMethod.of(
+                initiator: request.ioCapability, responder: response.ioCapability,
+                isSecureConnections: isSecureConnections) : .justWorks
+        guard method.isAuthenticated || !demands.authentication else { throw .authenticationRequirements }
+        let keySize = Int(min(request.maximumKeySize, response.maximumKeySize))
+        guard keySize >= demands.minimumKeySize else { throw .encryptionKeySize }
+        self.role = role
+        self.request = request
+        self.response = response
+        self.initiator = initiator
+        self.responder = responder
+        self.method = method
+        self.keySize = keySize
+    }
+}
+
+/// What a pairing must come to, or it is refused.
+struct PairingDemands: Hashable, Sendable {
+    /// Just Works is not enough.
+    var authentication = false
+    /// Legacy pairing is not enough, nor is a key of less than 16 bytes (Core Specification, Vol 3, Part C, 10.2.4).
+    var onlySecureConnections = false
+    /// Of the key, in bytes; 7 to 16.
+    var minimumKeySize: Int {
+        get { onlySecureConnections ? 16 : shortest }
+        set { shortest = min(max(newValue, 7), 16) }
+    }
+    private var shortest = 7
+}
