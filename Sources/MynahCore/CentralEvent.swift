@@ -2,8 +2,10 @@
 public enum CentralEvent: Sendable {
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
-    /// The radio is gone.
+    /// The radio is gone, and will be back by itself if it can; its links are not.
     case lost(RadioError)
+    /// It is back, and listens again if it did.
+    case recovered
     /// An advertising PDU was heard.
     case heard(ScanReport)
     /// A peripheral is connected.
@@ -20,6 +22,8 @@ public enum CentralEvent: Sendable {
     case pairing(Peer.ID, PairingStep)
     /// A peripheral sent a value by itself, of the attribute with this handle.
     case notified(Peer.ID, UInt16, [UInt8], Delivery)
+    /// After `writeWithoutResponse` found no room: there is some again.
+    case readyToWrite
     /// A warning.
     case warning(RadioWarning)
 }

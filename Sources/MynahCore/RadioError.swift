@@ -34,6 +34,8 @@ public struct RadioError: Error, Hashable, Sendable {
         public static let unsupported = Code(rawValue: "unsupported")
         /// The radio went away.
         public static let lost = Code(rawValue: "lost")
+        /// The link to the other device ended.
+        public static let disconnected = Code(rawValue: "disconnected")
         /// It answered, but not as it should.
         public static let protocolViolation = Code(rawValue: "protocolViolation")
         /// It did not answer in time.

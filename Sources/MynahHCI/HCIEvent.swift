@@ -102,6 +102,9 @@ public enum HCIEventContent: Hashable, Sendable {
     case connectionComplete(HCIStatus, LEConnection)
     /// Connection Update Complete.
     case connectionUpdateComplete(HCIStatus, handle: UInt16, LEConnection.Parameters)
+    /// Remote Connection Parameter Request: the other side asks to meet more or less often.
+    case remoteParameterRequest(
+        handle: UInt16, minimum: UInt16, maximum: UInt16, latency: UInt16, timeout: UInt16)
     /// Long Term Key Request.
     case longTermKeyRequest(handle: UInt16, random: [UInt8], diversifier: UInt16)
     /// Data Length Change.
@@ -191,6 +194,14 @@ public enum HCIEventContent: Hashable, Sendable {
                 let parameters = LEConnection.Parameters(&reader)
             else { return nil }
             return .connectionUpdateComplete(HCIStatus(status), handle: handle & 0xFFF, parameters)
+        case HCIEvent.LESubevent.remoteConnectionParameterRequest:
+            guard let handle = reader.readUInt16(), let minimum = reader.readUInt16(),
+                let maximum = reader.readUInt16(), let latency = reader.readUInt16(),
+                let timeout = reader.readUInt16()
+            else { return nil }
+            return .remoteParameterRequest(
+                handle: handle & 0xFFF, minimum: minimum, maximum: maximum, latency: latency, timeout: timeout
+            )
         case HCIEvent.LESubevent.longTermKeyRequest:
             guard let handle = reader.readUInt16(), let random = reader.readBytes(8),
                 let diversifier = reader.readUInt16()

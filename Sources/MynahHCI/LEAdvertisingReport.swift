@@ -17,6 +17,16 @@ public struct LEAdvertisingReport: Hashable, Sendable {
         case scanResponse = 4
     }
 
+    /// Whether a report holds all of its data (7.7.65.13, Data_Status).
+    public enum Progress: UInt8, Hashable, Sendable {
+        /// It does, or the last of it.
+        case complete = 0
+        /// More comes in the next report of the same set.
+        case more = 1
+        /// The rest is lost.
+        case truncated = 2
+    }
+
     /// What was heard.
     public var kind: Kind
     /// Who sent it.
@@ -25,13 +35,25 @@ public struct LEAdvertisingReport: Hashable, Sendable {
     public var data: [UInt8]
     /// How loud it was, in dBm; nil: not known.
     public var rssi: Int8?
+    /// Whether it was an extended PDU.
+    public var isExtended: Bool
+    /// Which of its sender's advertising sets it is of; nil: not told.
+    public var set: UInt8?
+    /// Whether that is all.
+    public var progress: Progress
 
-    /// A report.
-    public init(kind: Kind, address: DeviceAddress, data: [UInt8], rssi: Int8? = nil) {
+    /// A report, of a legacy PDU and complete unless said.
+    public init(
+        kind: Kind, address: DeviceAddress, data: [UInt8], rssi: Int8? = nil, isExtended: Bool = false,
+        set: UInt8? = nil, progress: Progress = .complete
+    ) {
         self.kind = kind
         self.address = address
         self.data = data
         self.rssi = rssi
+        self.isExtended = isExtended
+        self.set = set
+        self.progress = progress
     }
 
     static func legacy(_ reader: inout ByteReader) -> [LEAdvertisingReport]? {
@@ -55,8 +77,9 @@ public struct LEAdvertisingReport: Hashable, Sendable {
         var reports: [LEAdvertisingReport] = []
         for _ in 0..<count {
             guard let type = reader.readUInt16(), let addressType = reader.readUInt8(),
-                let address = reader.readAddress(kind: addressType), reader.readBytes(4) != nil,
-                let rssi = reader.readUInt8(), reader.readBytes(2 + 1 + 6) != nil,
+                let address = reader.readAddress(kind: addressType), reader.readBytes(2) != nil,
+                let set = reader.readUInt8(), reader.readUInt8() != nil, let rssi = reader.readUInt8(),
+                reader.readBytes(2 + 1 + 6) != nil,
                 let length = reader.readUInt8(), let data = reader.readBytes(Int(length))
             else { return nil }
             let kind: Kind =
@@ -70,7 +93,10 @@ public struct LEAdvertisingReport: Hashable, Sendable {
                     type & 0x02 != 0 ? .scannable : .nonConnectable
                 }
             reports.append(
-                LEAdvertisingReport(kind: kind, address: address, data: data, rssi: Self.rssi(rssi)))
+                LEAdvertisingReport(
+                    kind: kind, address: address, data: data, rssi: Self.rssi(rssi),
+                    isExtended: type & 0x10 == 0, set: set <= 0x0F ? set : nil,
+                    progress: Progress(rawValue: UInt8(type >> 5 & 3)) ?? .truncated))
         }
         return reports
     }

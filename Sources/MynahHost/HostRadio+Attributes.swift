@@ -119,7 +119,11 @@ extension HostRadio {
             case .confirmed(let place):
                 confirmed(place, handle)
             case .mtuChanged(let mtu):
-                tell(.mtuChanged(central, mtu))
+                links[handle]?.client.bearer.mtu = mtu
+                switch link.role {
+                case .peripheral: tell(.mtuChanged(central, mtu))
+                case .central: tellCentral(.mtuChanged(central, mtu))
+                }
             case .clientFeatures:
                 break
             }

@@ -81,7 +81,12 @@ extension HostRadio {
         }
         try await command(
             .setEventMask, [0xFF, 0xFF, 0xFB, 0xFF, 0x07, 0xF8, 0xBF, 0x3D], "setting its event mask")
-        try await command(.leSetEventMask, [0x7F, 0x06, 0, 0, 0, 0, 0, 0], "setting its LE event mask")
+        central.hasExtendedScanning = features[1] & 0x10 != 0
+        // Besides what every controller has, extended advertising reports and the end of a scan.
+        let extended: [UInt8] = central.hasExtendedScanning ? [0x10, 0x01] : [0, 0]
+        try await command(
+            .leSetEventMask, [0x7F, 0x06 | extended[0], extended[1], 0, 0, 0, 0, 0],
+            "setting its LE event mask")
         try await learnBuffers()
         var reader = ByteReader(try await command(.readBDADDR, "reading its address"))
         let publicAddress = reader.readAddress(kind: 0)

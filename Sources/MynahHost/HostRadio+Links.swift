@@ -32,9 +32,9 @@ extension HostRadio {
         case .commandStatus(let opcode, let credits, let status):
             answered(opcode, credits: credits, status == .success ? .success([]) : .failure(.refused(status)))
         case .connectionComplete(let status, let connection):
-            if status == .success { connected(connection) }
-        case .disconnectionComplete(let status, let handle, _):
-            if status == .success { disconnected(handle) }
+            connectionEnded(status, connection)
+        case .disconnectionComplete(let status, let handle, let reason):
+            if status == .success { disconnected(handle, reason) }
         case .connectionUpdateComplete(let status, let handle, let parameters):
             if status == .success { links[handle]?.parameters = parameters }
         case .completedPackets(let entries):
@@ -46,14 +46,25 @@ extension HostRadio {
             refuseKey(handle)
         case .hardwareError(let code):
             tell(.warning(RadioWarning("hardwareError", "the controller reports the hardware error \(code)")))
-        case .encryptionKeyRefreshComplete, .dataLengthChange, .advertisingReports, .advertisingSetTerminated,
+        case .advertisingReports(let reports):
+            for report in reports { hear(report) }
+        case .remoteParameterRequest(let handle, let minimum, let maximum, let latency, let timeout):
+            answerParameterRequest(handle, minimum, maximum, latency, timeout)
+        case .encryptionKeyRefreshComplete, .dataLengthChange, .advertisingSetTerminated,
             .readRemoteFeaturesComplete, .other:
             break
         }
     }
 
+    private func connectionEnded(_ status: HCIStatus, _ connection: LEConnection) {
+        switch connection.role {
+        case .peripheral: if status == .success { connected(connection) }
+        case .central: centralConnectionEnded(status, connection)
+        }
+    }
+
     private func connected(_ connection: LEConnection) {
-        guard connection.role == .peripheral, links[connection.handle] == nil else { return }
+        guard links[connection.handle] == nil else { return }
         lastPeer += 1
         let peer = Peer(id: Peer.ID(lastPeer), address: connection.peer)
         links[connection.handle] = Link(
@@ -63,13 +74,19 @@ extension HostRadio {
         Task { await advertiseAgain() }
     }
 
-    private func disconnected(_ handle: UInt16) {
+    private func disconnected(_ handle: UInt16, _ reason: HCIStatus) {
         guard let link = links.removeValue(forKey: handle) else { return }
         data.forget(handle)
+        endRequests(of: link)
         forget(link)
-        tell(.disconnected(link.peer.id))
+        switch link.role {
+        case .peripheral:
+            tell(.disconnected(link.peer.id))
+            Task { await advertiseAgain() }
+        case .central:
+            tellCentral(.disconnected(link.peer.id, Self.disconnection(reason)))
+        }
         sendData()
-        Task { await advertiseAgain() }
     }
 
     /// A client's configurations end with its link, where it is not bonded.
@@ -87,9 +104,14 @@ extension HostRadio {
         links = [:]
         for (handle, link) in all {
             data.forget(handle)
+            endRequests(of: link)
             guard isTold else { continue }
             forget(link)
-            tell(.disconnected(link.peer.id))
+            switch link.role {
+            case .peripheral: tell(.disconnected(link.peer.id))
+            case .central:
+                tellCentral(.disconnected(link.peer.id, RadioError(.lost, "the radio is gone")))
+            }
         }
     }
 
@@ -117,7 +139,12 @@ extension HostRadio {
     private func takeData(_ packet: ACLPacket) {
         guard let frame = links[packet.handle]?.reassembler.take(packet) else { return }
         switch frame.channel {
-        case L2CAPFrame.Channel.attribute: takeAttribute(frame.payload, packet.handle)
+        case L2CAPFrame.Channel.attribute:
+            if let opcode = frame.payload.first, ATTClient.takes(opcode) {
+                takeAnswer(frame.payload, packet.handle)
+            } else {
+                takeAttribute(frame.payload, packet.handle)
+            }
         case L2CAPFrame.Channel.signalling: takeSignal(frame.payload, packet.handle)
         case L2CAPFrame.Channel.securityManager: refusePairing(frame.payload, packet.handle)
         default: break
@@ -128,9 +155,11 @@ extension HostRadio {
         guard let (identifier, signal) = L2CAPSignal.parse(bytes) else { return }
         let answer: L2CAPSignal?
         switch signal {
-        case .parameterUpdateRequest:
+        case .parameterUpdateRequest(let minimum, let maximum, let latency, let timeout):
             // A peripheral is not asked (Vol 3, Part A, 4.20).
-            answer = .reject(.notUnderstood)
+            answer =
+                links[handle]?.role == .central
+                ? updateParameters(of: handle, minimum, maximum, latency, timeout) : .reject(.notUnderstood)
         case .creditConnectionRequest(_, _, _, _, _):
             // No PSM is published: 0x0002, SPSM not supported.
             answer = .creditConnectionResponse(destination: 0, mtu: 0, mps: 0, credits: 0, result: 0x0002)
@@ -165,6 +194,10 @@ extension HostRadio {
         if isFull, data.count <= options.queueLimit / 2 {
             isFull = false
             tell(.readyToSend)
+        }
+        if central.isFull, data.count <= options.queueLimit / 2 {
+            central.isFull = false
+            tellCentral(.readyToWrite)
         }
     }
 }

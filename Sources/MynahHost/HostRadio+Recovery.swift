@@ -42,8 +42,12 @@ extension HostRadio {
         forgetLinks(isTold: true)
         commands = CommandQueue()
         data = DataQueue()
-        tell(.lost(error ?? RadioError(.lost, "the controller is gone: its transport was closed")))
+        let error = error ?? RadioError(.lost, "the controller is gone: its transport was closed")
+        failConnections(error)
+        tell(.lost(error))
         tell(.stateChanged(.unsupported))
+        tellCentral(.lost(error))
+        tellCentral(.stateChanged(.unsupported))
         if isFull {
             isFull = false
             tell(.readyToSend)
@@ -83,8 +87,12 @@ extension HostRadio {
                 }
                 guard state == .running else { return }
             }
+            await scanAgain()
+            guard state == .running else { return }
             tell(.stateChanged(.poweredOn))
             tell(.recovered)
+            tellCentral(.stateChanged(.poweredOn))
+            tellCentral(.recovered)
             return
         }
     }

@@ -7,6 +7,8 @@ import MynahSupport
 ///
 /// Advertising goes out byte for byte, subscribers have names, and what does not fit into the controller's buffers is felt
 /// as back-pressure.
+///
+/// It plays a peripheral, a central, or both on one controller.
 public actor HostRadio: PeripheralRadio {
     /// What can be chosen.
     public struct Options: Sendable {
@@ -49,6 +51,7 @@ public actor HostRadio: PeripheralRadio {
     let options: Options
     let logger: Logger
     let sleep: @Sendable (Duration) async throws -> Void
+    let now: @Sendable () -> Duration
     var state = State.stopped
     var sink: (any RadioSink)?
     var identity = DeviceIdentity(name: "")
@@ -67,35 +70,57 @@ public actor HostRadio: PeripheralRadio {
     var isFull = false
     var ownAddress: DeviceAddress?
     var serviceChanged: AttributeKey?
+    var central = CentralHalf()
     /// Changes with each controller that is opened, so that what is late says nothing of a later one.
     var run = 0
     /// Looks for a controller that was lost.
     var recovery: Task<Void, Never>?
 
-    /// A radio that is not started; `sleep` moves its time.
+    /// A radio that is not started; `sleep` and `now` are its time.
     public init(
         transport: any HCITransport, options: Options = Options(),
         logger: Logger = Logger(label: "mynah.host"),
-        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
+        now: @escaping @Sendable () -> Duration = HostRadio.uptime
     ) {
         self.transport = transport
         self.options = options
         self.logger = logger
         self.sleep = sleep
+        self.now = now
     }
+
+    private static let epoch = ContinuousClock.now
+
+    /// How long ago the first radio of this process asked.
+    public static let uptime: @Sendable () -> Duration = { ContinuousClock.now - epoch }
 
     // MARK: Start and stop
 
-    /// Opens the transport and brings the controller up.
+    /// Starts the peripheral's half; opens the transport and brings the controller up, unless the central's half has.
     public func start(
         _ identity: DeviceIdentity, sink: any RadioSink
     ) async throws(RadioError) -> RadioCapabilities {
-        guard case .stopped = state else {
+        guard self.sink == nil, state == .stopped || state == .running && !central.usesExtendedCommands else {
             throw RadioError(.invalidState, "the radio has been started already")
         }
+        self.sink = sink
+        if state == .running {
+            // The device is another than the central said.
+            database = AttributeDatabase()
+            self.identity = identity
+            publishOwnServices()
+        } else {
+            try await open(identity)
+        }
+        tell(.stateChanged(.poweredOn))
+        return capabilities
+    }
+
+    /// Opens the transport and brings the controller up; where that fails the radio is stopped again.
+    func open(_ identity: DeviceIdentity) async throws(RadioError) {
         state = .starting
         self.identity = identity
-        self.sink = sink
         do throws(RadioError) {
             try await openTransport()
             try await bringUp()
@@ -111,14 +136,13 @@ public actor HostRadio: PeripheralRadio {
         capabilities.name = options.name
         capabilities.keepsInterval = true
         state = .running
-        tell(.stateChanged(.poweredOn))
-        return capabilities
     }
 
     /// Stops advertising, ends every link and closes the transport.
     public func stop() async {
         guard state != .stopped else { return }
         if state == .running {
+            await stopScan()
             await attempt { () throws(RadioError) in try await setAdvertising(false) }
             for handle in links.keys.sorted() {
                 await attempt { () throws(RadioError) in
@@ -132,6 +156,7 @@ public actor HostRadio: PeripheralRadio {
         transport.close()
         failWaiters()
         forgetLinks(isTold: false)
+        endCentralHalf(RadioError(.lost, "the radio was stopped"))
         commands = CommandQueue()
         data = DataQueue()
         database = AttributeDatabase()
@@ -161,9 +186,9 @@ public actor HostRadio: PeripheralRadio {
         }
     }
 
-    /// Ends a central's link.
-    public func disconnect(_ central: Peer.ID) async {
-        guard let link = links.values.first(where: { $0.peer.id == central }) else { return }
+    /// Ends a link, to a central or to a peripheral.
+    public func disconnect(_ peer: Peer.ID) async {
+        guard let link = links.values.first(where: { $0.peer.id == peer }) else { return }
         await attempt { () throws(RadioError) in
             try await end(link.handle, .remoteUserTerminatedConnection)
         }

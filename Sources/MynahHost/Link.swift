@@ -1,9 +1,11 @@
 import MynahCore
 import MynahHCI
 
-/// A link to a central.
+/// A link to a central, or to a peripheral.
 struct Link {
     var handle: UInt16
+    /// What this side is on it.
+    var role = LEConnection.Role.peripheral
     var peer: Peer
     var parameters: LEConnection.Parameters
     var server: ATTServer
@@ -16,6 +18,12 @@ struct Link {
     /// An indication was not confirmed in time: nothing more goes over this bearer (Core Specification, Vol 3, Part F, 3.3.3).
     var isBearerDead = false
     var lastSignal: UInt8 = 0
+    /// What this side asks of the other; both ends of it are one bearer.
+    var client = ATTClient()
+    /// When the request that is under way has to be answered by, in the radio's time.
+    var deadline = Duration.zero
+    /// Looks at the deadline while requests are under way.
+    var watch: Task<Void, Never>?
 
     /// How many indications wait for one central at most.
     static let indicationLimit = 64

@@ -207,7 +207,10 @@ import Testing
         #expect(rig.events(peripheral) == [.connectionUpdateComplete(.success, handle: handle, wanted)])
         // The peripheral asks; the central's host agrees.
         rig.send(.leConnectionUpdate, "4000 1800 2000 0000 4800 0000 0000", peripheral)
-        #expect(rig.events(central) == [.other(0x06)])
+        #expect(
+            rig.events(central) == [
+                .remoteParameterRequest(handle: handle, minimum: 24, maximum: 32, latency: 0, timeout: 72)
+            ])
         rig.send(
             .leRemoteConnectionParameterRequestReply, "4000 1800 2000 0000 4800 0000 0000", central)
         let agreed = LEConnection.Parameters(interval: 24, latency: 0, timeout: 72)

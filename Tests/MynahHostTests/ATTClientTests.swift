@@ -36,8 +36,8 @@ struct ClientRig {
 @Suite struct ATTClientTests {
     @Test func `one request is under way at a time, and the next follows its answer`() throws {
         var rig = ClientRig()
-        #expect(rig.start(ValueRead(3, mtu: 23)) == ["0A0300"])
-        #expect(rig.start(ValueRead(5, mtu: 23)) == [])
+        #expect(rig.start(ValueRead(3)) == ["0A0300"])
+        #expect(rig.start(ValueRead(5)) == [])
         #expect(try rig.hear("0B 01") == ["0A0500"])
         #expect(try rig.hear("0B 02") == [])
         #expect(rig.ended == [.success(.bytes([1])), .success(.bytes([2]))])
@@ -45,7 +45,7 @@ struct ClientRig {
 
     @Test func `an answer to another request than was sent is dropped`() throws {
         var rig = ClientRig()
-        _ = rig.start(ValueRead(3, mtu: 23))
+        _ = rig.start(ValueRead(3))
         #expect(try rig.hear("13") == [])
         #expect(try rig.hear("01 08 0300 0A") == [])
         #expect(try rig.hear("01 0A 0300") == [])
@@ -58,11 +58,11 @@ struct ClientRig {
 
     @Test func `a transaction that is not completed in time is the bearer's last`() throws {
         var rig = ClientRig()
-        _ = rig.start(ValueRead(3, mtu: 23))
-        _ = rig.start(ValueRead(5, mtu: 23))
+        _ = rig.start(ValueRead(3))
+        _ = rig.start(ValueRead(5))
         #expect(rig.timeOut() == [])
         #expect(rig.ended.count == 2)
-        #expect(rig.start(ValueRead(7, mtu: 23)) == [])
+        #expect(rig.start(ValueRead(7)) == [])
         for end in rig.ended {
             guard case .failure(.failed(let error)) = end else {
                 Issue.record("\(end) is no failure")
@@ -75,10 +75,10 @@ struct ClientRig {
 
     @Test func `a timeout of a transaction that was answered is none`() throws {
         var rig = ClientRig()
-        _ = rig.start(ValueRead(3, mtu: 23))
+        _ = rig.start(ValueRead(3))
         let first = rig.client.transaction
         _ = try rig.hear("0B 01")
-        _ = rig.start(ValueRead(5, mtu: 23))
+        _ = rig.start(ValueRead(5))
         #expect(rig.client.timedOut(first) == [])
         #expect(!rig.client.isDead)
     }
@@ -112,12 +112,15 @@ struct ClientRig {
         #expect(rig.start(MTUExchange(ownMTU: 517)) == ["020502"])
         _ = try rig.hear(answer)
         #expect(rig.ended == [.success(.mtu(mtu))])
+        // And only once.
+        #expect(rig.start(MTUExchange(ownMTU: 517)) == [])
+        #expect(rig.ended == [.success(.mtu(mtu)), .success(.mtu(mtu))])
     }
 
     @Test func `a long value is read on until an answer is not full`() throws {
         var rig = ClientRig()
         let full = String(repeating: "AA", count: 22)
-        #expect(rig.start(ValueRead(3, mtu: 23)) == ["0A0300"])
+        #expect(rig.start(ValueRead(3)) == ["0A0300"])
         #expect(try rig.hear("0B" + full) == ["0C03001600"])
         #expect(try rig.hear("0D" + full) == ["0C03002C00"])
         #expect(try rig.hear("0D BB") == [])
@@ -127,7 +130,7 @@ struct ClientRig {
     @Test(arguments: ["01 0C 0300 07", "01 0C 0300 0B", "0D"])
     func `a value that just fills an answer ends there`(answer: String) throws {
         var rig = ClientRig()
-        _ = rig.start(ValueRead(3, mtu: 23))
+        _ = rig.start(ValueRead(3))
         _ = try rig.hear("0B" + String(repeating: "AA", count: 22))
         _ = try rig.hear(answer)
         #expect(rig.ended == [.success(.bytes(Array(repeating: 0xAA, count: 22)))])
@@ -135,7 +138,7 @@ struct ClientRig {
 
     @Test func `a server that reads on for ever is stopped behind 512 bytes`() throws {
         var rig = ClientRig()
-        _ = rig.start(ValueRead(3, mtu: 23))
+        _ = rig.start(ValueRead(3))
         let full = String(repeating: "AA", count: 22)
         var asked = try rig.hear("0B" + full)
         var count = 1
@@ -153,7 +156,7 @@ struct ClientRig {
 
     @Test func `a short value is written in one request`() throws {
         var rig = ClientRig()
-        #expect(rig.start(ValueWrite(3, [1, 2], mtu: 23)) == ["1203000102"])
+        #expect(rig.start(ValueWrite(3, [1, 2])) == ["1203000102"])
         _ = try rig.hear("13")
         #expect(rig.ended == [.success(.none)])
     }
@@ -162,7 +165,7 @@ struct ClientRig {
         var rig = ClientRig()
         let value = (0..<21).map { UInt8($0) }
         let (first, second) = (Hex.encode(value.prefix(18)), Hex.encode(value.dropFirst(18)))
-        #expect(rig.start(ValueWrite(3, value, mtu: 23)) == ["1603000000" + first])
+        #expect(rig.start(ValueWrite(3, value)) == ["1603000000" + first])
         #expect(try rig.hear("1703000000" + first) == ["1603001200" + second])
         #expect(try rig.hear("1703001200" + second) == ["1801"])
         #expect(try rig.hear("19") == [])
@@ -172,7 +175,7 @@ struct ClientRig {
     @Test(arguments: ["17 0300 0000 AA", "17 0400 0000", "17"])
     func `a part that came back otherwise cancels them all`(answer: String) throws {
         var rig = ClientRig()
-        _ = rig.start(ValueWrite(3, Array(repeating: 1, count: 30), mtu: 23))
+        _ = rig.start(ValueWrite(3, Array(repeating: 1, count: 30)))
         #expect(try rig.hear(answer) == ["1800"])
         #expect(rig.ended == [])
         _ = try rig.hear("19")
@@ -185,7 +188,7 @@ struct ClientRig {
 
     @Test func `a refused part cancels them all, and its error is told`() throws {
         var rig = ClientRig()
-        _ = rig.start(ValueWrite(3, Array(repeating: 1, count: 30), mtu: 23))
+        _ = rig.start(ValueWrite(3, Array(repeating: 1, count: 30)))
         #expect(try rig.hear("01 16 0300 03") == ["1800"])
         _ = try rig.hear("01 18 0000 0E")
         #expect(rig.ended == [.failure(.refused(.writeNotPermitted))])
@@ -193,7 +196,7 @@ struct ClientRig {
 
     @Test func `a value of more than 512 bytes is not even tried`() {
         var rig = ClientRig()
-        #expect(rig.start(ValueWrite(3, Array(repeating: 1, count: 513), mtu: 517)) == [])
+        #expect(rig.start(ValueWrite(3, Array(repeating: 1, count: 513))) == [])
         #expect(rig.ended.count == 1)
     }
 }

@@ -159,7 +159,7 @@ import Testing
                 ServiceDiscovery(), ServiceDiscovery(of: "180D"), ServiceDiscovery.secondary,
                 IncludeDiscovery(in: 1...0xFFFF), CharacteristicDiscovery(in: 10...20),
                 DescriptorDiscovery(in: 1...9),
-                ValueRead(3, mtu: 23), ValueWrite(3, Array(repeating: 1, count: 60), mtu: 23),
+                ValueRead(3), ValueWrite(3, Array(repeating: 1, count: 60)),
             ]
             var actions = client.add(procedures[round % procedures.count]).1
             for _ in 0..<4 {

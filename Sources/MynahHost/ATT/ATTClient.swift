@@ -15,11 +15,20 @@ struct ATTClient: Sendable {
         case notified(UInt16, [UInt8], Delivery)
     }
 
+    /// What both ends of a bearer have agreed on.
+    struct Bearer: Hashable, Sendable {
+        var mtu = GATT.defaultMTU
+        /// The client has asked for an MTU, which it does once (3.4.2.1).
+        var hasExchangedMTU = false
+    }
+
     private struct Entry: Sendable {
         var number: UInt64
         var procedure: any GATTProcedure
     }
 
+    /// The MTU is the server's end's too, which may have agreed on another.
+    var bearer = Bearer()
     /// The opcode of the request that was sent and not answered yet.
     private var asked: UInt8?
     private var running: Entry?
@@ -48,7 +57,7 @@ struct ATTClient: Sendable {
         var actions: [Action] = []
         while running == nil, !waiting.isEmpty {
             var entry = waiting.removeFirst()
-            let step = entry.procedure.begin()
+            let step = entry.procedure.begin(bearer)
             running = entry
             actions += carryOut(step)
         }
@@ -63,6 +72,7 @@ struct ATTClient: Sendable {
             transaction += 1
             return [.send(pdu)]
         case .done(let value):
+            if case .mtu(let mtu) = value { bearer = Bearer(mtu: mtu, hasExchangedMTU: true) }
             running = nil
             return [.ended(number, .success(value))]
         case .failed(let error):

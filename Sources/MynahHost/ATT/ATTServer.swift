@@ -196,6 +196,11 @@ struct ATTServer: Sendable {
         return [response, .mtuChanged(new)]
     }
 
+    /// The client's end of the bearer, which is this side too, has agreed on an MTU.
+    mutating func agreed(on mtu: Int) {
+        self.mtu = max(GATT.defaultMTU, mtu)
+    }
+
     /// An indication; nil: another one waits for its confirmation.
     mutating func indicate(_ handle: UInt16, _ value: [UInt8]) -> [UInt8]? {
         guard indicated == nil else { return nil }

@@ -12,7 +12,7 @@ struct CharacteristicDiscovery: GATTProcedure {
         end = handles.upperBound
     }
 
-    mutating func begin() -> GATTStep { next() }
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep { next() }
 
     private func next() -> GATTStep {
         guard let rest = walk.rest else { return .done(.characteristics(found)) }
@@ -63,7 +63,7 @@ struct DescriptorDiscovery: GATTProcedure {
         walk = HandleWalk(handles)
     }
 
-    mutating func begin() -> GATTStep { next() }
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep { next() }
 
     private func next() -> GATTStep {
         guard let rest = walk.rest else { return .done(.descriptors(found)) }

@@ -6,8 +6,8 @@ import MynahSupport
 /// An answer that breaks the rules ends it with an error, and each must bring it on: a hostile server can make it neither
 /// trap nor go on for ever.
 protocol GATTProcedure: Sendable {
-    /// The first request, where one is needed at all.
-    mutating func begin() -> GATTStep
+    /// The first request, where one is needed at all; on a bearer that is as it is now.
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep
     /// What to do after an answer: the bytes behind the opcode of the response, or the error.
     mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep
 }

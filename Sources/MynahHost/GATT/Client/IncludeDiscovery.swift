@@ -14,7 +14,7 @@ struct IncludeDiscovery: GATTProcedure {
         walk = HandleWalk(handles)
     }
 
-    mutating func begin() -> GATTStep { next() }
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep { next() }
 
     private func next() -> GATTStep {
         if let handles = unnamed.first { return .ask(ATTClientPDU.read(handles.lowerBound)) }

@@ -22,7 +22,7 @@ struct ServiceDiscovery: GATTProcedure {
     /// All secondary services.
     static let secondary = ServiceDiscovery(isPrimary: false)
 
-    mutating func begin() -> GATTStep { next() }
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep { next() }
 
     private func next() -> GATTStep {
         guard let rest = walk.rest else { return .done(.services(found)) }

@@ -5,7 +5,11 @@ import MynahSupport
 struct MTUExchange: GATTProcedure {
     let ownMTU: Int
 
-    mutating func begin() -> GATTStep { .ask(ATTClientPDU.exchangeMTU(UInt16(clamping: ownMTU))) }
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep {
+        // Once on each bearer.
+        bearer.hasExchangedMTU
+            ? .done(.mtu(bearer.mtu)) : .ask(ATTClientPDU.exchangeMTU(UInt16(clamping: ownMTU)))
+    }
 
     mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep {
         switch answer {
@@ -25,15 +29,17 @@ struct MTUExchange: GATTProcedure {
 /// Reads a value, however long it is (4.8.1 and 4.8.3).
 struct ValueRead: GATTProcedure {
     let handle: UInt16
-    let mtu: Int
+    private var mtu = GATT.defaultMTU
     private var value: [UInt8] = []
 
-    init(_ handle: UInt16, mtu: Int) {
+    init(_ handle: UInt16) {
         self.handle = handle
-        self.mtu = mtu
     }
 
-    mutating func begin() -> GATTStep { .ask(ATTClientPDU.read(handle)) }
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep {
+        mtu = bearer.mtu
+        return .ask(ATTClientPDU.read(handle))
+    }
 
     mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep {
         switch answer {
@@ -68,16 +74,16 @@ struct ValueWrite: GATTProcedure {
 
     let handle: UInt16
     let value: [UInt8]
-    let mtu: Int
+    private var mtu = GATT.defaultMTU
     private var state = State.writing
 
-    init(_ handle: UInt16, _ value: [UInt8], mtu: Int) {
+    init(_ handle: UInt16, _ value: [UInt8]) {
         self.handle = handle
         self.value = value
-        self.mtu = mtu
     }
 
-    mutating func begin() -> GATTStep {
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep {
+        mtu = bearer.mtu
         guard value.count <= GATT.maximumValueLength else {
             return .failed(
                 .failed(

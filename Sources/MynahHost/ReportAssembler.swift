@@ -1,0 +1,45 @@
+import MynahCore
+import MynahHCI
+
+/// Puts reports of extended advertising together again, which come in several pieces (Core Specification, Vol 4, Part E, 7.7.65.13).
+struct ReportAssembler: Sendable {
+    private struct Key: Hashable {
+        var address: DeviceAddress
+        var set: UInt8?
+        var isResponse: Bool
+    }
+
+    private var pieces: [Key: [UInt8]] = [:]
+
+    /// The most that advertising data has, in bytes (7.8.57).
+    static let limit = 1650
+    /// How many senders' pieces are held at most; those of a sender that never ends are given up with all others.
+    static let senderLimit = 64
+
+    /// How many senders' pieces are held.
+    var count: Int { pieces.count }
+
+    /// Takes a report; nil: more of it is to come.
+    mutating func take(_ report: LEAdvertisingReport) -> ScanReport? {
+        let key = Key(address: report.address, set: report.set, isResponse: report.kind == .scanResponse)
+        let data = (pieces.removeValue(forKey: key) ?? []) + report.data
+        if report.progress == .more, data.count < Self.limit {
+            if pieces.count >= Self.senderLimit { pieces = [:] }
+            pieces[key] = data
+            return nil
+        }
+        return ScanReport(
+            address: report.address, kind: Self.kind(of: report.kind), data: Array(data.prefix(Self.limit)),
+            rssi: report.rssi, isExtended: report.isExtended)
+    }
+
+    private static func kind(of kind: LEAdvertisingReport.Kind) -> ScanReport.Kind {
+        switch kind {
+        case .connectable: .connectable
+        case .directed: .directed
+        case .scannable: .scannable
+        case .nonConnectable: .nonConnectable
+        case .scanResponse: .scanResponse
+        }
+    }
+}

@@ -1,0 +1,327 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@testable import MynahHost
+
+/// Our central against our peripheral, over the air of one process.
+@Suite(.timeLimit(.minutes(1))) struct CentralTests {
+    @Test(arguments: [true, false])
+    func `a device is heard, with what it advertises and what it answers`(isExtended: Bool) async throws {
+        let rig = try await CentralRig(isExtended: isExtended)
+        try await rig.phone.scan(ScanOptions())
+        try await until { rig.phoneSink.reports.count >= 2 }
+        await rig.phone.stopScan()
+        let reports = rig.phoneSink.reports
+        #expect(reports.map(\.kind).prefix(2) == [.connectable, .scanResponse])
+        #expect(reports.allSatisfy { $0.address == rig.address && $0.rssi == -40 && !$0.isExtended })
+        #expect(AdvertisementData(reports[0].data).localName == "Mynah")
+        #expect(AdvertisementData(reports[0].data).serviceUUIDs == ["180D"])
+        await rig.stop()
+    }
+
+    @Test func `a device is heard once, or each time, as it is asked for`() async throws {
+        let rig = try await CentralRig()
+        try await rig.phone.scan(ScanOptions(isActive: false, allowsDuplicates: true))
+        try await until { rig.phoneSink.reports.count >= 4 }
+        #expect(rig.phoneSink.reports.allSatisfy { $0.kind == .connectable })
+        // Another scan takes the place of the first.
+        try await rig.phone.scan(ScanOptions(isActive: true))
+        try await until { rig.phoneSink.reports.contains { $0.kind == .scanResponse } }
+        await rig.stop()
+    }
+
+    @Test(arguments: [true, false])
+    func `the whole of a heart-rate monitor: found, read, written, subscribed`(isExtended: Bool) async throws
+    {
+        let rig = try await CentralRig(isExtended: isExtended)
+        let peer = try await rig.connect()
+        #expect(try await rig.phone.exchangeMTU(with: peer) == 517)
+        try await rig.phoneSink.wait(for: "mtu 517")
+        let services = try await rig.phone.discoverServices(nil, of: peer)
+        #expect(services.map(\.uuid) == ["1800", "1801", "180D"])
+        let heart = try #require(try await rig.phone.discoverServices("180D", of: peer).first)
+        #expect(heart == services.last)
+        let included = try await rig.phone.discoverIncludedServices(in: heart, of: peer)
+        #expect(included.map(\.uuid) == ["180F"])
+        #expect(try await rig.phone.discoverSecondaryServices(of: peer).map(\.uuid) == ["180F"])
+        let found = try await rig.phone.discoverCharacteristics(in: heart, of: peer)
+        #expect(found.map(\.uuid) == [rig.rate.uuid, rig.control.uuid, rig.text.uuid])
+        #expect(found[1].properties == [.read, .write, .writeWithoutResponse])
+        let descriptors = try await rig.phone.discoverDescriptors(of: found[2], of: peer)
+        #expect(descriptors.map(\.uuid) == ["2901"])
+        #expect(try await rig.phone.read(descriptors[0].handle, of: peer) == Array("Pulse".utf8))
+
+        // Long and short, fixed and asked for.
+        #expect(try await rig.phone.read(found[2].handle, of: peer) == rig.text.value)
+        #expect(try await rig.phone.read(found[1].handle, of: peer) == [0x63])
+        rig.sink.answer(.answer(.success([])))
+        try await rig.phone.write([1, 2], to: found[1].handle, of: peer)
+        #expect(try await rig.phone.writeWithoutResponse([3], to: found[1].handle, of: peer))
+        try await until { rig.sink.words.contains("write 03 false") }
+        #expect(rig.sink.words.contains("write 0102 true"))
+
+        let configuration = try #require(
+            try await rig.phone.discoverDescriptors(of: found[0], of: peer).first)
+        #expect(configuration.uuid == GATT.clientConfiguration)
+        try await rig.phone.write([1, 0], to: configuration.handle, of: peer)
+        _ = try await rig.device.send([0, 72], of: rig.rate.key, as: .asSubscribed, to: nil)
+        try await rig.phoneSink.wait(for: "notification \(found[0].handle) 0048")
+        try await rig.phone.write([2, 0], to: configuration.handle, of: peer)
+        _ = try await rig.device.send([0, 73], of: rig.rate.key, as: .asSubscribed, to: nil)
+        try await rig.phoneSink.wait(for: "indication \(found[0].handle) 0049")
+        try await until { rig.sink.words.contains("confirmed") }
+
+        await rig.phone.disconnect(peer)
+        try await rig.phoneSink.wait(for: "disconnected here")
+        try await until { rig.sink.words.contains("disconnected") }
+        let again = try await rig.connect()
+        #expect(again != peer)
+        #expect(try await rig.phone.read(found[1].handle, of: again) == [])
+        await rig.stop()
+    }
+
+    @Test func `an error of the device comes back as it was sent`() async throws {
+        let rig = try await CentralRig()
+        let peer = try await rig.connect()
+        let found = try await rig.characteristics(peer)
+        rig.sink.answer(.answer(.failure(ATTError(code: 0x80))))
+        await #expect(throws: RequestError.refused(ATTError(code: 0x80))) {
+            try await rig.phone.write([1], to: found[1].handle, of: peer)
+        }
+        await #expect(throws: RequestError.refused(.writeNotPermitted)) {
+            try await rig.phone.write([1], to: found[2].handle, of: peer)
+        }
+        await #expect(throws: RequestError.refused(.invalidHandle)) {
+            try await rig.phone.read(0x0999, of: peer)
+        }
+        await rig.stop()
+    }
+
+    @Test func `requests made at once are answered one after the other`() async throws {
+        let rig = try await CentralRig()
+        let peer = try await rig.connect()
+        let found = try await rig.characteristics(peer)
+        rig.sink.answer(.answer(.success([])))
+        async let one: Void = rig.phone.write(Array(repeating: 1, count: 512), to: found[1].handle, of: peer)
+        async let two: Void = rig.phone.write(Array(repeating: 2, count: 512), to: found[1].handle, of: peer)
+        async let three = rig.phone.read(found[2].handle, of: peer)
+        try await one
+        try await two
+        #expect(try await three.count == 300)
+        await rig.stop()
+    }
+
+    @Test func `a connection that nobody answers can be given up, and the next has its turn`() async throws {
+        let rig = try await CentralRig()
+        let nobody = try #require(DeviceAddress("C0:00:00:00:00:99", kind: .public))
+        let waiting = Task { try await rig.phone.connect(nobody, timeout: .seconds(10)) }
+        let next = Task {
+            try await until { await rig.phone.central.connections.count == 1 }
+            return try await rig.phone.connect(rig.address, timeout: nil)
+        }
+        // No command is under way, whose time would be over too.
+        try await until {
+            let (connections, waiters) = await (rig.phone.central.connections, rig.phone.waiters)
+            guard case .initiating? = connections.first?.progress else { return false }
+            return connections.count == 2 && waiters.isEmpty
+        }
+        await rig.clock.waitForSleepers(1)
+        rig.clock.advance(by: .seconds(10))
+        await #expect { try await waiting.value } throws: { ($0 as? RadioError)?.code == .timedOut }
+        _ = try await next.value
+        let cancelled = Task { try await rig.phone.connect(nobody, timeout: nil) }
+        cancelled.cancel()
+        await #expect(throws: RadioError.self) { try await cancelled.value }
+        await rig.stop()
+    }
+
+    @Test func `a device that goes away is told, and what was asked of it fails`() async throws {
+        let rig = try await CentralRig()
+        let peer = try await rig.connect()
+        let found = try await rig.characteristics(peer)
+        let reply = PendingReply()
+        rig.sink.answer(.later(reply.pending))
+        let reading = Task { try await rig.phone.read(found[1].handle, of: peer) }
+        try await until { rig.sink.words.contains("read 0") }
+        await rig.device.stop()
+        await #expect { try await reading.value } throws: { error in
+            guard case .failed(let error)? = error as? RequestError else { return false }
+            return error.code == .disconnected
+        }
+        try await rig.phoneSink.wait(for: "disconnected the peripheral ended the link")
+        await #expect(throws: RequestError.self) { try await rig.phone.read(1, of: peer) }
+        reply.answer(.success([]))
+        await rig.phone.stop()
+    }
+
+    @Test func `a request that is not answered for 30 seconds is the link's last`() async throws {
+        let rig = try await CentralRig()
+        let peer = try await rig.connect()
+        let found = try await rig.characteristics(peer)
+        let reply = PendingReply()
+        rig.sink.answer(.later(reply.pending))
+        let reading = Task { try await rig.phone.read(found[1].handle, of: peer) }
+        try await until { rig.sink.words.contains("read 0") }
+        rig.clock.advance(by: .seconds(30))
+        await #expect { try await reading.value } throws: { error in
+            guard case .failed(let error)? = error as? RequestError else { return false }
+            return error.code == .timedOut
+        }
+        await #expect(throws: RequestError.self) { try await rig.phone.read(found[2].handle, of: peer) }
+        reply.answer(.success([]))
+        await rig.stop()
+    }
+
+    @Test func `one radio plays a central and a peripheral at once`() async throws {
+        let rig = try await CentralRig(isExtended: false)
+        let sink = HostSink()
+        _ = try await rig.phone.start(DeviceIdentity(name: "Both"), sink: sink)
+        let peer = try await rig.connect()
+        #expect(try await rig.phone.discoverServices("180D", of: peer).count == 1)
+        var advertisement = Advertisement()
+        advertisement.interval = .milliseconds(20)
+        _ = try await rig.phone.advertise(advertisement)
+        #expect(sink.words == ["state poweredOn"])
+        await rig.stop()
+    }
+
+    @Test func `a central that was stopped starts again`() async throws {
+        let rig = try await CentralRig()
+        _ = try await rig.connect()
+        await rig.phone.stop()
+        #expect(await rig.phone.links.isEmpty)
+        try await rig.phone.start(DeviceIdentity(name: "Phone"), central: rig.phoneSink)
+        try await until { rig.sink.words.contains("disconnected") }
+        _ = try await rig.connect()
+        await rig.stop()
+    }
+}
+
+extension CentralRig {
+    func characteristics(_ peer: Peer.ID) async throws -> [RemoteCharacteristic] {
+        let heart = try #require(try await phone.discoverServices("180D", of: peer).first)
+        return try await phone.discoverCharacteristics(in: heart, of: peer)
+    }
+}
+
+/// Our central on a controller that a test plays.
+@Suite(.timeLimit(.minutes(1))) struct CentralControllerTests {
+    private func radio(_ controller: ScriptedController, _ clock: ManualClock) -> HostRadio {
+        HostRadio(
+            transport: controller,
+            sleep: { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) },
+            now: { clock.now.offset })
+    }
+
+    @Test func `a controller that was lost listens again when it is there`() async throws {
+        let (controller, clock, sink) = (ScriptedController(), ManualClock(), CentralWords())
+        let radio = radio(controller, clock)
+        try await radio.start(DeviceIdentity(name: "Phone"), central: sink)
+        try await radio.scan(ScanOptions())
+        let wanted = Task {
+            try await radio.connect(
+                try #require(DeviceAddress(littleEndian: [1, 2, 3, 4, 5, 6], kind: .random)), timeout: nil)
+        }
+        await controller.wait { $0.commands.contains { $0.opcode == .leExtendedCreateConnection } }
+        controller.end()
+        await #expect { try await wanted.value } throws: { ($0 as? RadioError)?.code == .lost }
+        try await sink.wait(for: "lost")
+        await clock.waitForSleepers(1)
+        clock.advance(by: .milliseconds(250))
+        try await sink.wait(for: "recovered")
+        let enables = controller.state.withLock { $0.parameters(of: .leSetExtendedScanEnable) }
+        #expect(enables == [[1, 1, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0]])
+        await radio.stop()
+    }
+
+    @Test func `a scan that the controller refuses is told, and none is on`() async throws {
+        let (controller, sink) = (ScriptedController(), CentralWords())
+        let radio = radio(controller, ManualClock())
+        try await radio.start(DeviceIdentity(name: "Phone"), central: sink)
+        controller.state.withLock { $0.refused[HCIOpcode.leSetExtendedScanEnable.rawValue] = 0x0C }
+        await #expect(throws: RadioError.self) { try await radio.scan(ScanOptions()) }
+        #expect(await radio.central.scan == nil)
+        await radio.stop()
+    }
+
+    @Test func `a connection that the controller refuses is told, and the next has its turn`() async throws {
+        let (controller, sink) = (ScriptedController(), CentralWords())
+        let radio = radio(controller, ManualClock())
+        try await radio.start(DeviceIdentity(name: "Phone"), central: sink)
+        controller.state.withLock { $0.refused[HCIOpcode.leExtendedCreateConnection.rawValue] = 0x0C }
+        for _ in 0..<2 {
+            await #expect(throws: RadioError.self) {
+                try await radio.connect(
+                    try #require(DeviceAddress(littleEndian: [1, 2, 3, 4, 5, 6], kind: .random)), timeout: nil
+                )
+            }
+        }
+        await radio.stop()
+    }
+
+    @Test func `reports in pieces are put together, and no more than fits is held`() throws {
+        var assembler = ReportAssembler()
+        let address = try #require(DeviceAddress("C0:00:00:00:00:01", kind: .public))
+        func report(_ data: [UInt8], _ progress: LEAdvertisingReport.Progress, set: UInt8 = 1)
+            -> LEAdvertisingReport
+        {
+            LEAdvertisingReport(
+                kind: .nonConnectable, address: address, data: data, isExtended: true, set: set,
+                progress: progress)
+        }
+        #expect(assembler.take(report([1, 2], .more)) == nil)
+        #expect(assembler.take(report([9], .complete, set: 2))?.data == [9])
+        #expect(assembler.take(report([3], .complete))?.data == [1, 2, 3])
+        #expect(assembler.take(report([4], .more)) == nil)
+        #expect(assembler.take(report([], .truncated))?.data == [4])
+        #expect(assembler.count == 0)
+        var longest = 0
+        for _ in 0..<100 {
+            longest = max(
+                longest, assembler.take(report(Array(repeating: 0, count: 229), .more))?.data.count ?? 0)
+        }
+        #expect(longest == ReportAssembler.limit)
+        for number in 0..<200 {
+            let sender = try #require(
+                DeviceAddress(littleEndian: [UInt8(number), 0, 0, 0, 0, 0], kind: .public))
+            _ = assembler.take(
+                LEAdvertisingReport(
+                    kind: .nonConnectable, address: sender, data: [1], isExtended: true, progress: .more))
+        }
+        #expect(assembler.count <= ReportAssembler.senderLimit)
+    }
+
+    @Test func `a peripheral may ask to meet less often, within reason`() async throws {
+        let (controller, sink) = (ScriptedController(), CentralWords())
+        let radio = radio(controller, ManualClock())
+        try await radio.start(DeviceIdentity(name: "Phone"), central: sink)
+        let address = try #require(
+            DeviceAddress(littleEndian: [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0], kind: .random))
+        let connecting = Task { try await radio.connect(address, timeout: nil) }
+        await controller.wait { $0.commands.contains { $0.opcode == .leExtendedCreateConnection } }
+        controller.tell(
+            HCIEvent(
+                HCIEvent.leMeta,
+                [0x01, 0, 0x40, 0, 0, 1, 0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0, 0x18, 0, 0, 0, 0x48, 0, 0]))
+        _ = try await connecting.value
+        await controller.wait { $0.sent() == ["4:020502"] }
+        controller.receive([0x12, 7, 8, 0, 24, 0, 40, 0, 4, 0, 0x90, 1], on: 5)
+        controller.receive([0x12, 8, 8, 0, 1, 0, 40, 0, 4, 0, 0x90, 1], on: 5)
+        await controller.wait { $0.sent().count == 3 }
+        #expect(controller.state.withLock { $0.sent() }.dropFirst() == ["5:130702000000", "5:130802000100"])
+        await controller.wait { $0.commands.contains { $0.opcode == .leConnectionUpdate } }
+        // The link layer asks in its own way.
+        controller.tell(HCIEvent(HCIEvent.leMeta, [0x06, 0x40, 0, 24, 0, 40, 0, 4, 0, 0x90, 1]))
+        controller.tell(HCIEvent(HCIEvent.leMeta, [0x06, 0x40, 0, 1, 0, 40, 0, 4, 0, 0x90, 1]))
+        await controller.wait { state in
+            !state.parameters(of: .leRemoteConnectionParameterRequestReply).isEmpty
+                && state.parameters(of: .leRemoteConnectionParameterRequestNegativeReply) == [
+                    [0x40, 0, 0x3B]
+                ]
+        }
+        await radio.stop()
+    }
+}
