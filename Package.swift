@@ -132,7 +132,9 @@ let package = Package(
             dependencies: ["MynahBlueZStandIn", "MynahDBus", "MynahSupport", "MynahTestSupport"]),
         .testTarget(
             name: "MynahHostTests",
-            dependencies: ["MynahHost", "MynahHCI", "MynahCore", "MynahSupport", "MynahTestSupport"]),
+            dependencies: [
+                "MynahHost", "Mynah", "MynahHCI", "MynahCore", "MynahSupport", "MynahTestSupport",
+            ]),
         .testTarget(
             name: "MynahHCITests",
             dependencies: ["MynahHCI", "MynahCore", "MynahSupport", "MynahTestSupport"]),

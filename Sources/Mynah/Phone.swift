@@ -12,7 +12,7 @@ public actor Phone {
     }
 
     let radio: any PeripheralRadio
-    private let identity: DeviceIdentity
+    let identity: DeviceIdentity
     let sink: (any PhoneSink)?
     private(set) var stateDirectory: StateDirectory?
     var state = State.stopped

@@ -1,0 +1,186 @@
+public import MynahCore
+
+/// Plays the central's role: it finds peripherals, connects and asks (after CBCentralManager).
+///
+/// It runs on its radio's executor. What happens comes through `events()`, or synchronously through the sink it was made
+/// with; what is asked for is a call that returns with its answer.
+///
+/// ```swift
+/// let manager = CentralManager(radio: HostRadio(transport: transport))
+/// try await manager.start()
+/// let events = await manager.events()
+/// try await manager.scanForPeripherals(withServices: ["180D"])
+/// for await event in events {
+///     switch event {
+///     case .discovered(let discovery):
+///         await manager.stopScan()
+///         let strap = discovery.peripheral
+///         try await manager.connect(strap)
+///         try await strap.discoverAll()
+///         if let rate = await strap.characteristic("2A37") {
+///             try await strap.setNotifyValue(true, for: rate)
+///         }
+///     case .valueUpdated(let update):
+///         print(update.value)
+///     default: break
+///     }
+/// }
+/// ```
+public actor CentralManager {
+    /// What can be chosen.
+    public struct Options: Sendable {
+        /// Whether a peripheral that asks for security is paired with, and asked again, as an iPhone does by itself.
+        public var pairsWhenAsked = true
+
+        /// The defaults.
+        public init() {}
+    }
+
+    let radio: any CentralRadio
+    private let identity: DeviceIdentity
+    private let options: Options
+    private let sink: (any CentralManagerSink)?
+    private var stream: CentralEventStream?
+    /// Whether the radio is another's too, who stops it.
+    private let sharesRadio: Bool
+    private var wantedServices: [BluetoothUUID]?
+    private var table = DiscoveryTable()
+    var peripherals: [DeviceAddress: Peripheral] = [:]
+    var connected: [Peer.ID: Peripheral] = [:]
+    var connecting: [Peripheral] = []
+
+    /// The Bluetooth state.
+    public internal(set) var state = RadioState.unknown
+    /// Whether it listens for advertising.
+    public private(set) var isScanning = false
+
+    /// The radio's executor.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
+
+    /// A manager on a radio that has not been started; `identity` is what it is called where it is asked itself.
+    public init(
+        radio: any CentralRadio, identity: DeviceIdentity = DeviceIdentity(name: "Mynah"),
+        options: Options = Options(), sink: (any CentralManagerSink)? = nil
+    ) {
+        self.init(radio: radio, identity: identity, options: options, sink: sink, sharesRadio: false)
+    }
+
+    init(
+        radio: any CentralRadio, identity: DeviceIdentity, options: Options,
+        sink: (any CentralManagerSink)?, sharesRadio: Bool
+    ) {
+        self.radio = radio
+        self.identity = identity
+        self.options = options
+        self.sink = sink
+        self.sharesRadio = sharesRadio
+    }
+
+    /// Starts the radio.
+    public func start() async throws(RadioError) {
+        try await radio.start(identity, central: self)
+    }
+
+    /// Ends every link and stops the radio; one that a phone owns goes on for the phone.
+    public func stop() async {
+        if sharesRadio {
+            await stopScan()
+            for id in connected.keys { await radio.disconnect(id) }
+        } else {
+            await radio.stop()
+        }
+        end()
+    }
+
+    private func end() {
+        isScanning = false
+        state = .unknown
+        for peripheral in connected.values { peripheral.assumeIsolated { $0.disconnected() } }
+        connected = [:]
+        stream?.finish()
+        stream = nil
+    }
+
+    /// Everything that happens from now on, in order; for one reader.
+    ///
+    /// It holds up to 4,096 unread events; past that new ones are dropped, and `.missed` says how many.
+    public func events() -> AsyncStream<CentralManagerEvent> {
+        precondition(sink == nil, "this manager's events go to the sink it was made with")
+        let new = CentralEventStream()
+        stream?.finish()
+        stream = new
+        return new.stream
+    }
+
+    @discardableResult
+    func tell(_ event: CentralManagerEvent) -> RadioAnswer {
+        sink?.handle(event) ?? stream?.handle(event) ?? .none
+    }
+
+    // MARK: - Scanning
+
+    /// Listens for devices; with services named, for those alone that advertise one of them.
+    ///
+    /// An iPhone whose app is in the background names no services: it sets a bit for each, which others may share. It is
+    /// told too where the bit is set.
+    public func scanForPeripherals(
+        withServices services: [BluetoothUUID]? = nil, options: ScanOptions = ScanOptions()
+    ) async throws(RadioError) {
+        wantedServices = services
+        try await radio.scan(options)
+        isScanning = true
+    }
+
+    /// Stops listening.
+    public func stopScan() async {
+        isScanning = false
+        await radio.stopScan()
+    }
+
+    func heard(_ report: ScanReport) {
+        guard let found = table.take(report, among: wantedServices) else { return }
+        let peripheral = peripheral(at: report.address)
+        peripheral.assumeIsolated { $0.heard(found.advertisement) }
+        tell(
+            .discovered(
+                Discovery(
+                    peripheral: peripheral, advertisement: found.advertisement, rssi: report.rssi,
+                    isConnectable: found.isConnectable, report: report)))
+    }
+
+    // MARK: - Peripherals
+
+    /// The peripheral at an address, heard or not (after retrievePeripherals).
+    public func peripheral(at address: DeviceAddress) -> Peripheral {
+        if let known = peripherals[address] { return known }
+        // Whoever holds one still has it; it is only not found by its address any more.
+        if peripherals.count >= DiscoveryTable.limit {
+            let kept = Set(connected.values.map(\.address) + connecting.map(\.address))
+            peripherals = peripherals.filter { kept.contains($0.key) }
+        }
+        let new = Peripheral(address: address, radio: radio, pairsWhenAsked: options.pairsWhenAsked)
+        peripherals[address] = new
+        return new
+    }
+
+    /// The peripherals that are connected now.
+    public var connectedPeripherals: [Peripheral] { Array(connected.values) }
+
+    /// Connects; without a timeout it waits until the peripheral is there, as CoreBluetooth does.
+    public func connect(_ peripheral: Peripheral, timeout: Duration? = nil) async throws(RadioError) {
+        peripherals[peripheral.address] = peripheral
+        connecting.append(peripheral)
+        defer {
+            if let index = connecting.firstIndex(where: { $0 === peripheral }) {
+                connecting.remove(at: index)
+            }
+        }
+        _ = try await radio.connect(peripheral.address, timeout: timeout)
+    }
+
+    /// Ends a peripheral's link.
+    public func cancelPeripheralConnection(_ peripheral: Peripheral) async {
+        guard let id = await peripheral.peer else { return }
+        await radio.disconnect(id)
+    }
+}

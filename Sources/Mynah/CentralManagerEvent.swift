@@ -1,0 +1,96 @@
+public import MynahCore
+import MynahSupport
+
+/// A device that was heard.
+public struct Discovery: Sendable {
+    /// The device.
+    public var peripheral: Peripheral
+    /// What its advertising and its scan response say together, each as it was heard last.
+    public var advertisement: AdvertisementData
+    /// How loud it was, in dBm; nil: not known.
+    public var rssi: Int8?
+    /// Whether a central may connect.
+    public var isConnectable: Bool
+    /// The PDU that brought it.
+    public var report: ScanReport
+}
+
+/// A value that a peripheral sent by itself.
+public struct ValueUpdate: Sendable {
+    /// Who sent it.
+    public var peripheral: Peripheral
+    /// Of what; nil: of something that was not discovered.
+    public var characteristic: DiscoveredCharacteristic?
+    /// The handle of the value.
+    public var handle: UInt16
+    /// The value.
+    public var value: [UInt8]
+    /// Whether it was confirmed.
+    public var delivery: Delivery
+}
+
+/// What a central manager tells, in the order in which it happened (after CBCentralManagerDelegate and CBPeripheralDelegate).
+public enum CentralManagerEvent: Sendable {
+    /// The Bluetooth state changed.
+    case stateChanged(RadioState)
+    /// A device was heard.
+    case discovered(Discovery)
+    /// A peripheral is connected.
+    case connected(Peripheral)
+    /// A peripheral is gone; nil: it was asked for here, otherwise why.
+    case disconnected(Peripheral, RadioError?)
+    /// The ATT_MTU of a link changed, in bytes.
+    case mtuChanged(Peripheral, Int)
+    /// A peripheral sent a value by itself.
+    case valueUpdated(ValueUpdate)
+    /// Services came or went; what was discovered in this range of handles is forgotten.
+    case servicesChanged(Peripheral, ClosedRange<UInt16>)
+    /// A peripheral paired.
+    case paired(Peripheral)
+    /// Pairing wants something of this side.
+    case pairing(Peripheral, PairingStep)
+    /// After a write without response found no room: there is some again.
+    case readyToWrite
+    /// The radio is gone.
+    case lost(RadioError)
+    /// It is back.
+    case recovered
+    /// A warning.
+    case warning(RadioWarning)
+    /// So many events were dropped here because nobody read the sequence; only ever told through it.
+    case missed(Int)
+}
+
+/// What listens to a central manager, synchronously and on its executor.
+public protocol CentralManagerSink: Sendable {
+    /// Called in the order in which things happened; only `pairing` takes an answer.
+    func handle(_ event: CentralManagerEvent) -> RadioAnswer
+}
+
+/// The sink behind a central manager's event sequence.
+final class CentralEventStream: CentralManagerSink {
+    let stream: AsyncStream<CentralManagerEvent>
+    private let continuation: AsyncStream<CentralManagerEvent>.Continuation
+    private let missed = Lock(0)
+
+    init() {
+        // Bounded: whoever advertises around us must not grow our memory.
+        (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(4096))
+    }
+
+    func handle(_ event: CentralManagerEvent) -> RadioAnswer {
+        missed.withLock { missed in
+            if missed > 0, case .enqueued = continuation.yield(.missed(missed)) { missed = 0 }
+            if missed > 0 {
+                missed += 1
+            } else if case .dropped = continuation.yield(event) {
+                missed = 1
+            }
+        }
+        return .none
+    }
+
+    func finish() {
+        continuation.finish()
+    }
+}

@@ -1,0 +1,206 @@
+public import MynahCore
+import MynahSupport
+
+// What is asked of a peripheral.
+extension Peripheral {
+    private func link() throws(RequestError) -> Peer.ID {
+        guard let peer else {
+            throw .failed(RadioError(.disconnected, "\(address) is not connected"))
+        }
+        return peer
+    }
+
+    /// Asks, and where the peripheral wants security pairs and asks once more, as an iPhone does.
+    private func asking<Value: Sendable>(
+        _ body: (Peer.ID) async throws(RequestError) -> Value
+    ) async throws(RequestError) -> Value {
+        let peer = try link()
+        do throws(RequestError) {
+            return try await body(peer)
+        } catch {
+            guard error.asksForSecurity, pairsWhenAsked else { throw error }
+            do throws(RadioError) {
+                try await radio.pair(peer)
+            } catch let failure {
+                // What the radio cannot do at all leaves things as the peripheral said.
+                throw failure.code == .unsupported ? error : .failed(failure)
+            }
+            return try await body(peer)
+        }
+    }
+
+    // MARK: - Discovery
+
+    /// Finds primary services: all, or those of these types; what was found before is forgotten.
+    @discardableResult
+    public func discoverServices(
+        _ uuids: [BluetoothUUID]? = nil
+    ) async throws(RequestError) -> [DiscoveredService] {
+        let peer = try link()
+        var found: [RemoteService] = []
+        if let uuids {
+            for uuid in uuids { found += try await radio.discoverServices(uuid, of: peer) }
+        } else {
+            found = try await radio.discoverServices(nil, of: peer)
+        }
+        services = found.sorted { $0.handles.lowerBound < $1.handles.lowerBound }.map {
+            DiscoveredService($0)
+        }
+        return services
+    }
+
+    /// Finds secondary services, besides those that were found already.
+    @discardableResult
+    public func discoverSecondaryServices() async throws(RequestError) -> [DiscoveredService] {
+        let found = try await radio.discoverSecondaryServices(of: try link())
+        let new = found.filter { one in !services.contains { $0.id == one.handles.lowerBound } }
+        services = (services + new.map { DiscoveredService($0) }).sorted { $0.id < $1.id }
+        return services.filter { !$0.isPrimary }
+    }
+
+    /// Finds what a service includes.
+    @discardableResult
+    public func discoverIncludedServices(
+        for service: DiscoveredService
+    ) async throws(RequestError) -> [RemoteService] {
+        var found = try await radio.discoverIncludedServices(in: service.attribute, of: try link())
+        for index in found.indices {
+            found[index].isPrimary = services.contains {
+                $0.id == found[index].handles.lowerBound && $0.isPrimary
+            }
+        }
+        if let index = services.firstIndex(where: { $0.id == service.id }) {
+            services[index].includedServices = found
+        }
+        return found
+    }
+
+    /// Finds the characteristics of a service.
+    @discardableResult
+    public func discoverCharacteristics(
+        for service: DiscoveredService
+    ) async throws(RequestError) -> [DiscoveredCharacteristic] {
+        let found = try await radio.discoverCharacteristics(in: service.attribute, of: try link())
+            .map { DiscoveredCharacteristic($0, of: service.uuid) }
+        if let index = services.firstIndex(where: { $0.id == service.id }) {
+            services[index].characteristics = found
+        }
+        return found
+    }
+
+    /// Finds the descriptors of a characteristic.
+    @discardableResult
+    public func discoverDescriptors(
+        for characteristic: DiscoveredCharacteristic
+    ) async throws(RequestError) -> [RemoteDescriptor] {
+        let found = try await radio.discoverDescriptors(of: characteristic.attribute, of: try link())
+        change(characteristic.id) { $0.descriptors = found }
+        return found
+    }
+
+    /// Finds everything: primary and secondary services, what they include, characteristics and descriptors.
+    @discardableResult
+    public func discoverAll() async throws(RequestError) -> [DiscoveredService] {
+        try await discoverServices()
+        try await discoverSecondaryServices()
+        for service in services {
+            try await discoverIncludedServices(for: service)
+            for characteristic in try await discoverCharacteristics(for: service) {
+                try await discoverDescriptors(for: characteristic)
+            }
+        }
+        return services
+    }
+
+    // MARK: - Values
+
+    /// Reads a characteristic's value, however long it is.
+    public func readValue(for characteristic: DiscoveredCharacteristic) async throws(RequestError) -> [UInt8]
+    {
+        try await readValue(at: characteristic.id)
+    }
+
+    /// Reads a descriptor's value.
+    public func readValue(for descriptor: RemoteDescriptor) async throws(RequestError) -> [UInt8] {
+        try await readValue(at: descriptor.handle)
+    }
+
+    private func readValue(at handle: UInt16) async throws(RequestError) -> [UInt8] {
+        try await asking { peer throws(RequestError) in try await radio.read(handle, of: peer) }
+    }
+
+    /// Writes a characteristic's value.
+    ///
+    /// With a response it may have up to 512 bytes, and returns when the peripheral has taken it. Without one it may have
+    /// what one packet carries; false: there is no room for it, and `readyToWrite` follows.
+    @discardableResult
+    public func writeValue(
+        _ value: [UInt8], for characteristic: DiscoveredCharacteristic, type: WriteType
+    ) async throws(RequestError) -> Bool {
+        switch type {
+        case .withResponse:
+            try await writeValue(value, at: characteristic.id)
+            return true
+        case .withoutResponse:
+            let peer = try link()
+            do throws(RadioError) {
+                return try await radio.writeWithoutResponse(value, to: characteristic.id, of: peer)
+            } catch {
+                throw .failed(error)
+            }
+        }
+    }
+
+    /// Writes a descriptor's value.
+    public func writeValue(_ value: [UInt8], for descriptor: RemoteDescriptor) async throws(RequestError) {
+        try await writeValue(value, at: descriptor.handle)
+    }
+
+    private func writeValue(_ value: [UInt8], at handle: UInt16) async throws(RequestError) {
+        try await asking { peer throws(RequestError) in try await radio.write(value, to: handle, of: peer) }
+    }
+
+    /// Subscribes to a characteristic's value, or unsubscribes; where it both notifies and indicates, notifications are taken.
+    public func setNotifyValue(
+        _ isOn: Bool, for characteristic: DiscoveredCharacteristic
+    ) async throws(RequestError) {
+        let delivery: Delivery? =
+            characteristic.properties.contains(.notify)
+            ? .notification : characteristic.properties.contains(.indicate) ? .indication : nil
+        guard let delivery else {
+            throw .failed(
+                RadioError(.unknownAttribute, "\(characteristic.uuid) neither notifies nor indicates"))
+        }
+        var descriptors = characteristic.descriptors
+        if descriptors == nil { descriptors = try await discoverDescriptors(for: characteristic) }
+        guard let configuration = descriptors?.first(where: { $0.uuid == GATT.clientConfiguration }) else {
+            throw .failed(
+                RadioError(
+                    .unknownAttribute,
+                    "\(characteristic.uuid) has no Client Characteristic Configuration to subscribe by"))
+        }
+        let bits: UInt8 = isOn ? (delivery == .notification ? 1 : 2) : 0
+        try await writeValue([bits, 0], for: configuration)
+        change(characteristic.id) { $0.delivery = isOn ? delivery : nil }
+    }
+
+    // MARK: - The link
+
+    /// How loud it is now, in dBm.
+    public func readRSSI() async throws(RequestError) -> Int8 {
+        let peer = try link()
+        do throws(RadioError) { return try await radio.readRSSI(of: peer) } catch { throw .failed(error) }
+    }
+
+    /// Agrees on an MTU, where that has not happened yet, and returns it.
+    @discardableResult
+    public func exchangeMTU() async throws(RequestError) -> Int {
+        try await radio.exchangeMTU(with: try link())
+    }
+
+    /// Pairs, or encrypts by the key of an earlier pairing.
+    public func pair() async throws(RequestError) {
+        let peer = try link()
+        do throws(RadioError) { try await radio.pair(peer) } catch { throw .failed(error) }
+    }
+}

@@ -1,0 +1,100 @@
+public import MynahCore
+
+/// A peripheral that was heard or asked for (after CBPeripheral).
+///
+/// It runs on its manager's executor. Services are values: what was discovered is in `services`, until the link ends or the
+/// peripheral says that they changed.
+public actor Peripheral: Identifiable {
+    /// How a value is written.
+    public enum WriteType: Hashable, Sendable {
+        /// The peripheral answers.
+        case withResponse
+        /// It does not.
+        case withoutResponse
+    }
+
+    /// Its address, by which it is told from others.
+    public nonisolated let address: DeviceAddress
+    let radio: any CentralRadio
+    let pairsWhenAsked: Bool
+
+    /// What it is called in advertising, or by its GAP name once that was read.
+    public internal(set) var name: String?
+    /// The ATT_MTU of its link, in bytes.
+    public internal(set) var mtu = GATT.defaultMTU
+    /// Whether it is paired.
+    public internal(set) var isPaired = false
+    /// The services that were found, in the order of their handles.
+    public internal(set) var services: [DiscoveredService] = []
+    /// Its link; nil: there is none.
+    private(set) var peer: Peer.ID?
+
+    /// The radio's executor.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
+
+    init(address: DeviceAddress, radio: any CentralRadio, pairsWhenAsked: Bool) {
+        self.address = address
+        self.radio = radio
+        self.pairsWhenAsked = pairsWhenAsked
+    }
+
+    /// Whether there is a link to it.
+    public var isConnected: Bool { peer != nil }
+
+    /// How many bytes one write carries: the whole value with a response, ATT_MTU − 3 without.
+    public func maximumWriteValueLength(for type: WriteType) -> Int {
+        switch type {
+        case .withResponse: GATT.maximumValueLength
+        case .withoutResponse: min(mtu - 3, GATT.maximumValueLength)
+        }
+    }
+
+    /// The first characteristic of this type among those that were found, in this service where one is named.
+    public func characteristic(
+        _ uuid: BluetoothUUID, in service: BluetoothUUID? = nil
+    ) -> DiscoveredCharacteristic? {
+        services.lazy.filter { service == nil || $0.uuid == service }
+            .flatMap(\.characteristics).first { $0.uuid == uuid }
+    }
+
+    func characteristic(withHandle handle: UInt16) -> DiscoveredCharacteristic? {
+        services.lazy.flatMap(\.characteristics).first { $0.id == handle }
+    }
+
+    // MARK: - What the manager tells it
+
+    func heard(_ advertisement: AdvertisementData) {
+        if let heard = advertisement.localName, name == nil || advertisement.isNameComplete { name = heard }
+    }
+
+    func connected(_ peer: Peer) {
+        self.peer = peer.id
+        mtu = GATT.defaultMTU
+        changed(peer)
+    }
+
+    func changed(_ peer: Peer) {
+        isPaired = peer.isPaired
+        if let told = peer.name { name = told }
+    }
+
+    func disconnected() {
+        peer = nil
+        services = []
+        mtu = GATT.defaultMTU
+    }
+
+    func forgetServices(in range: ClosedRange<UInt16>) {
+        services.removeAll { $0.attribute.handles.overlaps(range) }
+    }
+
+    /// Changes what is known of a characteristic, wherever it is.
+    func change(_ handle: UInt16, _ body: (inout DiscoveredCharacteristic) -> Void) {
+        for service in services.indices {
+            for index in services[service].characteristics.indices
+            where services[service].characteristics[index].id == handle {
+                body(&services[service].characteristics[index])
+            }
+        }
+    }
+}
