@@ -26,7 +26,7 @@ def tell(line: str) -> None:
 async def demonstrate(lab: Lab, profile: Path) -> int:
     await lab.services.start_bluetoothd("experimental")
     await lab.services.until_adapter()
-    lab.mynah = Mynah(lab.radio, lab.results)
+    lab.mynah = Mynah(lab.adapter.radio, lab.results)
     try:
         await lab.mynah.start(profile)
     except AssertionError as error:

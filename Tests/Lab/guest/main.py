@@ -16,17 +16,16 @@ sys.path.insert(0, str(Path(__file__).parent))
 from bumble.link import LocalLink  # noqa: E402
 
 from lab import capabilities, scenario  # noqa: E402
-from lab.adapter import Adapter  # noqa: E402
+from lab.adapter import Adapter, SocketAdapter  # noqa: E402
 from lab.air import Air  # noqa: E402
+from lab.daemonless import Daemonless  # noqa: E402
 from lab.mynah import Mynah  # noqa: E402
 from lab.phone import Phone  # noqa: E402
+from lab.places import LOGS, RESULTS  # noqa: E402
 from lab.quick import quicken  # noqa: E402
 from lab.scenario import Lab, Scenario, Skipped  # noqa: E402
 from lab.services import Services  # noqa: E402
 
-RESULTS = Path("/mnt/results")
-# Logs are written in memory and copied: a daemon that waits for the host's disk is a slower daemon.
-LOGS = Path("/run/lab/logs")
 TOPICS = [
     "advertising", "discovery", "long_values", "errors", "notifications", "two_phones", "permissions", "survival",
     "bad_input", "app_life", "app_restored",
@@ -67,15 +66,15 @@ async def main() -> int:
 async def bring_up(radio: str) -> Lab:
     air = Air(LOGS / "hci.btsnoop")
     link = LocalLink()
-    adapter = Adapter(link, air)
-    services = Services(LOGS)
+    adapter = SocketAdapter(link, air) if radio == "socket" else Adapter(link, air, radio)
+    services = Services(LOGS) if radio == "bluez" else Daemonless(adapter, air)
     await services.start_bus()
     await adapter.plug_in()
     phones = [Phone("first phone", "F0:00:00:00:00:11", link), Phone("second phone", "F0:00:00:00:00:22", link)]
     for phone in phones:
         await phone.device.power_on()
-    radio_capabilities = await capabilities.of_bluez()
-    return Lab(radio, LOGS, air, adapter, services, *phones, radio_capabilities, Mynah(radio, LOGS))
+    can = await capabilities.of_bluez() if radio == "bluez" else capabilities.of_host()
+    return Lab(LOGS, air, adapter, services, *phones, can, Mynah(adapter.radio, LOGS))
 
 
 class Runner:
@@ -88,6 +87,7 @@ class Runner:
         start = time.monotonic()
         self.mark(f"=== {each.topic}: {each.sentence}")
         try:
+            each.check(self.lab.capabilities)
             await asyncio.wait_for(self.prepare(each), 120)
             await asyncio.wait_for(each.run(self.lab), each.limit)
             self.lab.services.check()
@@ -113,13 +113,10 @@ class Runner:
 
     async def prepare(self, each: Scenario) -> None:
         lab, wanted = self.lab, (each.profile, each.options, each.daemon)
-        if each.daemon is None or each.daemon != lab.services.mode or lab.services.died:
+        if not lab.services.suits(each.daemon):
             await lab.mynah.stop()
             self.playing = None
-            if each.daemon is not None:
-                await lab.services.stop_bluetoothd()
-                await lab.services.start_bluetoothd(each.daemon)
-                await lab.services.until_adapter()
+            await lab.services.make_ready_for(each.daemon)
         if each.profile is None or self.playing != wanted or each.fresh or not lab.mynah.running:
             await lab.mynah.stop()
             if each.profile is not None:
@@ -144,8 +141,7 @@ class Runner:
         for phone in (lab.phone, lab.second):
             with contextlib.suppress(Exception):
                 await asyncio.wait_for(phone.forget(), 30)
-        await lab.services.stop_bluetoothd()
-        lab.services.drop_bonds()
+        await lab.services.start_afresh()
 
     def mark(self, line: str) -> None:
         """Scenarios' borders in the logs of those who do not know of them."""

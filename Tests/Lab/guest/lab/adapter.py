@@ -1,11 +1,14 @@
-"""The machine's Bluetooth adapter: a virtual controller on /dev/vhci that can be pulled out and put back."""
+"""The adapter: a virtual controller that can be pulled out and put back, on /dev/vhci or behind a socket."""
 
+import asyncio
+import contextlib
 import os
 from pathlib import Path
 
 from bumble import hci
 from bumble.controller import Controller
 from bumble.link import LocalLink
+from bumble.transport.common import StreamPacketSource
 from bumble.transport.vhci import open_vhci_transport
 
 from lab.air import Air
@@ -24,9 +27,13 @@ class PeripheralController(Controller):
 
 
 class Adapter:
-    def __init__(self, link: LocalLink, air: Air) -> None:
+    """On /dev/vhci, as the kernel's hci0: bluetoothd's, or taken whole by `radio`."""
+
+    def __init__(self, link: LocalLink, air: Air, radio: str) -> None:
         self.link = link
         self.air = air
+        # How mynah is told to reach it.
+        self.radio = radio
         self.transport = None
         self.controller: PeripheralController | None = None
 
@@ -36,6 +43,9 @@ class Adapter:
 
     async def plug_in(self) -> None:
         self.transport = await open_vhci_transport(None)
+        self.switch_on()
+
+    def switch_on(self) -> None:
         self.controller = PeripheralController("adapter", link=self.link, public_address=ADDRESS)
         # Bumble's link names the sender of a packet by this address, also where the public one is in use.
         self.controller.random_address = ADDRESS
@@ -52,9 +62,72 @@ class Adapter:
         self.controller.le_legacy_advertiser.stop()
         self.controller.host = None
         self.link.remove_controller(self.controller)
-        await self.transport.close()
+        await self.close()
         self.controller = self.transport = None
         self.air.unplugged()
+
+    async def close(self) -> None:
+        await self.transport.close()
+
+
+class SocketAdapter(Adapter):
+    """Behind a socket of this machine, for one host at a time; a reset controller for each."""
+
+    def __init__(self, link: LocalLink, air: Air) -> None:
+        super().__init__(link, air, "")
+        self.port = 0
+        self.server: asyncio.Server | None = None
+        self.guest: asyncio.BaseTransport | None = None
+
+    async def plug_in(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.source, self.sink = StreamPacketSource(), SocketSink()
+        self.transport = self
+        self.switch_on()
+        self.server = await loop.create_server(lambda: Guest(self), "127.0.0.1", self.port, reuse_address=True)
+        self.port = self.server.sockets[0].getsockname()[1]
+        self.radio = f"hci:tcp-client:127.0.0.1:{self.port}"
+
+    async def close(self) -> None:
+        assert self.server is not None
+        self.server.close()
+        if self.guest is not None:
+            self.guest.abort()
+
+    def left(self) -> None:
+        """The host is gone: what it had on the air ends with it, as with a controller that loses its power."""
+        self.guest = self.sink.transport = None
+        if self.controller is None:
+            return
+        for connection in list(self.controller.le_connections.values()):
+            connection.send_ll_control_pdu(terminate())
+        with contextlib.suppress(Exception):
+            self.controller.on_packet(bytes(hci.HCI_Reset_Command()))
+        self.air.unplugged()
+
+
+class SocketSink:
+    transport: asyncio.WriteTransport | None = None
+
+    def on_packet(self, packet: bytes) -> None:
+        if self.transport is not None:
+            self.transport.write(bytes(packet))
+
+
+class Guest(asyncio.Protocol):
+    """A host that came over the socket."""
+
+    def __init__(self, adapter: SocketAdapter) -> None:
+        self.adapter = adapter
+
+    def connection_made(self, transport) -> None:
+        self.adapter.guest = self.adapter.sink.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self.adapter.source.data_received(data)
+
+    def connection_lost(self, error) -> None:
+        self.adapter.left()
 
 
 def terminate():

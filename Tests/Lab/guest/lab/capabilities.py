@@ -18,8 +18,18 @@ class Capabilities:
     refuses_beside_commands: bool = True
     # More than the name can stand in the scan response.
     places_scan_response: bool = True
-    # The radio takes an adapter as it is, so that the bytes on the air are all its own.
+    # The bytes on the air are all the profile's own, and their order Mynah's.
     exact_advert: bool = True
+    # A daemon stands between the device and its adapter, which can be restarted and configured, and has an adapter's power.
+    daemon: bool = False
+    # The MTU of a link can be unknown to the device.
+    unknown_mtu: bool = False
+    # A phone's link outlives the run that it came for.
+    links_of_its_own: bool = False
+
+
+def of_host() -> Capabilities:
+    return Capabilities()
 
 
 async def of_bluez() -> Capabilities:
@@ -31,6 +41,9 @@ async def of_bluez() -> Capabilities:
         refuses_beside_commands=False,
         places_scan_response=version >= (5, 80),
         exact_advert=False,
+        daemon=True,
+        unknown_mtu=True,
+        links_of_its_own=True,
     )
 
 

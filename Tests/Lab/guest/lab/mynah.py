@@ -8,9 +8,8 @@ import signal
 from pathlib import Path
 
 from lab.events import Signal
+from lab.places import BINARY
 from lab.services import end
-
-BINARY = "/mnt/mynah/mynah"
 
 
 class Mynah:

@@ -11,9 +11,9 @@ from lab.air import Air
 from lab.capabilities import Capabilities
 from lab.mynah import Mynah
 from lab.phone import Characteristic, Phone, Refused
+from lab.places import CHECKOUT, WORK
 from lab.services import Services
 
-CHECKOUT = Path("/mnt/checkout")
 PROFILES = CHECKOUT / "Tests" / "Lab" / "profiles"
 
 
@@ -35,6 +35,12 @@ class Scenario:
     daemon: str | None
     fresh: bool
     limit: float
+    needs: tuple[str, ...]
+
+    def check(self, capabilities: Capabilities) -> None:
+        """Rules itself out, by what the radio cannot do."""
+        if missing := [each for each in self.needs if not getattr(capabilities, each)]:
+            raise Skipped(f"the radio has no {', '.join(missing)}")
 
 
 REGISTERED: list[Scenario] = []
@@ -42,15 +48,16 @@ REGISTERED: list[Scenario] = []
 
 def scenario(
     profile: str | None = None, *, options: tuple[str, ...] = (), daemon: str | None = "experimental",
-    fresh: bool = False, limit: float = 120,
+    fresh: bool = False, limit: float = 120, needs: tuple[str, ...] = (),
 ):  # fmt: skip
     """Marks a scenario; its docstring is its name. `daemon`: how bluetoothd runs (None: the scenario says itself);
-    `profile`: played when it starts, by a mynah that other scenarios may have used before unless `fresh`."""
+    `profile`: played when it starts, by a mynah that other scenarios may have used before unless `fresh`;
+    `needs`: the capabilities without which there is nothing to look at."""
 
     def register(function):
         sentence = " ".join(inspect.getdoc(function).split())
         topic = function.__module__.removeprefix("scenarios.")
-        REGISTERED.append(Scenario(topic, sentence, function, profile, options, daemon, fresh, limit))
+        REGISTERED.append(Scenario(topic, sentence, function, profile, options, daemon, fresh, limit, needs))
         return function
 
     return register
@@ -60,7 +67,6 @@ def scenario(
 class Lab:
     """What a scenario works with."""
 
-    radio: str
     results: Path
     air: Air
     adapter: Adapter
@@ -73,7 +79,7 @@ class Lab:
     async def play(self, profile: str | Path, *options: str, ready: bool = True, **more) -> Mynah:
         """Ends what plays and plays this profile, a file of Tests/Lab/profiles or any path."""
         await self.mynah.stop()
-        self.mynah = Mynah(self.radio, self.results)
+        self.mynah = Mynah(self.adapter.radio, self.results)
         path = profile if isinstance(profile, Path) else PROFILES / profile
         await self.mynah.start(path, *options, ready=ready, **more)
         return self.mynah
@@ -86,7 +92,7 @@ class Lab:
         return self.written(name, original.replace(old, new))
 
     def written(self, name: str, text: str) -> Path:
-        path = Path("/run/lab") / name
+        path = WORK / name
         path.write_text(text)
         return path
 
@@ -100,7 +106,7 @@ class Lab:
         return phone
 
     async def instances(self) -> int:
-        return await self.services.get("org.bluez.LEAdvertisingManager1", "ActiveInstances")
+        return await self.services.instances()
 
 
 def uuid(number: int) -> str:

@@ -10,8 +10,11 @@ from dbus_fast import BusType, Message, MessageType, Variant
 from dbus_fast.aio import MessageBus
 
 from lab.events import Signal, TimedOut
+from lab.places import WORK
 
-BLUETOOTHD = next(each for each in ["/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd"] if os.path.exists(each))
+BLUETOOTHD = next(
+    (each for each in ["/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd"] if os.path.exists(each)), ""
+)
 HCI0 = "/org/bluez/hci0"
 
 # Of what a peripheral can want of bluetoothd's configuration; the stock file stands for everybody else.
@@ -80,11 +83,30 @@ class Services:
 
     # bluetoothd
 
+    def suits(self, mode: str | None) -> bool:
+        """Whether bluetoothd runs as a scenario wants it; None: the scenario says itself."""
+        return mode is not None and mode == self.mode and not self.died
+
+    async def make_ready_for(self, mode: str | None) -> None:
+        if mode is None:
+            return
+        await self.stop_bluetoothd()
+        await self.start_bluetoothd(mode)
+        await self.until_adapter()
+
+    async def instances(self) -> int:
+        return await self.get("org.bluez.LEAdvertisingManager1", "ActiveInstances")
+
+    async def start_afresh(self) -> None:
+        """After a failure nothing is as it should be."""
+        await self.stop_bluetoothd()
+        self.drop_bonds()
+
     async def start_bluetoothd(self, mode: str) -> None:
         """`stock`: as Debian starts it; `experimental`: with -E and a peripheral's configuration."""
         arguments = [BLUETOOTHD, "-n", "-d"]
         if mode == "experimental":
-            configuration = Path("/run/lab/main.conf")
+            configuration = WORK / "main.conf"
             configuration.write_text(QUIET)
             # -E brings audio services of bluetoothd's own, which these plugins make.
             arguments += ["-E", "-f", str(configuration), "-P", "vcp,mcp,bap,bass,csip,micp,ccp,tmap,gmap,asha,ranging"]

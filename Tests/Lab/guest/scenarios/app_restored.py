@@ -4,6 +4,7 @@ import signal
 import tempfile
 from pathlib import Path
 
+from lab.places import WORK
 from lab.scenario import Lab, expect, expect_that, scenario
 from scenarios.app_life import CONTROL, LIST, NAME, RATE, STATIC, until_heard_as
 
@@ -11,7 +12,7 @@ from scenarios.app_life import CONTROL, LIST, NAME, RATE, STATIC, until_heard_as
 @scenario(fresh=True)
 async def killed(lab: Lab) -> None:
     """after kill -9 the next run restores services, advert and subscriber, and a phone finds all of it again"""
-    with tempfile.TemporaryDirectory(dir="/run/lab") as directory:
+    with tempfile.TemporaryDirectory(dir=WORK) as directory:
         await lab.play("app.yaml", "--state-dir", directory)
         phone = await lab.meet()
         heard = await phone.subscribe(phone.characteristic(RATE))
@@ -40,7 +41,7 @@ async def killed(lab: Lab) -> None:
 @scenario(fresh=True)
 async def kept_and_forgotten(lab: Lab) -> None:
     """SIGTERM keeps what can be restored, SIGINT forgets it"""
-    with tempfile.TemporaryDirectory(dir="/run/lab") as directory:
+    with tempfile.TemporaryDirectory(dir=WORK) as directory:
         for end, is_kept in ((signal.SIGTERM, True), (signal.SIGINT, False)):
             await lab.play("app.yaml", "--state-dir", directory)
             expect(await lab.mynah.stop(end), 0, "exit status")

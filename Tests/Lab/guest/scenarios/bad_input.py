@@ -4,6 +4,7 @@ from dbus_fast import Message, MessageType, Variant
 from pathlib import Path
 
 from lab.adapter import SETS, RadioSwitch
+from lab.places import WORK
 from lab.scenario import Lab, expect, expect_that, scenario
 from lab.services import HCI0
 
@@ -19,13 +20,13 @@ async def refuses(lab: Lab, *words: str, profile: str | Path = "heart-rate.yaml"
     expect(lab.air.advertised, [], "adverts on the air")
 
 
-@scenario()
+@scenario(needs=("daemon",))
 async def no_bus(lab: Lab) -> None:
     """without a message bus"""
-    await refuses(lab, "bus", environment={"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/run/lab/nowhere"})
+    await refuses(lab, "bus", environment={"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere"})
 
 
-@scenario()
+@scenario(needs=("daemon",))
 async def no_bluetoothd(lab: Lab) -> None:
     """with a bus and without bluetoothd"""
     mode = lab.services.mode
@@ -42,19 +43,19 @@ async def no_adapter(lab: Lab) -> None:
     """without an adapter"""
     await lab.adapter.pull_out()
     try:
-        await refuses(lab, "adapter")
+        await refuses(lab, "adapter", "controller")
     finally:
         await lab.adapter.plug_in()
         await lab.services.until_adapter()
 
 
-@scenario()
+@scenario(needs=("daemon",))
 async def other_adapter(lab: Lab) -> None:
     """with another adapter than the one that was asked for"""
     await refuses(lab, "hci7", options=("--adapter", "hci7"))
 
 
-@scenario()
+@scenario(needs=("daemon",))
 async def blocked(lab: Lab) -> None:
     """with an adapter that rfkill blocks"""
     RadioSwitch.block(True)
@@ -80,7 +81,7 @@ POLICY = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-BUS Bus Configurat
 """
 
 
-@scenario()
+@scenario(needs=("daemon",))
 async def no_permission(lab: Lab) -> None:
     """as a user to whom the bus denies bluetoothd"""
     path = Path("/etc/dbus-1/system.d/zz-lab.conf")
@@ -99,7 +100,7 @@ async def reload_bus(lab: Lab) -> None:
     await lab.services.call(bus, "/org/freedesktop/DBus", bus, "ReloadConfig")
 
 
-@scenario()
+@scenario(needs=("daemon",))
 async def held_by_another(lab: Lab) -> None:
     """when another application holds every advertising set, and it may keep them"""
     bus, before = lab.services.bus, await lab.services.settings()
@@ -150,6 +151,6 @@ async def profiles(lab: Lab) -> None:
     }
     for name, (text, word) in bad.items():
         await refuses(lab, word, profile=lab.written(f"{name}.yaml", text))
-    await refuses(lab, "nowhere", profile=Path("/run/lab/nowhere.yaml"))
-    await refuses(lab, "lab", "directory", profile=Path("/run/lab"))
+    await refuses(lab, "nowhere", profile=WORK / "nowhere.yaml")
+    await refuses(lab, "directory", "folder", profile=WORK)
     expect(await lab.instances(), 0, "active instances")

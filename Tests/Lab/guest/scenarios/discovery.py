@@ -97,7 +97,7 @@ async def device_name(lab: Lab) -> None:
     expect(await phone.read(phone.characteristic("2A00").handle), b"Mynah Lab", "GAP device name")
 
 
-@scenario("everything.yaml", daemon="stock")
+@scenario("everything.yaml", daemon="stock", needs=("daemon",))
 async def stock_table(lab: Lab) -> None:
     """the stock configuration shows the same services beside bluetoothd's own PnP ID"""
     phone = await lab.meet()

@@ -86,7 +86,7 @@ async def long_with_enough_mtu(lab: Lab) -> None:
     expect(lab.mynah.all("error", before), [], "errors")
 
 
-@scenario("notifications.yaml", options=("--seed", "7"), fresh=True)
+@scenario("notifications.yaml", options=("--seed", "7"), fresh=True, needs=("unknown_mtu",))
 async def long_with_unknown_mtu(lab: Lab) -> None:
     """a value above 20 bytes brings one warning where no MTU is known, and one of 20 bytes brings none"""
     phone = await lab.meet()
