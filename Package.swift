@@ -89,6 +89,10 @@ let package = Package(
             name: "mynah-bench-update-value",
             dependencies: ["Mynah", "MynahBlueZ", "MynahCore", "MynahSupport"],
             path: "Tests/Bench/update-value"),
+        .executableTarget(
+            name: "mynah-bench-hci",
+            dependencies: ["MynahHost", "MynahHCI", "MynahCore", "MynahSupport", "MynahTestSupport"],
+            path: "Tests/Bench/hci"),
         .target(
             name: "MynahTestSupport", dependencies: ["MynahCore", "MynahHCI", "MynahSupport"],
             path: "Tests/TestSupport"),

@@ -15,6 +15,12 @@ public struct DeviceAddress: Hashable, Sendable {
     /// Its kind.
     public let kind: Kind
 
+    /// An address by its number; what is above 48 bits is left out.
+    public init(value: UInt64, kind: Kind) {
+        self.value = value & 0xFFFF_FFFF_FFFF
+        self.kind = kind
+    }
+
     /// An address as people write it, `AA:BB:CC:DD:EE:FF`; nil for anything else.
     public init?(_ text: some StringProtocol, kind: Kind) {
         let pairs = text.split(separator: ":", omittingEmptySubsequences: false)

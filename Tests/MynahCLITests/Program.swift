@@ -16,14 +16,7 @@ struct Program {
     let error: OutputReader
 
     /// It stands beside the tests, and both are built together.
-    static let path: String? = {
-        let arguments = CommandLine.arguments
-        let bundle = arguments.firstIndex(of: "--test-bundle-path").map {
-            arguments[arguments.index(after: $0)]
-        }
-        let candidates = [bundle, realPath("/proc/self/exe"), arguments.first].compactMap { $0 }
-        return candidates.lazy.map { folder(of: $0) + "/mynah" }.first { access($0, X_OK) == 0 }
-    }()
+    static let path = BuiltProgram.path("mynah")
 
     /// Starts it on this bus or on none, with an output that the test keeps or on a terminal.
     init(
@@ -56,16 +49,6 @@ struct Program {
     /// Runs it to its end, without a bus.
     static func run(_ arguments: String...) async throws -> Result {
         try await Program(arguments).end()
-    }
-
-    private static func folder(of path: String) -> String {
-        path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-    }
-
-    private static func realPath(_ path: String) -> String? {
-        guard let pointer = realpath(path, nil) else { return nil }
-        defer { free(pointer) }
-        return String(cString: pointer)
     }
 }
 

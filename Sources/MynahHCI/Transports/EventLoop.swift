@@ -154,15 +154,17 @@ final class EventLoop: Sendable {
                 return state.works
             }
             for work in works { work() }
-            ringAlarms()
             let milliseconds = prepare(&numbers, &polled)
             let count = poll(&polled, nfds_t(polled.count), milliseconds)
             state.withLock { $0.sleepsUntil = nil }
-            guard count > 0 else { continue }
-            if polled[0].revents != 0 { emptyPipe() }
-            for (index, number) in numbers.enumerated() where polled[index + 1].revents != 0 {
-                call(number, polled[index + 1].revents)
+            if count > 0 {
+                if polled[0].revents != 0 { emptyPipe() }
+                for (index, number) in numbers.enumerated() where polled[index + 1].revents != 0 {
+                    call(number, polled[index + 1].revents)
+                }
             }
+            // Behind the descriptors: what has come in time is not too late because nobody had looked.
+            ringAlarms()
         }
     }
 

@@ -28,18 +28,20 @@ public final class LiveAir: Sendable {
         var isDelivering = false
         /// For when the alarm is set.
         var armed: AirTime?
+        /// When on the system's clock the air began; nil: its time is moved by hand.
+        var start: Int64?
     }
 
     private let state: Lock<State>
-    private let start: Int64?
+    private let time: Time
     private let loop: EventLoop
     private let alarm: Lock<EventLoop.Alarm?>
 
     /// An empty air; whatever is drawn on it follows from the seed.
     public init(seed: UInt64 = .random(in: .min ... .max), time: Time = .real) {
-        state = Lock(State(air: Air(seed: seed)))
+        state = Lock(State(air: Air(seed: seed), start: time == .real ? EventLoop.now : nil))
+        self.time = time
         loop = .shared
-        start = time == .real ? EventLoop.now : nil
         alarm = Lock(nil)
         guard time == .real else { return }
         let made = loop.alarm { [weak self] in self?.ring() }
@@ -63,7 +65,7 @@ public final class LiveAir: Sendable {
 
     /// Lets time pass, where nobody else does.
     public func advance(by microseconds: Int64) {
-        precondition(start == nil, "the clock moves the time of this air")
+        precondition(time == .manual, "the clock moves the time of this air")
         enter { air in air.advance(to: air.now + microseconds) }
     }
 
@@ -111,34 +113,42 @@ public final class LiveAir: Sendable {
 
     // MARK: - Work
 
-    private var clock: AirTime? {
-        start.map { AirTime(microseconds: EventLoop.now &- $0) }
-    }
-
     private func ring() {
         state.withLock { $0.armed = nil }
         enter { _ in [] }
     }
 
     private func enter(_ body: (inout Air) -> [Air.Output]) {
-        let clock = clock
-        let (isMine, due) = state.withLock { state in
+        let (isMine, moment) = state.withLock { state in
             // What was due before comes before.
-            if let clock { Self.keep(state.air.advance(to: clock), &state) }
+            if let clock = Self.clock(&state) { Self.keep(state.air.advance(to: clock), &state) }
             Self.keep(body(&state.air), &state)
-            var due: AirTime?
-            if clock != nil, let next = state.air.due, state.armed.map({ next < $0 }) ?? true {
-                state.armed = next
-                due = next
+            var moment: Int64?
+            if let start = state.start, let due = state.air.due, state.armed.map({ due < $0 }) ?? true {
+                state.armed = due
+                moment = start &+ due.microseconds
             }
             defer { if !state.deliveries.isEmpty { state.isDelivering = true } }
-            return (!state.isDelivering && !state.deliveries.isEmpty, due)
+            return (!state.isDelivering && !state.deliveries.isEmpty, moment)
         }
-        if let due, let start, let alarm = alarm.withLock({ $0 }) {
-            loop.set(alarm, by: start &+ due.microseconds)
-        }
+        if let moment, let alarm = alarm.withLock({ $0 }) { loop.set(alarm, by: moment) }
         if isMine { deliver() }
     }
+
+    /// What time it is.
+    ///
+    /// A process that was stopped, or had no processor, has not lived through the time: its links would all end for a silence that
+    /// was its own.
+    private static func clock(_ state: inout State) -> AirTime? {
+        guard let start = state.start else { return nil }
+        let clock = AirTime(microseconds: EventLoop.now &- start)
+        guard let due = state.air.due, clock - due > patience else { return clock }
+        state.start = start &+ (clock - due - patience)
+        return due + patience
+    }
+
+    /// How late it may be without the time standing still, in microseconds.
+    private static let patience: Int64 = 100_000
 
     private static func keep(_ outputs: [Air.Output], _ state: inout State) {
         for output in outputs {

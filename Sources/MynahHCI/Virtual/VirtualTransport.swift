@@ -12,11 +12,14 @@ public final class VirtualTransport: HCITransport {
 
     private let air: LiveAir
     private let configuration: ControllerConfiguration
+    /// What has to stay as long as the transport does.
+    private let keeping: SharedAir?
     private let state = Lock(State())
 
-    init(air: LiveAir, configuration: ControllerConfiguration) {
+    init(air: LiveAir, configuration: ControllerConfiguration, keeping: SharedAir? = nil) {
         self.air = air
         self.configuration = configuration
+        self.keeping = keeping
     }
 
     deinit { close() }

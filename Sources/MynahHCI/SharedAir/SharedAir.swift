@@ -1,0 +1,62 @@
+public import MynahCore
+import MynahSupport
+
+/// One air for several processes: each finds the others in a directory, and no one has to be started first.
+///
+/// Advertising goes to all, links go from one to one, and whoever ends is missed by those alone who had a link with it.
+public final class SharedAir: Sendable {
+    /// The directory in which its processes find each other.
+    public let directory: String
+    /// The part of the air that is in this process: time, distances, loss.
+    public let air: LiveAir
+    private let mesh: AirMesh
+
+    /// Joins the air of a directory; nil: the one of `MYNAH_AIR`, else of this user.
+    ///
+    /// `notice` is told, on any thread, what does not stop the air but someone should know.
+    public init(
+        directory: String? = nil, seed: UInt64 = .random(in: .min ... .max),
+        notice: @escaping @Sendable (RadioWarning) -> Void = { _ in }
+    ) throws(RadioError) {
+        let found = directory.map { AirDirectory(path: $0) } ?? .standard()
+        let air = LiveAir(seed: seed)
+        let mesh = AirMesh(found, receive: { [weak air] in air?.take($0) }, notice: notice)
+        self.directory = found.path
+        self.air = air
+        self.mesh = mesh
+        air.share { mesh.send($0) }
+        do throws(RadioError) {
+            try mesh.join()
+        } catch {
+            mesh.leave()
+            throw error
+        }
+    }
+
+    deinit { leave() }
+
+    /// How many other processes are on it.
+    public var neighbours: Int { mesh.count }
+
+    /// A new controller on it.
+    ///
+    /// Its public address is `address`; nil: it has none, and its host draws a static random one.
+    public func transport(
+        address: DeviceAddress? = nil, cipher: ControllerConfiguration.Cipher? = nil
+    ) -> VirtualTransport {
+        transport(
+            ControllerConfiguration(
+                address: address ?? DeviceAddress(value: 0, kind: .public), cipher: cipher))
+    }
+
+    /// A new controller on it, made as one likes.
+    public func transport(_ configuration: ControllerConfiguration) -> VirtualTransport {
+        VirtualTransport(air: air, configuration: configuration, keeping: self)
+    }
+
+    /// Leaves it, and is heard by the controllers of this process alone.
+    public func leave() {
+        air.share(nil)
+        mesh.leave()
+    }
+}

@@ -1,0 +1,35 @@
+import Glibc
+import MynahCore
+import MynahHCI
+import MynahHost
+import MynahSupport
+import MynahTestSupport
+
+/// Measures our host, our controllers and the air between them; nothing is asserted.
+@main enum Bench {
+    static func main() async throws {
+        var arguments = CommandLine.arguments.dropFirst()
+        switch arguments.popFirst() {
+        case "device":
+            // Plays a device on the air of a directory, until it is ended.
+            let air = try SharedAir(directory: arguments.popFirst())
+            let device = try await Device(on: air.transport(address: Device.address))
+            print("ready")
+            fflush(nil)
+            await device.play()
+        case "reads":
+            try await ReadBench.run(
+                directory: arguments.popFirst(), count: arguments.popFirst().flatMap { Int($0) } ?? 5000)
+        default:
+            print("usage: mynah-bench-hci device DIRECTORY | reads [DIRECTORY [COUNT]]")
+            exit(64)
+        }
+    }
+
+    /// In microseconds.
+    static var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    }
+}
