@@ -42,6 +42,8 @@ public struct RadioError: Error, Hashable, Sendable {
         public static let timedOut = Code(rawValue: "timedOut")
         /// Its own state forbids it: not started, started twice.
         public static let invalidState = Code(rawValue: "invalidState")
+        /// The other side has other keys, other wishes, or another number.
+        public static let pairingFailed = Code(rawValue: "pairingFailed")
         /// The directory for preserved state cannot be used.
         public static let stateDirectory = Code(rawValue: "stateDirectory")
     }

@@ -155,11 +155,7 @@ extension HostRadio: CentralRadio {
             }
             return
         }
-        lastPeer += 1
-        let peer = Peer(id: Peer.ID(lastPeer), address: connection.peer)
-        links[connection.handle] = Link(
-            handle: connection.handle, role: .central, peer: peer, parameters: connection.parameters,
-            server: ATTServer())
+        let peer = add(connection)
         tellCentral(.connected(peer))
         // As an iPhone does: before anything else is asked for.
         begin(MTUExchange(ownMTU: ATTServer().ownMTU), connection.handle)

@@ -184,10 +184,4 @@ extension HostRadio {
         send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: link.handle)
         return true
     }
-
-    /// Pairs, or encrypts by the key of an earlier pairing.
-    public func pair(_ peer: Peer.ID) async throws(RadioError) {
-        _ = try link(of: peer)
-        throw RadioError(.unsupported, "this radio does not pair as a central")
-    }
 }

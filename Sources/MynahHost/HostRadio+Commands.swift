@@ -50,7 +50,7 @@ extension HostRadio {
     }
 
     private func sendCommands() {
-        for command in commands.takeReady() { transport.send(command.packet) }
+        for command in commands.takeReady() { transmit(command.packet) }
     }
 
     private func timeOut(_ number: UInt64, _ run: Int) {
@@ -119,6 +119,7 @@ extension HostRadio {
         } else {
             ownAddress = publicAddress
         }
+        identityAddress = ownAddress
     }
 
     /// A static address: the two highest bits set (Vol 6, Part B, 1.3.2.1).

@@ -7,7 +7,7 @@ import MynahSupport
 extension HostRadio {
     func take(_ packet: H4Packet, _ run: Int) {
         guard run == self.run, state.isAttached else { return }
-        logger.trace("received", metadata: ["type": "\(packet.type)", "body": "\(Hex.encode(packet.body))"])
+        logger.trace("received", metadata: ["type": "\(packet.type)", "body": "\(visible(packet))"])
         switch packet.type {
         case .event:
             guard let event = HCIEvent(packet.body), let content = HCIEventContent(event) else {
@@ -41,16 +41,22 @@ extension HostRadio {
             for entry in entries { data.completed(entry.handle, entry.count) }
             sendData()
         case .encryptionChange(let status, let handle, let isOn):
-            if status == .success { links[handle]?.security.isEncrypted = isOn }
-        case .longTermKeyRequest(let handle, _, _):
-            refuseKey(handle)
+            if status != .success || isOn {
+                encryptionEnded(handle, status)
+            } else {
+                encryptionStopped(handle)
+            }
+        case .encryptionKeyRefreshComplete(let status, let handle):
+            encryptionEnded(handle, status)
+        case .longTermKeyRequest(let handle, let random, let diversifier):
+            giveKey(handle, random, diversifier)
         case .hardwareError(let code):
             tell(.warning(RadioWarning("hardwareError", "the controller reports the hardware error \(code)")))
         case .advertisingReports(let reports):
             for report in reports { hear(report) }
         case .remoteParameterRequest(let handle, let minimum, let maximum, let latency, let timeout):
             answerParameterRequest(handle, minimum, maximum, latency, timeout)
-        case .encryptionKeyRefreshComplete, .dataLengthChange, .advertisingSetTerminated,
+        case .dataLengthChange, .advertisingSetTerminated,
             .readRemoteFeaturesComplete, .other:
             break
         }
@@ -65,19 +71,31 @@ extension HostRadio {
 
     private func connected(_ connection: LEConnection) {
         guard links[connection.handle] == nil else { return }
-        lastPeer += 1
-        let peer = Peer(id: Peer.ID(lastPeer), address: connection.peer)
-        links[connection.handle] = Link(
-            handle: connection.handle, peer: peer, parameters: connection.parameters, server: ATTServer())
-        tell(.connected(peer))
+        tell(.connected(add(connection)))
         // A controller stops advertising when it is connected to; a second central must find the device too.
         Task { await advertiseAgain() }
+    }
+
+    /// Takes a link up; a bonded peer is known by its identity.
+    func add(_ connection: LEConnection) -> Peer {
+        let bond = security.bonds[connection.peer]
+        lastPeer += 1
+        let peer = Peer(
+            id: Peer.ID(lastPeer), address: bond?.identity ?? connection.peer, isPaired: bond != nil)
+        let onAir = connection.peerResolvable ?? connection.peer
+        var link = Link(
+            handle: connection.handle, role: connection.role, peer: peer, parameters: connection.parameters,
+            server: ATTServer(), pairing: LinkPairing(own: ownAddress ?? onAir, peer: onAir))
+        link.security.isBonded = bond != nil
+        links[connection.handle] = link
+        return peer
     }
 
     private func disconnected(_ handle: UInt16, _ reason: HCIStatus) {
         guard let link = links.removeValue(forKey: handle) else { return }
         data.forget(handle)
         endRequests(of: link)
+        endPairing(of: link)
         forget(link)
         switch link.role {
         case .peripheral:
@@ -105,6 +123,7 @@ extension HostRadio {
         for (handle, link) in all {
             data.forget(handle)
             endRequests(of: link)
+            endPairing(of: link)
             guard isTold else { continue }
             forget(link)
             switch link.role {
@@ -122,18 +141,6 @@ extension HostRadio {
         try await command(.disconnect, writer.bytes, "ending a link")
     }
 
-    /// There is no key to give: pairing is not there yet.
-    private func refuseKey(_ handle: UInt16) {
-        var writer = ByteWriter(capacity: 2)
-        writer.write(handle)
-        let parameters = writer.bytes
-        Task {
-            await attempt { () throws(RadioError) in
-                try await command(.leLongTermKeyRequestNegativeReply, parameters, "refusing a key")
-            }
-        }
-    }
-
     // MARK: Data
 
     private func takeData(_ packet: ACLPacket) {
@@ -146,7 +153,7 @@ extension HostRadio {
                 takeAttribute(frame.payload, packet.handle)
             }
         case L2CAPFrame.Channel.signalling: takeSignal(frame.payload, packet.handle)
-        case L2CAPFrame.Channel.securityManager: refusePairing(frame.payload, packet.handle)
+        case L2CAPFrame.Channel.securityManager: takePairing(frame.payload, packet.handle)
         default: break
         }
     }
@@ -178,19 +185,13 @@ extension HostRadio {
         }
     }
 
-    /// Pairing Failed with Pairing Not Supported, to a request alone (Vol 3, Part H, 3.5.5).
-    private func refusePairing(_ bytes: [UInt8], _ handle: UInt16) {
-        guard bytes.first == 0x01 else { return }
-        send(L2CAPFrame(channel: L2CAPFrame.Channel.securityManager, payload: [0x05, 0x05]), to: handle)
-    }
-
     func send(_ frame: L2CAPFrame, to handle: UInt16) {
         data.add(frame, for: handle)
         sendData()
     }
 
     func sendData() {
-        for packet in data.takeReady() { transport.send(packet.packet) }
+        for packet in data.takeReady() { transmit(packet.packet) }
         if isFull, data.count <= options.queueLimit / 2 {
             isFull = false
             tell(.readyToSend)

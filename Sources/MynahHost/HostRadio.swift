@@ -22,6 +22,10 @@ public actor HostRadio: PeripheralRadio {
         public var transactionTimeout: Duration = .seconds(30)
         /// How long the radio waits before it looks for a controller that it lost; twice as long each time, up to 5 s.
         public var recoveryPause: Duration = .milliseconds(250)
+        /// Whether it pairs; otherwise who asks for it is refused.
+        public var isPairable = true
+        /// Whether it pairs by LE Secure Connections with whoever can; otherwise by LE legacy pairing alone.
+        public var hasSecureConnections = true
         /// How many packets wait for the controller before a value is refused.
         public var queueLimit = 64
 
@@ -68,7 +72,11 @@ public actor HostRadio: PeripheralRadio {
     var properties: [AttributeKey: CharacteristicProperties] = [:]
     var advertisement: Advertisement?
     var isFull = false
+    /// The address that is on the air.
     var ownAddress: DeviceAddress?
+    /// The address to be known by: public, or random and static.
+    var identityAddress: DeviceAddress?
+    var security = SecurityKeeper()
     var serviceChanged: AttributeKey?
     var central = CentralHalf()
     /// Changes with each controller that is opened, so that what is late says nothing of a later one.

@@ -10,6 +10,7 @@ struct Link {
     var parameters: LEConnection.Parameters
     var server: ATTServer
     var security = LinkSecurity()
+    var pairing: LinkPairing
     var reassembler = L2CAPReassembler()
     /// Indications that wait for the confirmation of one that was sent.
     var indications: [(handle: UInt16, key: AttributeKey?, value: [UInt8])] = []

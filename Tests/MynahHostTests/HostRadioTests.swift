@@ -60,7 +60,8 @@ struct HostRig {
         let clock = clock
         radio = HostRadio(
             transport: controller, options: options,
-            sleep: { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) })
+            sleep: { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) },
+            now: { clock.now.offset })
         guard starts else { return }
         _ = try await radio.start(DeviceIdentity(name: "Mynah"), sink: sink)
         let published = try await radio.publish([
@@ -266,7 +267,9 @@ struct HostRig {
     }
 
     @Test func `pairing is refused by name, and so is what no peripheral is asked`() async throws {
-        let rig = try await HostRig()
+        var options = HostRadio.Options()
+        options.isPairable = false
+        let rig = try await HostRig(options: options)
         rig.controller.connect()
         rig.controller.receive([0x01, 0x03, 0x00, 0x01, 0x10, 0x00, 0x00], on: 6)
         await rig.controller.wait { $0.sent().last == "6:0505" }

@@ -26,8 +26,8 @@ struct LinkSecurity: Hashable, Sendable {
             return unencrypted ?? (isAuthenticated ? nil : .insufficientAuthentication)
         case .secure:
             return unencrypted
-                ?? (isAuthenticated && isSecureConnections && keySize == 16
-                    ? nil : .insufficientAuthentication)
+                ?? (!isAuthenticated || !isSecureConnections
+                    ? .insufficientAuthentication : keySize < 16 ? .insufficientEncryptionKeySize : nil)
         case .authorized:
             return isBonded || isEncrypted ? nil : .insufficientAuthorization
         }

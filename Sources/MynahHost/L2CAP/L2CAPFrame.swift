@@ -41,6 +41,11 @@ struct L2CAPReassembler: Sendable {
     /// How many bytes are held; never more than one PDU has.
     var pending: Int { buffer.count }
 
+    /// The channel of the PDU that has begun; nil: none has, or it is not known yet.
+    var channel: UInt16? {
+        buffer.count < 4 ? nil : UInt16(buffer[2]) | UInt16(buffer[3]) << 8
+    }
+
     /// Takes a packet, and returns the PDU that it ends.
     mutating func take(_ packet: ACLPacket) -> L2CAPFrame? {
         switch packet.boundary {

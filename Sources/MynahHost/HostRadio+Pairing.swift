@@ -1,0 +1,196 @@
+public import MynahCore
+import MynahHCI
+import MynahSupport
+
+// The Security Manager of each link, driven.
+extension HostRadio {
+    /// Pairs, or encrypts by the key of an earlier pairing; to a central a Security Request is sent, and what comes of it is
+    /// waited for.
+    public func pair(_ peer: Peer.ID) async throws(RadioError) {
+        let link = try link(of: peer)
+        guard !link.security.isEncrypted else { return }
+        let handle = link.handle
+        let result = await withCheckedContinuation { continuation in
+            links[handle]?.pairing.waiters.append(continuation)
+            switch link.role {
+            case .central: secure(handle, [])
+            case .peripheral: pairing(handle) { $0.requestSecurity(at: $1) }
+            }
+        }
+        try result.get()
+    }
+
+    /// Forgets a peer's keys; they are new when it pairs again.
+    public func forgetBond(with address: DeviceAddress) {
+        security.bonds.forget(address)
+        saveBonds()
+        for (handle, link) in links where link.peer.address == address {
+            links[handle]?.security.isBonded = false
+        }
+    }
+
+    // MARK: The machine
+
+    func takePairing(_ bytes: [UInt8], _ handle: UInt16) {
+        pairing(handle) { $0.receive(bytes, at: $1) }
+    }
+
+    /// Lets a link's machine take something, and carries out what it wants.
+    func pairing(_ handle: UInt16, _ step: (inout PairingMachine, Duration) -> [PairingAction]) {
+        guard let link = links[handle] else { return }
+        var machine = link.pairing.machine ?? machine(of: link)
+        let actions = step(&machine, now())
+        links[handle]?.pairing.machine = machine
+        security[attempts: machine.peerAddress] = machine.attempts
+        for action in actions { carryOut(action, handle) }
+        watchPairing(handle, link.peer.id)
+    }
+
+    private func machine(of link: Link) -> PairingMachine {
+        var configuration = PairingMachine.Configuration()
+        configuration.ioCapability = identity.ioCapability
+        configuration.wantsAuthentication = identity.ioCapability != .noInputNoOutput
+        configuration.isPairable = options.isPairable
+        configuration.hasSecureConnections = options.hasSecureConnections
+        let pairing = link.pairing
+        return PairingMachine(
+            link.role == .central ? .initiator : .responder, configuration,
+            identity: PairingIdentity(
+                address: identityAddress ?? pairing.own, resolvingKey: security.bonds.identityResolvingKey),
+            own: pairing.own, peer: pairing.peer, attempts: security[attempts: pairing.peer],
+            random: security.random)
+    }
+
+    private func carryOut(_ action: PairingAction, _ handle: UInt16) {
+        guard let link = links[handle] else { return }
+        switch action {
+        case .send(let pdu):
+            send(L2CAPFrame(channel: L2CAPFrame.Channel.securityManager, payload: pdu.bytes), to: handle)
+        case .ask(let step):
+            ask(step, link)
+        case .encrypt(let key):
+            links[handle]?.pairing.encryption = .pairing
+            if link.role == .central { enableEncryption(handle, Bond.LongTermKey(value: key)) }
+        case .securityRequested(let requirements):
+            secure(handle, requirements)
+        case .secured(let security):
+            links[handle]?.security = security
+            links[handle]?.security.isBonded = link.security.isBonded
+        case .bonded(let bond):
+            keep(bond, handle)
+        case .paired:
+            links[handle]?.peer.isPaired = true
+            guard let peer = links[handle]?.peer else { return }
+            switch link.role {
+            case .peripheral:
+                tell(.peerChanged(peer))
+                tell(.paired(peer.id))
+            case .central:
+                tellCentral(.peerChanged(peer))
+                tellCentral(.paired(peer.id))
+            }
+            endPairing(handle, .success(()))
+        case .failed(let failure):
+            failed(failure, link)
+        }
+    }
+
+    private func failed(_ failure: PairingFailure, _ link: Link) {
+        let other = link.role == .central ? "the peripheral" : "the central"
+        let reason =
+            switch failure {
+            case .refused(let reason): "it was refused here: \(reason)"
+            case .refusedByPeer(let reason): "\(other) refused: \(reason)"
+            case .timedOut: "\(other) said nothing for \(PairingMachine.timeout)"
+            case .encryptionFailed: "the controllers did not encrypt"
+            }
+        let message = "pairing with \(link.pairing.peer) failed: \(reason)"
+        links[link.handle]?.pairing.encryption = .idle
+        if !link.pairing.waiters.isEmpty {
+            return endPairing(link.handle, .failure(RadioError(.pairingFailed, message)))
+        }
+        let warning = RadioWarning("pairingFailed", message)
+        switch link.role {
+        case .peripheral: tell(.warning(warning))
+        case .central: tellCentral(.warning(warning))
+        }
+    }
+
+    /// Those who wait for a link to be secured wait no longer.
+    func endPairing(_ handle: UInt16, _ result: Result<Void, RadioError>) {
+        guard let waiters = links[handle]?.pairing.waiters else { return }
+        links[handle]?.pairing.waiters = []
+        for waiter in waiters { waiter.resume(returning: result) }
+    }
+
+    /// The link is gone.
+    func endPairing(of link: Link) {
+        link.pairing.watch?.cancel()
+        let result = Result<Void, RadioError>.failure(
+            RadioError(.disconnected, "the link ended before it was secured"))
+        for waiter in link.pairing.waiters { waiter.resume(returning: result) }
+    }
+
+    // MARK: The user
+
+    private func ask(_ step: PairingStep, _ link: Link) {
+        links[link.handle]?.pairing.question += 1
+        let question = link.pairing.question + 1
+        let answer =
+            switch link.role {
+            case .peripheral: tell(.pairing(link.peer.id, step))
+            case .central: tellCentral(.pairing(link.peer.id, step))
+            }
+        switch answer {
+        // Nobody says anything: agreed, unless a number is wanted.
+        case .none:
+            answered(step, step == .enter ? .failure(.unlikelyError) : .success([]), link, question)
+        case .answer(let outcome):
+            answered(step, outcome, link, question)
+        case .later(let pending):
+            pending.whenAnswered { [weak self] outcome in
+                guard let self else { return }
+                Task { await self.answered(step, outcome, link, question) }
+            }
+        }
+    }
+
+    private func answered(
+        _ step: PairingStep, _ outcome: PendingReply.Outcome, _ link: Link, _ question: Int
+    ) {
+        guard let current = links[link.handle], current.peer.id == link.peer.id,
+            current.pairing.question == question
+        else { return }
+        let answer: PairingAnswer
+        switch (step, outcome) {
+        case (.display, _): return
+        case (.agree, .success), (.compare, .success): answer = .agreed(true)
+        case (.agree, .failure), (.compare, .failure): answer = .agreed(false)
+        case (.enter, .success(let bytes)):
+            var reader = ByteReader(bytes)
+            answer = .passkey(reader.readUInt32())
+        case (.enter, .failure): answer = .passkey(nil)
+        }
+        pairing(link.handle) { $0.answer(answer, at: $1) }
+    }
+
+    // MARK: Time
+
+    private func watchPairing(_ handle: UInt16, _ peer: Peer.ID) {
+        guard let pairing = links[handle]?.pairing, pairing.watch == nil, pairing.machine?.deadline != nil
+        else { return }
+        links[handle]?.pairing.watch = Task { await lookAfterPairing(handle, peer) }
+    }
+
+    private func lookAfterPairing(_ handle: UInt16, _ peer: Peer.ID) async {
+        while let link = links[handle], link.peer.id == peer, let deadline = link.pairing.machine?.deadline {
+            let left = deadline - now()
+            if left > .zero {
+                guard (try? await sleep(left)) != nil else { return }
+            } else {
+                pairing(handle) { $0.expire(at: $1) }
+            }
+        }
+        if links[handle]?.peer.id == peer { links[handle]?.pairing.watch = nil }
+    }
+}
