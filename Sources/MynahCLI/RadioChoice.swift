@@ -1,96 +1,29 @@
-import MynahBlueZ
-import MynahCore
-import MynahEmulator
-import MynahLifecycle
-import MynahProfiles
+import ArgumentParser
+import MynahSupport
 
-/// What `--radio` may say to `run`.
-enum RunRadio: String, CaseIterable {
+/// What `--radio` may say to commands that use one.
+enum RadioChoice: Equatable, Sendable {
+    /// BlueZ where there is an adapter, else the virtual radio.
     case auto
+    /// bluetoothd, over D-Bus.
     case bluez
-}
-
-/// What `--radio` may say to `check` and `show`, which need no radio.
-enum KnownRadio: String, CaseIterable {
+    /// Our own host on a virtual controller; all processes of this user are on one air.
     case virtual
-    case bluez
 
-    /// What it can do, as far as that can be said without it.
-    var capabilities: RadioCapabilities {
-        switch self {
-        case .virtual: RadioCapabilities(name: "the device itself")
-        case .bluez: BlueZCapabilities.capabilities()
-        }
-    }
+    /// The choices, as a shell completes them.
+    static let completion = CompletionKind.list(words)
 
-    /// What it puts on the air for a phone and its apps.
-    func report(_ phone: PhoneAdvertisement) throws(AdvertisementError) -> AdvertisingReport {
-        let omitted = phone.omitted.flatMap { $0 }
-        guard let advertisement = phone.advertisement else {
-            return AdvertisingReport(isOn: false, omitted: omitted)
-        }
-        var report = try report(advertisement)
-        if let interval = report.interval, interval.lowerBound == phone.interval.lowerBound {
-            report.interval = phone.interval
-        }
-        report.omitted = omitted + report.omitted
-        return report
-    }
+    private static let words = ["auto", "bluez", "virtual"]
 
-    /// What it puts on the air for an advertisement.
-    func report(_ advertisement: Advertisement) throws(AdvertisementError) -> AdvertisingReport {
-        switch self {
-        case .bluez:
-            return try BlueZAdvertising(advertisement, keepsInterval: true).report
-        case .virtual:
-            let bytes = try AccessoryAdvertising.compose(advertisement)
-            return AdvertisingReport(
-                isOn: true, data: bytes.data.bytes, scanResponse: bytes.scanResponse.bytes,
-                interval: advertisement.interval.map { $0...$0 }, isConnectable: advertisement.isConnectable)
+    /// The choice that is written like this; a word that is none is told with the near one.
+    static func parse(_ text: String) throws -> RadioChoice {
+        switch text {
+        case "auto": return .auto
+        case "bluez": return .bluez
+        case "virtual": return .virtual
+        default: break
         }
-    }
-
-    /// What it cannot do of what the profile wants.
-    ///
-    /// `isChosen`: it will play the profile, so what it would do otherwise than ordered is an error.
-    func issues(with profile: Profile, isChosen: Bool) -> [ProfileIssue] {
-        var issues = profile.issues(with: capabilities, isChosen: isChosen)
-        if profile.app != nil { issues += losses(of: profile) }
-        if let advertising = profile.advertising, profile.app == nil {
-            do throws(AdvertisementError) {
-                _ = try report(advertising.advertisement)
-            } catch {
-                issues.append(
-                    profile.issue(
-                        isChosen ? .error : .warning, at: advertising.marks[error.field], "\(error)"))
-            }
-        }
-        return issues
-    }
-
-    /// What an iPhone would send of an app and it does not, once for all states.
-    private func losses(of profile: Profile) -> [ProfileIssue] {
-        guard self == .bluez else { return [] }
-        var losses: [(loss: AdvertisingReport.Omission, states: [String])] = []
-        for state in [Profile.App.StartState.foreground, .background] {
-            guard let wish = profile.phoneAdvertisement(in: state)?.advertisement,
-                let lost = try? BlueZAdvertising(wish, keepsInterval: true).lost
-            else { continue }
-            for loss in lost {
-                if let index = losses.firstIndex(where: { $0.loss == loss }) {
-                    losses[index].states.append(state.rawValue)
-                } else {
-                    losses.append((loss, [state.rawValue]))
-                }
-            }
-        }
-        let marks = profile.advertising?.marks ?? [:]
-        return losses.map { loss, states in
-            let field = loss.item == "overflowArea" ? "serviceUUIDs" : loss.item
-            return profile.issue(
-                .warning, at: marks[field] ?? marks[""],
-                "\(capabilities.name) does not send all of it in the \(states.joined(separator: " and ")): \(loss.item): \(loss.reason)"
-            )
-        }
+        let near = NearestName.of(text, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
+        throw ValidationError("it is one of \(words.joined(separator: ", "))\(near)")
     }
 }

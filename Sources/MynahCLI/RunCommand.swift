@@ -1,7 +1,6 @@
 import ArgumentParser
 import Logging
 import Mynah
-import MynahBlueZ
 import MynahCore
 import MynahEmulator
 import MynahProfiles
@@ -47,12 +46,16 @@ struct RunCommand: AsyncParsableCommand {
     var profiles: [String]
 
     @Option(
-        help: "auto or bluez; auto, the default, takes BlueZ and says so.",
-        completion: Choice.completion(of: RunRadio.self),
-        transform: Choice.parse)
-    var radio: RunRadio = .auto
+        help: ArgumentHelp(
+            """
+            auto, bluez or virtual. auto, the default, is BlueZ where there is an adapter and else virtual, the air of this \
+            user's processes.
+            """, valueName: "radio"),
+        completion: RadioChoice.completion, transform: RadioChoice.parse)
+    var radio: RadioChoice = .auto
 
-    @Option(help: "hci0 or AA:BB:CC:DD:EE:FF; once for each radio, in order. Default: the first.")
+    @Option(
+        help: "With BlueZ: hci0 or AA:BB:CC:DD:EE:FF; once for each radio, in order. Default: the first.")
     var adapter: [String] = []
 
     @Option(
@@ -80,7 +83,9 @@ struct RunCommand: AsyncParsableCommand {
     var seed: UInt64?
 
     @Option(
-        help: "Notifications handed to bluetoothd in a second, which queues them without limit; 0: no limit.")
+        help:
+            "With BlueZ: notifications handed to bluetoothd in a second, which queues them without limit; 0: no limit."
+    )
     var notificationRate: Int = 2000
 
     @Option(
@@ -106,10 +111,15 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     /// What is wrong with the options for these profiles; nil: nothing.
-    private func misuse(of groups: [[Profile]]) -> String? {
-        if groups.count > 1, adapter.count != groups.count {
+    private func misuse(of groups: [[Profile]], _ radios: RadioMaker) -> String? {
+        let needed =
+            "these profiles need \(groups.count) radios, one for each accessory and one for all apps"
+        if !radios.usesAdapters, !adapter.isEmpty {
+            return "--adapter names BlueZ's adapters, and the radio is another"
+        }
+        if radios.usesAdapters, groups.count > 1, adapter.count != groups.count {
             return
-                "these profiles need \(groups.count) radios, one for each accessory and one for all apps: give --adapter \(groups.count) times, in their order"
+                "\(needed): give --adapter \(groups.count) times, in their order, or --radio virtual"
         }
         if adapter.count > groups.count {
             return
@@ -129,7 +139,9 @@ struct RunCommand: AsyncParsableCommand {
         let interruption = Interruption()
         let profiles = try ProfileLoading.load(profiles)
         let groups = RunGroups(profiles)
-        if let misuse = misuse(of: groups.groups) { throw Exit.wrongUsage(misuse, of: Self.self) }
+        let radios = RadioMaker(
+            radio, adapters: adapter, notificationRate: notificationRate == 0 ? nil : notificationRate)
+        if let misuse = misuse(of: groups.groups, radios) { throw Exit.wrongUsage(misuse, of: Self.self) }
         for issue in groups.issues { StandardError.print(issue.description) }
         guard groups.issues.isEmpty else { throw Exit.problems }
         let level = logLevel.level
@@ -146,23 +158,19 @@ struct RunCommand: AsyncParsableCommand {
             throw Exit.problems
         }
         let seed = seed ?? UInt64.random(in: 0...UInt64.max)
-        let output = RunOutput(format: events, profiles: profiles, radio: radio, interruption: interruption)
-        let runs = groups.groups.enumerated().map { index, group in
-            let devices = group.map { profile in
-                var device = EmulatedDevice(profile, seed: seed)
-                if let state { device.app?.startState = state.transition }
-                return device
-            }
-            let emulator = Emulator(
-                devices, on: makeRadio(index), clock: ContinuousClock(),
-                stateDirectory: group[0].app != nil ? stateDirectory : nil,
+        let output = RunOutput(format: events, profiles: profiles, interruption: interruption)
+        let runs = groups.groups.map { group in
+            RunPlayer.Run(
+                devices: group.map { profile in
+                    var device = EmulatedDevice(profile, seed: seed)
+                    if let state { device.app?.startState = state.transition }
+                    return device
+                },
+                profiles: group, stateDirectory: group[0].app != nil ? stateDirectory : nil,
                 observer: output.observer(
                     of: group.map(\.name).joined(separator: ", "), isAlone: groups.groups.count == 1))
-            return Run(emulator: emulator, profiles: group)
         }
-        let failure = await Self.play(runs, planned, output, interruption)
-        let forgetting = interruption.cause == SIGINT
-        for run in runs.reversed() { await run.emulator.stop(forgetting: forgetting) }
+        let failure = await RunPlayer(runs, on: radios, planned, output).play(until: interruption)
         output.end()
         if let problem = output.problem {
             StandardError.print("error: events cannot be written to standard output: \(problem)")
@@ -170,68 +178,10 @@ struct RunCommand: AsyncParsableCommand {
         }
         if let failure {
             StandardError.print("error: \(failure)")
-            if radio == .auto, failure.code == .noAdapter || failure.code == .unreachable {
-                StandardError.print(
-                    "hint: without an adapter `make lab` plays the profile in a virtual machine that has one")
+            if radios.usesAdapters, failure.code == .noAdapter || failure.code == .unreachable {
+                StandardError.print("hint: --radio virtual needs no adapter")
             }
             throw Exit.problems
         }
-    }
-
-    /// One radio, and what is played on it.
-    private struct Run {
-        var emulator: Emulator<ContinuousClock>
-        var profiles: [Profile]
-    }
-
-    /// Starts one after the other and waits to be interrupted; the first failure ends it.
-    private static func play(
-        _ runs: [Run], _ planned: [PlannedTransition], _ output: RunOutput, _ interruption: Interruption
-    ) async -> RadioError? {
-        // Interrupted while it starts: what has begun is withdrawn, which makes the start fail.
-        let starting = Task<RadioError?, Never> {
-            for run in runs {
-                let profiles = run.profiles
-                do throws(RadioError) {
-                    try await run.emulator.start { capabilities throws(RadioError) in
-                        try check(profiles, capabilities)
-                    }
-                    output.attach(run.emulator)
-                    guard run.emulator.playsApps else { continue }
-                    for each in planned { await run.emulator.plan(each.transition, after: each.delay) }
-                } catch {
-                    return error
-                }
-            }
-            return nil
-        }
-        let stopping = Task {
-            await interruption.wait()
-            let forgetting = interruption.cause == SIGINT
-            for run in runs.reversed() { await run.emulator.stop(forgetting: forgetting) }
-        }
-        let failure = await starting.value
-        let wasInterrupted = interruption.isInterrupted
-        if failure != nil { interruption.interrupt() }
-        await stopping.value
-        return wasInterrupted ? nil : failure
-    }
-
-    /// Before anything is registered: what this radio would play otherwise than it is written.
-    private static func check(_ profiles: [Profile], _ capabilities: RadioCapabilities) throws(RadioError) {
-        for profile in profiles {
-            let issues = profile.issues(with: capabilities, isChosen: true)
-            for issue in issues { StandardError.print(issue.description) }
-            guard !issues.contains(where: { $0.severity == .error }) else {
-                throw RadioError(.unsupported, "\(capabilities.name) cannot play \(profile.file) as it is")
-            }
-        }
-    }
-
-    private func makeRadio(_ index: Int) -> BlueZRadio {
-        var options = BlueZRadio.Options()
-        if adapter.indices.contains(index) { options.adapter = adapter[index] }
-        options.notificationRate = notificationRate == 0 ? nil : notificationRate
-        return BlueZRadio(options: options)
     }
 }

@@ -21,7 +21,7 @@ final class RunOutput: Sendable {
     /// The keys of an app's life, and numbers for pairing; nil: there is no terminal to type them on.
     private let keyboard: Keyboard?
 
-    init(format: EventFormat, profiles: [Profile], radio: RunRadio, interruption: Interruption) {
+    init(format: EventFormat, profiles: [Profile], interruption: Interruption) {
         let keyboard = Keyboard()
         self.keyboard = keyboard
         switch format {

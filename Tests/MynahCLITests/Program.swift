@@ -14,14 +14,19 @@ struct Program {
     let child: ChildProcess
     let output: OutputReader
     let error: OutputReader
+    /// An air of its own, gone with it.
+    private let air: TemporaryDirectory
 
     /// It stands beside the tests, and both are built together.
     static let path = BuiltProgram.path("mynah")
 
-    /// Starts it on this bus or on none, with an output that the test keeps or on a terminal.
+    /// Starts it on this bus or on none, with an output that the test keeps or on a terminal, and on an air that others share.
     init(
-        _ arguments: [String], bus: String? = nil, output kept: OutputReader? = nil, terminal: Terminal? = nil
+        _ arguments: [String], bus: String? = nil, output kept: OutputReader? = nil,
+        terminal: Terminal? = nil,
+        air: TemporaryDirectory? = nil
     ) throws {
+        self.air = try air ?? TemporaryDirectory()
         output = try #require(OutputReader())
         error = try #require(OutputReader())
         let path = try #require(Self.path, "the program stands beside the tests")
@@ -35,7 +40,7 @@ struct Program {
         child = try #require(
             ChildProcess(
                 path, arguments, passing: descriptors,
-                environment: ["DBUS_SYSTEM_BUS_ADDRESS": address, "TZ": "UTC"]))
+                environment: ["DBUS_SYSTEM_BUS_ADDRESS": address, "TZ": "UTC", "MYNAH_AIR": self.air.path]))
         output.start()
         error.start()
     }

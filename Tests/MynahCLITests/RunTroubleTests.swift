@@ -15,19 +15,21 @@ import Testing
     }
 
     @Test func `no bus is told, with what to do`() async throws {
-        let result = try await Program.run("run", RunTests.profile, "--events", "json")
-        expectRefusal(result, "no D-Bus system bus", "systemctl start dbus", "make lab")
+        let result = try await Program.run("run", RunTests.profile, "--events", "json", "--radio", "bluez")
+        expectRefusal(result, "no D-Bus system bus", "systemctl start dbus", "--radio virtual")
     }
 
     @Test func `a bus without bluetoothd is told, with what to do`() async throws {
         let bus = try PrivateBus()
-        let program = try Program(["run", RunTests.profile, "--events", "json"], bus: bus.address)
+        let program = try Program(
+            ["run", RunTests.profile, "--events", "json", "--radio", "bluez"], bus: bus.address)
         expectRefusal(await program.end(), "bluetoothd is not running", "systemctl start bluetooth")
     }
 
     @Test func `a daemon without an adapter is told`() async throws {
-        let stage = try await RunTests.Stage(on: StandInConfiguration(adapters: []))
-        expectRefusal(await stage.program.end(), "no Bluetooth adapter", "make lab")
+        let stage = try await RunTests.Stage(
+            ["--events", "json", "--radio", "bluez"], on: StandInConfiguration(adapters: []))
+        expectRefusal(await stage.program.end(), "no Bluetooth adapter", "--radio virtual")
         #expect(await stage.standIn.violations == [])
         await stage.standIn.stop()
     }

@@ -1,0 +1,90 @@
+import MynahBlueZ
+import MynahCore
+import MynahEmulator
+import MynahLifecycle
+import MynahProfiles
+
+/// What `--radio` may say to `check` and `show`, which need no radio.
+enum KnownRadio: String, CaseIterable {
+    case virtual
+    case bluez
+
+    /// What it can do, as far as that can be said without it.
+    var capabilities: RadioCapabilities {
+        switch self {
+        case .virtual: RadioCapabilities(name: "the device itself")
+        case .bluez: BlueZCapabilities.capabilities()
+        }
+    }
+
+    /// What it puts on the air for a phone and its apps.
+    func report(_ phone: PhoneAdvertisement) throws(AdvertisementError) -> AdvertisingReport {
+        let omitted = phone.omitted.flatMap { $0 }
+        guard let advertisement = phone.advertisement else {
+            return AdvertisingReport(isOn: false, omitted: omitted)
+        }
+        var report = try report(advertisement)
+        if let interval = report.interval, interval.lowerBound == phone.interval.lowerBound {
+            report.interval = phone.interval
+        }
+        report.omitted = omitted + report.omitted
+        return report
+    }
+
+    /// What it puts on the air for an advertisement.
+    func report(_ advertisement: Advertisement) throws(AdvertisementError) -> AdvertisingReport {
+        switch self {
+        case .bluez:
+            return try BlueZAdvertising(advertisement, keepsInterval: true).report
+        case .virtual:
+            let bytes = try AccessoryAdvertising.compose(advertisement)
+            return AdvertisingReport(
+                isOn: true, data: bytes.data.bytes, scanResponse: bytes.scanResponse.bytes,
+                interval: advertisement.interval.map { $0...$0 }, isConnectable: advertisement.isConnectable)
+        }
+    }
+
+    /// What it cannot do of what the profile wants.
+    ///
+    /// `isChosen`: it will play the profile, so what it would do otherwise than ordered is an error.
+    func issues(with profile: Profile, isChosen: Bool) -> [ProfileIssue] {
+        var issues = profile.issues(with: capabilities, isChosen: isChosen)
+        if profile.app != nil { issues += losses(of: profile) }
+        if let advertising = profile.advertising, profile.app == nil {
+            do throws(AdvertisementError) {
+                _ = try report(advertising.advertisement)
+            } catch {
+                issues.append(
+                    profile.issue(
+                        isChosen ? .error : .warning, at: advertising.marks[error.field], "\(error)"))
+            }
+        }
+        return issues
+    }
+
+    /// What an iPhone would send of an app and it does not, once for all states.
+    private func losses(of profile: Profile) -> [ProfileIssue] {
+        guard self == .bluez else { return [] }
+        var losses: [(loss: AdvertisingReport.Omission, states: [String])] = []
+        for state in [Profile.App.StartState.foreground, .background] {
+            guard let wish = profile.phoneAdvertisement(in: state)?.advertisement,
+                let lost = try? BlueZAdvertising(wish, keepsInterval: true).lost
+            else { continue }
+            for loss in lost {
+                if let index = losses.firstIndex(where: { $0.loss == loss }) {
+                    losses[index].states.append(state.rawValue)
+                } else {
+                    losses.append((loss, [state.rawValue]))
+                }
+            }
+        }
+        let marks = profile.advertising?.marks ?? [:]
+        return losses.map { loss, states in
+            let field = loss.item == "overflowArea" ? "serviceUUIDs" : loss.item
+            return profile.issue(
+                .warning, at: marks[field] ?? marks[""],
+                "\(capabilities.name) does not send all of it in the \(states.joined(separator: " and ")): \(loss.item): \(loss.reason)"
+            )
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import MynahBlueZ
+import MynahCore
+import MynahHCI
+import MynahHost
+import MynahSupport
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Makes the radios that a command uses.
+final class RadioMaker: Sendable {
+    /// As it was chosen.
+    let choice: RadioChoice
+    private let adapters: [String]
+    private let notificationRate: Int?
+    private let air = Lock<SharedAir?>(nil)
+
+    /// `adapters` names BlueZ's, in order; `notificationRate` is BlueZ's too.
+    init(_ choice: RadioChoice, adapters: [String] = [], notificationRate: Int? = nil) {
+        self.choice = choice
+        self.adapters = adapters
+        self.notificationRate = notificationRate
+    }
+
+    /// Whether each radio is an adapter that has to be there.
+    var usesAdapters: Bool { choice == .auto || choice == .bluez }
+
+    /// The radio for the device of that number.
+    func peripheralRadio(_ index: Int) throws(RadioError) -> any PeripheralRadio {
+        switch choice {
+        case .auto, .bluez:
+            var options = BlueZRadio.Options()
+            if adapters.indices.contains(index) { options.adapter = adapters[index] }
+            options.notificationRate = notificationRate
+            return BlueZRadio(options: options)
+        case .virtual:
+            return try host()
+        }
+    }
+
+    /// Our own host, on what was chosen or else on the virtual radio.
+    func host() throws(RadioError) -> HostRadio {
+        var options = HostRadio.Options()
+        options.name = "virtual radio"
+        return HostRadio(transport: try sharedAir().transport(), options: options)
+    }
+
+    private func sharedAir() throws(RadioError) -> SharedAir {
+        let made = air.withLock { air in
+            Result<SharedAir, RadioError> { () throws(RadioError) in
+                if let air { return air }
+                let new = try SharedAir { StandardError.print("warning: \($0.message)") }
+                air = new
+                return new
+            }
+        }
+        return try made.get()
+    }
+
+    /// Why the virtual radio takes the place of BlueZ after this error; nil: it does not.
+    ///
+    /// Where an adapter is, its user wants it mended and not replaced.
+    func reasonForVirtual(_ error: RadioError) -> String? {
+        guard choice == .auto, adapters.isEmpty, !Self.hasAdapter else { return nil }
+        switch error.code {
+        case .noAdapter, .unreachable: return error.message
+        default: return nil
+        }
+    }
+
+    /// Whether the kernel has one, whatever bluetoothd says.
+    private static var hasAdapter: Bool {
+        guard let folder = opendir("/sys/class/bluetooth") else { return false }
+        defer { closedir(folder) }
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name.hasPrefix("hci") { return true }
+        }
+        return false
+    }
+}

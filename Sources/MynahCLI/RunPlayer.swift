@@ -1,0 +1,115 @@
+import MynahCore
+import MynahEmulator
+import MynahProfiles
+import Mynah
+import MynahSupport
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Plays the devices of a run, from their start to their end.
+final class RunPlayer: Sendable {
+    /// What is played on one radio.
+    struct Run: Sendable {
+        var devices: [EmulatedDevice]
+        var profiles: [Profile]
+        var stateDirectory: StateDirectory?
+        var observer: (@Sendable (DeviceEvent) -> Void)?
+    }
+
+    private let runs: [Run]
+    private let radios: RadioMaker
+    private let planned: [PlannedTransition]
+    private let output: RunOutput
+    /// Those that have begun to start; nil: it is over, and no other begins.
+    private let emulators = Lock<[Emulator<ContinuousClock>]?>([])
+
+    init(_ runs: [Run], on radios: RadioMaker, _ planned: [PlannedTransition], _ output: RunOutput) {
+        self.runs = runs
+        self.radios = radios
+        self.planned = planned
+        self.output = output
+    }
+
+    /// Starts one after the other and waits to be interrupted; the first failure ends it.
+    func play(until interruption: Interruption) async -> RadioError? {
+        // Interrupted while it starts: what has begun is withdrawn, which makes the start fail.
+        let starting = Task<RadioError?, Never> {
+            do throws(RadioError) {
+                var radios = radios
+                for index in runs.indices {
+                    radios = try await start(index, on: radios)
+                }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        let stopping = Task {
+            await interruption.wait()
+            await stop(forgetting: interruption.cause == SIGINT)
+        }
+        let failure = await starting.value
+        let wasInterrupted = interruption.isInterrupted
+        if failure != nil { interruption.interrupt() }
+        await stopping.value
+        return wasInterrupted ? nil : failure
+    }
+
+    private func stop(forgetting: Bool) async {
+        let begun = emulators.withLock { emulators in
+            defer { emulators = nil }
+            return emulators ?? []
+        }
+        for emulator in begun.reversed() { await emulator.stop(forgetting: forgetting) }
+    }
+
+    /// Starts one, and says which radios the others get.
+    private func start(_ index: Int, on radios: RadioMaker) async throws(RadioError) -> RadioMaker {
+        do throws(RadioError) {
+            try await play(runs[index], on: try radios.peripheralRadio(index))
+            return radios
+        } catch {
+            guard index == 0, let reason = radios.reasonForVirtual(error) else { throw error }
+            let message = "\(reason): it plays on the virtual radio, where `mynah scan` sees it"
+            runs[index].observer?(
+                DeviceEvent(
+                    time: .now(), name: .warning,
+                    fields: [.init("code", .string("virtualRadio")), .init("message", .string(message))]))
+            let virtual = RadioMaker(.virtual)
+            try await play(runs[index], on: try virtual.peripheralRadio(index))
+            return virtual
+        }
+    }
+
+    private func play(_ run: Run, on radio: any PeripheralRadio) async throws(RadioError) {
+        let emulator = Emulator(
+            run.devices, on: radio, clock: ContinuousClock(), stateDirectory: run.stateDirectory,
+            observer: run.observer)
+        let isOver = emulators.withLock { emulators in
+            emulators?.append(emulator)
+            return emulators == nil
+        }
+        if isOver { throw RadioError(.invalidState, "it was stopped while it started") }
+        try await emulator.start { capabilities throws(RadioError) in
+            try Self.check(run.profiles, capabilities)
+        }
+        output.attach(emulator)
+        guard emulator.playsApps else { return }
+        for each in planned { await emulator.plan(each.transition, after: each.delay) }
+    }
+
+    /// Before anything is registered: what this radio would play otherwise than it is written.
+    private static func check(_ profiles: [Profile], _ capabilities: RadioCapabilities) throws(RadioError) {
+        for profile in profiles {
+            let issues = profile.issues(with: capabilities, isChosen: true)
+            for issue in issues { StandardError.print(issue.description) }
+            guard !issues.contains(where: { $0.severity == .error }) else {
+                throw RadioError(.unsupported, "\(capabilities.name) cannot play \(profile.file) as it is")
+            }
+        }
+    }
+}
