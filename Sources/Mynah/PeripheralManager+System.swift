@@ -119,7 +119,7 @@ extension PeripheralManager {
 
     /// Takes over what was kept, and says what it is.
     func adopt(_ estate: Estate) -> RestoredState {
-        batches = estate.batches.map { Batch(id: $0.id, services: $0.services) }
+        batches = estate.batches
         subscriptions = estate.subscriptions
         remembered = estate.remembered
         wanted = estate.wanted
@@ -142,30 +142,42 @@ extension PeripheralManager {
 
     /// Puts kept services that no radio has onto this one; once, whoever asks meanwhile.
     func publishKept() async {
-        let generation = generation
         var tried: Set<[AttributeKey]> = []
-        while generation == self.generation, successor == nil,
-            let index = batches.firstIndex(where: {
-                $0.id == nil && !$0.isOnItsWay && !tried.contains($0.services.map(\.key))
-            })
-        {
+        while let index = batches.firstIndex(where: {
+            $0.id == nil && !$0.isOnItsWay && !tried.contains($0.services.map(\.key))
+        }) {
             let services = batches[index].services
             tried.insert(services.map(\.key))
             batches[index].isOnItsWay = true
             do throws(RadioError) {
-                let published = try await phone.publish(services, for: self)
-                // Meanwhile it may have been removed, withdrawn or handed over, and others before it too.
-                if generation == self.generation, successor == nil, let index = onItsWay(services) {
-                    batches[index].id = published.id
-                    batches[index].isOnItsWay = false
-                } else {
-                    await phone.withdraw(published.id, services)
+                _ = try await phone.publish(services, for: self) { published in
+                    self.assumeIsolated { $0.takeKept(published, services) }
                 }
             } catch {
-                if let index = onItsWay(services) { batches[index].isOnItsWay = false }
+                guard giveUp(services) else { continue }
                 await phone.warn("restoredServicesRefused", "restored services were refused: \(error)")
             }
         }
+    }
+
+    /// False: nobody waits for them any more.
+    private func takeKept(_ published: PublishedServices?, _ services: [ServiceDefinition]) -> Bool {
+        if let successor { return successor.assumeIsolated { $0.takeKept(published, services) } }
+        guard let index = onItsWay(services) else { return false }
+        if let published {
+            batches[index].id = published.id
+            batches[index].isOnItsWay = false
+            phone.assumeIsolated { $0.own(services, self) }
+        }
+        return true
+    }
+
+    /// False: they are not waited for any more, or have come another way.
+    private func giveUp(_ services: [ServiceDefinition]) -> Bool {
+        if let successor { return successor.assumeIsolated { $0.giveUp(services) } }
+        guard let index = onItsWay(services) else { return false }
+        batches[index].isOnItsWay = false
+        return true
     }
 
     private func onItsWay(_ services: [ServiceDefinition]) -> Int? {
@@ -190,8 +202,8 @@ extension PeripheralManager {
             let services = batches[index].services
             batches[index].id = nil
             subscriptions.remove(services)
-            phone.assumeIsolated { $0.disown(services) }
-            Task { await phone.withdraw(id, services) }
+            phone.assumeIsolated { $0.beginWithdrawal(services) }
+            Task { await phone.endWithdrawal(id, services) }
         }
     }
 

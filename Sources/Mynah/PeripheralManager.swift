@@ -71,14 +71,21 @@ public actor PeripheralManager {
         try checkRuns()
         try DefinitionRules.check(services)
         let generation = generation
-        let published = try await phone.publish(services, for: self)
-        guard generation == self.generation, !isEnded else {
-            await phone.withdraw(published.id, services)
-            throw RadioError(.lost, "the services were withdrawn while they were being published")
+        return try await phone.publish(services, for: self) { published in
+            self.assumeIsolated { $0.take(published, services, since: generation) }
         }
-        batches.append(Batch(id: published.id, services: services))
-        keep()
-        return published
+    }
+
+    /// False: all services were withdrawn meanwhile.
+    private func take(
+        _ published: PublishedServices?, _ services: [ServiceDefinition], since generation: Int
+    ) -> Bool {
+        guard generation == self.generation, !isEnded else { return false }
+        if let published {
+            batches.append(Batch(id: published.id, services: services))
+            keep()
+        }
+        return true
     }
 
     /// Publishes one service.

@@ -23,7 +23,9 @@ public actor Phone {
     var centrals: [Peer.ID: Central] = [:]
     var advertiser: PeripheralManager?
     var air: Air
-    private var toldWarnings: Set<String> = []
+    /// Attributes whose registration is on its way in or out.
+    private var moving: Set<AttributeKey> = []
+    private var waitingToMove: [CheckedContinuation<Void, Never>] = []
 
     /// The Bluetooth state.
     public internal(set) var radioState = RadioState.unknown
@@ -125,28 +127,66 @@ public actor Phone {
 
 // What managers ask of their phone.
 extension Phone {
+    /// Publishes services, and withdraws them at once where `accept` will not have them when they are there.
     func publish(
-        _ services: [ServiceDefinition], for manager: PeripheralManager
+        _ services: [ServiceDefinition], for manager: PeripheralManager,
+        accept: @Sendable (PublishedServices?) -> Bool
     ) async throws(RadioError) -> PublishedServices {
-        // Owned before they are published: a central may read before the registration has been answered.
         let keys = services.flatMap(\.attributeKeys)
-        for key in keys { owners[key] = manager }
-        do {
-            return try await radio.publish(services)
+        await waitUntilStill(keys)
+        let withdrawn = RadioError(.lost, "the services were withdrawn while they were being published")
+        guard accept(nil) else { throw withdrawn }
+        moving.formUnion(keys)
+        defer { settle(keys) }
+        // Owned before they are published: a central may read before the registration has been answered.
+        own(services, manager)
+        do throws(RadioError) {
+            let published = try await radio.publish(services)
+            if accept(published) { return published }
+            await radio.withdraw(published.id)
+            throw withdrawn
         } catch {
-            for key in keys { owners[key] = nil }
+            disown(services)
             throw error
         }
     }
 
     func withdraw(_ id: PublishedServices.ID, _ services: [ServiceDefinition]) async {
-        await radio.withdraw(id)
-        // Not those that were published again meanwhile.
+        beginWithdrawal(services)
+        await endWithdrawal(id, services)
+    }
+
+    /// From here on whoever publishes these services again waits for `endWithdrawal`.
+    func beginWithdrawal(_ services: [ServiceDefinition]) {
+        moving.formUnion(services.flatMap(\.attributeKeys))
         disown(services)
     }
 
-    func disown(_ services: [ServiceDefinition]) {
+    func endWithdrawal(_ id: PublishedServices.ID, _ services: [ServiceDefinition]) async {
+        await radio.withdraw(id)
+        settle(services.flatMap(\.attributeKeys))
+    }
+
+    func own(_ services: [ServiceDefinition], _ manager: PeripheralManager) {
+        for key in services.flatMap(\.attributeKeys) { owners[key] = manager }
+    }
+
+    private func disown(_ services: [ServiceDefinition]) {
         for key in services.flatMap(\.attributeKeys) { owners[key] = nil }
+    }
+
+    /// Radios know attributes by their keys: one that is still leaving would take what comes anew with it.
+    private func waitUntilStill(_ keys: [AttributeKey]) async {
+        while !moving.isDisjoint(with: keys) {
+            await withCheckedContinuation { waitingToMove.append($0) }
+        }
+    }
+
+    private func settle(_ keys: [AttributeKey]) {
+        moving.subtract(keys)
+        let waiting = waitingToMove
+        waitingToMove = []
+        for continuation in waiting { continuation.resume() }
     }
 
     func advertise(

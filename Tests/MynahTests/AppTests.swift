@@ -413,6 +413,23 @@ struct AppRig {
         #expect(await rig.radio.advertisement?.interval == .microseconds(181_250))
     }
 
+    @Test func `services published again while they are still being withdrawn wait, and are served`()
+        async throws
+    {
+        let rig = try await AppRig()
+        await rig.radio.holdWithdrawing()
+        await rig.app.crash()
+        try await until { await rig.radio.heldCount == 1 }
+        await rig.app.enterForeground()
+        let publishing = Task { try await rig.publish() }
+        #expect(await rig.read() == .failure(.unlikelyError))
+        await rig.radio.release()
+        try await publishing.value
+        #expect(await rig.radio.published.count == 1)
+        #expect(await rig.radio.values[rig.fixed.key] == [1, 2])
+        #expect(await rig.read() == .success([7]))
+    }
+
     @Test func `two managers with one restore identifier are an error`() async throws {
         let rig = try await AppRig(restoreIdentifier: "same")
         let code = TestApp(restoreIdentifier: "same")

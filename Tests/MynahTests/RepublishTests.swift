@@ -1,4 +1,5 @@
 import MynahCore
+import MynahLifecycle
 import MynahTestSupport
 import Testing
 
@@ -47,7 +48,7 @@ import Testing
         }
         // Each manager that comes back has everything published that is kept, and so has the first one the second's.
         try await until { await radio.heldCount >= 2 }
-        await radio.releasePublishing()
+        await radio.release()
         let managers = await app.managers
         try await until { await radio.published.count >= 2 }
         await app.republish()
@@ -56,5 +57,44 @@ import Testing
         for manager in managers { await manager.removeAllServices() }
         #expect(await radio.published.isEmpty)
         await phone.stop()
+    }
+
+    @Test func `what is on its way when its app is relaunched goes to the app's new manager`() async throws {
+        let temporary = try TemporaryDirectory()
+        let code = TestApp(restoreIdentifier: "a")
+        let radio = FakeRadio()
+        var rules = AppRules()
+        rules.backgroundModes = [.bluetoothPeripheral]
+        let level = CharacteristicDefinition(uuid: "2A19", properties: .read)
+        for isSecond in [false, true] {
+            let phone = Phone(
+                radio: radio, identity: DeviceIdentity(name: "iPhone"),
+                stateDirectory: try StateDirectory(path: temporary.path))
+            let app = await phone.makeApp(
+                AppDescription(name: "one", rules: rules, restoreIdentifiers: ["a"]), delegate: code,
+                clock: ManualClock())
+            await app.enterForeground()
+            guard isSecond else {
+                try await phone.start()
+                try await code.manager?.add(ServiceDefinition(uuid: "180F", characteristics: [level]))
+                await phone.stop()
+                continue
+            }
+            await radio.holdPublishing()
+            let starting = Task { try await phone.start() }
+            try await until { await radio.heldCount == 1 }
+            await app.terminate()
+            await app.enterForeground()
+            await radio.release()
+            _ = try await starting.value
+            try await until { await radio.published.count == 1 }
+            let key = try #require(await radio.published.first).services[0].characteristics[0].key
+            let request = ReadRequest(central: Peer.ID(1), attribute: key)
+            #expect(await radio.request(.read(request)) == .success([7]))
+            // It is its own to withdraw.
+            await code.manager?.removeAllServices()
+            #expect(await radio.published.isEmpty)
+            await phone.stop()
+        }
     }
 }

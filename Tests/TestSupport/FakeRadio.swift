@@ -32,6 +32,7 @@ package actor FakeRadio: PeripheralRadio {
     package var nextError: RadioError?
     private var sink: (any RadioSink)?
     private var holdsPublishing = false
+    private var holdsWithdrawing = false
     private var held: [CheckedContinuation<Void, Never>] = []
     private var lastID: UInt32 = 0
 
@@ -46,12 +47,16 @@ package actor FakeRadio: PeripheralRadio {
     /// Lets `publish` take its time from now on, as a radio in another process does.
     package func holdPublishing() { holdsPublishing = true }
 
-    /// How many have asked to publish and wait.
+    /// Lets `withdraw` take its time from now on.
+    package func holdWithdrawing() { holdsWithdrawing = true }
+
+    /// How many have asked to publish or withdraw and wait.
     package var heldCount: Int { held.count }
 
-    /// Lets those that wait, and whoever comes, publish.
-    package func releasePublishing() {
+    /// Lets those that wait, and whoever comes, publish and withdraw.
+    package func release() {
         holdsPublishing = false
+        holdsWithdrawing = false
         for continuation in held { continuation.resume() }
         held = []
     }
@@ -109,6 +114,14 @@ package actor FakeRadio: PeripheralRadio {
     }
 
     package func withdraw(_ services: PublishedServices.ID) async {
+        if holdsWithdrawing { await withCheckedContinuation { held.append($0) } }
+        // As radios do, it knows attributes by their keys, whichever batch they came in.
+        for service in published.first(where: { $0.id == services })?.services ?? [] {
+            for characteristic in service.characteristics {
+                values[characteristic.key] = nil
+                for descriptor in characteristic.descriptors { values[descriptor.key] = nil }
+            }
+        }
         published.removeAll { $0.id == services }
     }
 
