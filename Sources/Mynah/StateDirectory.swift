@@ -14,14 +14,14 @@ import MynahSupport
 public final class StateDirectory: Sendable {
     private let path: String
     private let lock: Int32
+    /// What a file is called until it is whole; a process that is killed may leave one.
+    private static let draftSuffix = ".new"
 
     /// Opens a directory, and makes it where it is missing; throws `stateDirectory` where it cannot or another process
     /// has it.
     public init(path: String) throws(RadioError) {
         self.path = path
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-            throw Self.error("\(path) cannot be made: \(Self.reason)")
-        }
+        try Self.make(path)
         let lockPath = path + "/lock"
         let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.error("\(lockPath) cannot be opened: \(Self.reason)") }
@@ -38,6 +38,14 @@ public final class StateDirectory: Sendable {
         // A child that is just being started shares the descriptor until it becomes another program.
         flock(lock, LOCK_UN)
         close(lock)
+    }
+
+    /// Makes it, and the directories above it that are missing.
+    private static func make(_ path: String) throws(RadioError) {
+        for end in path.indices.dropFirst() where path[end] == "/" { mkdir(String(path[..<end]), 0o700) }
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            throw error("\(path) cannot be made: \(reason)")
+        }
     }
 
     private static var reason: String { String(cString: strerror(errno)) }
@@ -74,8 +82,10 @@ public final class StateDirectory: Sendable {
     /// loses power may lose the last change.
     func save(_ state: PreservedState) throws(RadioError) {
         let file = self.file(state.restoreIdentifier)
-        let draft = file + ".new"
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        let draft = file + Self.draftSuffix
+        // Whatever has its name: a link would be written through, and a pipe waited for.
+        unlink(draft)
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.error("\(draft) cannot be written: \(Self.reason)") }
         let bytes = Array((state.json.prettyText + "\n").utf8)
         let isWritten = write(bytes, to: descriptor)
@@ -90,7 +100,9 @@ public final class StateDirectory: Sendable {
 
     /// Forgets what is preserved under an identifier.
     func remove(_ identifier: String) {
-        unlink(file(identifier))
+        let file = file(identifier)
+        unlink(file)
+        unlink(file + Self.draftSuffix)
     }
 
     // MARK: Files

@@ -1,3 +1,4 @@
+import Glibc
 import Mynah
 import MynahCore
 import MynahSupport
@@ -92,6 +93,33 @@ import Testing
         #expect(try temporary.read(Self.file + ".unusable-2") == text)
         #expect(try temporary.read(Self.file + ".unusable-1") == "an older one")
         #expect(try temporary.read(Self.file).contains("180F"))
+    }
+
+    @Test func `what a killed process left half-written is in nobody's way`() async throws {
+        let other = temporary.path + "/other"
+        try temporary.write("not mine", to: "other")
+        for kind in ["link", "pipe", "half"] {
+            let draft = temporary.path + "/" + Self.file + ".new"
+            switch kind {
+            case "link": #expect(symlink(other, draft) == 0)
+            case "pipe": #expect(mkfifo(draft, 0o600) == 0)
+            default: try temporary.write("{", to: Self.file + ".new")
+            }
+            try await run()
+            #expect(try temporary.read(Self.file).contains("180F"))
+            #expect(temporary.files.sorted() == ["lock", "other", Self.file].sorted())
+            #expect(try temporary.read("other") == "not mine")
+        }
+        try temporary.write("{", to: Self.file + ".new")
+        try await run(publishes: false) { rig in await rig.phone.stop(forgetting: true) }
+        #expect(temporary.files.sorted() == ["lock", "other"])
+    }
+
+    @Test func `directories above the state directory are made`() throws {
+        let path = temporary.path + "/a/b"
+        withExtendedLifetime(try StateDirectory(path: path)) { #expect(unlink(path + "/lock") == 0) }
+        #expect(rmdir(path) == 0)
+        #expect(rmdir(temporary.path + "/a") == 0)
     }
 
     @Test func `one process at a time has a state directory`() throws {
