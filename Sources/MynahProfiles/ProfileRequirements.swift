@@ -32,11 +32,12 @@ extension Profile {
             list.append(RadioRequirement(need, of: "advertising.\(field)", at: mark))
         }
         if let app {
-            // Nobody asked for a phone's own intervals.
-            for (field, interval) in [
-                ("foregroundInterval", app.foregroundInterval),
-                ("backgroundInterval", app.backgroundInterval),
-            ] {
+            // A phone's own intervals are what it does anyway, and nobody's wish.
+            let phone = App()
+            for (field, interval, usual) in [
+                ("foregroundInterval", app.foregroundInterval, phone.foregroundInterval),
+                ("backgroundInterval", app.backgroundInterval, phone.backgroundInterval),
+            ] where interval != usual {
                 guard let mark = app.marks[field] else { continue }
                 list.append(RadioRequirement(.advertisingInterval(interval), of: "app.\(field)", at: mark))
             }

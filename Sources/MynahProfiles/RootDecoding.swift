@@ -122,6 +122,7 @@ extension ProfileDecoder {
             if text.isEmpty || text.utf8.count > 128 {
                 error(at: node, "restoreIdentifier must have 1 to 128 bytes")
             }
+            checkIsPrintable(text, "restoreIdentifier", at: node)
             app.restoreIdentifier = text
         }
         if let node = fields["state"], let state = choice(node, "app state", as: Profile.App.StartState.self)

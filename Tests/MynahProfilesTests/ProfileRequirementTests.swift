@@ -79,6 +79,13 @@ import Testing
     func appAdvertising() throws {
         let text = head("app: {iOS: 17}\nadvertising: {serviceUUIDs: [0000180D]}\n")
         #expect(try profile(text).requirements.isEmpty)
+        let usual = head(
+            """
+            app: {foregroundInterval: 30 ms, backgroundInterval: 181.25 ms}
+            advertising: {serviceUUIDs: [0000180D]}
+
+            """)
+        #expect(try profile(usual).requirements.isEmpty)
         let timed = head("app: {backgroundInterval: 1 s}\nadvertising: {serviceUUIDs: [0000180D]}\n")
         #expect(try profile(timed).requirements.map(\.subject) == ["app.backgroundInterval"])
     }
