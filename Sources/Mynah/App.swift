@@ -42,6 +42,8 @@ public actor App {
     public var state: AppState { lifecycle.state }
     /// Whether it runs because an event woke it.
     public var isWoken: Bool { lifecycle.isWoken }
+    /// Whether it is on the screen.
+    var isInForeground: Bool { lifecycle.state == .foreground }
     /// Whether its code runs.
     public var isRunning: Bool { lifecycle.isRunning }
     /// How what it advertises goes on the air now.

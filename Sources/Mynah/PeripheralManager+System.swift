@@ -226,18 +226,28 @@ extension PeripheralManager {
         var uuids = wanted.serviceUUIDs
         switch mode {
         case .off: break
-        case .foreground:
-            settledUUIDs = uuids
-            wasStopped = false
+        case .foreground: settleUUIDs()
         case .background:
             if deferringChanges, let settledUUIDs {
                 uuids = wasStopped ? uuids.filter(settledUUIDs.contains) : settledUUIDs
             } else {
-                settledUUIDs = uuids
-                wasStopped = false
+                settleUUIDs()
             }
         }
         return AppAdvertisement(localName: wanted.localName, serviceUUIDs: uuids, mode: mode)
+    }
+
+    /// The UUIDs were said on the screen, or nothing waits for it: they are the ones that go out.
+    func settleUUIDs() {
+        settledUUIDs = wanted?.serviceUUIDs
+        wasStopped = false
+    }
+
+    /// Its app asks for it, which counts even where what it asks for waits until Bluetooth is on.
+    func want(_ advertisement: Advertisement) {
+        wanted = advertisement
+        if app?.assumeIsolated({ $0.isInForeground }) == true { settleUUIDs() }
+        keep()
     }
 
     /// What of its wishes waits for the foreground.

@@ -108,8 +108,9 @@ public actor PeripheralManager {
         if !rest.isEmpty { try await add(rest) }
     }
 
-    /// Withdraws all services.
+    /// Withdraws all services; does nothing where the app does not run.
     public func removeAllServices() async {
+        guard (try? checkRuns()) != nil else { return }
         let all = batches
         batches = []
         for batch in all { subscriptions.remove(batch.services) }
@@ -137,14 +138,14 @@ public actor PeripheralManager {
                 "the app \(app.description.name) cannot advertise \(field): CoreBluetooth takes a local name and service UUIDs"
             )
         }
-        wanted = advertisement
-        keep()
+        want(advertisement)
         try await phone.startAdvertising(of: self)
         return advertising
     }
 
-    /// Stops advertising.
+    /// Stops advertising; does nothing where the app does not run.
     public func stopAdvertising() async {
+        guard (try? checkRuns()) != nil else { return }
         guard app != nil else {
             await phone.stopAdvertising(for: self)
             advertising = .silent

@@ -78,6 +78,9 @@ public actor Phone {
     ///
     /// `forgetting`: what is kept of its apps' managers is forgotten too.
     public func stop(forgetting: Bool = false) async {
+        // What the radio takes down from here on is none of the apps' doing, and not written down.
+        let directory = stateDirectory
+        stateDirectory = nil
         await radio.stop()
         state = .stopped
         owners = [:]
@@ -86,7 +89,7 @@ public actor Phone {
             for identifier in Set(
                 apps.flatMap { $0.description.restoreIdentifiers } + managers.compactMap(\.restoreIdentifier))
             {
-                stateDirectory?.remove(identifier)
+                directory?.remove(identifier)
             }
         }
         endManagers()
@@ -95,8 +98,6 @@ public actor Phone {
     private func endManagers() {
         for app in apps { app.assumeIsolated { $0.radioStopped() } }
         apps = []
-        // Another run may have it from now on.
-        stateDirectory = nil
         for manager in managers { manager.assumeIsolated { $0.radioStopped() } }
         managers = []
     }

@@ -430,6 +430,18 @@ struct AppRig {
         #expect(await rig.read() == .success([7]))
     }
 
+    @Test func `what is kept of an app is not for its ended manager to take away`() async throws {
+        let rig = try await AppRig(restoreIdentifier: "com.example.hrm")
+        let manager = try #require(rig.code.manager)
+        await rig.app.terminate()
+        try await until { await rig.air == Self.background }
+        await manager.stopAdvertising()
+        await manager.removeAllServices()
+        #expect(await rig.air == Self.background)
+        #expect(await rig.read() == .success([7]))
+        #expect(rig.code.restored.first?.services.count == 1)
+    }
+
     @Test func `two managers with one restore identifier are an error`() async throws {
         let rig = try await AppRig(restoreIdentifier: "same")
         let code = TestApp(restoreIdentifier: "same")
