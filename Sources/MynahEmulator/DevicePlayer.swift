@@ -58,13 +58,18 @@ actor DevicePlayer<C: Clock> where C.Duration == Duration {
         isPublished = true
         do throws(RadioError) {
             if isRestoredOther {
-                isRestoredOther = false
                 await manager.removeAllServices()
+                isRestoredOther = await !manager.services.isEmpty
             }
             if await manager.services.isEmpty, !device.services.isEmpty {
                 try await manager.add(device.services)
             }
-            if let advertisement = device.advertisement { try await manager.startAdvertising(advertisement) }
+            if let advertisement = device.advertisement {
+                try await manager.startAdvertising(advertisement)
+            } else {
+                // What was restored may be of an older profile.
+                await manager.stopAdvertising()
+            }
         } catch {
             isPublished = false
             throw error

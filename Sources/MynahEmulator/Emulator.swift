@@ -25,7 +25,8 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     private var state = State.idle
     private var enteringPasskey: PendingReply?
     private var isOnAir = false
-    private var transitions: [Task<Void, Never>] = []
+    private var planned: [(transition: AppTransition, due: C.Instant)] = []
+    private var planning: Task<Void, Never>?
     private let relay = EmulatorRelay<C>()
 
     /// The radio's executor.
@@ -116,8 +117,8 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     public func stop(forgetting: Bool = false) async {
         if case .stopped = state { return }
         state = .stopped
-        for task in transitions { task.cancel() }
-        transitions = []
+        planned = []
+        planning?.cancel()
         enteringPasskey = nil
         for player in players { await player.stop() }
         await phone.stop(forgetting: forgetting)
@@ -143,15 +144,30 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         for player in players { await player.carryOut(transition) }
     }
 
-    /// Does this to every app after a time from now on.
+    /// Does this to every app after a time from now on; of two at one time first what was planned first.
     public func plan(_ transition: AppTransition, after delay: Duration) {
-        let clock = clock
+        guard case .running = state else { return }
         let due = clock.now.advanced(by: delay)
-        transitions.append(
-            Task {
-                guard (try? await clock.sleep(until: due, tolerance: nil)) != nil else { return }
-                await self.carryOut(transition)
-            })
+        planned.insert((transition, due), at: planned.firstIndex { $0.due > due } ?? planned.endIndex)
+        waitForPlanned()
+    }
+
+    private func waitForPlanned() {
+        planning?.cancel()
+        guard let due = planned.first?.due else { return }
+        let clock = clock
+        planning = Task {
+            guard (try? await clock.sleep(until: due, tolerance: nil)) != nil else { return }
+            await self.carryOutPlanned()
+        }
+    }
+
+    private func carryOutPlanned() async {
+        while let next = planned.first, next.due <= clock.now {
+            planned.removeFirst()
+            await carryOut(next.transition)
+        }
+        waitForPlanned()
     }
 }
 

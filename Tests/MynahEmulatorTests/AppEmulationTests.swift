@@ -227,16 +227,64 @@ import Testing
         await emulator.plan(.background, after: .seconds(10))
         await emulator.plan(.foreground, after: .seconds(12))
         await emulator.plan(.quit, after: .seconds(20))
-        await clock.waitForSleepers(3)
+        await clock.waitForSleepers(1)
         clock.advance(by: .seconds(10))
         try await wait(for: .appBackground)
-        await clock.waitForSleepers(3)
+        await clock.waitForSleepers(2)
         clock.advance(by: .seconds(2))
         try await wait(for: .appForeground, count: 2)
         clock.advance(by: .seconds(8))
         try await wait(for: .appQuit)
         try await until { await radio.advertisement == nil }
         #expect(!log.names.contains(.appSuspended))
+    }
+
+    @Test func `what is planned for one time happens as it was planned`() async throws {
+        let emulator = try emulator()
+        try await emulator.start()
+        for transition in [.background, .foreground, .suspended, .foreground, .quit] as [AppTransition] {
+            await emulator.plan(transition, after: .seconds(10))
+        }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(10))
+        try await wait(for: .appQuit)
+        #expect(
+            log.names.filter { $0.rawValue.hasPrefix("app.") } == [
+                .appLaunched, .appForeground, .appBackground, .appForeground, .appBackground, .appSuspended,
+                .appForeground, .appQuit,
+            ])
+    }
+
+    @Test func `UUIDs other than the kept ones were said on the screen, and go out at once`()
+        async throws
+    {
+        let temporary = try TemporaryDirectory()
+        let second = try await afterAnotherRun(in: temporary)
+        let text = Self.profile.replacingAll("C007", by: "1001")
+        try await second.emulator(
+            [text], state: .background, directory: try StateDirectory(path: temporary.path)
+        ).start()
+        let air = try #require(second.log.all.first { $0.name == .advertisingStarted })
+        #expect(air.string("scanResponse") == "14FF4C000100000000000000020000000000000000")
+    }
+
+    @Test func `a profile that advertises no more is silent, whatever was kept`() async throws {
+        let temporary = try TemporaryDirectory()
+        let second = try await afterAnotherRun(in: temporary)
+        let text = Self.profile.replacingAll(
+            "advertising: {localName: Fred, serviceUUIDs: [C007]}", by: "")
+        try await second.emulator([text], directory: try StateDirectory(path: temporary.path)).start()
+        #expect(second.log.names.contains(.appRestored))
+        #expect(await second.radio.published.count == 1)
+        #expect(await second.radio.advertisement == nil)
+    }
+
+    /// The profile was played, and what it left is there to be restored.
+    private func afterAnotherRun(in temporary: TemporaryDirectory) async throws -> AppEmulationTests {
+        let first = try emulator(directory: try StateDirectory(path: temporary.path))
+        try await first.start()
+        await first.stop()
+        return AppEmulationTests()
     }
 
     @Test func `an app publishes again what the radio has lost, unless it is suspended`() async throws {
