@@ -92,10 +92,13 @@ final class RunOutput: Sendable {
 
     /// The device runs: numbers typed on the terminal go to it, and the keys of an app's life.
     func attach(_ emulator: Emulator<ContinuousClock>) {
-        keyboard?.onPasskey { number in Task { _ = await emulator.enter(passkey: number) } }
-        if emulator.playsApps {
-            keyboard?.onTransition { transition in Task { await emulator.carryOut(transition) } }
-        }
+        guard let keyboard else { return }
+        keyboard.onPasskey { number in Task { _ = await emulator.enter(passkey: number) } }
+        guard emulator.playsApps else { return }
+        // Through one task, which keeps the keys in order.
+        let (transitions, keys) = AsyncStream.makeStream(of: AppTransition.self)
+        keyboard.onTransition { keys.yield($0) }
+        Task { for await transition in transitions { await emulator.carryOut(transition) } }
     }
 
     /// Why events could not be written; nil: they were, or whoever read them has left.

@@ -1,5 +1,6 @@
 import Glibc
 import MynahBlueZStandIn
+import MynahSupport
 import MynahTestSupport
 import Testing
 
@@ -85,6 +86,53 @@ import Testing
         third.program.child.send(SIGINT)
         _ = await third.program.end()
         #expect(directory.files == ["lock"])
+    }
+
+    @Test func `keys that come at once are carried out in their order`() async throws {
+        let profile = try ProfileFile(Self.app)
+        let terminal = try Terminal()
+        let stage = try await RunTests.Stage(
+            ["--events", "json"], profiles: [profile.path], terminal: terminal)
+        #expect(await terminal.output.line(containing: "\"ready\"") != nil)
+        await stage.waitUntilItPlays()
+        terminal.type("bfbfbfbfsfbq")
+        #expect(await terminal.output.line(containing: "\"app.quit\"") != nil)
+        let lines = Lock([String]())
+        _ = await terminal.output.line { line in
+            lines.withLock { $0.append(line) }
+            return line.contains("\"app.quit\"")
+        }
+        let names = try lines.withLock { $0 }.map { try name($0) }.filter {
+            $0.hasPrefix("app.") && $0 != "app.launched"
+        }
+        let (on, off) = ("app.foreground", "app.background")
+        #expect(
+            names == [on, off, on, off, on, off, on, off, on, off, "app.suspended", on, off, "app.quit"])
+        stage.program.child.send(SIGTERM)
+        #expect(await stage.program.child.end() == .exited(0))
+        await stage.expectNothingIsLeft()
+    }
+
+    @Test func `SIGTERM keeps who was subscribed`() async throws {
+        let text = Self.app + "\n      - {uuid: 2A37, properties: [notify], value: {hex: 00}}"
+        let profile = try ProfileFile(text)
+        let directory = try TemporaryDirectory()
+        let options = ["--events", "json", "--state-dir", directory.path]
+        let stage = try await RunTests.Stage(options, profiles: [profile.path])
+        await stage.waitUntilItPlays()
+        let phone = await stage.standIn.central()
+        try await phone.connect()
+        try await phone.subscribe("2a37")
+        #expect(await stage.program.output.line(containing: "\"subscribed\"") != nil)
+        stage.program.child.send(SIGTERM)
+        #expect(await stage.program.child.end() == .exited(0))
+        await stage.expectNothingIsLeft()
+        let next = try await RunTests.Stage(options, profiles: [profile.path])
+        let restored = try #require(await next.program.output.line(containing: "\"app.restored\""))
+        #expect((try json(restored)["subscribers"] as? [Any])?.count == 1)
+        next.program.child.send(SIGINT)
+        #expect(await next.program.child.end() == .exited(0))
+        await next.expectNothingIsLeft()
     }
 
     @Test func `what is planned happens at its time`() async throws {
