@@ -94,7 +94,7 @@ struct AirDirectory: Sendable {
                 .unreachable, "the directory of the air, \(path), has too long a name for sockets in it",
                 remedy: "set MYNAH_AIR to one with a shorter name")
         }
-        guard bound == 0, systemListen(descriptor, 4096) == 0, rename(temporary, path(of: node)) == 0
+        guard bound == 0, systemListen(descriptor) == 0, rename(temporary, path(of: node)) == 0
         else {
             let error = SystemError(errno)
             close(descriptor)
@@ -104,26 +104,12 @@ struct AirDirectory: Sendable {
         return descriptor
     }
 
-    private func systemListen(_ descriptor: Int32, _ backlog: Int32) -> Int32 {
-        #if canImport(Glibc)
-            Glibc.listen(descriptor, backlog)
-        #else
-            Musl.listen(descriptor, backlog)
-        #endif
-    }
-
     /// Connects to another's socket; nil: nobody is there any more, or nobody takes us.
     func connect(to node: UInt64) -> Int32? {
         guard case .success(let descriptor) = Descriptor.socket(AF_UNIX, Descriptor.sequencedPackets)
         else { return nil }
         let path = path(of: node)
-        let outcome = Descriptor.withUnixAddress(path) { address, length in
-            #if canImport(Glibc)
-                Glibc.connect(descriptor, address, length)
-            #else
-                Musl.connect(descriptor, address, length)
-            #endif
-        }
+        let outcome = Descriptor.withUnixAddress(path) { systemConnect(descriptor, $0, $1) }
         if outcome == 0 { return descriptor }
         // Who died left the socket behind. A name is never given again, so nobody else's is taken away.
         if outcome != nil, errno == ECONNREFUSED { unlink(path) }

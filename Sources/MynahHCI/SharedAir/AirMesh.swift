@@ -93,11 +93,7 @@ final class AirMesh: Sendable {
         while true {
             let descriptor = state.withLock { state in
                 guard let listener = state.listener else { return Int32(-1) }
-                #if canImport(Glibc)
-                    return Glibc.accept(listener.descriptor, nil, nil)
-                #else
-                    return Musl.accept(listener.descriptor, nil, nil)
-                #endif
+                return systemAccept(listener.descriptor)
             }
             guard descriptor >= 0 else { return }
             Descriptor.prepare(descriptor)

@@ -24,11 +24,7 @@ enum Descriptor {
 
     /// A socket of this kind, or what went wrong.
     static func socket(_ domain: Int32, _ type: Int32, _ number: Int32 = 0) -> Result<Int32, SystemError> {
-        #if canImport(Glibc)
-            let made = Glibc.socket(domain, type, number)
-        #else
-            let made = Musl.socket(domain, type, number)
-        #endif
+        let made = systemSocket(domain, type, number)
         guard made >= 0 else { return .failure(SystemError(errno)) }
         prepare(made)
         return .success(made)
@@ -43,13 +39,8 @@ enum Descriptor {
         outcome(recv(descriptor, &buffer, buffer.count, flags), endsAtZero: true)
     }
 
-    static func send(_ descriptor: Int32, _ bytes: borrowing [UInt8]) -> Outcome {
-        let count = bytes.count
-        #if canImport(Glibc)
-            return outcome(Glibc.send(descriptor, bytes, count, Int32(MSG_NOSIGNAL)), endsAtZero: false)
-        #else
-            return outcome(Musl.send(descriptor, bytes, count, Int32(MSG_NOSIGNAL)), endsAtZero: false)
-        #endif
+    static func send(_ descriptor: Int32, _ bytes: [UInt8]) -> Outcome {
+        outcome(systemSend(descriptor, bytes), endsAtZero: false)
     }
 
     static func outcome(_ count: Int, endsAtZero: Bool) -> Outcome {

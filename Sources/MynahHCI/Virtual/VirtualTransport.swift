@@ -31,14 +31,22 @@ public final class VirtualTransport: HCITransport {
     public func open(
         receive: @escaping @Sendable (H4Packet) -> Void, ended: @escaping @Sendable (RadioError?) -> Void
     ) async throws(RadioError) {
+        guard switchOn(receive: receive, ended: ended) else {
+            throw RadioError(.invalidState, "the transport has been opened already")
+        }
+    }
+
+    /// As `open`, for who cannot wait, as there is nothing to wait for; false: it was on.
+    func switchOn(
+        receive: @escaping @Sendable (H4Packet) -> Void, ended: @escaping @Sendable (RadioError?) -> Void
+    ) -> Bool {
         let receiver = PacketReceiver(receive: receive, ended: ended)
-        let isOpen = state.withLock { state in
+        return state.withLock { state in
             guard state.receiver == nil else { return false }
             state.receiver = receiver
             state.station = air.join(configuration, receiver)
             return true
         }
-        guard isOpen else { throw RadioError(.invalidState, "the transport has been opened already") }
     }
 
     /// Hands a packet to the controller, which answers in this call.

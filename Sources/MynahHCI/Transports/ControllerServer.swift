@@ -1,0 +1,97 @@
+public import MynahCore
+import MynahSupport
+
+/// Offers controllers of an air to hosts of other makers, over sockets that speak H4: each connection has one of its own.
+public final class ControllerServer: Sendable {
+    private struct Guest {
+        var line: PacketLine
+        var controller: VirtualTransport
+    }
+
+    private struct State {
+        var listener: Listener?
+        var watch: EventLoop.Watch?
+        var guests: [Int: Guest] = [:]
+        var last = 0
+    }
+
+    private let air: LiveAir
+    private let configuration: @Sendable (_ number: Int) -> ControllerConfiguration
+    private let state = Lock(State())
+
+    /// A server that nobody can reach yet; `configuration` makes each controller, the first with 1.
+    public init(air: LiveAir, configuration: @escaping @Sendable (_ number: Int) -> ControllerConfiguration) {
+        self.air = air
+        self.configuration = configuration
+    }
+
+    deinit { close() }
+
+    /// How many hosts are connected.
+    public var count: Int { state.withLock { $0.guests.count } }
+
+    /// Listens, on `tcp-server:` or `unix-server:`; returns the port of the former.
+    @discardableResult
+    public func listen(on address: HCITransportAddress) async throws(RadioError) -> UInt16? {
+        let listener: Listener
+        switch address {
+        case .tcpServer(let host, let port): listener = try await Listener(host: host, port: port)
+        case .unixServer(let path): listener = try Listener(path: path)
+        default: throw RadioError(.invalidState, "hosts cannot connect to \(address)")
+        }
+        let isFirst = state.withLock { state in
+            guard state.listener == nil else { return false }
+            state.listener = listener
+            state.watch = EventLoop.shared.watch(listener.descriptor, .reading) { [weak self] _ in
+                self?.accept()
+            }
+            return true
+        }
+        guard isFirst else {
+            listener.close()
+            throw RadioError(.invalidState, "the server listens already")
+        }
+        return listener.port
+    }
+
+    /// Sends every host away, and listens no more.
+    public func close() {
+        let guests = state.withLock { state in
+            if let watch = state.watch { EventLoop.shared.remove(watch) }
+            state.listener?.close()
+            defer {
+                state.listener = nil
+                state.watch = nil
+                state.guests = [:]
+            }
+            return state.guests.values.map { $0 }
+        }
+        for guest in guests {
+            guest.line.close()
+            guest.controller.close()
+        }
+    }
+
+    private func accept() {
+        while let descriptor = state.withLock({ $0.listener?.accept() }) {
+            let number = state.withLock { state in
+                state.last += 1
+                return state.last
+            }
+            let controller = air.transport(configuration(number))
+            let receiver = PacketReceiver(
+                receive: { controller.send($0) }, ended: { [weak self] _ in self?.leave(number) })
+            let line = PacketLine(descriptor, .socket, other: "host \(number)", receiver)
+            // A controller that is switched on has nothing to say before it is asked.
+            let isOn = controller.switchOn(receive: { [weak line] in line?.send($0) }, ended: { _ in })
+            guard isOn else { continue }
+            state.withLock { $0.guests[number] = Guest(line: line, controller: controller) }
+            line.start()
+        }
+    }
+
+    private func leave(_ number: Int) {
+        let guest = state.withLock { $0.guests.removeValue(forKey: number) }
+        guest?.controller.close()
+    }
+}

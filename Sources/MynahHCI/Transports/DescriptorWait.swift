@@ -1,0 +1,63 @@
+import MynahSupport
+
+/// Waits for a descriptor, once at a time, and can be told to wait no more.
+final class DescriptorWait: Sendable {
+    enum Outcome: Sendable {
+        case ready
+        case timedOut
+        case cancelled
+    }
+
+    private struct State {
+        var isCancelled = false
+        var continuation: CheckedContinuation<Outcome, Never>?
+        var watch: EventLoop.Watch?
+        var alarm: EventLoop.Alarm?
+    }
+
+    private let state = Lock(State())
+
+    /// Returns when the descriptor is ready, when so many microseconds are over, or when it is cancelled, as with its task.
+    func wait(for descriptor: Int32, _ interest: EventLoop.Interest, microseconds: Int64? = nil) async
+        -> Outcome
+    {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isCancelled = state.withLock { state in
+                    if state.isCancelled { return true }
+                    state.continuation = continuation
+                    state.watch = EventLoop.shared.watch(descriptor, interest) { [weak self] _ in
+                        self?.finish(.ready)
+                    }
+                    if let microseconds {
+                        let alarm = EventLoop.shared.alarm { [weak self] in self?.finish(.timedOut) }
+                        EventLoop.shared.set(alarm, by: EventLoop.now &+ microseconds)
+                        state.alarm = alarm
+                    }
+                    return false
+                }
+                if isCancelled { continuation.resume(returning: .cancelled) }
+            }
+        } onCancel: {
+            finish(.cancelled)
+        }
+    }
+
+    /// Ends the waiting, now or when it begins.
+    func cancel() { finish(.cancelled) }
+
+    private func finish(_ outcome: Outcome) {
+        let continuation = state.withLock { state in
+            if outcome == .cancelled { state.isCancelled = true }
+            if let watch = state.watch { EventLoop.shared.remove(watch) }
+            if let alarm = state.alarm { EventLoop.shared.remove(alarm) }
+            defer {
+                state.continuation = nil
+                state.watch = nil
+                state.alarm = nil
+            }
+            return state.continuation
+        }
+        continuation?.resume(returning: outcome)
+    }
+}

@@ -1,0 +1,109 @@
+public import MynahCore
+
+/// Where a controller is, as it is written on the command line.
+public enum HCITransportAddress: Hashable, Sendable {
+    /// `tcp-client:HOST:PORT`: the controller listens there.
+    case tcpClient(host: String, port: UInt16)
+    /// `tcp-server:PORT` or `tcp-server:HOST:PORT`: the controller connects to us, on this machine alone unless a host is named.
+    case tcpServer(host: String, port: UInt16)
+    /// `unix:PATH`: the controller listens there.
+    case unixClient(path: String)
+    /// `unix-server:PATH`: the controller connects to us.
+    case unixServer(path: String)
+    /// `pty:PATH`, or `serial:PATH` with `,BAUD` behind it.
+    case serial(path: String, baud: Int?)
+    /// `user:N`: the adapter hciN, taken whole through the kernel's user channel.
+    case userChannel(UInt16)
+
+    /// The forms, for who has to choose.
+    public static let forms = [
+        "tcp-client:HOST:PORT", "tcp-server:PORT", "unix:PATH", "unix-server:PATH", "pty:PATH",
+        "serial:PATH,BAUD", "user:N",
+    ]
+
+    /// Who is meant where no host is named: this machine.
+    static let loopback = "127.0.0.1"
+
+    /// An address as people write it.
+    public init(parsing text: String) throws(RadioError) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let rest = parts.count > 1 ? String(parts[1]) : ""
+        func path() throws(RadioError) -> String {
+            guard !rest.isEmpty else { throw Self.trouble("\(text) names no path") }
+            return rest
+        }
+        switch parts[0] {
+        case "tcp-client":
+            let (host, port) = try Self.hostAndPort(rest, in: text)
+            guard port > 0 else { throw Self.trouble("\(text) has the port 0, where nobody listens") }
+            self = .tcpClient(host: host, port: port)
+        case "tcp-server":
+            let (host, port) = try Self.hostAndPort(rest, in: text)
+            self = .tcpServer(host: host, port: port)
+        case "unix", "unix-client": self = .unixClient(path: try path())
+        case "unix-server": self = .unixServer(path: try path())
+        case "pty": self = .serial(path: try path(), baud: nil)
+        case "serial":
+            let path = try path()
+            guard let comma = path.lastIndex(of: ",") else {
+                self = .serial(path: path, baud: SerialLine.usualBaud)
+                return
+            }
+            let baud = Int(path[path.index(after: comma)...])
+            guard let baud, SerialLine.speed(baud) != nil, comma > path.startIndex else {
+                throw Self.trouble(
+                    "\(text) has no baud rate that a serial line takes, such as 115200 or 1000000")
+            }
+            self = .serial(path: String(path[..<comma]), baud: baud)
+        case "user":
+            let number = rest.hasPrefix("hci") ? String(rest.dropFirst(3)) : rest
+            guard let number = UInt16(number), number < 0xFFFF else {
+                throw Self.trouble("\(text) names no adapter: user:0 is hci0")
+            }
+            self = .userChannel(number)
+        default:
+            throw Self.trouble("\(text.isEmpty ? "nothing" : text) is no way to a controller")
+        }
+    }
+
+    private static func trouble(_ message: String) -> RadioError {
+        RadioError(.unreachable, message, remedy: "write one of \(forms.joined(separator: ", "))")
+    }
+
+    /// `HOST:PORT`, `[IPv6]:PORT`, or `PORT` alone.
+    private static func hostAndPort(_ text: String, in whole: String) throws(RadioError) -> (String, UInt16) {
+        let colon = text.lastIndex(of: ":")
+        let digits = colon.map { text[text.index(after: $0)...] } ?? text[...]
+        guard let port = UInt16(digits), !digits.hasPrefix("+") else {
+            throw trouble("\(whole) has no port from 0 to 65535")
+        }
+        var host = colon.map { String(text[..<$0]) } ?? loopback
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = String(host.dropFirst().dropLast())
+        } else if host.contains(":") {
+            throw trouble("\(whole) has colons in its host: an IPv6 address stands in brackets")
+        }
+        return (host.isEmpty ? loopback : host, port)
+    }
+
+    /// A transport that goes there, not opened.
+    public func transport() -> any HCITransport { SocketTransport(self) }
+}
+
+extension HCITransportAddress: CustomStringConvertible {
+    /// As it is written.
+    public var description: String {
+        func place(_ host: String, _ port: UInt16) -> String {
+            host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        }
+        return switch self {
+        case .tcpClient(let host, let port): "tcp-client:\(place(host, port))"
+        case .tcpServer(let host, let port): "tcp-server:\(place(host, port))"
+        case .unixClient(let path): "unix:\(path)"
+        case .unixServer(let path): "unix-server:\(path)"
+        case .serial(let path, nil): "pty:\(path)"
+        case .serial(let path, let baud?): "serial:\(path),\(baud)"
+        case .userChannel(let number): "user:\(number)"
+        }
+    }
+}

@@ -1,0 +1,201 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+public import MynahCore
+import MynahSupport
+
+/// A controller behind a socket, a serial line or the kernel, spoken to in H4.
+///
+/// It can be opened again when it has ended or was closed. A server's opening waits until a controller has connected.
+public final class SocketTransport: HCITransport {
+    private enum Phase {
+        case closed
+        case opening(DescriptorWait)
+        case open(PacketLine)
+    }
+
+    private struct State {
+        var phase = Phase.closed
+        var port: UInt16?
+        /// Changes with each opening, so that the end of an earlier one ends nothing.
+        var run = 0
+    }
+
+    /// Where it goes.
+    public let address: HCITransportAddress
+    private let state = Lock(State())
+    /// How long a controller may take to accept a connection, in microseconds.
+    private static let patience: Int64 = 10_000_000
+
+    /// A transport that is not open.
+    public init(_ address: HCITransportAddress) {
+        self.address = address
+    }
+
+    deinit { close() }
+
+    /// The port that is listened on, while it is; where 0 was asked for, one that was free.
+    public var port: UInt16? { state.withLock { $0.port } }
+
+    /// Reaches the controller.
+    public func open(
+        receive: @escaping @Sendable (H4Packet) -> Void, ended: @escaping @Sendable (RadioError?) -> Void
+    ) async throws(RadioError) {
+        let wait = DescriptorWait()
+        let run = state.withLock { state -> Int? in
+            guard case .closed = state.phase else { return nil }
+            state.phase = .opening(wait)
+            state.run += 1
+            return state.run
+        }
+        guard let run else { throw RadioError(.invalidState, "the transport has been opened already") }
+        let descriptor: Int32
+        do throws(RadioError) {
+            descriptor = try await reach(wait)
+        } catch {
+            state.withLock { if $0.run == run { $0.phase = .closed } }
+            throw error
+        }
+        let receiver = PacketReceiver(receive: receive) { [weak self] error in
+            self?.state.withLock { if $0.run == run { $0.phase = .closed } }
+            ended(error)
+        }
+        var kind = PacketLine.Kind.socket
+        if case .serial = address { kind = .terminal }
+        let line = PacketLine(descriptor, kind, other: "the controller at \(address)", receiver)
+        let isOpen = state.withLock { state in
+            guard state.run == run, case .opening = state.phase else { return false }
+            state.phase = .open(line)
+            return true
+        }
+        guard isOpen else {
+            line.close()
+            throw Self.closed
+        }
+        line.start()
+    }
+
+    /// Sends a packet, or keeps it until there is room.
+    public func send(_ packet: H4Packet) {
+        let line = state.withLock { state -> PacketLine? in
+            if case .open(let line) = state.phase { line } else { nil }
+        }
+        line?.send(packet)
+    }
+
+    /// Ends it, or the waiting for it.
+    public func close() {
+        let phase = state.withLock { state in
+            defer {
+                state.phase = .closed
+                state.run += 1
+            }
+            return state.phase
+        }
+        switch phase {
+        case .closed: break
+        case .opening(let wait): wait.cancel()
+        case .open(let line): line.close()
+        }
+    }
+
+    private static let closed = RadioError(.lost, "the transport was closed before a controller was reached")
+
+    // MARK: - Reaching
+
+    private func reach(_ wait: DescriptorWait) async throws(RadioError) -> Int32 {
+        switch address {
+        case .tcpClient(let host, let port):
+            return try await connect(host, port, wait)
+        case .tcpServer(let host, let port):
+            return try await accept(try await Listener(host: host, port: port), wait)
+        case .unixServer(let path):
+            return try await accept(try Listener(path: path), wait)
+        case .unixClient(let path):
+            return try connect(path)
+        case .serial(let path, let baud):
+            return try SerialLine.open(path, baud: baud)
+        case .userChannel(let number):
+            return try UserChannel.open(number)
+        }
+    }
+
+    private func connect(_ host: String, _ port: UInt16, _ wait: DescriptorWait) async throws(RadioError)
+        -> Int32
+    {
+        var last = SystemError(EHOSTUNREACH)
+        for address in try await SocketAddress.resolve(host, port) {
+            let descriptor: Int32
+            switch Descriptor.socket(address.family, Descriptor.stream) {
+            case .success(let made): descriptor = made
+            case .failure(let error):
+                last = error
+                continue
+            }
+            if address.with({ systemConnect(descriptor, $0, $1) }) != 0 {
+                last = SystemError(errno)
+                if last.number == EINPROGRESS {
+                    switch await wait.wait(for: descriptor, .writing, microseconds: Self.patience) {
+                    case .ready: last = SystemError(Self.error(of: descriptor))
+                    case .timedOut: last = SystemError(ETIMEDOUT)
+                    case .cancelled:
+                        systemClose(descriptor)
+                        throw Self.closed
+                    }
+                }
+                guard last.number == 0 else {
+                    systemClose(descriptor)
+                    // One wait is for one address; loopback has the other refused at once.
+                    continue
+                }
+            }
+            SocketAddress.hurry(descriptor)
+            return descriptor
+        }
+        throw RadioError(
+            .unreachable, "no controller is reached at \(host):\(port): \(last)",
+            remedy: last.number == ECONNREFUSED ? "start what listens there first" : nil)
+    }
+
+    private static func error(of descriptor: Int32) -> Int32 {
+        var error: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno
+    }
+
+    private func connect(_ path: String) throws(RadioError) -> Int32 {
+        let descriptor: Int32
+        switch Descriptor.socket(AF_UNIX, Descriptor.stream) {
+        case .success(let made): descriptor = made
+        case .failure(let error): throw RadioError(.unreachable, "a socket cannot be made: \(error)")
+        }
+        let outcome = Descriptor.withUnixAddress(path) { systemConnect(descriptor, $0, $1) }
+        guard outcome != 0 else { return descriptor }
+        let error = SystemError(errno)
+        systemClose(descriptor)
+        guard outcome != nil else {
+            throw RadioError(.unreachable, "\(path) is too long a name for a socket")
+        }
+        throw RadioError(
+            error.number == EACCES ? .notPermitted : .unreachable,
+            "no controller is reached at \(path): \(error)",
+            remedy: error.number == ECONNREFUSED || error.number == ENOENT
+                ? "start what listens there first" : nil)
+    }
+
+    private func accept(_ listener: Listener, _ wait: DescriptorWait) async throws(RadioError) -> Int32 {
+        state.withLock { $0.port = listener.port }
+        // One controller is enough: who comes second is refused by the system.
+        defer {
+            state.withLock { $0.port = nil }
+            listener.close()
+        }
+        guard await wait.wait(for: listener.descriptor, .reading) == .ready else { throw Self.closed }
+        guard let descriptor = listener.accept() else {
+            throw RadioError(.lost, "the controller that connected to \(address) was gone at once")
+        }
+        return descriptor
+    }
+}

@@ -1,0 +1,57 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+// Calls of the system whose names types of ours have as well.
+
+func systemSocket(_ domain: Int32, _ type: Int32, _ number: Int32) -> Int32 { socket(domain, type, number) }
+
+func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
+
+func systemClose(_ descriptor: Int32) { _ = close(descriptor) }
+
+func systemListen(_ descriptor: Int32) -> Int32 { listen(descriptor, 4096) }
+
+func systemAccept(_ descriptor: Int32) -> Int32 { accept(descriptor, nil, nil) }
+
+func systemConnect(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
+    connect(descriptor, address, length)
+}
+
+func systemRead(_ descriptor: Int32, _ buffer: inout [UInt8]) -> Int {
+    read(descriptor, &buffer, buffer.count)
+}
+
+func systemWrite(_ descriptor: Int32, _ bytes: [UInt8]) -> Int { write(descriptor, bytes, bytes.count) }
+
+func systemSend(_ descriptor: Int32, _ bytes: [UInt8]) -> Int {
+    send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+}
+
+/// A thread that does one thing.
+enum SystemThread {
+    private final class Work: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    static func start(_ body: @escaping @Sendable () -> Void) {
+        var thread = pthread_t()
+        let context = Unmanaged.passRetained(Work(body))
+        let code = pthread_create(
+            &thread, nil,
+            { context in
+                guard let context else { return nil }
+                Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
+                return nil
+            }, context.toOpaque())
+        if code == 0 {
+            pthread_detach(thread)
+        } else {
+            // Without a thread, it is done here.
+            context.takeRetainedValue().body()
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import MynahCore
+import MynahHCI
+import Testing
+
+@Suite struct TransportAddressTests {
+    @Test(
+        arguments: [
+            ("tcp-client:localhost:6402", .tcpClient(host: "localhost", port: 6402), nil),
+            ("tcp-client:[::1]:1", .tcpClient(host: "::1", port: 1), nil),
+            ("tcp-server:6402", .tcpServer(host: "127.0.0.1", port: 6402), "tcp-server:127.0.0.1:6402"),
+            ("tcp-server::0", .tcpServer(host: "127.0.0.1", port: 0), "tcp-server:127.0.0.1:0"),
+            ("tcp-server:0.0.0.0:6402", .tcpServer(host: "0.0.0.0", port: 6402), nil),
+            ("unix:/run/a:b", .unixClient(path: "/run/a:b"), nil),
+            ("unix-server:x", .unixServer(path: "x"), nil),
+            ("pty:/dev/pts/3", .serial(path: "/dev/pts/3", baud: nil), nil),
+            (
+                "serial:/dev/ttyACM0", .serial(path: "/dev/ttyACM0", baud: 1_000_000),
+                "serial:/dev/ttyACM0,1000000"
+            ),
+            ("serial:/dev/ttyUSB0,115200", .serial(path: "/dev/ttyUSB0", baud: 115200), nil),
+            ("user:0", .userChannel(0), nil), ("user:hci3", .userChannel(3), "user:3"),
+        ] as [(String, HCITransportAddress, String?)])
+    func `an address is read, and written as it is read`(
+        text: String, address: HCITransportAddress, written: String?
+    ) throws {
+        #expect(try HCITransportAddress(parsing: text) == address)
+        #expect(address.description == written ?? text)
+        #expect(try HCITransportAddress(parsing: address.description) == address)
+    }
+
+    @Test(arguments: [
+        ("", "nothing is no way to a controller"), ("tcp", "tcp is no way to a controller"),
+        ("tcp-client:localhost", "tcp-client:localhost has no port from 0 to 65535"),
+        ("tcp-client:localhost:65536", "tcp-client:localhost:65536 has no port from 0 to 65535"),
+        ("tcp-client:localhost:+1", "tcp-client:localhost:+1 has no port from 0 to 65535"),
+        ("tcp-client:localhost:0", "tcp-client:localhost:0 has the port 0, where nobody listens"),
+        ("tcp-client:::1:5", "tcp-client:::1:5 has colons in its host: an IPv6 address stands in brackets"),
+        ("unix:", "unix: names no path"), ("pty", "pty names no path"),
+        (
+            "serial:/dev/x,",
+            "serial:/dev/x, has no baud rate that a serial line takes, such as 115200 or 1000000"
+        ),
+        ("serial:,9600", "serial:,9600 has no baud rate that a serial line takes, such as 115200 or 1000000"),
+        ("user:", "user: names no adapter: user:0 is hci0"),
+        ("user:-1", "user:-1 names no adapter: user:0 is hci0"),
+        ("user:65535", "user:65535 names no adapter: user:0 is hci0"),
+    ]) func `what is none says why, and what there is`(text: String, message: String) {
+        #expect { try HCITransportAddress(parsing: text) } throws: { error in
+            let error = error as? RadioError
+            return error?.message == message && error?.remedy?.contains("tcp-client:HOST:PORT") == true
+        }
+    }
+}

@@ -1,0 +1,248 @@
+import Glibc
+import MynahCore
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@testable import MynahHCI
+
+/// What a transport told, and the other side of it in a test's hands.
+private final class Told: Sendable {
+    struct State {
+        var packets: [H4Packet] = []
+        var ends: [RadioError?] = []
+    }
+    let state = Lock(State())
+
+    var packets: [H4Packet] { state.withLock { $0.packets } }
+    var ends: [RadioError?] { state.withLock { $0.ends } }
+
+    func open(_ transport: any HCITransport) async throws {
+        try await transport.open(
+            receive: { packet in self.state.withLock { $0.packets.append(packet) } },
+            ended: { error in self.state.withLock { $0.ends.append(error) } })
+    }
+
+    func end() async throws -> RadioError? {
+        try await until { !ends.isEmpty }
+        #expect(ends.count == 1)
+        return ends[0]
+    }
+}
+
+/// The other side of a line: a descriptor, written and read as it comes.
+private final class Other: Sendable {
+    let descriptor: Int32
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { systemClose(descriptor) }
+
+    func write(_ hex: String) throws {
+        let bytes = try #require(Hex.decode(hex))
+        #expect(systemWrite(descriptor, bytes) == bytes.count)
+    }
+
+    func read(_ count: Int) async throws -> String {
+        var bytes: [UInt8] = []
+        try await until {
+            var buffer = [UInt8](repeating: 0, count: count - bytes.count)
+            let got = systemRead(descriptor, &buffer)
+            if got > 0 { bytes += buffer[..<got] }
+            return bytes.count == count
+        }
+        return Hex.encode(bytes)
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct TransportTests {
+    private let told = Told()
+
+    /// A transport that has connected to a socket of the test, and that socket.
+    private func connected() async throws -> (SocketTransport, Other) {
+        let listener = try await Listener(host: "127.0.0.1", port: 0)
+        defer { listener.close() }
+        let transport = SocketTransport(.tcpClient(host: "localhost", port: try #require(listener.port)))
+        try await told.open(transport)
+        return (transport, Other(try #require(listener.accept())))
+    }
+
+    @Test func `packets come whole, however they are torn, and go as they are`() async throws {
+        let (transport, other) = try await connected()
+        for byte in ["04", "0E", "04", "01", "03", "0C", "00", "02", "40", "20", "01", "00", "FF04", "1001"] {
+            try other.write(byte)
+            await Task.yield()
+        }
+        try other.write("42")
+        try await until { told.packets.count == 3 }
+        #expect(told.packets.map { Hex.encode($0.bytes) } == ["040E0401030C00", "0240200100FF", "04100142"])
+        transport.send(HCICommand(.reset).packet)
+        transport.send(H4Packet(.aclData, [0x40, 0, 1, 0, 7]))
+        #expect(try await other.read(10) == "01030C00" + "024000010007")
+        transport.close()
+        #expect(told.ends.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("", "closed the connection"), ("040E04", "closed the connection in the middle of a packet"),
+    ]) func `a controller that goes is told, and can be reached again`(hex: String, message: String)
+        async throws
+    {
+        let (transport, other) = try await connected()
+        if !hex.isEmpty { try other.write(hex) }
+        shutdown(other.descriptor, Int32(SHUT_RDWR))
+        let error = try await told.end()
+        #expect(error?.code == .lost && error?.message.hasSuffix(message) == true)
+        transport.send(HCICommand(.reset).packet)
+        guard case .tcpClient(_, let port) = transport.address else { return }
+        await #expect { try await told.open(transport) } throws: { error in
+            (error as? RadioError)?.code == .unreachable
+                && (error as? RadioError)?.remedy == "start what listens there first"
+        }
+        let again = try await Listener(host: "127.0.0.1", port: port)
+        defer { again.close() }
+        try await told.open(transport)
+        let accepted = Other(try #require(again.accept()))
+        transport.send(HCICommand(.reset).packet)
+        #expect(try await accepted.read(4) == "01030C00")
+        await #expect(throws: RadioError.self) { try await told.open(transport) }
+        transport.close()
+    }
+
+    @Test func `what is no H4 ends it, and says which byte`() async throws {
+        let (transport, other) = try await connected()
+        try other.write("040E0401030C00" + "47455420")
+        let error = try await told.end()
+        transport.close()
+        #expect(error?.code == .protocolViolation && error?.message.contains("sent 0x47") == true)
+    }
+
+    @Test func `a controller that does not read holds nobody up, and is given up`() async throws {
+        let (transport, other) = try await connected()
+        let packet = H4Packet(.aclData, [0x40, 0, 0, 0x40] + [UInt8](repeating: 0, count: 0x4000))
+        var count = 0
+        while told.ends.isEmpty, count < 20000 {
+            transport.send(packet)
+            count += 1
+            await Task.yield()
+        }
+        let error = try await told.end()
+        #expect(error?.code == .lost && error?.message.hasSuffix("does not take what is sent to it") == true)
+        #expect(other.descriptor >= 0)
+    }
+
+    @Test func `a server waits for its controller, takes one, and can wait again`() async throws {
+        let transport = SocketTransport(.tcpServer(host: "127.0.0.1", port: 0))
+        for round in 1...2 {
+            let opened = Task { try await told.open(transport) }
+            try await until { transport.port != nil }
+            let client = SocketTransport(.tcpClient(host: "127.0.0.1", port: transport.port ?? 0))
+            let heard = Told()
+            try await heard.open(client)
+            try await opened.value
+            client.send(H4Packet(.event, [0x10, 1, 5]))
+            try await until { told.packets.count == round }
+            transport.send(HCICommand(.reset).packet)
+            try await until { heard.packets == [HCICommand(.reset).packet] }
+            client.close()
+            try await until { told.ends.count == round }
+        }
+    }
+
+    @Test func `who waits for a controller can be told not to`() async throws {
+        let transport = SocketTransport(.tcpServer(host: "127.0.0.1", port: 0))
+        let opened = Task { try await told.open(transport) }
+        try await until { transport.port != nil }
+        await #expect { try await Told().open(transport) } throws: {
+            ($0 as? RadioError)?.code == .invalidState
+        }
+        transport.close()
+        await #expect { try await opened.value } throws: { ($0 as? RadioError)?.code == .lost }
+        let task = Task { try await told.open(transport) }
+        task.cancel()
+        await #expect { try await task.value } throws: { ($0 as? RadioError)?.code == .lost }
+        #expect(told.ends.isEmpty)
+    }
+
+    @Test func `a port or a path in use is said to be`() async throws {
+        let first = try await Listener(host: "127.0.0.1", port: 0)
+        defer { first.close() }
+        let port = try #require(first.port)
+        await #expect {
+            try await told.open(SocketTransport(.tcpServer(host: "127.0.0.1", port: port)))
+        } throws: {
+            ($0 as? RadioError)?.message == "the port \(port) is in use"
+        }
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/hci"
+        let dead = try Listener(path: path)
+        systemClose(dead.descriptor)
+        let second = try Listener(path: path)
+        await #expect { try await told.open(SocketTransport(.unixServer(path: path))) } throws: {
+            ($0 as? RadioError)?.message == "\(path) is in use"
+        }
+        second.close()
+        await #expect { try await told.open(SocketTransport(.unixClient(path: path))) } throws: {
+            ($0 as? RadioError)?.code == .unreachable
+        }
+        await #expect(throws: RadioError.self) {
+            try await told.open(SocketTransport(.tcpClient(host: "no.such.host.invalid", port: 1)))
+        }
+    }
+
+    @Test func `a terminal passes every byte, and its other end's end is told`() async throws {
+        let other = Other(systemOpen("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC))
+        // <asm/ioctls.h>, whose macros Swift does not import: unlock it, and get its number.
+        let (unlock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
+        var no: Int32 = 0
+        var number: Int32 = -1
+        #expect(ioctl(other.descriptor, unlock, &no) == 0 && ioctl(other.descriptor, getNumber, &number) == 0)
+        let name = "/dev/pts/\(number)"
+        let transport = SocketTransport(.serial(path: name, baud: nil))
+        try await told.open(transport)
+        // Line ends, interrupts, flow control, deletion: a terminal that is not raw would do something.
+        try other.write("04 FF 0A 0A0D03111304 7F1A1C00")
+        try await until { told.packets.count == 1 }
+        #expect(told.packets.map { Hex.encode($0.body) } == ["FF0A0A0D031113047F1A1C00"])
+        transport.send(H4Packet(.command, [0x0A, 0x0D, 3, 0x03, 0x11, 0x0A]))
+        #expect(try await other.read(7) == "010A0D0303110A")
+        transport.close()
+        let again = Told()
+        try await again.open(transport)
+        shut(other)
+        #expect(try await again.end()?.code == .lost)
+    }
+
+    private func shut(_ other: Other) {
+        let null = systemOpen("/dev/null", O_RDONLY)
+        dup2(null, other.descriptor)
+        systemClose(null)
+    }
+
+    @Test func `what is no serial line says so`() async {
+        for (path, part) in [
+            ("/dev/null", "is no serial device or terminal"), ("/nonexistent/tty", "cannot be opened"),
+        ] {
+            await #expect {
+                try await told.open(SocketTransport(.serial(path: path, baud: 115200)))
+            } throws: {
+                ($0 as? RadioError)?.message.contains(part) == true
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (EBUSY, RadioError.Code.unreachable, "in use"), (EPERM, .notPermitted, "root"),
+        (ENODEV, .noAdapter, "no adapter hci7"), (EAFNOSUPPORT, .noAdapter, "no Bluetooth"),
+        (ERFKILL, .blocked, "blocked"), (EIO, .unreachable, "cannot be taken"),
+    ]) func `why an adapter cannot be taken is said in words`(
+        number: Int32, code: RadioError.Code, part: String
+    ) {
+        let error = UserChannel.trouble(SystemError(number), 7)
+        #expect(error.code == code && error.message.contains(part))
+    }
+
+    @Test func `an adapter that is not there is not taken`() async {
+        await #expect(throws: RadioError.self) { try await told.open(SocketTransport(.userChannel(0xFFF0))) }
+    }
+}
