@@ -26,6 +26,10 @@ class Capabilities:
     unknown_mtu: bool = False
     # A phone's link outlives the run that it came for.
     links_of_its_own: bool = False
+    # A bonded phone is asked to encrypt as soon as it is connected.
+    asks_for_encryption: bool = False
+    # What a phone without a key gets where encryption is wanted. Volume 3, Part C, 10.3.1.
+    unpaired_error: int = 0x05
 
 
 def of_host() -> Capabilities:
@@ -44,6 +48,8 @@ async def of_bluez() -> Capabilities:
         daemon=True,
         unknown_mtu=True,
         links_of_its_own=True,
+        asks_for_encryption=True,
+        unpaired_error=0x0F,
     )
 
 
