@@ -47,6 +47,7 @@ unit:
 
 test: PACKAGES := $(TEST_PACKAGES)
 test: lint unit build
+	@Tests/Lab/lab here --mynah $(MYNAH)
 	@Tests/Lab/lab bookworm --mynah $(MYNAH)
 
 lab: PACKAGES := $(TEST_PACKAGES)

@@ -1,4 +1,6 @@
 import ArgumentParser
+import MynahCore
+import MynahHCI
 import MynahSupport
 
 /// What `--radio` may say to commands that use one.
@@ -9,9 +11,11 @@ enum RadioChoice: Equatable, Sendable {
     case bluez
     /// Our own host on a virtual controller; all processes of this user are on one air.
     case virtual
+    /// Our own host on the controller behind this transport.
+    case hci(HCITransportAddress)
 
     /// The choices, as a shell completes them.
-    static let completion = CompletionKind.list(words)
+    static let completion = CompletionKind.list(words + HCITransportAddress.forms.map { "hci:\($0)" })
 
     private static let words = ["auto", "bluez", "virtual"]
 
@@ -23,7 +27,14 @@ enum RadioChoice: Equatable, Sendable {
         case "virtual": return .virtual
         default: break
         }
+        if text.hasPrefix("hci:") {
+            do throws(RadioError) {
+                return .hci(try HCITransportAddress(parsing: String(text.dropFirst(4))))
+            } catch {
+                throw ValidationError("\(error)")
+            }
+        }
         let near = NearestName.of(text, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
-        throw ValidationError("it is one of \(words.joined(separator: ", "))\(near)")
+        throw ValidationError("it is one of \(words.joined(separator: ", ")) and hci:TRANSPORT\(near)")
     }
 }

@@ -16,13 +16,18 @@ final class RadioMaker: Sendable {
     let choice: RadioChoice
     private let adapters: [String]
     private let notificationRate: Int?
+    private let namesSubscribers: Bool
     private let air = Lock<SharedAir?>(nil)
 
-    /// `adapters` names BlueZ's, in order; `notificationRate` is BlueZ's too.
-    init(_ choice: RadioChoice, adapters: [String] = [], notificationRate: Int? = nil) {
+    /// `adapters` names BlueZ's, in order; `notificationRate` and `namesSubscribers` are BlueZ's too.
+    init(
+        _ choice: RadioChoice, adapters: [String] = [], notificationRate: Int? = nil,
+        namesSubscribers: Bool = false
+    ) {
         self.choice = choice
         self.adapters = adapters
         self.notificationRate = notificationRate
+        self.namesSubscribers = namesSubscribers
     }
 
     /// Whether each radio is an adapter that has to be there.
@@ -35,8 +40,9 @@ final class RadioMaker: Sendable {
             var options = BlueZRadio.Options()
             if adapters.indices.contains(index) { options.adapter = adapters[index] }
             options.notificationRate = notificationRate
+            options.acquiresNotify = namesSubscribers
             return BlueZRadio(options: options)
-        case .virtual:
+        case .virtual, .hci:
             return try host()
         }
     }
@@ -44,6 +50,10 @@ final class RadioMaker: Sendable {
     /// Our own host, on what was chosen or else on the virtual radio.
     func host() throws(RadioError) -> HostRadio {
         var options = HostRadio.Options()
+        if case .hci(let address) = choice {
+            options.name = "own host on \(address)"
+            return HostRadio(transport: address.transport(), options: options)
+        }
         options.name = "virtual radio"
         return HostRadio(transport: try sharedAir().transport(), options: options)
     }

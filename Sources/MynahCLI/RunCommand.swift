@@ -3,6 +3,7 @@ import Logging
 import Mynah
 import MynahCore
 import MynahEmulator
+import MynahHCI
 import MynahProfiles
 import MynahSupport
 
@@ -48,8 +49,8 @@ struct RunCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            auto, bluez or virtual. auto, the default, is BlueZ where there is an adapter and else virtual, the air of this \
-            user's processes.
+            auto, bluez, virtual or hci:TRANSPORT. auto, the default, is BlueZ where there is an adapter and else virtual, \
+            the air of this user's processes. TRANSPORT is one of \(HCITransportAddress.forms.joined(separator: ", ")).
             """, valueName: "radio"),
         completion: RadioChoice.completion, transform: RadioChoice.parse)
     var radio: RadioChoice = .auto
@@ -88,6 +89,9 @@ struct RunCommand: AsyncParsableCommand {
     )
     var notificationRate: Int = 2000
 
+    @Flag(help: "With BlueZ 5.80 or later: a socket for each subscriber, so that it is known who subscribed.")
+    var nameSubscribers = false
+
     @Option(
         help: "trace, debug, info, notice, warning (the default) or error; written to standard error.",
         completion: Choice.completion(of: LogLevel.self), transform: Choice.parse)
@@ -114,6 +118,9 @@ struct RunCommand: AsyncParsableCommand {
     private func misuse(of groups: [[Profile]], _ radios: RadioMaker) -> String? {
         let needed =
             "these profiles need \(groups.count) radios, one for each accessory and one for all apps"
+        if case .hci = radio, groups.count > 1 {
+            return "\(needed), and --radio hci: is one"
+        }
         if !radios.usesAdapters, !adapter.isEmpty {
             return "--adapter names BlueZ's adapters, and the radio is another"
         }
@@ -140,7 +147,8 @@ struct RunCommand: AsyncParsableCommand {
         let profiles = try ProfileLoading.load(profiles)
         let groups = RunGroups(profiles)
         let radios = RadioMaker(
-            radio, adapters: adapter, notificationRate: notificationRate == 0 ? nil : notificationRate)
+            radio, adapters: adapter, notificationRate: notificationRate == 0 ? nil : notificationRate,
+            namesSubscribers: nameSubscribers)
         if let misuse = misuse(of: groups.groups, radios) { throw Exit.wrongUsage(misuse, of: Self.self) }
         for issue in groups.issues { StandardError.print(issue.description) }
         guard groups.issues.isEmpty else { throw Exit.problems }

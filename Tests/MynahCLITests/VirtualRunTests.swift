@@ -49,12 +49,28 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--radio", "virtual", "--adapter", "hci0", RunTests.profile], "--adapter names BlueZ's adapters")
+        (["--radio", "virtual", "--adapter", "hci0", RunTests.profile], "--adapter names BlueZ's adapters"),
+        (
+            [
+                "--radio", "hci:tcp-client:127.0.0.1:1", RunTests.profile,
+                "\(repository)/profiles/battery.yaml",
+            ],
+            "--radio hci: is one"
+        ),
+        (["--radio", "hci:tcp:1", RunTests.profile], "tcp-client"),
     ]) func `a radio that cannot do what is asked is wrong usage`(_ arguments: [String], _ word: String)
         async throws
     {
         let result = try await Program(["run"] + arguments).end()
         #expect(result.status == .exited(64))
         #expect(result.error.contains(word))
+    }
+
+    @Test func `a controller that is not there is told, with where it was looked for`() async throws {
+        let result = try await Program.run(
+            "run", RunTests.profile, "--events", "json", "--radio", "hci:tcp-client:127.0.0.1:1")
+        #expect(result.status == .exited(1))
+        #expect(result.error.contains("127.0.0.1:1"))
+        #expect(!result.output.contains("ready"))
     }
 }

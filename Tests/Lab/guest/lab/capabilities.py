@@ -24,6 +24,8 @@ class Capabilities:
     daemon: bool = False
     # The MTU of a link can be unknown to the device.
     unknown_mtu: bool = False
+    # Who subscribed is told, where it is asked for.
+    names_subscribers: bool = True
     # A phone's link outlives the run that it came for.
     links_of_its_own: bool = False
     # A bonded phone is asked to encrypt as soon as it is connected.
@@ -48,6 +50,7 @@ async def of_bluez() -> Capabilities:
         daemon=True,
         unknown_mtu=True,
         links_of_its_own=True,
+        names_subscribers=version >= (5, 80),
         asks_for_encryption=True,
         unpaired_error=0x0F,
     )

@@ -71,3 +71,21 @@ async def phones_are_told_apart(lab: Lab) -> None:
     await lab.second.disconnect()
     await lab.mynah.wait_for("central.disconnected", before, central=lab.second.address)
     expect(lab.mynah.all("central.disconnected", before, central=lab.phone.address), [], "events of the one that stays")
+
+
+@scenario(fresh=True, needs=("names_subscribers",))
+async def subscribers_have_names(lab: Lab) -> None:
+    """who subscribes and who unsubscribes is told, both hear, and one that leaves takes nothing from the other"""
+    await lab.play("heart-rate.yaml", *(["--name-subscribers"] if lab.capabilities.daemon else []))
+    first, second = await lab.meet(lab.phone), await lab.meet(lab.second)
+    mine = await first.subscribe(first.characteristic(HEART_RATE))
+    await lab.mynah.wait_for("subscribed", central=first.address)
+    before = lab.mynah.mark
+    yours = await second.subscribe(second.characteristic(HEART_RATE))
+    await lab.mynah.wait_for("subscribed", before, central=second.address)
+    await asyncio.gather(first.until_heard(mine, 10), second.until_heard(yours, 10))
+    await first.unsubscribe(first.characteristic(HEART_RATE))
+    await lab.mynah.wait_for("unsubscribed", before, central=first.address)
+    await first.disconnect()
+    await second.until_heard(yours, len(yours) + 5)
+    expect(lab.mynah.all("unsubscribed", before, central=second.address), [], "events of the one that stays")
