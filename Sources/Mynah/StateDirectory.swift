@@ -14,8 +14,6 @@ import MynahSupport
 public final class StateDirectory: Sendable {
     private let path: String
     private let lock: Int32
-    /// What a file is called until it is whole; a process that is killed may leave one.
-    private static let draftSuffix = ".new"
 
     /// Opens a directory, and makes it where it is missing; throws `stateDirectory` where it cannot or another process
     /// has it.
@@ -58,7 +56,13 @@ public final class StateDirectory: Sendable {
     func load(_ identifier: String) -> (state: PreservedState?, warning: String?) {
         let file = self.file(identifier)
         do throws(PreservedStateProblem) {
-            guard let bytes = try read(file) else { return (nil, nil) }
+            let bytes: [UInt8]
+            do throws(KeptFile.Problem) {
+                guard let kept = try file.read() else { return (nil, nil) }
+                bytes = kept
+            } catch {
+                throw .init(description: error.description)
+            }
             let json: JSON
             do throws(JSON.ParseError) {
                 json = try JSON(parsing: bytes)
@@ -71,44 +75,29 @@ public final class StateDirectory: Sendable {
             }
             return (state, nil)
         } catch {
-            let place = setAside(file)
-            return (nil, "the preserved state in \(file) cannot be used: \(error); \(place)")
+            let place = file.setAside().map { "it was set aside as \($0)" } ?? "it could not be set aside"
+            return (nil, "the preserved state in \(file.path) cannot be used: \(error); \(place)")
         }
     }
 
     /// Replaces what is preserved under an identifier.
-    ///
-    /// The name changes in one step. The disk is not waited for: a process that is killed loses nothing, a machine that
-    /// loses power may lose the last change.
     func save(_ state: PreservedState) throws(RadioError) {
-        let file = self.file(state.restoreIdentifier)
-        let draft = file + Self.draftSuffix
-        // Whatever has its name: a link would be written through, and a pipe waited for.
-        unlink(draft)
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.error("\(draft) cannot be written: \(Self.reason)") }
-        let bytes = Array((state.json.prettyText + "\n").utf8)
-        let isWritten = write(bytes, to: descriptor)
-        let reason = Self.reason
-        close(descriptor)
-        guard isWritten else {
-            unlink(draft)
-            throw Self.error("\(draft) cannot be written: \(reason)")
+        do throws(KeptFile.Problem) {
+            try file(state.restoreIdentifier).replace(Array((state.json.prettyText + "\n").utf8))
+        } catch {
+            throw Self.error(error.description)
         }
-        guard rename(draft, file) == 0 else { throw Self.error("\(file) cannot be replaced: \(Self.reason)") }
     }
 
     /// Forgets what is preserved under an identifier.
     func remove(_ identifier: String) {
-        let file = file(identifier)
-        unlink(file)
-        unlink(file + Self.draftSuffix)
+        file(identifier).remove()
     }
 
     // MARK: Files
 
     /// An identifier's file: what a file name cannot hold, or another identifier could be mistaken for, is escaped.
-    private func file(_ identifier: String) -> String {
+    private func file(_ identifier: String) -> KeptFile {
         var name = ""
         for byte in identifier.utf8 {
             switch byte {
@@ -127,48 +116,6 @@ public final class StateDirectory: Sendable {
             }
             name = name.prefix(160) + "-" + String(hash, radix: 16)
         }
-        return "\(path)/peripheral-\(name).json"
-    }
-
-    /// Nil: there is none.
-    private func read(_ file: String) throws(PreservedStateProblem) -> [UInt8]? {
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw .init(description: "it cannot be opened: \(Self.reason)")
-        }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65536)
-        while true {
-            let count = Glibc.read(descriptor, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw .init(description: "it cannot be read: \(Self.reason)") }
-            guard count > 0 else { return bytes }
-            bytes += chunk[..<count]
-            guard bytes.count <= 16 << 20 else { throw .init(description: "it is larger than 16 MB") }
-        }
-    }
-
-    private func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
-    }
-
-    /// Gives a file a name that nothing else has, and says which.
-    private func setAside(_ file: String) -> String {
-        for number in 1...10_000 {
-            let place = file + ".unusable-\(number)"
-            guard access(place, F_OK) != 0 else { continue }
-            guard rename(file, place) == 0 else { break }
-            return "it was set aside as \(place)"
-        }
-        return "it could not be set aside"
+        return KeptFile(path: "\(path)/peripheral-\(name).json")
     }
 }

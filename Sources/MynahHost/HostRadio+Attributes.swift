@@ -47,37 +47,6 @@ extension HostRadio {
         databaseChanged(batch.range)
     }
 
-    /// GAP and GATT, which every server has (Core Specification, Vol 3, Part C, 12 and Part G, 7).
-    func publishOwnServices() {
-        let name = CharacteristicDefinition(
-            uuid: AttributeType.deviceName, properties: .read, value: Array(identity.name.utf8.prefix(248)))
-        var writer = ByteWriter(capacity: 2)
-        writer.write(identity.appearance ?? 0)
-        let appearance = CharacteristicDefinition(
-            uuid: AttributeType.appearance, properties: .read, value: writer.bytes)
-        let changed = CharacteristicDefinition(uuid: AttributeType.serviceChanged, properties: .indicate)
-        serviceChanged = changed.key
-        properties[changed.key] = changed.properties
-        _ = database.publish([
-            ServiceDefinition(uuid: GATT.genericAccess, characteristics: [name, appearance]),
-            ServiceDefinition(uuid: GATT.genericAttribute, characteristics: [changed]),
-        ])
-    }
-
-    /// Tells whoever asked for it that attributes came or went (Vol 3, Part G, 7.1).
-    private func databaseChanged(_ range: ClosedRange<UInt16>) {
-        var writer = ByteWriter(capacity: 4)
-        writer.write(range.lowerBound)
-        writer.write(range.upperBound)
-        for handle in Array(links.keys) {
-            links[handle]?.server.databaseChanged()
-            guard let key = serviceChanged, let place = database.handle(of: key),
-                links[handle]?.server.configurations[place + 1] == 2
-            else { continue }
-            indicate(place, key, writer.bytes, handle)
-        }
-    }
-
     /// What the host answers by itself.
     public func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
         database.setFixed(value, of: attribute)
@@ -106,13 +75,14 @@ extension HostRadio {
                 let request = WriteRequest(central: central, parts: parts, wantsResponse: wantsResponse)
                 let answer = tell(.write(request))
                 if wantsResponse { take(answer, handle) }
-            case .signedWrite:
-                // Without a bond there is no key to check a signature by.
-                break
+            case .signedWrite(let part, let pdu):
+                guard isSigned(pdu, link) else { continue }
+                tell(.write(WriteRequest(central: central, parts: [part], wantsResponse: false)))
             case .answered(let key, let offset, let value):
                 guard properties[key] != nil || isOurs(key) else { continue }
                 tell(.answeredRead(ReadRequest(central: central, attribute: key, offset: offset), value))
             case .configured(let key, let bits):
+                remember(handle)
                 guard key != serviceChanged else { continue }
                 let delivery: Delivery? = bits & 2 != 0 ? .indication : bits & 1 != 0 ? .notification : nil
                 tell(delivery.map { .subscribed(key, central, $0) } ?? .unsubscribed(key, central))
@@ -124,8 +94,8 @@ extension HostRadio {
                 case .peripheral: tell(.mtuChanged(central, mtu))
                 case .central: tellCentral(.mtuChanged(central, mtu))
                 }
-            case .clientFeatures:
-                break
+            case .clientFeatures, .becameAware:
+                remember(handle)
             }
         }
     }
@@ -177,7 +147,9 @@ extension HostRadio {
         }
         var subscribers: [(handle: UInt16, bits: UInt16)] = []
         for handle in links.keys.sorted() {
-            guard let link = links[handle], !link.isBearerDead, centrals?.contains(link.peer.id) ?? true,
+            // What a client does not know of it is not sent, but for the news itself (Vol 3, Part G, 2.5.2.1).
+            guard let link = links[handle], !link.isBearerDead, link.server.awareness == .aware,
+                centrals?.contains(link.peer.id) ?? true,
                 let bits = link.server.configurations[place + 1]
             else { continue }
             guard value.count <= link.server.mtu - GATT.notificationHeaderLength else {
@@ -196,8 +168,7 @@ extension HostRadio {
             if Self.indicates(bits, delivery) {
                 indicate(place, attribute, value, handle)
             } else {
-                let pdu = ATTPDU.handleValue(ATTOpcode.handleValueNotification, place, value)
-                send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: handle)
+                notify(place, value, handle)
             }
         }
         return .sent(subscribers.count)
@@ -212,7 +183,7 @@ extension HostRadio {
     }
 
     /// One indication of a link is under way at a time; the next follows its confirmation.
-    private func indicate(_ place: UInt16, _ key: AttributeKey, _ value: [UInt8], _ handle: UInt16) {
+    func indicate(_ place: UInt16, _ key: AttributeKey, _ value: [UInt8], _ handle: UInt16) {
         guard let pdu = links[handle]?.server.indicate(place, value) else {
             links[handle]?.indications.append((place, key, value))
             return
@@ -231,6 +202,12 @@ extension HostRadio {
         links[handle]?.confirmations += 1
         if case .value(let key, _)? = database[place]?.content, key != serviceChanged {
             tell(.confirmed(key, link.peer.id))
+        }
+        if let key = serviceChanged, database.handle(of: key) == place {
+            if !link.indications.contains(where: { $0.key == key }) {
+                links[handle]?.server.toldOfServices()
+            }
+            remember(handle)
         }
         guard let next = links[handle]?.indications.first else { return }
         links[handle]?.indications.removeFirst()

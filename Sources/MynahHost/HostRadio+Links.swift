@@ -72,6 +72,10 @@ extension HostRadio {
     private func connected(_ connection: LEConnection) {
         guard links[connection.handle] == nil else { return }
         tell(.connected(add(connection)))
+        // What it had configured is not sent before the link is encrypted (Vol 3, Part C, 10.3.1.1).
+        if let bond = security.bonds[connection.peer], bond.ownKey != nil, !bond.configurations.isEmpty {
+            pairing(connection.handle) { $0.requestSecurity(at: $1) }
+        }
         // A controller stops advertising when it is connected to; a second central must find the device too.
         Task { await advertiseAgain() }
     }
@@ -186,12 +190,17 @@ extension HostRadio {
     }
 
     func send(_ frame: L2CAPFrame, to handle: UInt16) {
+        sendCollected(handle)
         data.add(frame, for: handle)
         sendData()
     }
 
     func sendData() {
         for packet in data.takeReady() { transmit(packet.packet) }
+        if data.count == 0 {
+            for (handle, link) in links where !link.collected.isEmpty { sendCollected(handle) }
+            for packet in data.takeReady() { transmit(packet.packet) }
+        }
         if isFull, data.count <= options.queueLimit / 2 {
             isFull = false
             tell(.readyToSend)

@@ -22,6 +22,8 @@ public actor HostRadio: PeripheralRadio {
         public var transactionTimeout: Duration = .seconds(30)
         /// How long the radio waits before it looks for a controller that it lost; twice as long each time, up to 5 s.
         public var recoveryPause: Duration = .milliseconds(250)
+        /// Where bonds are kept; nil: in memory, for as long as the radio is there.
+        public var bonds: BondFile?
         /// Whether it pairs; otherwise who asks for it is refused.
         public var isPairable = true
         /// Whether it pairs by LE Secure Connections with whoever can; otherwise by LE legacy pairing alone.
@@ -129,6 +131,7 @@ public actor HostRadio: PeripheralRadio {
     func open(_ identity: DeviceIdentity) async throws(RadioError) {
         state = .starting
         self.identity = identity
+        loadBonds()
         do throws(RadioError) {
             try await openTransport()
             try await bringUp()
@@ -159,6 +162,7 @@ public actor HostRadio: PeripheralRadio {
             }
         }
         state = .stopped
+        writeBonds()
         recovery?.cancel()
         recovery = nil
         transport.close()
@@ -173,6 +177,11 @@ public actor HostRadio: PeripheralRadio {
         advertisement = nil
         isFull = false
         sink = nil
+    }
+
+    func warn(_ code: String, _ message: String) {
+        let warning = RadioWarning(code, message)
+        if sink == nil { tellCentral(.warning(warning)) } else { tell(.warning(warning)) }
     }
 
     func failWaiters() {

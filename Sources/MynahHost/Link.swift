@@ -14,6 +14,8 @@ struct Link {
     var reassembler = L2CAPReassembler()
     /// Indications that wait for the confirmation of one that was sent.
     var indications: [(handle: UInt16, key: AttributeKey?, value: [UInt8])] = []
+    /// Notifications that go out in one PDU when the controller has room.
+    var collected: [(handle: UInt16, value: [UInt8])] = []
     /// How many indications were confirmed.
     var confirmations = 0
     /// An indication was not confirmed in time: nothing more goes over this bearer (Core Specification, Vol 3, Part F, 3.3.3).

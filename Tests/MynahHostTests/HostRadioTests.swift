@@ -55,7 +55,8 @@ struct HostRig {
     let control = CharacteristicDefinition(uuid: "2A39", properties: [.read, .write, .writeWithoutResponse])
     let fixed = CharacteristicDefinition(uuid: "2A38", properties: .read, value: [1])
 
-    // 1…5 GAP, 6…9 GATT (8 Service Changed, 9 its CCCD), 10 service, 12 rate, 13 its CCCD, 15 control, 17 fixed
+    // 1…5 GAP, 6…15 GATT (8 Service Changed, 9 its CCCD, 11 client features, 13 hash), 16 service, 18 rate, 19 its CCCD,
+    // 21 control, 23 fixed
     init(options: HostRadio.Options = HostRadio.Options(), starts: Bool = true) async throws {
         let clock = clock
         radio = HostRadio(
@@ -67,7 +68,7 @@ struct HostRig {
         let published = try await radio.publish([
             ServiceDefinition(uuid: "180D", characteristics: [rate, control, fixed])
         ])
-        #expect(published.handles[rate.key] == 12)
+        #expect(published.handles[rate.key] == 18)
     }
 
     /// What the host answers to a PDU of the central.
@@ -84,7 +85,7 @@ struct HostRig {
 
     func subscribe(_ bits: String = "0100") async throws {
         controller.connect()
-        #expect(try await exchange("12 0D00 \(bits)") == ["4:13"])
+        #expect(try await exchange("12 1300 \(bits)") == ["4:13"])
     }
 }
 
@@ -144,16 +145,16 @@ struct HostRig {
         #expect(try await rig.exchange("02 F700") == ["4:030502"])
         #expect(
             try await rig.exchange("10 0100 FFFF 0028") == [
-                "4:1106" + "010005000018" + "060009000118" + "0A0011000D18"
+                "4:1106" + "010005000018" + "06000F000118" + "100017000D18"
             ])
         #expect(try await rig.exchange("0A 0300") == ["4:0B" + Hex.encode(Array("Mynah".utf8))])
-        #expect(try await rig.exchange("0A 0C00") == ["4:0B63"])
-        #expect(try await rig.exchange("0A 1100") == ["4:0B01"])
-        #expect(try await rig.exchange("12 0F00 0102") == ["4:13"])
-        rig.controller.receive([0x52, 0x0F, 0x00, 0x07])
+        #expect(try await rig.exchange("0A 1200") == ["4:0B63"])
+        #expect(try await rig.exchange("0A 1700") == ["4:0B01"])
+        #expect(try await rig.exchange("12 1500 0102") == ["4:13"])
+        rig.controller.receive([0x52, 0x15, 0x00, 0x07])
         try await rig.wait(for: "write 07 false")
         rig.sink.answer(.answer(.failure(ATTError(code: 0x80))))
-        #expect(try await rig.exchange("0A 0C00") == ["4:010A0C0080"])
+        #expect(try await rig.exchange("0A 1200") == ["4:010A120080"])
         #expect(
             rig.sink.words.dropFirst(2) == [
                 "mtu 247", "read 0", "answered 01", "write 0102 true", "write 07 false", "read 0",
@@ -167,7 +168,7 @@ struct HostRig {
         rig.controller.receive([0x02, 0x05, 0x02])
         await rig.controller.wait { $0.data.count == 1 }
         await rig.radio.setValue(Array(0..<200), of: rig.fixed.key)
-        rig.controller.receive([0x0A, 0x11, 0x00])
+        rig.controller.receive([0x0A, 0x17, 0x00])
         await rig.controller.wait { $0.data.count == 4 }
         // Four packets are in the controller, which has room for no more.
         rig.controller.complete(0x40, 4)
@@ -182,30 +183,30 @@ struct HostRig {
         let reply = PendingReply()
         rig.sink.answer(.later(reply.pending))
         rig.controller.connect()
-        rig.controller.receive([0x0A, 0x0C, 0x00])
+        rig.controller.receive([0x0A, 0x12, 0x00])
         try await rig.wait(for: "read 0")
         rig.controller.disconnect()
         rig.controller.connect()
         try await until { rig.sink.words.count == 5 }
         reply.answer(.success([1]))
         rig.sink.answer(.answer(.success([2])))
-        #expect(try await rig.exchange("0A 0C00") == ["4:0B02"])
+        #expect(try await rig.exchange("0A 1200") == ["4:0B02"])
     }
 
     @Test func `each subscriber is sent to as it subscribed, and one that is named alone`() async throws {
         let rig = try await HostRig()
         try await rig.subscribe()
         rig.controller.connect(0x41, [1, 1, 1, 1, 1, 0xC1])
-        rig.controller.receive([0x12, 0x0D, 0x00, 0x02, 0x00], of: 0x41)
+        rig.controller.receive([0x12, 0x13, 0x00, 0x02, 0x00], of: 0x41)
         try await rig.wait(for: "subscribed indication")
         #expect(try await rig.radio.send([7], of: rig.rate.key, as: .asSubscribed, to: nil) == .sent(2))
-        await rig.controller.wait { $0.sent().last == "4:1B0C0007" && $0.sent(to: 0x41).last == "4:1D0C0007" }
+        await rig.controller.wait { $0.sent().last == "4:1B120007" && $0.sent(to: 0x41).last == "4:1D120007" }
         rig.controller.receive([0x1E], of: 0x41)
         try await rig.wait(for: "confirmed")
         #expect(
             try await rig.radio.send([8], of: rig.rate.key, as: .asSubscribed, to: [Peer.ID(2)]) == .sent(1))
-        await rig.controller.wait { $0.sent(to: 0x41).last == "4:1D0C0008" }
-        #expect(rig.controller.state.withLock { $0.sent().last } == "4:1B0C0007")
+        await rig.controller.wait { $0.sent(to: 0x41).last == "4:1D120008" }
+        #expect(rig.controller.state.withLock { $0.sent().last } == "4:1B120007")
         rig.controller.disconnect()
         try await rig.wait(for: "unsubscribed")
     }
@@ -218,9 +219,9 @@ struct HostRig {
         for value: UInt8 in 1...2 {
             _ = try await rig.radio.send([value], of: rig.rate.key, as: .asSubscribed, to: nil)
         }
-        await rig.controller.wait { $0.sent().last == "4:1D0C0001" }
+        await rig.controller.wait { $0.sent().last == "4:1D120001" }
         rig.controller.receive([0x1E])
-        await rig.controller.wait { $0.sent().last == "4:1D0C0002" }
+        await rig.controller.wait { $0.sent().last == "4:1D120002" }
         await rig.clock.waitForSleepers(1)
         rig.clock.advance(by: .seconds(30))
         try await rig.wait(for: "warning confirmationOverdue")
@@ -259,10 +260,10 @@ struct HostRig {
         rig.controller.connect()
         #expect(try await rig.exchange("12 0900 0200") == ["4:13"])
         let more = try await rig.radio.publish([ServiceDefinition(uuid: "180F")])
-        await rig.controller.wait { $0.sent().last == "4:1D080012001200" }
+        await rig.controller.wait { $0.sent().last == "4:1D080018001800" }
         rig.controller.receive([0x1E])
         await rig.radio.withdraw(more.id)
-        await rig.controller.wait { $0.sent().count { $0 == "4:1D080012001200" } == 2 }
+        await rig.controller.wait { $0.sent().count { $0 == "4:1D080018001800" } == 2 }
         #expect(!rig.sink.words.contains { $0.hasPrefix("subscribed") || $0 == "confirmed" })
     }
 
@@ -348,8 +349,8 @@ struct HostRig {
         #expect(Array(data.dropFirst().prefix(Int(data[0]))) == report.data)
         // The services are where they were, and nobody is subscribed any more.
         rig.controller.connect()
-        #expect(try await rig.exchange("0A 1100") == ["4:0B01"])
-        #expect(try await rig.exchange("0A 0D00") == ["4:0B0000"])
+        #expect(try await rig.exchange("0A 1700") == ["4:0B01"])
+        #expect(try await rig.exchange("0A 1300") == ["4:0B0000"])
         await rig.radio.stop()
     }
 
@@ -384,6 +385,6 @@ struct HostRig {
             if type == .event, let code = body.first, [0x05, 0x3E].contains(code) { body[0] = 0x0E }
             receive?(H4Packet(type, body))
         }
-        #expect(try await rig.exchange("0A 1100").last == "4:0B01")
+        #expect(try await rig.exchange("0A 1700").last == "4:0B01")
     }
 }

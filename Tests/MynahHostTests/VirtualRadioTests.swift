@@ -41,11 +41,11 @@ import Testing
         #expect(try await phone.exchange("02 F700", of: link) == "030502")
         #expect(
             try await phone.exchange("10 0100 FFFF 0028", of: link)
-                == "11060100050000180600090001180A000F000D18")
-        #expect(try await phone.exchange("08 0A00 0F00 0328", of: link) == "09070B00120C00372A0E00020F00382A")
-        #expect(try await phone.exchange("0A 0C00", of: link) == "0B63")
-        #expect(try await phone.exchange("0A 0F00", of: link) == "0B01")
-        #expect(try await phone.exchange("12 0D00 0100", of: link) == "13")
+                == "110601000500001806000F000118100015000D18")
+        #expect(try await phone.exchange("08 1000 1500 0328", of: link) == "09071100121200372A1400021500382A")
+        #expect(try await phone.exchange("0A 1200", of: link) == "0B63")
+        #expect(try await phone.exchange("0A 1500", of: link) == "0B01")
+        #expect(try await phone.exchange("12 1300 0100", of: link) == "13")
     }
 
     @Test func `a phone finds the device, connects, discovers, reads and subscribes`() async throws {

@@ -33,6 +33,18 @@ enum ATTPDU {
         return writer.bytes
     }
 
+    /// A notification of several values, each behind its length.
+    static func multipleHandleValue(_ values: [(handle: UInt16, value: [UInt8])]) -> [UInt8] {
+        var writer = ByteWriter(capacity: values.reduce(1) { $0 + 4 + $1.value.count })
+        writer.write(ATTOpcode.multipleHandleValueNotification)
+        for (handle, value) in values {
+            writer.write(handle)
+            writer.write(UInt16(truncatingIfNeeded: value.count))
+            writer.write(value)
+        }
+        return writer.bytes
+    }
+
     static func prepareWriteResponse(_ handle: UInt16, _ offset: UInt16, _ value: [UInt8]) -> [UInt8] {
         var writer = ByteWriter(capacity: 5 + value.count)
         writer.write(ATTOpcode.prepareWriteResponse)

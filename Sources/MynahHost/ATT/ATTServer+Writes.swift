@@ -32,23 +32,25 @@ extension ATTServer {
 
     /// A command is carried out or ignored, and never answered.
     func command(
-        _ request: ATTRequest, _ database: AttributeDatabase, _ security: LinkSecurity
+        _ request: ATTRequest, _ pdu: [UInt8], _ database: AttributeDatabase, _ security: LinkSecurity
     ) -> [ATTAction] {
-        let (handle, value, signature): (UInt16, [UInt8], [UInt8]?)
+        let (handle, value, isSigned): (UInt16, [UInt8], Bool)
         switch request {
-        case .writeCommand(let to, let bytes): (handle, value, signature) = (to, bytes, nil)
-        case .signedWriteCommand(let to, let bytes, let proof):
-            (handle, value, signature) = (to, bytes, proof)
+        case .writeCommand(let to, let bytes): (handle, value, isSigned) = (to, bytes, false)
+        case .signedWriteCommand(let to, let bytes, _): (handle, value, isSigned) = (to, bytes, true)
         default: return []
         }
         guard let attribute = database[handle], case .value(let key, _) = attribute.content,
             value.count <= attribute.access.maximumLength
         else { return [] }
         let part = WriteRequest.Part(attribute: key, value: value)
-        if let signature {
-            // On an encrypted link the link's own protection stands for the signature (Vol 3, Part C, 10.4).
-            guard attribute.access.canSign, !security.isEncrypted else { return [] }
-            return [.signedWrite(part, signature: signature)]
+        if isSigned {
+            // On an encrypted link the link's own protection stands for the signature, and what wants encryption is not
+            // open to a signature (Vol 3, Part C, 10.2.2, 10.4).
+            guard attribute.access.canSign, !security.isEncrypted,
+                security.denial(attribute.access.write) == nil
+            else { return [] }
+            return [.signedWrite(part, pdu: pdu)]
         }
         guard attribute.access.canCommand, security.denial(attribute.access.write) == nil else { return [] }
         return [.write([part], wantsResponse: false)]

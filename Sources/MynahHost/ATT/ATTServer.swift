@@ -8,8 +8,8 @@ enum ATTAction: Hashable, Sendable {
     case read(AttributeKey, offset: Int)
     /// Carries out a write; where a response is wanted `answered` brings it.
     case write([WriteRequest.Part], wantsResponse: Bool)
-    /// A signed command, whose signature is to be checked before it is carried out.
-    case signedWrite(WriteRequest.Part, signature: [UInt8])
+    /// A signed command, whose whole PDU's signature is to be checked before it is carried out.
+    case signedWrite(WriteRequest.Part, pdu: [UInt8])
     /// The host answered a read by itself.
     case answered(AttributeKey, offset: Int, [UInt8])
     /// A client configured a characteristic: 1 notifications, 2 indications.
@@ -19,6 +19,8 @@ enum ATTAction: Hashable, Sendable {
     case mtuChanged(Int)
     /// The client said which features it has.
     case clientFeatures(UInt8)
+    /// The client knows the services as they are.
+    case becameAware
 }
 
 /// The server's end of one ATT bearer (Core Specification, Vol 3, Part F and G), without I/O: PDUs in, actions out.
@@ -86,20 +88,24 @@ struct ATTServer: Sendable {
         if case .confirmation = request { return confirm() }
         let opcode = bytes[0]
         if ATTOpcode.isCommand(opcode) {
-            guard awareness != .unaware else { return [] }
-            return command(request, database, security)
+            guard awareness == .aware else { return [] }
+            return command(request, bytes, database, security)
         }
         // One request at a time: a client that does not wait is not answered twice (Part F, 3.3.2).
         guard pending == nil else { return [] }
-        if awareness == .informed { awareness = .aware }
+        var actions: [ATTAction] = []
+        if awareness == .informed {
+            awareness = .aware
+            actions = [.becameAware]
+        }
         do throws(Denial) {
-            if awareness == .unaware, request.namesAttribute {
+            if awareness == .unaware, request.needsAwareness {
                 awareness = .informed
                 throw Denial(.databaseOutOfSync, at: request.firstHandle)
             }
-            return try answer(request, opcode, Context(database: database, security: security))
+            return actions + (try answer(request, opcode, Context(database: database, security: security)))
         } catch {
-            return [.send(ATTPDU.error(error.error, to: opcode, at: error.handle))]
+            return actions + [.send(ATTPDU.error(error.error, to: opcode, at: error.handle))]
         }
     }
 
@@ -214,6 +220,14 @@ struct ATTServer: Sendable {
         return [.confirmed(handle)]
     }
 
+    /// The client has confirmed that services changed (Vol 3, Part G, 2.5.2.1).
+    mutating func toldOfServices() {
+        awareness = .aware
+    }
+
+    /// Whether it said that it takes several values in one notification: bit 2 (Vol 3, Part G, 7.2).
+    var takesMultipleNotifications: Bool { clientFeatures & 4 != 0 }
+
     /// The database is not what the client knows.
     mutating func databaseChanged() {
         // Bit 0 of Client Supported Features: robust caching.
@@ -232,9 +246,13 @@ extension ATTServer.Pending {
 }
 
 extension ATTRequest {
-    /// Whether it is about attributes that it names by handle, which a client that knows another database has wrong.
-    var namesAttribute: Bool {
+    /// Whether it is about attributes that it names by handle, which a client that knows another database has wrong (Vol 3,
+    /// Part G, 2.5.2.1).
+    var needsAwareness: Bool {
         switch self {
+        case .readByType(let range, let type):
+            type != AttributeType.include && type != AttributeType.characteristic
+                && range != 0x0001...0xFFFF
         case .read, .readBlob, .readMultiple, .readMultipleVariable, .write, .prepareWrite: true
         default: false
         }
@@ -246,6 +264,7 @@ extension ATTRequest {
             .prepareWrite(let handle, _, _):
             handle
         case .readMultiple(let handles), .readMultipleVariable(let handles): handles.first ?? 0
+        case .readByType(let range, _): range.lowerBound
         default: 0
         }
     }

@@ -49,5 +49,6 @@ enum AttributeType {
     static let deviceName = BluetoothUUID(0x2A00 as UInt16)
     static let appearance = BluetoothUUID(0x2A01 as UInt16)
     static let clientSupportedFeatures = BluetoothUUID(0x2B29 as UInt16)
+    static let serverSupportedFeatures = BluetoothUUID(0x2B3A as UInt16)
     static let databaseHash = BluetoothUUID(0x2B2A as UInt16)
 }

@@ -8,8 +8,11 @@ struct AttributeBuilder {
     private(set) var attributes: [Attribute] = []
     private(set) var handles: [AttributeKey: UInt16] = [:]
 
-    init(next: UInt16) {
+    private let isOwn: Bool
+
+    init(next: UInt16, isOwn: Bool = false) {
         self.next = next
+        self.isOwn = isOwn
         place = next
     }
 
@@ -54,7 +57,7 @@ struct AttributeBuilder {
                 canSign: properties.contains(.authenticatedSignedWrites),
                 read: characteristic.permissions.read, write: characteristic.permissions.write,
                 maximumLength: characteristic.maximumLength),
-            .value(characteristic.key, fixed: characteristic.value), as: characteristic.key)
+            content(of: characteristic), as: characteristic.key)
         if properties.hasConfiguration {
             append(
                 GATT.clientConfiguration,
@@ -79,6 +82,14 @@ struct AttributeBuilder {
                     read: descriptor.permissions.read, write: descriptor.permissions.write,
                     maximumLength: descriptor.maximumLength),
                 .value(descriptor.key, fixed: descriptor.value), as: descriptor.key)
+        }
+    }
+
+    private func content(of characteristic: CharacteristicDefinition) -> Attribute.Content {
+        switch characteristic.uuid {
+        case AttributeType.clientSupportedFeatures where isOwn: .clientFeatures
+        case AttributeType.databaseHash where isOwn: .databaseHash
+        default: .value(characteristic.key, fixed: characteristic.value)
         }
     }
 

@@ -40,7 +40,9 @@ struct AttributeDatabase: Sendable {
     }
 
     /// Publishes services, and says which handles they have; nil: there are none left.
-    mutating func publish(_ services: [ServiceDefinition]) -> ClosedRange<UInt16>? {
+    ///
+    /// In the server's own there are values that the server keeps for each client, or computes.
+    mutating func publish(_ services: [ServiceDefinition], isOwn: Bool = false) -> ClosedRange<UInt16>? {
         let count = services.reduce(0) { $0 + $1.attributeCount }
         guard count > 0 else { return nil }
         let shape = services.shape
@@ -55,7 +57,7 @@ struct AttributeDatabase: Sendable {
             batches.append(
                 Batch(range: start...UInt16(next + count - 1), shape: shape, isPublished: true))
         }
-        var builder = AttributeBuilder(next: start)
+        var builder = AttributeBuilder(next: start, isOwn: isOwn)
         for service in services { builder.place(service) }
         for service in services { builder.add(service) }
         let index = index(from: start) ?? attributes.endIndex

@@ -12,6 +12,8 @@ struct SecurityKeeper {
     private var attempts: [DeviceAddress: PairingAttempts] = [:]
     /// Whether the bonds are about to be written.
     var isSaving = false
+    /// False: there is a file with others, which could not be read nor set aside.
+    var maySave = true
 
     init() {
         bonds = BondStore(from: &random)

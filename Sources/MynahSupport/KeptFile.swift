@@ -1,0 +1,111 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A file that a program keeps for itself: replaced whole, readable by its owner alone, set aside rather than lost.
+public struct KeptFile: Hashable, Sendable {
+    /// What is wrong, as the end of a sentence about the file.
+    public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The words.
+        public var description: String
+    }
+
+    /// No file that is kept comes near it, in bytes.
+    public static let sizeLimit = 16 << 20
+
+    /// Where it is.
+    public let path: String
+
+    /// The file with this path, whether or not it is there.
+    public init(path: String) {
+        self.path = path
+    }
+
+    /// What a file is called until it is whole; a process that is killed may leave one.
+    private var draft: String { path + ".new" }
+
+    private static var reason: String { String(cString: strerror(errno)) }
+
+    /// What it holds; nil: there is none.
+    public func read() throws(Problem) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw Problem(description: "it cannot be opened: \(Self.reason)")
+        }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let size = chunk.count
+            let count = chunk.withUnsafeMutableBytes { systemRead(descriptor, $0.baseAddress, size) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Problem(description: "it cannot be read: \(Self.reason)") }
+            guard count > 0 else { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= Self.sizeLimit else {
+                throw Problem(description: "it is larger than \(Self.sizeLimit >> 20) MB")
+            }
+        }
+    }
+
+    /// Replaces what it holds; the problem's words begin with the path that they are about.
+    ///
+    /// The name changes in one step. The disk is not waited for: a process that is killed loses nothing, a machine that
+    /// loses power may lose the last change.
+    public func replace(_ bytes: [UInt8]) throws(Problem) {
+        // Whatever has its name: a link would be written through, and a pipe waited for.
+        unlink(draft)
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw Problem(description: "\(draft) cannot be written: \(Self.reason)")
+        }
+        let isWritten = write(bytes, to: descriptor)
+        let reason = Self.reason
+        close(descriptor)
+        guard isWritten else {
+            unlink(draft)
+            throw Problem(description: "\(draft) cannot be written: \(reason)")
+        }
+        guard rename(draft, path) == 0 else {
+            throw Problem(description: "\(path) cannot be replaced: \(Self.reason)")
+        }
+    }
+
+    /// Takes it away.
+    public func remove() {
+        unlink(path)
+        unlink(draft)
+    }
+
+    /// Gives it a name that nothing else has, and returns that; nil: it could not be done.
+    public func setAside() -> String? {
+        for number in 1...10_000 {
+            let place = path + ".unusable-\(number)"
+            guard access(place, F_OK) != 0 else { continue }
+            return rename(path, place) == 0 ? place : nil
+        }
+        return nil
+    }
+
+    private func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+}
+
+// Beside methods of the same names.
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ size: Int) -> Int {
+    read(descriptor, buffer, size)
+}
+private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ size: Int) -> Int {
+    write(descriptor, buffer, size)
+}

@@ -1,0 +1,173 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@testable import MynahHost
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+@Suite(.timeLimit(.minutes(1))) struct BondKeepingTests {
+    let temporary: TemporaryDirectory
+    var path: String { temporary.path + "/bonds.json" }
+
+    init() throws {
+        temporary = try TemporaryDirectory()
+    }
+
+    var kept: HostRadio.Options {
+        var options = HostRadio.Options()
+        options.bonds = BondFile(path: path)
+        return options
+    }
+
+    /// A rig whose phone is paired and subscribed.
+    func subscribed(_ bits: UInt8 = 1) async throws -> (SecureRig, Peer.ID) {
+        let rig = try await SecureRig(deviceOptions: kept)
+        let peer = try await rig.connect()
+        try await rig.phone.pair(peer)
+        let rate = try await rig.handle(of: rig.rate)
+        try await rig.phone.write([bits, 0], to: rate + 1, of: peer)
+        try await rig.deviceSink.wait(for: bits == 1 ? "subscribed notification" : "subscribed indication")
+        return (rig, peer)
+    }
+
+    @Test func `a central that comes back is subscribed as before, once the link is encrypted`() async throws
+    {
+        let (rig, peer) = try await subscribed()
+        try await rig.disconnect(peer)
+        #expect(rig.deviceSink.all.contains("unsubscribed"))
+        let rate = try await rig.handle(of: rig.rate)
+        _ = try await rig.connect()
+        // The device asks for it, because the phone has subscribed to something.
+        try await rig.deviceSink.wait(for: "subscribed notification", times: 2)
+        #expect(try await rig.device.send([0x48], of: rig.rate.key, as: .asSubscribed, to: nil) == .sent(1))
+        try await rig.phoneSink.wait(for: "notification \(rate) 48")
+        #expect(rig.deviceSink.all.count { $0 == "paired" } == 1)
+        await rig.stop()
+    }
+
+    @Test func `bonds and subscriptions outlive the device`() async throws {
+        let (rig, peer) = try await subscribed(2)
+        let identity = await rig.device.bonds.identityResolvingKey
+        try await rig.disconnect(peer)
+        await rig.device.stop()
+        #expect(
+            try BondStore(try JSON(parsing: try #require(try KeptFile(path: path).read()))).bonds.count == 1)
+        var status = stat()
+        #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+
+        let sink = SecureSink(PairingUser())
+        let second = HostRadio(
+            transport: rig.air.transport(ControllerConfiguration(address: rig.address)), options: kept)
+        _ = try await second.start(DeviceIdentity(name: "Mynah"), sink: sink)
+        #expect(await second.bonds.identityResolvingKey == identity)
+        _ = try await second.publish(rig.services)
+        _ = try await second.advertise(Advertisement())
+        _ = try await rig.connect()
+        try await sink.wait(for: "subscribed indication")
+        #expect(sink.lastPeer?.isPaired == true && !sink.all.contains("paired"))
+        await second.stop()
+        await rig.phone.stop()
+    }
+
+    @Test func `services that changed meanwhile are indicated, and old subscriptions are void`() async throws
+    {
+        let (rig, peer) = try await subscribed()
+        try await rig.phone.write([2, 0], to: 9, of: peer)
+        try await rig.disconnect(peer)
+        _ = try await rig.device.publish([ServiceDefinition(uuid: "180F")])
+        _ = try await rig.connect()
+        try await rig.phoneSink.wait(for: "indication 8 0100FFFF")
+        #expect(rig.deviceSink.all.count { $0.hasPrefix("subscribed") } == 1)
+        // Confirmed is told: the next time there is no news.
+        try await until { await rig.device.bonds.bonds[0].databaseHash == rig.device.database.hash }
+        #expect(await rig.device.bonds.bonds[0].configurations == [9: 2])
+        await rig.stop()
+    }
+
+    @Test func `a client with robust caching is out of sync when it comes back to other services`()
+        async throws
+    {
+        let (rig, peer) = try await subscribed()
+        try await rig.phone.write([1], to: 11, of: peer)
+        try await rig.disconnect(peer)
+        #expect(await rig.device.bonds.bonds[0].clientFeatures == [1])
+        _ = try await rig.device.publish([ServiceDefinition(uuid: "180F")])
+        let again = try await rig.connect()
+        try await rig.phone.pair(again)
+        #expect(try await rig.refusal(of: rig.encrypted, again) == 0x12)
+        #expect(try await rig.refusal(of: rig.encrypted, again) == nil)
+        await rig.stop()
+    }
+
+    @Test func `a signed command of a bonded central is carried out once, without encryption`() async throws {
+        let rig = try await SecureRig(deviceOptions: kept)
+        let peer = try await rig.connect()
+        try await rig.phone.pair(peer)
+        try await rig.disconnect(peer)
+        let again = try await rig.connect()
+        let handle = try await rig.handle(of: rig.signed)
+        var bond = try #require(await rig.phone.bonds[rig.address])
+        let pdu: [UInt8] = [0xD2, UInt8(handle), 0, 0x07]
+        let signed = try #require({ bond.sign(pdu) }())
+        for bytes in [signed, signed, Array(signed.dropLast()) + [signed[15] ^ 1]] {
+            await rig.phone.send(
+                L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: bytes),
+                to: try #require(rig.phone.onlyLink?.handle))
+        }
+        // Behind them on the bearer.
+        _ = try await rig.refusal(of: rig.encrypted, again)
+        #expect(rig.deviceSink.all.filter { $0.hasPrefix("write") } == ["write 07 false"])
+        #expect(await rig.device.bonds.bonds[0].peerSigningKey?.counter == 1)
+        await rig.stop()
+    }
+
+    @Test(arguments: ["", "{", #"{"version":1}"#, #"{"version":7,"bonds":[]}"#])
+    func `a file that is damaged is set aside, said, and never lost`(text: String) async throws {
+        try KeptFile(path: path).replace(Array(text.utf8))
+        let sink = SecureSink(PairingUser())
+        let air = LiveAir(seed: 1)
+        let address = try #require(DeviceAddress("C0:00:00:00:00:01", kind: .public))
+        let radio = HostRadio(
+            transport: air.transport(ControllerConfiguration(address: address)), options: kept)
+        _ = try await radio.start(DeviceIdentity(name: "Mynah"), sink: sink)
+        #expect(sink.all == ["warning bondsUnusable"])
+        #expect(try KeptFile(path: path + ".unusable-1").read() == Array(text.utf8))
+        #expect(try KeptFile(path: path).read() == nil)
+        await radio.stop()
+    }
+
+    @Test func `a file that cannot be written is a warning, and one that is a directory is left alone`()
+        async throws
+    {
+        #expect(mkdir(path, 0o700) == 0)
+        let contents = BondFile(path: path).load()
+        #expect(contents.warning?.contains("it cannot be read") == true && contents.store == nil)
+        let (rig, _) = try await SecureRig.paired(HostRadio.Options.keeping("/proc/nowhere/bonds.json"))
+        try await rig.deviceSink.wait(for: "warning bondsNotKept")
+        await rig.stop()
+    }
+}
+
+extension SecureRig {
+    static func paired(_ options: HostRadio.Options) async throws -> (SecureRig, Peer.ID) {
+        let rig = try await SecureRig(deviceOptions: options)
+        let peer = try await rig.connect()
+        try await rig.phone.pair(peer)
+        return (rig, peer)
+    }
+}
+
+extension HostRadio.Options {
+    static func keeping(_ path: String) -> HostRadio.Options {
+        var options = HostRadio.Options()
+        options.bonds = BondFile(path: path)
+        return options
+    }
+}
