@@ -63,10 +63,13 @@ extension PeripheralManager {
 
 // What the system keeps.
 extension PeripheralManager {
-    /// Writes down what would be restored.
+    /// Writes down what would be restored, where it is not: of a manager that did nothing there is nothing to restore.
     func keep() {
-        guard restoreIdentifier != nil, let state = preserved else { return }
-        onPhone { $0.save(state) }
+        guard let restoreIdentifier, let state = preserved,
+            state != written ?? PreservedState(restoreIdentifier: restoreIdentifier),
+            onPhone({ $0.save(state) })
+        else { return }
+        written = state
     }
 
     private var preserved: PreservedState? {
@@ -91,6 +94,7 @@ extension PeripheralManager {
         wanted = state.advertisement
         settledUUIDs = wanted?.serviceUUIDs
         remembered = state.subscribers
+        written = state
         isEnded = true
     }
 
@@ -99,6 +103,7 @@ extension PeripheralManager {
         var batches: [Batch]
         var subscriptions: SubscriptionTable
         var remembered: [PreservedState.Subscriber]
+        var written: PreservedState?
         var wanted: Advertisement?
         var settledUUIDs: [BluetoothUUID]?
         var wasStopped: Bool
@@ -113,7 +118,8 @@ extension PeripheralManager {
             wanted = nil
         }
         return Estate(
-            batches: batches, subscriptions: subscriptions, remembered: remembered, wanted: wanted,
+            batches: batches, subscriptions: subscriptions, remembered: remembered,
+            written: written, wanted: wanted,
             settledUUIDs: settledUUIDs, wasStopped: wasStopped, advertising: advertising)
     }
 
@@ -122,6 +128,7 @@ extension PeripheralManager {
         batches = estate.batches
         subscriptions = estate.subscriptions
         remembered = estate.remembered
+        written = estate.written
         wanted = estate.wanted
         settledUUIDs = estate.settledUUIDs
         wasStopped = estate.wasStopped

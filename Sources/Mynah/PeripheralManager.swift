@@ -24,6 +24,8 @@ public actor PeripheralManager {
     var subscriptions = SubscriptionTable()
     /// Subscribers of a time before this process, who have not come back yet.
     var remembered: [PreservedState.Subscriber] = []
+    /// What is written down of it; nil: nothing yet.
+    var written: PreservedState?
     /// What its app asked to advertise, on the air or not.
     var wanted: Advertisement?
     /// The UUIDs that went on the air last, and whether advertising was stopped since.

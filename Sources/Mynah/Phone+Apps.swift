@@ -32,12 +32,18 @@ extension Phone {
         return state
     }
 
-    func save(_ state: PreservedState) {
-        guard let stateDirectory else { return }
+    /// False: it is not written down, which is said once while the reason is the same.
+    func save(_ state: PreservedState) -> Bool {
+        guard let stateDirectory else { return false }
         do throws(RadioError) {
             try stateDirectory.save(state)
+            saveProblem = nil
+            return true
         } catch {
+            guard saveProblem != error else { return false }
+            saveProblem = error
             warn("stateNotKept", "the state of \(state.restoreIdentifier) could not be kept: \(error)")
+            return false
         }
     }
 

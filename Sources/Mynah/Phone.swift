@@ -15,6 +15,8 @@ public actor Phone {
     let identity: DeviceIdentity
     let sink: (any PhoneSink)?
     private(set) var stateDirectory: StateDirectory?
+    /// Why what is to be kept could not be written down last time.
+    var saveProblem: RadioError?
     var state = State.stopped
     /// Accessories' managers, and those of apps, the ones that are only kept among them.
     var managers: [PeripheralManager] = []

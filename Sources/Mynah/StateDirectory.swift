@@ -40,6 +40,7 @@ public final class StateDirectory: Sendable {
 
     /// Makes it, and the directories above it that are missing.
     private static func make(_ path: String) throws(RadioError) {
+        guard !path.isEmpty else { throw error("the state directory has no name") }
         for end in path.indices.dropFirst() where path[end] == "/" { mkdir(String(path[..<end]), 0o700) }
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
             throw error("\(path) cannot be made: \(reason)")

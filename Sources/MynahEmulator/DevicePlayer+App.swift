@@ -31,6 +31,7 @@ extension DevicePlayer {
     /// Takes what the system kept; what it cannot use is replaced when the Bluetooth state is known.
     func restore(_ state: RestoredState) {
         tellRestored(state)
+        guard !state.services.isEmpty else { return }
         guard let mapping = device.services.keys(in: state.services) else {
             teller.tell(
                 .warning,

@@ -115,6 +115,28 @@ import Testing
         #expect(temporary.files.sorted() == ["lock", "other"])
     }
 
+    @Test func `a run that publishes nothing leaves nothing to restore`() async throws {
+        try await run(publishes: false)
+        #expect(temporary.files == ["lock"])
+    }
+
+    @Test func `that nothing can be written down is said once`() async throws {
+        let draft = temporary.path + "/" + Self.file + ".new"
+        #expect(mkdir(draft, 0o700) == 0)
+        try await run { rig in
+            await rig.radio.simulate(.connected(rig.peer))
+            await rig.radio.simulate(.subscribed(rig.level.key, rig.peer.id, .notification))
+            let codes = rig.sink.phoneEvents.compactMap { event -> String? in
+                if case .warning(let warning) = event { warning.code } else { nil }
+            }
+            #expect(codes == ["stateNotKept"])
+            // From when it can be on, all is.
+            #expect(rmdir(draft) == 0)
+            await rig.radio.simulate(.unsubscribed(rig.level.key, rig.peer.id))
+        }
+        #expect(try temporary.read(Self.file).contains("180F"))
+    }
+
     @Test func `directories above the state directory are made`() throws {
         let path = temporary.path + "/a/b"
         withExtendedLifetime(try StateDirectory(path: path)) { #expect(unlink(path + "/lock") == 0) }
