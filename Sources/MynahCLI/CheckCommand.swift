@@ -6,7 +6,12 @@ struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Tells every problem of profiles, with its line and column.",
-        discussion: "Ends with 0 when there is none, with 1 when there is one, with 64 for wrong usage.")
+        discussion: """
+            Ends with 0 when there is none, with 1 when there is one, with 64 for wrong usage.
+
+            Of BlueZ it says what \(KnownRadio.bluezVersion) does, the oldest that is known here, so that the answer is the \
+            same on every machine; a run goes by the one that is there.
+            """)
 
     @Argument(help: "The profile files.", completion: .file(extensions: ["yaml", "yml", "json"]))
     var profiles: [String]

@@ -9,11 +9,14 @@ enum KnownRadio: String, CaseIterable {
     case virtual
     case bluez
 
+    /// The BlueZ that is spoken of: not the installed one, or a profile would be right on one machine and not on another.
+    static let bluezVersion = BlueZVersion.oldest
+
     /// What it can do, as far as that can be said without it.
     var capabilities: RadioCapabilities {
         switch self {
         case .virtual: RadioCapabilities(name: "the device itself")
-        case .bluez: BlueZCapabilities.capabilities()
+        case .bluez: BlueZCapabilities.capabilities(version: Self.bluezVersion)
         }
     }
 

@@ -65,7 +65,8 @@ struct RunCommand: AsyncParsableCommand {
     var state: StartState?
 
     @Option(
-        name: .customLong("at"), parsing: .singleValue,
+        // A time in the past begins with a dash, and is not an option.
+        name: .customLong("at"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             "What happens to the apps after a time: foreground, background, suspended, terminated, quit, memoryPressure or crash. Repeatable.",
             valueName: "10s=background"))

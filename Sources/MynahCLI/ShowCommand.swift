@@ -24,7 +24,7 @@ struct ShowCommand: ParsableCommand {
 
     @Option(
         help:
-            "Whose bytes: virtual (the default), what the device itself would send, or bluez, as bluetoothd arranges them.",
+            "Whose bytes: virtual (the default), what the device itself would send, or bluez, as bluetoothd \(KnownRadio.bluezVersion), the oldest known here, arranges them.",
         completion: Choice.completion(of: KnownRadio.self), transform: Choice.parse)
     var radio: KnownRadio = .virtual
 

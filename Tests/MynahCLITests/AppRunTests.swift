@@ -55,39 +55,6 @@ import Testing
         await stage.expectNothingIsLeft()
     }
 
-    @Test func `a run that is killed is restored by the next, and Ctrl-C forgets`() async throws {
-        let profile = try ProfileFile(Self.app)
-        let directory = try TemporaryDirectory()
-        let options = ["--events", "json", "--state-dir", directory.path, "--state", "background"]
-        let first = try await RunTests.Stage(options, profiles: [profile.path])
-        #expect(await first.program.output.line(containing: "\"ready\"") != nil)
-        first.program.child.send(SIGKILL)
-        _ = await first.program.child.end()
-        await first.standIn.stop()
-        let second = try await RunTests.Stage(options, profiles: [profile.path])
-        #expect(await second.program.output.line(containing: "\"ready\"") != nil)
-        second.program.child.send(SIGTERM)
-        let result = await second.program.end()
-        #expect(result.status == .exited(0))
-        let names = try result.output.split(separator: "\n").map { try name($0) }.filter { $0 != "warning" }
-        #expect(
-            names == [
-                "app.launched", "app.restored", "app.foreground", "state.changed", "app.background",
-                "advertising.started", "ready", "advertising.stopped",
-            ])
-        #expect(directory.files.contains("peripheral-com.example.hrm.json"))
-        let third = try await RunTests.Stage(options, profiles: [profile.path])
-        #expect(await third.program.output.line(containing: "\"ready\"") != nil)
-        // Two runs cannot have it at once.
-        let other = try await RunTests.Stage(options, profiles: [profile.path])
-        let refused = await other.program.end()
-        #expect(refused.status == .exited(1))
-        #expect(refused.error.contains("another process uses it"))
-        third.program.child.send(SIGINT)
-        _ = await third.program.end()
-        #expect(directory.files == ["lock"])
-    }
-
     @Test func `keys that come at once are carried out in their order`() async throws {
         let profile = try ProfileFile(Self.app)
         let terminal = try Terminal()
@@ -113,39 +80,21 @@ import Testing
         await stage.expectNothingIsLeft()
     }
 
-    @Test func `SIGTERM keeps who was subscribed`() async throws {
-        let text = Self.app + "\n      - {uuid: 2A37, properties: [notify], value: {hex: 00}}"
-        let profile = try ProfileFile(text)
-        let directory = try TemporaryDirectory()
-        let options = ["--events", "json", "--state-dir", directory.path]
-        let stage = try await RunTests.Stage(options, profiles: [profile.path])
-        await stage.waitUntilItPlays()
-        let phone = await stage.standIn.central()
-        try await phone.connect()
-        try await phone.subscribe("2a37")
-        #expect(await stage.program.output.line(containing: "\"subscribed\"") != nil)
-        stage.program.child.send(SIGTERM)
-        #expect(await stage.program.child.end() == .exited(0))
-        await stage.expectNothingIsLeft()
-        let next = try await RunTests.Stage(options, profiles: [profile.path])
-        let restored = try #require(await next.program.output.line(containing: "\"app.restored\""))
-        #expect((try json(restored)["subscribers"] as? [Any])?.count == 1)
-        next.program.child.send(SIGINT)
-        #expect(await next.program.child.end() == .exited(0))
-        await next.expectNothingIsLeft()
-    }
-
-    @Test func `what is planned happens at its time`() async throws {
+    @Test func `what is planned for an app happens in its order`() async throws {
         let profile = try ProfileFile(Self.app)
         let stage = try await RunTests.Stage(
-            ["--events", "json", "--at", "10ms=suspended", "--at", "20 ms=quit"], profiles: [profile.path])
-        #expect(await stage.program.output.line(containing: "app.quit") != nil)
+            [
+                "--events", "json", "--state", "foreground", "--at", "1ms=background", "--at",
+                "2 ms=suspended", "--at", "3ms=quit",
+            ], profiles: [profile.path])
+        #expect(await stage.program.output.line(containing: "\"app.quit\"") != nil)
         stage.program.child.send(SIGTERM)
         let result = await stage.program.end()
-        let names = try result.output.split(separator: "\n").map { try name($0) }.filter {
+        #expect(result.status == .exited(0))
+        let life = try result.output.split(separator: "\n").map { try name($0) }.filter {
             $0.hasPrefix("app.")
         }
-        #expect(names == ["app.launched", "app.foreground", "app.background", "app.suspended", "app.quit"])
+        #expect(life == ["app.launched", "app.foreground", "app.background", "app.suspended", "app.quit"])
         await stage.expectNothingIsLeft()
     }
 }

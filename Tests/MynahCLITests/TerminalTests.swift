@@ -24,7 +24,7 @@ import Testing
     @Test func `keys lead an app through its life, and arrows and function keys do not`() async throws {
         let terminal = try Terminal()
         let stage = try await RunTests.Stage(
-            ["--state", "foreground"], profiles: [RunAppTests.profile], terminal: terminal)
+            ["--state", "foreground"], profiles: [PreservedRunTests.profile], terminal: terminal)
         #expect(await terminal.output.line(containing: "running") != nil)
         terminal.type("\u{1B}q\u{1B}Oq\u{1B}[1;2q")
         for (key, event) in [

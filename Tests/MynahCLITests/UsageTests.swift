@@ -50,6 +50,7 @@ import Testing
         (["run", "a", "b", "--adapter", "hci0", "--adapter", "HCI0"], "twice"),
         (["run", "a", "--at", "10s"], "a time and a state"),
         (["run", "a", "--at=-1s=quit"], "past before the run"),
+        (["run", "a", "--at", "-1s=quit"], "past before the run"),
         (["run", "a", "--at", "10=quit"], "no unit"),
         (["run", "a", "--at", "10 s=bakground"], "did you mean background?"),
         (["run", "a", "--at", "10s="], "the states are"),

@@ -1,0 +1,122 @@
+import Glibc
+import MynahBlueZStandIn
+import MynahTestSupport
+import Testing
+
+/// What a run keeps of an app for the next one, in `--state-dir`.
+@Suite(.timeLimit(.minutes(2))) struct PreservedRunTests {
+    static let profile = "\(repository)/profiles/everything-app.yaml"
+
+    private func names(_ output: String) throws -> [String] {
+        try output.split(separator: "\n").compactMap { try json(String($0))["event"] as? String }
+    }
+
+    @Test func `SIGTERM keeps what an app preserves, and Ctrl-C forgets it`() async throws {
+        let folder = try TemporaryDirectory()
+        let bus = try PrivateBus()
+        let standIn = try await BlueZStandIn.start(on: bus.address)
+        for (number, signal) in [SIGTERM, SIGINT, SIGTERM].enumerated() {
+            let program = try Program(
+                ["run", Self.profile, "--events", "json", "--state-dir", folder.path], bus: bus.address)
+            #expect(await program.output.line(containing: "\"ready\"") != nil)
+            program.child.send(signal)
+            let result = await program.end()
+            #expect(result.status == .exited(0))
+            #expect(try names(result.output).contains("app.restored") == (number == 1))
+            // What is restored goes onto the radio once, when there is one.
+            #expect(!result.output.contains("restoredServicesRefused"))
+            #expect(folder.files.contains("peripheral-com.example.hrm.json") == (signal == SIGTERM))
+            #expect(await standIn.applicationCount() == 0)
+        }
+        #expect(await standIn.violations == [])
+        await standIn.stop()
+    }
+
+    @Test(arguments: [
+        "", "[", "{}", #"{"mynahState": 2}"#,
+        #"{"mynahState": 1, "restoreIdentifier": "other", "services": []}"#,
+        #"{"mynahState":1,"restoreIdentifier":"com.example.hrm","services":[[{"uuid":"1800"}]]}"#,
+        #"{"mynahState":1,"restoreIdentifier":"com.example.hrm","services":[],"subscribers":[{"characteristic":-1}]}"#,
+        String(repeating: "[", count: 100_000),
+    ])
+    func `a preserved state that makes no sense is set aside, and said`(text: String) async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write(text, to: "peripheral-com.example.hrm.json")
+        let stage = try await RunTests.Stage(
+            ["--events", "json", "--state-dir", folder.path], profiles: [Self.profile])
+        #expect(await stage.program.output.line(containing: "\"ready\"") != nil)
+        stage.program.child.send(SIGTERM)
+        let result = await stage.program.end()
+        #expect(result.status == .exited(0))
+        #expect(result.output.contains("cannot be used"))
+        #expect(folder.files.contains("peripheral-com.example.hrm.json.unusable-1"))
+        await stage.expectNothingIsLeft()
+    }
+
+    @Test func `a state directory that cannot be had is an error`() async throws {
+        let file = try ProfileFile("")
+        let none = try await Program.run("run", Self.profile, "--state-dir", file.path)
+        #expect(none.status == .exited(1))
+        #expect(none.error.contains("error: "))
+        let folder = try TemporaryDirectory()
+        let stage = try await RunTests.Stage(
+            ["--events", "json", "--state-dir", folder.path], profiles: [Self.profile])
+        #expect(await stage.program.output.line(containing: "\"ready\"") != nil)
+        let second = try await Program.run("run", Self.profile, "--state-dir", folder.path)
+        #expect(second.status == .exited(1))
+        #expect(second.error.contains("another process uses it"))
+        stage.program.child.send(SIGTERM)
+        #expect(await stage.program.end().status == .exited(0))
+        await stage.expectNothingIsLeft()
+    }
+
+    @Test func `a run that is killed is restored by the next, and Ctrl-C forgets`() async throws {
+        let profile = try ProfileFile(AppRunTests.app)
+        let directory = try TemporaryDirectory()
+        let options = ["--events", "json", "--state-dir", directory.path, "--state", "background"]
+        let first = try await RunTests.Stage(options, profiles: [profile.path])
+        #expect(await first.program.output.line(containing: "\"ready\"") != nil)
+        first.program.child.send(SIGKILL)
+        _ = await first.program.child.end()
+        await first.standIn.stop()
+        let second = try await RunTests.Stage(options, profiles: [profile.path])
+        #expect(await second.program.output.line(containing: "\"ready\"") != nil)
+        second.program.child.send(SIGTERM)
+        let result = await second.program.end()
+        #expect(result.status == .exited(0))
+        let names = try names(result.output).filter { $0 != "warning" }
+        #expect(
+            names == [
+                "app.launched", "app.restored", "app.foreground", "state.changed", "app.background",
+                "advertising.started", "ready", "advertising.stopped",
+            ])
+        #expect(directory.files.contains("peripheral-com.example.hrm.json"))
+        let third = try await RunTests.Stage(options, profiles: [profile.path])
+        #expect(await third.program.output.line(containing: "\"ready\"") != nil)
+        third.program.child.send(SIGINT)
+        _ = await third.program.end()
+        #expect(directory.files == ["lock"])
+    }
+
+    @Test func `SIGTERM keeps who was subscribed`() async throws {
+        let text = AppRunTests.app + "\n      - {uuid: 2A37, properties: [notify], value: {hex: 00}}"
+        let profile = try ProfileFile(text)
+        let directory = try TemporaryDirectory()
+        let options = ["--events", "json", "--state-dir", directory.path]
+        let stage = try await RunTests.Stage(options, profiles: [profile.path])
+        await stage.waitUntilItPlays()
+        let phone = await stage.standIn.central()
+        try await phone.connect()
+        try await phone.subscribe("2a37")
+        #expect(await stage.program.output.line(containing: "\"subscribed\"") != nil)
+        stage.program.child.send(SIGTERM)
+        #expect(await stage.program.child.end() == .exited(0))
+        await stage.expectNothingIsLeft()
+        let next = try await RunTests.Stage(options, profiles: [profile.path])
+        let restored = try #require(await next.program.output.line(containing: "\"app.restored\""))
+        #expect((try json(restored)["subscribers"] as? [Any])?.count == 1)
+        next.program.child.send(SIGINT)
+        #expect(await next.program.child.end() == .exited(0))
+        await next.expectNothingIsLeft()
+    }
+}
