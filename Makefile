@@ -49,6 +49,7 @@ test: PACKAGES := $(TEST_PACKAGES)
 test: lint unit build
 	@Tests/Lab/lab here --mynah $(MYNAH)
 	@Tests/Lab/lab bookworm --mynah $(MYNAH)
+	@Tests/Lab/lab bookworm --mynah $(MYNAH) --radio hci:user:0
 
 lab: PACKAGES := $(TEST_PACKAGES)
 lab: build

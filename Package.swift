@@ -78,8 +78,8 @@ let package = Package(
         .executableTarget(
             name: "MynahCLI",
             dependencies: [
-                "Mynah", "MynahBlueZ", "MynahCore", "MynahEmulator", "MynahHCI", "MynahHost", "MynahLifecycle",
-                "MynahProfiles", "MynahSupport",
+                "Mynah", "MynahBlueZ", "MynahCore", "MynahEmulator", "MynahHCI", "MynahHost",
+                "MynahLifecycle", "MynahProfiles", "MynahSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

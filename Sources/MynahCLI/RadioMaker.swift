@@ -17,17 +17,20 @@ final class RadioMaker: Sendable {
     private let adapters: [String]
     private let notificationRate: Int?
     private let namesSubscribers: Bool
+    private let stateDirectory: String?
     private let air = Lock<SharedAir?>(nil)
 
-    /// `adapters` names BlueZ's, in order; `notificationRate` and `namesSubscribers` are BlueZ's too.
+    /// `adapters` names BlueZ's, in order; `notificationRate` and `namesSubscribers` are BlueZ's too. Our own host keeps its bonds in
+    /// `stateDirectory`, which is held already.
     init(
         _ choice: RadioChoice, adapters: [String] = [], notificationRate: Int? = nil,
-        namesSubscribers: Bool = false
+        namesSubscribers: Bool = false, stateDirectory: String? = nil
     ) {
         self.choice = choice
         self.adapters = adapters
         self.notificationRate = notificationRate
         self.namesSubscribers = namesSubscribers
+        self.stateDirectory = stateDirectory
     }
 
     /// Whether each radio is an adapter that has to be there.
@@ -43,13 +46,19 @@ final class RadioMaker: Sendable {
             options.acquiresNotify = namesSubscribers
             return BlueZRadio(options: options)
         case .virtual, .hci:
-            return try host()
+            return try host(index)
         }
     }
 
+    /// The virtual radio, with all else as it was chosen.
+    var onVirtualRadio: RadioMaker { RadioMaker(.virtual, stateDirectory: stateDirectory) }
+
     /// Our own host, on what was chosen or else on the virtual radio.
-    func host() throws(RadioError) -> HostRadio {
+    func host(_ index: Int = 0) throws(RadioError) -> HostRadio {
         var options = HostRadio.Options()
+        options.bonds = stateDirectory.map { directory in
+            BondFile(path: "\(directory)/bonds\(index == 0 ? "" : "-\(index + 1)").json")
+        }
         if case .hci(let address) = choice {
             options.name = "own host on \(address)"
             return HostRadio(transport: address.transport(), options: options)

@@ -72,7 +72,10 @@ struct RunCommand: AsyncParsableCommand {
             valueName: "10s=background"))
     var planned: [String] = []
 
-    @Option(help: "The directory that keeps what apps preserve. Default: they preserve it while this runs.")
+    @Option(
+        help:
+            "The directory that keeps what apps preserve and, but for BlueZ, which has its own, bonds. Default: all is kept while this runs."
+    )
     var stateDir: String?
 
     @Option(
@@ -135,7 +138,8 @@ struct RunCommand: AsyncParsableCommand {
         }
         guard !groups.contains(where: { $0[0].app != nil }) else { return nil }
         let options = [
-            ("--state", state != nil), ("--at", !planned.isEmpty), ("--state-dir", stateDir != nil),
+            ("--state", state != nil), ("--at", !planned.isEmpty),
+            ("--state-dir", stateDir != nil && radio == .bluez),
         ]
         return options.first { $0.1 }.map {
             "\($0.0) is about an app's life, and no profile here has an app: section"
@@ -149,7 +153,7 @@ struct RunCommand: AsyncParsableCommand {
         let groups = RunGroups(profiles)
         let radios = RadioMaker(
             radio, adapters: adapter, notificationRate: notificationRate == 0 ? nil : notificationRate,
-            namesSubscribers: nameSubscribers)
+            namesSubscribers: nameSubscribers, stateDirectory: stateDir)
         if let misuse = misuse(of: groups.groups, radios) { throw Exit.wrongUsage(misuse, of: Self.self) }
         for issue in groups.issues { StandardError.print(issue.description) }
         guard groups.issues.isEmpty else { throw Exit.problems }

@@ -79,7 +79,7 @@ final class RunPlayer: Sendable {
                 DeviceEvent(
                     time: .now(), name: .warning,
                     fields: [.init("code", .string("virtualRadio")), .init("message", .string(message))]))
-            let virtual = RadioMaker(.virtual)
+            let virtual = radios.onVirtualRadio
             try await play(runs[index], on: try virtual.peripheralRadio(index))
             return virtual
         }

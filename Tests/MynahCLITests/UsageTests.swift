@@ -69,7 +69,7 @@ import Testing
         (["APP", "APP", "--adapter", "hci0", "--adapter", "hci1"], "2 times for 1 radio"),
         (["ACCESSORY", "--state", "background"], "--state is about an app's life"),
         (["ACCESSORY", "--at", "1s=quit"], "--at is about an app's life"),
-        (["ACCESSORY", "--state-dir", "x"], "--state-dir is about an app's life"),
+        (["ACCESSORY", "--state-dir", "x", "--radio", "bluez"], "--state-dir is about an app's life"),
     ])
     func `options that do not go with the profiles are told before anything is begun`(
         arguments: [String], word: String

@@ -73,7 +73,7 @@ async def bring_up(radio: str) -> Lab:
     phones = [Phone("first phone", "F0:00:00:00:00:11", link), Phone("second phone", "F0:00:00:00:00:22", link)]
     for phone in phones:
         await phone.device.power_on()
-    can = await capabilities.of_bluez() if radio == "bluez" else capabilities.of_host()
+    can = await capabilities.of_bluez() if radio == "bluez" else capabilities.of_host(radio)
     return Lab(LOGS, air, adapter, services, *phones, can, Mynah(adapter.radio, LOGS))
 
 

@@ -43,6 +43,7 @@ class Adapter:
 
     async def plug_in(self) -> None:
         self.transport = await open_vhci_transport(None)
+        self.sink = KernelSink(self.transport.sink.transport.get_extra_info("pipe").fileno())
         self.switch_on()
 
     def switch_on(self) -> None:
@@ -51,7 +52,7 @@ class Adapter:
         self.controller.random_address = ADDRESS
         # The two ends of the HCI line, with the air's ear on both.
         self.transport.source.set_packet_sink(Tap(self.air, True, self.controller))
-        self.controller.host = Tap(self.air, False, self.transport.sink)
+        self.controller.host = Tap(self.air, False, self.sink)
 
     async def pull_out(self) -> None:
         assert self.controller is not None and self.transport is not None
@@ -68,6 +69,17 @@ class Adapter:
 
     async def close(self) -> None:
         await self.transport.close()
+
+
+class KernelSink:
+    """To the kernel, which takes no packets of an adapter that is down; nobody misses those."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+
+    def on_packet(self, packet: bytes) -> None:
+        with contextlib.suppress(OSError):
+            os.write(self.descriptor, packet)
 
 
 class SocketAdapter(Adapter):

@@ -28,14 +28,18 @@ class Capabilities:
     names_subscribers: bool = True
     # A phone's link outlives the run that it came for.
     links_of_its_own: bool = False
+    # What a bonded phone has subscribed to is remembered, also when the device is started anew.
+    keeps_subscriptions: bool = True
     # A bonded phone is asked to encrypt as soon as it is connected.
     asks_for_encryption: bool = False
+    # A run that is killed leaves the adapter to others, or without a host; one that was taken whole goes on as it was.
+    falls_silent: bool = True
     # What a phone without a key gets where encryption is wanted. Volume 3, Part C, 10.3.1.
     unpaired_error: int = 0x05
 
 
-def of_host() -> Capabilities:
-    return Capabilities()
+def of_host(radio: str) -> Capabilities:
+    return Capabilities(falls_silent=not radio.startswith("hci:user:"))
 
 
 async def of_bluez() -> Capabilities:
@@ -51,6 +55,7 @@ async def of_bluez() -> Capabilities:
         unknown_mtu=True,
         links_of_its_own=True,
         names_subscribers=version >= (5, 80),
+        keeps_subscriptions=False,
         asks_for_encryption=True,
         unpaired_error=0x0F,
     )

@@ -255,6 +255,12 @@ class Phone:
 
     async def subscribe(self, characteristic: Characteristic, indications: bool = False) -> list[bytes]:
         """Writes the CCCD; gives the list that fills with what is heard from now on."""
+        heard = self.listen(characteristic, indications)
+        await self.write(characteristic.descriptor("2902").handle, b"\x02\x00" if indications else b"\x01\x00")
+        return heard
+
+    def listen(self, characteristic: Characteristic, indications: bool = False) -> list[bytes]:
+        """Gives the list that fills with what is heard, of a subscription that is there or comes."""
         assert self.client is not None
         heard = self.heard.setdefault(characteristic.handle, [])
         handle = characteristic.handle
@@ -265,7 +271,6 @@ class Phone:
 
         table = self.client.indication_subscribers if indications else self.client.notification_subscribers
         table[handle] = {on_value}
-        await self.write(characteristic.descriptor("2902").handle, b"\x02\x00" if indications else b"\x01\x00")
         return heard
 
     async def unsubscribe(self, characteristic: Characteristic) -> None:

@@ -1,6 +1,10 @@
 """What is refused to a stranger and granted to a phone that has paired."""
 
+import signal
+import tempfile
+
 from lab.phone import IO, PASSKEY, Phone
+from lab.places import WORK
 from lab.scenario import Lab, expect, expect_refusal, of, scenario
 
 AUTHENTICATION, ENCRYPTION = 0x05, 0x0F
@@ -79,6 +83,28 @@ async def bond(lab: Lab) -> None:
         await expect_refusal(ENCRYPTION, phone.read(of(phone, 0x0602).handle), "encrypted read before encryption")
         await phone.encrypt()
     await expect_encrypted_granted(phone)
+
+
+@scenario(fresh=True, needs=("keeps_subscriptions",))
+async def kept_bond(lab: Lab) -> None:
+    """a device that is started anew knows a bonded phone by its key, and what it had subscribed to"""
+    with tempfile.TemporaryDirectory(dir=WORK) as directory:
+        await lab.play("permissions.yaml", "--state-dir", directory)
+        phone = await lab.meet()
+        await phone.pair(IO.NO_OUTPUT_NO_INPUT)
+        await until_heard(phone, 0x0607)
+        await lab.mynah.stop(signal.SIGKILL)
+        await phone.disconnect()
+        await lab.play("permissions.yaml", "--state-dir", directory)
+        phone = await lab.meet()
+        heard = phone.listen(of(phone, 0x0607))
+        if not phone.connection.is_encrypted:
+            expect(heard, [], "notifications before encryption")
+            await phone.encrypt()
+        expect((await phone.until_heard(heard, 1))[0], b"told", "notification that was subscribed to before")
+        expect(await phone.read(of(phone, 0x0602).handle), b"encrypted", "encrypted read")
+        expect(len(lab.mynah.all("paired")), 0, "count of paired in the second run")
+        await lab.mynah.stop()
 
 
 def with_security(lab: Lab, name: str, security: str):
