@@ -20,6 +20,7 @@ final class RunOutput: Sendable {
     private let kind: Kind
     /// The keys of an app's life, and numbers for pairing; nil: there is no terminal to type them on.
     private let keyboard: Keyboard?
+    private let attached = Lock<[Emulator<ContinuousClock>]>([])
 
     init(format: EventFormat, profiles: [Profile], interruption: Interruption) {
         let keyboard = Keyboard()
@@ -90,10 +91,16 @@ final class RunOutput: Sendable {
                     ])))
     }
 
-    /// The device runs: numbers typed on the terminal go to it, and the keys of an app's life.
+    /// The device runs: numbers typed on the terminal go to whichever asked, and the keys of an app's life.
     func attach(_ emulator: Emulator<ContinuousClock>) {
         guard let keyboard else { return }
-        keyboard.onPasskey { number in Task { _ = await emulator.enter(passkey: number) } }
+        let all = attached.withLock { attached in
+            attached.append(emulator)
+            return attached
+        }
+        keyboard.onPasskey { number in
+            Task { for each in all where await each.enter(passkey: number) { break } }
+        }
         guard emulator.playsApps else { return }
         // Through one task, which keeps the keys in order.
         let (transitions, keys) = AsyncStream.makeStream(of: AppTransition.self)
