@@ -16,6 +16,7 @@ final class Keyboard: Sendable {
         var onPasskey: (@Sendable (UInt32) -> Void)?
         var onTransition: (@Sendable (AppTransition) -> Void)?
         var onKey: (@Sendable () -> Void)?
+        var onInput: (@Sendable ([UInt8]) -> Void)?
     }
 
     private let state = Lock(State())
@@ -57,6 +58,11 @@ final class Keyboard: Sendable {
         state.withLock { $0.onKey = handler }
     }
 
+    /// Hears everything that is typed, as it is, instead of keys.
+    func onInput(_ handler: @escaping @Sendable ([UInt8]) -> Void) {
+        state.withLock { $0.onInput = handler }
+    }
+
     /// Reads no more, and gives the terminal its settings back.
     func end() {
         keys.cancel()
@@ -73,6 +79,7 @@ final class Keyboard: Sendable {
         var buffer = [UInt8](repeating: 0, count: 64)
         let count = Glibc.read(0, &buffer, buffer.count)
         guard count > 0 else { return keys.cancel() }
+        if let onInput = state.withLock({ $0.onInput }) { return onInput(Array(buffer[..<count])) }
         for key in Self.plainKeys(buffer[..<count]) { take(key)?() }
         state.withLock { $0.onKey }?()
     }

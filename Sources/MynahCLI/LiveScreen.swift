@@ -1,7 +1,6 @@
 // A source is made and ended from any thread; only its type does not say so.
 @preconcurrency import Dispatch
 import MynahEmulator
-import MynahProfiles
 import MynahSupport
 
 #if canImport(Glibc)
@@ -10,10 +9,20 @@ import MynahSupport
     import Musl
 #endif
 
-/// The screen of a run on a terminal: drawn anew a moment after something happened, and not at all while nothing does.
-final class LiveScreen: Sendable {
+/// What a screen shows, without a terminal.
+protocol LiveModel: Sendable {
+    /// Whether what it shows changes by itself.
+    mutating func isMoving(now: WallTime) -> Bool
+    /// The lines for a screen of this size; `digits` were typed and not yet entered.
+    func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String]
+    /// What stays on the terminal afterwards.
+    var summary: [String] { get }
+}
+
+/// A screen on a terminal: drawn anew a moment after something happened, and not at all while nothing does.
+final class LiveScreen<Model: LiveModel>: Sendable {
     private struct State {
-        var model: ScreenModel
+        var model: Model
         var isDrawPlanned = false
         var isEnded = false
     }
@@ -23,13 +32,9 @@ final class LiveScreen: Sendable {
     private let keyboard: Keyboard
     private let resizes: any DispatchSourceSignal
 
-    init(profiles: [Profile], keyboard: Keyboard) {
+    init(_ model: Model, keyboard: Keyboard) {
         self.keyboard = keyboard
-        state = Lock(
-            State(
-                model: ScreenModel(
-                    title: profiles.map(\.name).joined(separator: ", "),
-                    hasApps: profiles.contains { $0.app != nil })))
+        state = Lock(State(model: model))
         resizes = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: queue)
         Descriptor.write(Array("\u{1B}[?1049h\u{1B}[?25l".utf8), to: 1)
         resizes.setEventHandler { [weak self] in self?.draw() }
@@ -38,9 +43,10 @@ final class LiveScreen: Sendable {
         planDraw(after: .milliseconds(0))
     }
 
-    func take(_ event: DeviceEvent) {
+    /// Changes what is shown.
+    func take(_ change: @Sendable (inout Model) -> Void) {
         let isNew: Bool = state.withLock { state in
-            state.model.take(event)
+            change(&state.model)
             guard !state.isDrawPlanned, !state.isEnded else { return false }
             state.isDrawPlanned = true
             return true

@@ -15,9 +15,14 @@ struct MynahCommand: AsyncParsableCommand {
               mynah check strap.yaml                every problem with its line and column
               mynah show strap.yaml                 the attributes and bytes on the air
               mynah run strap.yaml                  on the air until Ctrl-C
+              mynah scan                            the devices around, as a phone hears them
+              mynah connect strap                   a phone that asks what is typed
             """,
         version: "0.1.0",
-        subcommands: [RunCommand.self, CheckCommand.self, ShowCommand.self, NewCommand.self])
+        subcommands: [
+            RunCommand.self, CheckCommand.self, ShowCommand.self, NewCommand.self, ScanCommand.self,
+            ConnectCommand.self,
+        ])
 
     static func main() async {
         Descriptor.openStandardOnes()

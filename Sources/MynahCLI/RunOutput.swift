@@ -11,7 +11,7 @@ import MynahSupport
 /// Where a run's events go: a screen, lines, objects or nowhere.
 final class RunOutput: Sendable {
     private enum Kind: Sendable {
-        case screen(LiveScreen)
+        case screen(LiveScreen<ScreenModel>)
         case text(EventOutput)
         case json(EventOutput)
         case off
@@ -20,7 +20,6 @@ final class RunOutput: Sendable {
     private let kind: Kind
     /// The keys of an app's life, and numbers for pairing; nil: there is no terminal to type them on.
     private let keyboard: Keyboard?
-    private let attached = Lock<[Emulator<ContinuousClock>]>([])
 
     init(format: EventFormat, profiles: [Profile], interruption: Interruption) {
         let keyboard = Keyboard()
@@ -32,7 +31,10 @@ final class RunOutput: Sendable {
             kind = .json(EventOutput { interruption.interrupt() })
         case .text:
             if isatty(1) == 1, let keyboard {
-                let screen = LiveScreen(profiles: profiles, keyboard: keyboard)
+                let screen = LiveScreen(
+                    ScreenModel(
+                        title: profiles.map(\.name).joined(separator: ", "),
+                        hasApps: profiles.contains { $0.app != nil }), keyboard: keyboard)
                 interruption.beforeTheSecondEndsAll { screen.giveTerminalBack() }
                 kind = .screen(screen)
             } else {
@@ -70,7 +72,7 @@ final class RunOutput: Sendable {
                 output.write(Array((prefix + EventText.line(of: event) + "\n").utf8))
             }
         case .screen(let screen):
-            return { screen.take($0) }
+            return { event in screen.take { $0.take(event) } }
         }
     }
 
@@ -91,16 +93,10 @@ final class RunOutput: Sendable {
                     ])))
     }
 
-    /// The device runs: numbers typed on the terminal go to whichever asked, and the keys of an app's life.
+    /// The device runs: numbers typed on the terminal go to it, and the keys of an app's life.
     func attach(_ emulator: Emulator<ContinuousClock>) {
         guard let keyboard else { return }
-        let all = attached.withLock { attached in
-            attached.append(emulator)
-            return attached
-        }
-        keyboard.onPasskey { number in
-            Task { for each in all where await each.enter(passkey: number) { break } }
-        }
+        keyboard.onPasskey { number in Task { _ = await emulator.enter(passkey: number) } }
         guard emulator.playsApps else { return }
         // Through one task, which keeps the keys in order.
         let (transitions, keys) = AsyncStream.makeStream(of: AppTransition.self)

@@ -86,17 +86,15 @@ final class RunPlayer: Sendable {
     }
 
     private func play(_ run: Run, on radio: any PeripheralRadio) async throws(RadioError) {
-        let gate = run.observer.map { EventGate($0) }
         let emulator = Emulator(
             run.devices, on: radio, clock: ContinuousClock(), stateDirectory: run.stateDirectory,
-            observer: gate.map { gate in { @Sendable event in gate.take(event) } })
+            observer: run.observer)
         let isOver = emulators.withLock { emulators in
             emulators?.append(emulator)
             return emulators == nil
         }
         if isOver { throw RadioError(.invalidState, "it was stopped while it started") }
         try await emulator.start { capabilities throws(RadioError) in
-            gate?.open()
             try Self.check(run.profiles, capabilities)
         }
         output.attach(emulator)
@@ -113,31 +111,5 @@ final class RunPlayer: Sendable {
                 throw RadioError(.unsupported, "\(capabilities.name) cannot play \(profile.file) as it is")
             }
         }
-    }
-}
-
-/// Keeps what a device tells until its radio is there: what it told on a radio that never was is nobody's news.
-private final class EventGate: Sendable {
-    private let observer: @Sendable (DeviceEvent) -> Void
-    private let waiting = Lock<[DeviceEvent]?>([])
-
-    init(_ observer: @escaping @Sendable (DeviceEvent) -> Void) {
-        self.observer = observer
-    }
-
-    func take(_ event: DeviceEvent) {
-        let isOpen = waiting.withLock { waiting in
-            waiting?.append(event)
-            return waiting == nil
-        }
-        if isOpen { observer(event) }
-    }
-
-    func open() {
-        let events = waiting.withLock { waiting in
-            defer { waiting = nil }
-            return waiting ?? []
-        }
-        for event in events { observer(event) }
     }
 }

@@ -2,7 +2,7 @@ import MynahEmulator
 import MynahSupport
 
 /// What the screen of a run shows, made of events alone.
-struct ScreenModel {
+struct ScreenModel: LiveModel {
     private struct Row {
         var name: String
         var reads = 0
@@ -146,7 +146,7 @@ struct ScreenModel {
             hasApps
                 ? "  f foreground  b background  s suspend  t terminate  q quit the app   Ctrl-C ends the phone"
                 : "  Ctrl-C ends it")
-        return lines.map { Self.cut($0, width) }
+        return lines.map { ScreenLine.cut($0, width) }
     }
 
     /// What stays on the terminal afterwards.
@@ -189,28 +189,5 @@ struct ScreenModel {
 
     private static func left(_ text: String, _ width: Int) -> String {
         String(repeating: " ", count: max(0, width - text.count)) + text
-    }
-
-    /// Cut to the terminal's width, escape sequences not counted.
-    private static func cut(_ line: String, _ width: Int) -> String {
-        var shown = 0
-        var isEscape = false
-        var result = ""
-        for character in line {
-            if isEscape {
-                result.append(character)
-                if character.isLetter { isEscape = false }
-                continue
-            }
-            if character == "\u{1B}" {
-                isEscape = true
-                result.append(character)
-                continue
-            }
-            guard shown < width else { continue }
-            result.append(character.isNewline ? " " : character)
-            shown += 1
-        }
-        return result
     }
 }

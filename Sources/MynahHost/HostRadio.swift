@@ -154,7 +154,9 @@ public actor HostRadio: PeripheralRadio {
         guard state != .stopped else { return }
         if state == .running {
             await stopScan()
-            await attempt { () throws(RadioError) in try await setAdvertising(false) }
+            if advertisement != nil {
+                await attempt { () throws(RadioError) in try await setAdvertising(false) }
+            }
             for handle in links.keys.sorted() {
                 await attempt { () throws(RadioError) in
                     try await self.end(handle, .remoteUserTerminatedConnection)

@@ -23,7 +23,7 @@ struct Program {
     /// Starts it on this bus or on none, with an output that the test keeps or on a terminal, and on an air that others share.
     init(
         _ arguments: [String], bus: String? = nil, output kept: OutputReader? = nil,
-        terminal: Terminal? = nil,
+        terminal: Terminal? = nil, input: Int32? = nil,
         air: TemporaryDirectory? = nil
     ) throws {
         self.air = try air ?? TemporaryDirectory()
@@ -33,6 +33,8 @@ struct Program {
         let descriptors: KeyValuePairs<Int32, Int32> =
             if let terminal {
                 [error.writer: 2, terminal.device: 0, terminal.device: 1]
+            } else if let input {
+                [error.writer: 2, input: 0, kept?.writer ?? output.writer: 1]
             } else {
                 [error.writer: 2, kept?.writer ?? output.writer: 1]
             }
@@ -49,6 +51,19 @@ struct Program {
     func end() async -> Result {
         let status = await child.end()
         return Result(status: status, output: await output.text(), error: await error.text())
+    }
+
+    /// The end of a pipe that holds this text and no more.
+    static func pipe(holding text: String) throws -> Int32 {
+        var ends: [Int32] = [-1, -1]
+        let isMade = Glibc.pipe(&ends) == 0
+        try #require(isMade)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let bytes = Array(text.utf8)
+        let isWritten = write(ends[1], bytes, bytes.count) == bytes.count
+        try #require(isWritten)
+        close(ends[1])
+        return ends[0]
     }
 
     /// Runs it to its end, without a bus.

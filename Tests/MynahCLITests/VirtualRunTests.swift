@@ -23,13 +23,6 @@ import Testing
         #expect(lines.last?.contains("advertising.stopped") == true)
     }
 
-    @Test func `an app is launched once, on the radio that is there`() async throws {
-        let result = try await play(["\(repository)/profiles/everything-app.yaml"])
-        let lines = result.output.split(separator: "\n")
-        #expect(lines.count { $0.contains("app.launched") } == 1)
-        #expect(lines.first?.contains("virtualRadio") == true)
-    }
-
     @Test func `a daemon without an adapter is a reason too`() async throws {
         let bus = try PrivateBus()
         let standIn = try await BlueZStandIn.start(on: bus.address, StandInConfiguration(adapters: []))

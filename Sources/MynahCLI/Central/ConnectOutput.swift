@@ -1,0 +1,47 @@
+import Mynah
+import MynahSupport
+
+/// Where `mynah connect` tells what happens: above the prompt, as lines, or as objects.
+final class ConnectOutput: Sendable {
+    private enum Kind: Sendable {
+        case prompt(LineTerminal)
+        case lines(EventOutput)
+        case objects(EventOutput)
+    }
+
+    private let kind: Kind
+
+    init(format: ScanFormat, terminal: LineTerminal?, interruption: Interruption) {
+        if let terminal, format == .text {
+            kind = .prompt(terminal)
+        } else {
+            let output = EventOutput { interruption.interrupt() }
+            kind = format == .json ? .objects(output) : .lines(output)
+        }
+    }
+
+    func tell(_ event: ConnectEvent) {
+        switch kind {
+        case .prompt(let terminal): terminal.print(event.text)
+        case .lines where event.name == "error": StandardError.print(event.text)
+        case .lines(let output): output.write(Array((event.text + "\n").utf8))
+        case .objects(let output): output.write(Array((event.json.text + "\n").utf8))
+        }
+    }
+
+    /// Why nothing can be written any more; nil: it can, or the reader has left.
+    var problem: String? {
+        switch kind {
+        case .lines(let output), .objects(let output): output.problem
+        case .prompt: nil
+        }
+    }
+
+    /// Returns when everything is written.
+    func end() {
+        switch kind {
+        case .prompt(let terminal): terminal.end()
+        case .lines(let output), .objects(let output): output.flush()
+        }
+    }
+}

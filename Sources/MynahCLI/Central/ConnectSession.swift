@@ -1,0 +1,173 @@
+import Mynah
+import MynahCore
+import MynahSupport
+
+/// Carries out what is asked of a device.
+struct ConnectSession: Sendable {
+    /// How a line ended.
+    enum Outcome {
+        case done
+        case failed
+        case quit
+    }
+
+    let manager: CentralManager
+    let peripheral: Peripheral
+    let sink: ConnectSink
+    let output: ConnectOutput
+    let timeout: Duration?
+
+    /// Connects, looks for everything and shows it.
+    func open() async throws(RequestError) {
+        do throws(RadioError) {
+            try await manager.connect(peripheral, timeout: timeout)
+        } catch {
+            throw .failed(error)
+        }
+        try await discover()
+    }
+
+    private func discover() async throws(RequestError) {
+        try await peripheral.exchangeMTU()
+        let services = try await peripheral.discoverAll()
+        sink.services = services
+        output.tell(.services(services))
+    }
+
+    /// Carries out a line.
+    func perform(_ line: String) async -> Outcome {
+        do throws(ConnectRequest.Problem) {
+            guard let request = try ConnectRequest.parse(line) else { return .done }
+            if request == .quit { return .quit }
+            do throws(RequestError) {
+                try await perform(request)
+            } catch {
+                output.tell(Self.event(of: error))
+                return .failed
+            }
+            return .done
+        } catch {
+            output.tell(.failed(error.message))
+            return .failed
+        }
+    }
+
+    static func event(of error: RequestError) -> ConnectEvent {
+        switch error {
+        case .refused(let code): .failed("the device answered \(code)", code)
+        case .failed(let error): .failed(error.description)
+        }
+    }
+
+    private func perform(_ request: ConnectRequest) async throws(RequestError) {
+        switch request {
+        case .services: try await discover()
+        case .read(let path):
+            let target = try await target(path)
+            let value: [UInt8]
+            switch target {
+            case .characteristic(let characteristic):
+                value = try await peripheral.readValue(for: characteristic)
+            case .descriptor(let descriptor, _): value = try await peripheral.readValue(for: descriptor)
+            }
+            output.tell(.value("read", target, value))
+        case .write(let path, let value, let withResponse):
+            try await write(value, to: try await target(path), withResponse: withResponse)
+        case .subscribe(let path): try await subscribe(true, path)
+        case .unsubscribe(let path): try await subscribe(false, path)
+        case .mtu: output.tell(.mtu(try await peripheral.exchangeMTU()))
+        case .rssi: output.tell(.rssi(try await peripheral.readRSSI()))
+        case .pair: try await peripheral.pair()
+        case .wait(let duration): try? await Task.sleep(for: duration)
+        case .connect:
+            if await !peripheral.isConnected { try await open() }
+        case .disconnect: await manager.cancelPeripheralConnection(peripheral)
+        case .help: output.tell(Self.help)
+        case .quit: break
+        }
+    }
+
+    private func write(
+        _ value: [UInt8], to target: AttributePath.Target, withResponse: Bool
+    ) async throws(RequestError) {
+        switch target {
+        case .characteristic(let characteristic):
+            let isTaken = try await peripheral.writeValue(
+                value, for: characteristic, type: withResponse ? .withResponse : .withoutResponse)
+            guard isTaken else { throw .failed(RadioError(.timedOut, "the radio has no room for it now")) }
+        case .descriptor(let descriptor, _):
+            try await peripheral.writeValue(value, for: descriptor)
+        }
+        output.tell(.value("written", target, value))
+    }
+
+    private func subscribe(_ isOn: Bool, _ path: AttributePath) async throws(RequestError) {
+        let target = try await target(path)
+        guard case .characteristic(let characteristic) = target else {
+            throw .failed(RadioError(.unknownAttribute, "\(path.text) is a descriptor, and sends nothing"))
+        }
+        try await peripheral.setNotifyValue(isOn, for: characteristic)
+        output.tell(
+            .done(
+                isOn ? "subscribed" : "unsubscribed", target,
+                isOn ? "is subscribed" : "is not subscribed any more"))
+    }
+
+    private func target(_ path: AttributePath) async throws(RequestError) -> AttributePath.Target {
+        guard await peripheral.isConnected else {
+            throw .failed(RadioError(.disconnected, "\(peripheral.address) is not connected"))
+        }
+        do throws(ConnectRequest.Problem) {
+            return try path.target(in: await peripheral.services)
+        } catch {
+            throw .failed(RadioError(.unknownAttribute, error.message))
+        }
+    }
+
+    private static var help: ConnectEvent {
+        let lines = ConnectRequest.usages.map { usage in
+            "  " + EventText.pad("\(usage.word) \(usage.arguments)", 20) + " \(usage.does)"
+        }
+        let notes = [
+            "",
+            "A UUID is 2A37, heart-rate-measurement, 180D/2A37, 2A37/2901 for a descriptor, or @12 for a handle.",
+            "A VALUE is hexadecimal, as 01 02 or 0102, or a text behind text:.",
+        ]
+        return ConnectEvent("help", text: (lines + notes).joined(separator: "\n"))
+    }
+
+    // MARK: - Completion
+
+    /// What the last word may become, as far as it is typed.
+    static func complete(_ before: String, _ services: [DiscoveredService]) -> [String] {
+        let words = before.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        guard let last = words.last else { return [] }
+        if words.count == 1 { return ConnectRequest.usages.map(\.word).filter { $0.hasPrefix(last) } }
+        guard words.count == 2, ConnectRequest.wordsWithAttribute.contains(words[0]) else { return [] }
+        let wanted = properties(of: words[0])
+        let fitting = services.flatMap(\.characteristics).filter {
+            wanted.isEmpty || !$0.properties.isDisjoint(with: wanted)
+        }
+        let texts = fitting.flatMap { characteristic in
+            [AssignedNumbers.name(of: characteristic.uuid), characteristic.uuid.shortest.description]
+                .compactMap { $0 }
+        }
+        let prefix = last.lowercased()
+        var found = texts.filter { $0.lowercased().hasPrefix(prefix) }
+        // Names alone, unless digits are being typed.
+        let named = found.filter { BluetoothUUID($0) == nil }
+        if last.isEmpty, !named.isEmpty {
+            found = fitting.map { AssignedNumbers.name(of: $0.uuid) ?? $0.uuid.shortest.description }
+        }
+        return Array(Set(found)).sorted()
+    }
+
+    private static func properties(of word: String) -> CharacteristicProperties {
+        switch word {
+        case "read": .read
+        case "write": .write
+        case "command": .writeWithoutResponse
+        default: [.notify, .indicate]
+        }
+    }
+}

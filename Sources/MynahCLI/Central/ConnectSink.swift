@@ -1,0 +1,134 @@
+import Mynah
+import MynahCore
+import MynahSupport
+
+/// Hears what happens on the phone's side of `mynah connect`.
+final class ConnectSink: CentralManagerSink {
+    private struct State {
+        var onDiscovery: (@Sendable (Discovery) -> Void)?
+        var output: ConnectOutput?
+        var services: [DiscoveredService] = []
+    }
+
+    private let state = Lock(State())
+    private let terminal: LineTerminal?
+    private let passkey: UInt32?
+
+    /// `terminal` is where questions of a pairing are asked; without one, `passkey` is the number that the device shows.
+    init(terminal: LineTerminal?, passkey: UInt32?) {
+        self.terminal = terminal
+        self.passkey = passkey
+    }
+
+    /// Nil: nothing is told any more.
+    func tells(_ output: ConnectOutput?) {
+        state.withLock { $0.output = output }
+    }
+
+    func onDiscovery(_ handler: (@Sendable (Discovery) -> Void)?) {
+        state.withLock { $0.onDiscovery = handler }
+    }
+
+    /// The services that the prompt completes.
+    var services: [DiscoveredService] {
+        get { state.withLock { $0.services } }
+        set { state.withLock { $0.services = newValue } }
+    }
+
+    func handle(_ event: CentralManagerEvent) -> RadioAnswer {
+        let (output, onDiscovery) = state.withLock { ($0.output, $0.onDiscovery) }
+        switch event {
+        case .discovered(let discovery): onDiscovery?(discovery)
+        case .connected(let peripheral):
+            output?.tell(.connected(peripheral, name: peripheral.assumeIsolated { $0.name }))
+        case .disconnected(_, let error): output?.tell(.disconnected(error))
+        case .mtuChanged(_, let mtu): output?.tell(.mtu(mtu))
+        case .valueUpdated(let update): tell(update, output)
+        case .servicesChanged(_, let range):
+            output?.tell(
+                ConnectEvent(
+                    "servicesChanged",
+                    [
+                        .init("start", .integer(Int(range.lowerBound))),
+                        .init("end", .integer(Int(range.upperBound))),
+                    ], text: "the device's services changed: \"services\" looks at them again"))
+        case .paired: output?.tell(ConnectEvent("paired", text: "paired"))
+        case .pairing(_, let step): return pair(step, output)
+        case .lost(let error): output?.tell(.failed(error.description))
+        case .warning(let warning): StandardError.print("warning: \(warning.message)")
+        case .stateChanged, .readyToWrite, .recovered, .missed: break
+        }
+        return .none
+    }
+
+    private func tell(_ update: ValueUpdate, _ output: ConnectOutput?) {
+        let name = update.delivery == .indication ? "indicated" : "notified"
+        guard let characteristic = update.characteristic else {
+            output?.tell(
+                ConnectEvent(
+                    name,
+                    [
+                        .init("handle", .integer(Int(update.handle))),
+                        .init("value", .string(Hex.encode(update.value))),
+                    ], text: "@\(update.handle)  \(Hex.encode(update.value))"))
+            return
+        }
+        output?.tell(.value(name, .characteristic(characteristic), update.value))
+    }
+
+    // MARK: - Pairing
+
+    private func pair(_ step: PairingStep, _ output: ConnectOutput?) -> RadioAnswer {
+        switch step {
+        case .display(let number):
+            output?.tell(Self.passkey("display", number, "type \(Self.digits(number)) on the device"))
+            return .none
+        case .agree: return .answer(.success([]))
+        case .compare(let number):
+            output?.tell(Self.passkey("compare", number, "the device shows \(Self.digits(number))?"))
+            guard let terminal else { return .answer(.success([])) }
+            return ask(terminal, "yes or no:") { line in
+                line.lowercased().hasPrefix("y") ? .success([]) : .failure(.insufficientAuthentication)
+            }
+        case .enter:
+            if let passkey { return .answer(.success(Self.bytes(passkey))) }
+            guard let terminal else {
+                output?.tell(.failed("the device shows a number: give it with --passkey"))
+                return .answer(.failure(.insufficientAuthentication))
+            }
+            return ask(terminal, "type the number that the device shows:") { line in
+                let digits = line.filter { $0 != " " }
+                guard let number = UInt32(digits), number <= 999_999 else {
+                    return .failure(.insufficientAuthentication)
+                }
+                return .success(Self.bytes(number))
+            }
+        }
+    }
+
+    private func ask(
+        _ terminal: LineTerminal, _ question: String,
+        _ read: @escaping @Sendable (String) -> PendingReply.Outcome
+    ) -> RadioAnswer {
+        let reply = PendingReply()
+        terminal.ask(question) { reply.answer(read($0)) }
+        return .later(reply.pending)
+    }
+
+    private static func passkey(_ step: String, _ number: UInt32, _ text: String) -> ConnectEvent {
+        ConnectEvent(
+            "pairing.passkey", [.init("step", .string(step)), .init("passkey", .string(digits(number)))],
+            text: text)
+    }
+
+    private static func digits(_ number: UInt32) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+    }
+
+    private static func bytes(_ number: UInt32) -> [UInt8] {
+        var writer = ByteWriter(capacity: 4)
+        writer.write(number)
+        return writer.bytes
+    }
+}

@@ -1,0 +1,153 @@
+import Dispatch
+import MynahSupport
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A prompt on a terminal, with what happens meanwhile above it.
+final class LineTerminal: Sendable {
+    private struct State {
+        var buffer = LineBuffer()
+        var prompt = ""
+        var isEnded = false
+        /// What was typed before there was a prompt.
+        var early: [UInt8] = []
+        /// A question that takes the next line.
+        var question: (@Sendable (String) -> Void)?
+        var complete: @Sendable (String) -> [String] = { _ in [] }
+    }
+
+    private let state = Lock(State())
+    private let keyboard: Keyboard
+    /// The lines that were entered.
+    let lines: AsyncStream<String>
+    private let continuation: AsyncStream<String>.Continuation
+
+    init(_ keyboard: Keyboard, interruption: Interruption) {
+        self.keyboard = keyboard
+        (lines, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1024))
+        interruption.beforeTheSecondEndsAll { keyboard.giveBack() }
+        keyboard.onInput { [weak self] in self?.take($0) }
+    }
+
+    /// Shows the prompt from now on; `complete` tells what the last word before the cursor may become.
+    func begin(prompt: String, complete: @escaping @Sendable (String) -> [String]) {
+        state.withLock { state in
+            state.prompt = PrintableText.of(prompt) + "> "
+            state.complete = complete
+            Self.draw(state)
+        }
+        let early = state.withLock { state in
+            defer { state.early = [] }
+            return state.early
+        }
+        if !early.isEmpty { take(early) }
+    }
+
+    /// Writes lines above the prompt.
+    func print(_ text: String) {
+        state.withLock { state in
+            guard !state.isEnded else { return }
+            Self.write("\r\u{1B}[K" + text + "\n")
+            Self.draw(state)
+        }
+    }
+
+    /// Asks for a line that is not a command.
+    func ask(_ question: String, _ answer: @escaping @Sendable (String) -> Void) {
+        state.withLock { $0.question = answer }
+        print(question)
+    }
+
+    /// Ends the lines, and gives the terminal its settings back.
+    func end() {
+        let wasEnded = state.withLock { state in
+            defer { state.isEnded = true }
+            if !state.isEnded { Self.write("\r\u{1B}[K") }
+            return state.isEnded
+        }
+        guard !wasEnded else { return }
+        continuation.finish()
+        keyboard.end()
+    }
+
+    /// Nobody waits for lines any more.
+    func finish() {
+        continuation.finish()
+    }
+
+    private func take(_ bytes: [UInt8]) {
+        let work: [@Sendable () -> Void] = state.withLock { state in
+            guard !state.isEnded else { return [] }
+            guard !state.prompt.isEmpty || state.question != nil else {
+                if state.early.count < 4096 { state.early += bytes }
+                return []
+            }
+            var work: [@Sendable () -> Void] = []
+            for byte in bytes {
+                switch state.buffer.take(byte) {
+                case nil, .changed: break
+                case .complete: Self.complete(&state)
+                case .ended:
+                    work.append { [continuation] in continuation.finish() }
+                case .entered(let line):
+                    Self.write("\r\u{1B}[K" + state.prompt + line + "\n")
+                    if let question = state.question {
+                        state.question = nil
+                        work.append { question(line) }
+                    } else {
+                        work.append { [continuation] in continuation.yield(line) }
+                    }
+                }
+            }
+            Self.draw(state)
+            return work
+        }
+        for each in work { each() }
+    }
+
+    private static func complete(_ state: inout State) {
+        let before = state.buffer.beforeCursor
+        let word = before.split(separator: " ", omittingEmptySubsequences: false).last.map(String.init) ?? ""
+        let candidates = state.complete(before)
+        guard let first = candidates.first else { return }
+        var common = first
+        for candidate in candidates { common = String(common.commonPrefix(with: candidate)) }
+        if candidates.count == 1 { common += " " }
+        guard common.count > word.count else {
+            if candidates.count > 1 {
+                write("\r\u{1B}[K" + candidates.joined(separator: "  ") + "\n")
+            }
+            return
+        }
+        state.buffer.insert(String(common.dropFirst(word.count)))
+    }
+
+    /// The prompt and the line, as much of it around the cursor as fits.
+    private static func draw(_ state: State) {
+        guard !state.isEnded, !state.prompt.isEmpty else { return }
+        var size = winsize()
+        let isKnown = ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        let room = max(8, (isKnown ? Int(size.ws_col) : 80) - state.prompt.count - 1)
+        let start = max(0, state.buffer.cursor - room)
+        let shown = state.buffer.characters[start...].prefix(room)
+        var text = "\r" + state.prompt + String(shown) + "\u{1B}[K"
+        let behind = shown.count - (state.buffer.cursor - start)
+        if behind > 0 { text += "\u{1B}[\(behind)D" }
+        write(text)
+    }
+
+    private static func write(_ text: String) {
+        Descriptor.write(Array(text.utf8), to: 1)
+    }
+}
+
+extension String {
+    fileprivate func commonPrefix(with other: String) -> Substring {
+        let count = zip(self, other).prefix { $0 == $1 }.count
+        return prefix(count)
+    }
+}

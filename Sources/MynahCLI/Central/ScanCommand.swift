@@ -1,0 +1,100 @@
+import ArgumentParser
+import Logging
+import Mynah
+import MynahCore
+import MynahHost
+import MynahProfiles
+import MynahSupport
+
+/// `mynah scan`.
+struct ScanCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scan",
+        abstract: "Shows the devices around, as a phone hears them.",
+        discussion: """
+            It asks each device for its scan response and runs until it is stopped. On a terminal it shows a table; into a pipe, \
+            or with --format json, each device when it is heard first and whenever it says something new.
+
+            An iPhone whose app is in the background names no services: it sets a bit for each in its overflow area. With \
+            --service such a phone is shown too where the service's bit is set.
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "virtual (the default: the air of this user's processes) or hci:TRANSPORT.", valueName: "radio"),
+        completion: RadioChoice.completion, transform: RadioChoice.parse)
+    var radio: RadioChoice = .auto
+
+    @Option(
+        help: ArgumentHelp(
+            "Only devices that advertise this service: a UUID or the SIG's name. Repeatable.",
+            valueName: "service"))
+    var service: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Only devices whose name or address has this in it, in either case.", valueName: "text"))
+    var filter: String?
+
+    @Flag(help: "Only listen: do not ask for scan responses.")
+    var passive = false
+
+    @Flag(help: "Tell each advertising event, not only what is new.")
+    var all = false
+
+    @Option(
+        help: "text (the default: a table on a terminal, lines into a pipe) or json (one object a line).",
+        completion: Choice.completion(of: ScanFormat.self), transform: Choice.parse)
+    var format: ScanFormat = .text
+
+    @Option(help: ArgumentHelp("Ends it after this time, as in 10s.", valueName: "duration"))
+    var timeout: String?
+
+    @Option(
+        help: "trace, debug, info, notice, warning (the default) or error; written to standard error.",
+        completion: Choice.completion(of: LogLevel.self), transform: Choice.parse)
+    var logLevel: LogLevel = .warning
+
+    func run() async throws {
+        let services = try service.map { try CentralOptions.service($0, of: Self.self) }
+        let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
+        let maker = try CentralOptions.radios(radio, of: Self.self)
+        CentralOptions.log(logLevel)
+        let interruption = Interruption()
+        let radio: HostRadio
+        do throws(RadioError) {
+            radio = try maker.host()
+        } catch {
+            StandardError.print("error: \(error)")
+            throw Exit.problems
+        }
+        let output = ScanOutput(
+            format: format, model: ScanModel(title: "mynah scan", known: services, wanted: filter),
+            tellsAll: all, interruption: interruption,
+            whenLost: { StandardError.print("warning: \($0); it is looked for") })
+        let manager = CentralManager(radio: radio, sink: output)
+        let failure = await CentralOptions.play(manager, until: interruption) { () throws(RadioError) in
+            try await scan(manager, services)
+            guard let timeout else { return }
+            Task {
+                guard (try? await Task.sleep(for: timeout)) != nil else { return }
+                interruption.interrupt()
+            }
+        }
+        output.end()
+        if let problem = output.problem {
+            StandardError.print("error: devices cannot be written to standard output: \(problem)")
+            throw Exit.problems
+        }
+        if let failure {
+            StandardError.print("error: \(failure)")
+            throw Exit.problems
+        }
+    }
+
+    private func scan(_ manager: CentralManager, _ services: [BluetoothUUID]) async throws(RadioError) {
+        try await manager.scanForPeripherals(
+            withServices: services.isEmpty ? nil : services,
+            options: ScanOptions(isActive: !passive, allowsDuplicates: true))
+    }
+}

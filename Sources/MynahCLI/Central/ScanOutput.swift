@@ -1,0 +1,104 @@
+import Mynah
+import MynahCore
+import MynahEmulator
+import MynahSupport
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// How what was heard is told.
+enum ScanFormat: String, CaseIterable {
+    case text
+    case json
+}
+
+/// Where a scan's devices go: a table, lines or objects.
+final class ScanOutput: CentralManagerSink {
+    private enum Kind: Sendable {
+        case screen(LiveScreen<ScanModel>)
+        case lines(EventOutput, Lock<ScanModel>)
+        case objects(EventOutput, Lock<ScanModel>)
+    }
+
+    private let kind: Kind
+    private let tellsAll: Bool
+    private let whenLost: @Sendable (RadioError) -> Void
+
+    /// `tellsAll`: each advertising event is told, not only what is new.
+    init(
+        format: ScanFormat, model: ScanModel, tellsAll: Bool, interruption: Interruption,
+        whenLost: @escaping @Sendable (RadioError) -> Void
+    ) {
+        self.tellsAll = tellsAll
+        self.whenLost = whenLost
+        if format == .json {
+            kind = .objects(EventOutput { interruption.interrupt() }, Lock(model))
+        } else if isatty(1) == 1, !tellsAll, let keyboard = Keyboard() {
+            let screen = LiveScreen(model, keyboard: keyboard)
+            interruption.beforeTheSecondEndsAll { screen.giveTerminalBack() }
+            kind = .screen(screen)
+        } else {
+            kind = .lines(EventOutput { interruption.interrupt() }, Lock(model))
+        }
+    }
+
+    func handle(_ event: CentralManagerEvent) -> RadioAnswer {
+        switch event {
+        case .discovered(let discovery): take(discovery)
+        case .lost(let error): whenLost(error)
+        case .warning(let warning): StandardError.print("warning: \(warning.message)")
+        default: break
+        }
+        return .none
+    }
+
+    private func take(_ discovery: Discovery) {
+        let time = WallTime.now()
+        switch kind {
+        case .screen(let screen):
+            screen.take { model in
+                _ = model.take(discovery, at: time)
+            }
+        case .lines(let output, let model):
+            guard let text = heard(discovery, time, model, { $0.text(of: $1) }) else { return }
+            output.write(Array((text + "\n").utf8))
+        case .objects(let output, let model):
+            let members = heard(discovery, time, model) { $1.members }
+            guard let members else { return }
+            let object = JSON.object([.init("time", .string(time.rfc3339))] + members)
+            output.write(Array((object.text + "\n").utf8))
+        }
+    }
+
+    private func heard<Told: Sendable>(
+        _ discovery: Discovery, _ time: WallTime, _ model: Lock<ScanModel>,
+        _ tell: (ScanModel, HeardDevice) -> Told
+    ) -> Told? {
+        model.withLock { model in
+            let new = model.take(discovery, at: time)
+            guard let device = tellsAll ? model.devices[discovery.peripheral.address] : new,
+                model.isWanted(device)
+            else { return nil }
+            return tell(model, device)
+        }
+    }
+
+    /// Why nothing can be written any more; nil: it can, or the reader has left.
+    var problem: String? {
+        switch kind {
+        case .lines(let output, _), .objects(let output, _): output.problem
+        case .screen: nil
+        }
+    }
+
+    /// Leaves the terminal as it was, or returns when everything is written.
+    func end() {
+        switch kind {
+        case .screen(let screen): screen.end()
+        case .lines(let output, _), .objects(let output, _): output.flush()
+        }
+    }
+}

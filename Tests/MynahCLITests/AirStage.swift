@@ -1,0 +1,34 @@
+import Glibc
+import MynahTestSupport
+import Testing
+
+/// A device that plays on an air of its own, and phones beside it.
+final class AirStage {
+    let air: TemporaryDirectory
+    let devices: [Program]
+
+    static let heartRate = "\(repository)/profiles/heart-rate.yaml"
+
+    init(_ profiles: [String] = [AirStage.heartRate], _ options: [String] = []) async throws {
+        let air = try TemporaryDirectory()
+        self.air = air
+        devices = try profiles.map {
+            try Program(["run", "--events", "json", "--radio", "virtual"] + options + [$0], air: air)
+        }
+        for device in devices { try #require(await device.output.line(containing: "\"ready\"") != nil) }
+    }
+
+    func phone(
+        _ arguments: [String], terminal: Terminal? = nil, input: Int32? = nil
+    ) throws -> Program {
+        try Program(arguments, terminal: terminal, input: input, air: air)
+    }
+
+    /// Ends the devices as a user does.
+    func end() async {
+        for device in devices {
+            device.child.send(SIGINT)
+            #expect(await device.child.end() == .exited(0))
+        }
+    }
+}

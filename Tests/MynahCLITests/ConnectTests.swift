@@ -1,0 +1,145 @@
+import Glibc
+import MynahTestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct ConnectTests {
+    @Test func `a device is found by its name, shown, read, written and subscribed`() async throws {
+        let stage = try await AirStage()
+        let phone = try stage.phone(
+            ["connect", "Mynah HRM"]
+                + [
+                    "read body-sensor-location", "read 180D/2A38", "write heart-rate-control-point 01", "mtu",
+                    "rssi",
+                    "subscribe 2A37", "wait 1 min",
+                ].flatMap { ["--command", $0] })
+        // A value that came by itself has a time before it.
+        #expect(await phone.output.line { $0.contains("  heart-rate-measurement  00") } != nil)
+        phone.child.send(SIGINT)
+        let result = await phone.end()
+        #expect(result.status == .exited(0))
+        for line in [
+            "(Mynah HRM)\n", "MTU 517: 514 bytes of a value in one packet\n", "180D Heart Rate\n",
+            "  2A38 Body Sensor Location                       @",
+            "    2902 Client Characteristic Configuration      @", "\nbody-sensor-location  01\n",
+            "\nheart-rate-control-point is written\n", "\n-40 dBm\n",
+            "\nheart-rate-measurement is subscribed\n",
+        ] { #expect(result.output.contains(line)) }
+        #expect(result.error == "")
+        let device = stage.devices[0].output
+        #expect(await device.line(containing: "\"event\":\"write\"") != nil)
+        #expect(await device.line(containing: "\"event\":\"central.disconnected\"") != nil)
+        await stage.end()
+    }
+
+    @Test func `commands come from a pipe, and objects go out`() async throws {
+        let stage = try await AirStage()
+        let input = try Program.pipe(
+            holding: "# what is it\nread 2A00\n\nread 2A19\nread device-name/2A01\n")
+        let result = try await stage.phone(["connect", "mynah", "--format", "json"], input: input).end()
+        #expect(result.status == .exited(1))
+        let lines = result.output.split(separator: "\n").map(String.init)
+        let events = try lines.map { try json($0)["event"] as? String }
+        #expect(events == ["connected", "mtu", "services", "read", "read", "error"])
+        let read = try json(
+            try #require(
+                lines.first { $0.contains("\"read\"") && $0.contains("2A00") && !$0.contains("services") }))
+        #expect(read["service"] as? String == "1800")
+        #expect(read["value"] as? String == "4D796E61682048524D")
+        let services = try json(try #require(lines.first { $0.contains("\"services\"") }))["services"]
+        #expect(
+            (services as? [[String: Any]])?.compactMap { $0["uuid"] as? String } == [
+                "1800", "1801", "180D", "180F",
+            ])
+        await stage.end()
+    }
+
+    @Test func `the first command that fails ends it, with what the device answered`() async throws {
+        let stage = try await AirStage()
+        let result = try await stage.phone(
+            ["connect", "Mynah HRM", "--command", "read 2A39", "--command", "read 2A38"]
+        ).end()
+        #expect(result.status == .exited(1))
+        #expect(result.error == "error: the device answered 0x02 (read not permitted)\n")
+        #expect(!result.output.contains("body-sensor-location  01"))
+        await stage.end()
+    }
+
+    @Test func `a device that nobody hears, and one of two of a name, are told with those that were heard`()
+        async throws
+    {
+        let stage = try await AirStage([AirStage.heartRate, AirStage.heartRate])
+        let nobody = try await stage.phone(["connect", "nobody", "--timeout", "500 ms"]).end()
+        #expect(nobody.status == .exited(1))
+        #expect(nobody.error.hasPrefix("error: no device \"nobody\" was heard; these were: "))
+        #expect(nobody.error.contains("(Mynah HRM), "))
+        let two = try await stage.phone(["connect", "Mynah"]).end()
+        #expect(two.status == .exited(1))
+        #expect(two.error.hasPrefix("error: 2 devices are called \"Mynah\": "))
+        // Each of them by its address.
+        let words: [Substring] = two.error.split(separator: " ")
+        let address = try #require(words.first { $0.count == 17 })
+        let one = try await stage.phone(["connect", String(address), "--command", "read 2A38"]).end()
+        #expect(one.status == .exited(0))
+        #expect(one.output.split(separator: "\n").first == "connected to \(address) (Mynah HRM)")
+        await stage.end()
+    }
+
+    @Test func `a prompt takes commands and completes them, with what comes above it`() async throws {
+        let stage = try await AirStage()
+        let terminal = try Terminal()
+        let phone = try stage.phone(["connect", "mynah"], terminal: terminal)
+        // The prompt itself has no end of a line.
+        #expect(await terminal.output.line(containing: "180F Battery") != nil)
+        terminal.type("rea\tbody\t\n")
+        #expect(await terminal.output.line(containing: "read body-sensor-location ") != nil)
+        #expect(await terminal.output.line(containing: "body-sensor-location  01") != nil)
+        terminal.type("nonsense\u{7F}\u{1B}[D\n")
+        #expect(await terminal.output.line(containing: "there is no command \"nonsens\"") != nil)
+        terminal.type("sub\the\t\n")
+        #expect(await terminal.output.line(containing: "heart-rate-measurement is subscribed") != nil)
+        #expect(await terminal.output.line(containing: "  heart-rate-measurement  00") != nil)
+        terminal.type("write hea\t\t 01\u{01}\u{05}\n")
+        #expect(await terminal.output.line(containing: "heart-rate-control-point is written") != nil)
+        terminal.type("disconnect\n")
+        #expect(await terminal.output.line(containing: "disconnected") != nil)
+        terminal.type("read 2A38\n")
+        #expect(await terminal.output.line(containing: "is not connected") != nil)
+        terminal.type("connect\n\u{1B}[A")
+        #expect(await stage.devices[0].output.line(containing: "central.disconnected") != nil)
+        terminal.type("\u{15}help\n")
+        #expect(await terminal.output.line(containing: "ends the link and the program") != nil)
+        terminal.type("\u{04}")
+        #expect(await phone.child.end() == .exited(0))
+        #expect(terminal.isAsUsual)
+        await stage.end()
+    }
+
+    @Test func `a device that goes is told at the prompt, and ends a script`() async throws {
+        let stage = try await AirStage()
+        let phone = try stage.phone(
+            ["connect", "Mynah HRM", "--command", "wait 1500 ms", "--command", "read 2A38"])
+        #expect(await phone.output.line(containing: "180F Battery") != nil)
+        await stage.end()
+        let result = await phone.end()
+        #expect(result.status == .exited(1))
+        #expect(result.output.contains("disconnected: the peripheral ended the link"))
+        #expect(result.error.contains("is not connected"))
+    }
+
+    @Test(arguments: [
+        (["mynah", "--command", "raed 2A37"], "did you mean \"read\""),
+        (["mynah", "--command", "write 2A39"], "wants a value"),
+        (["mynah", "--command", "read hart-rate-measurement"], "did you mean"),
+        (["mynah", "--command", "wait long"], "long"),
+        (["mynah", "--command", "write 2A39 0"], "is no hexadecimal"),
+        (["mynah", "--command", "read 2A37 2A38"], "is too much"),
+        (["mynah", "--radio", "bluez"], "bluetoothd"),
+        (["mynah", "--passkey", "1000000"], "more than six digits"), ([], "device"),
+    ])
+    func `wrong usage is told before anything is looked for`(arguments: [String], words: String) async throws
+    {
+        let result = try await Program(["connect"] + arguments).end()
+        #expect(result.status == .exited(64))
+        #expect(result.error.contains(words))
+    }
+}

@@ -1,0 +1,109 @@
+import Glibc
+import MynahTestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct ScanTests {
+    @Test func `a device is told as soon as it is heard, as an object`() async throws {
+        let stage = try await AirStage()
+        let scan = try stage.phone(["scan", "--format", "json"])
+        let line = try #require(await scan.output.line(containing: "Mynah HRM"))
+        scan.child.send(SIGINT)
+        #expect(await scan.child.end() == .exited(0))
+        let object = try json(line)
+        #expect(object["name"] as? String == "Mynah HRM")
+        #expect(object["services"] as? [String] == ["180D", "180F"])
+        #expect(object["connectable"] as? Bool == true)
+        #expect(object["flags"] as? Int == 6)
+        #expect(object["rssi"] as? Int == -40)
+        #expect(object["data"] as? String == "02010605030D180F180A094D796E61682048524D")
+        #expect((object["time"] as? String)?.hasSuffix("Z") == true)
+        #expect(await scan.error.text() == "")
+        await stage.end()
+    }
+
+    @Test func `each advertisement is told with --all, and how far they are apart`() async throws {
+        let stage = try await AirStage()
+        let scan = try stage.phone(["scan", "--format", "json", "--all"])
+        let line = try #require(await scan.output.line(containing: "intervalMilliseconds"))
+        let interval = try #require(try json(line)["intervalMilliseconds"] as? Double)
+        #expect(interval > 0)
+        scan.child.send(SIGTERM)
+        #expect(await scan.child.end() == .exited(0))
+        await stage.end()
+    }
+
+    @Test func `only what is looked for is told, and a time ends it`() async throws {
+        let stage = try await AirStage([AirStage.heartRate, "\(repository)/profiles/health-thermometer.yaml"])
+        let by: [[String]] = [["--service", "heart-rate"], ["--service", "180D"], ["--filter", "hrm"]]
+        for options in by {
+            let scan = try stage.phone(["scan"] + options)
+            let line = try #require(await scan.output.line { !$0.isEmpty })
+            #expect(line.contains("Mynah HRM"))
+            #expect(line.contains("heart-rate, battery"))
+            scan.child.send(SIGINT)
+            #expect(await scan.child.end() == .exited(0))
+            #expect(await !scan.output.text().contains("hermometer"))
+        }
+        let result = try await stage.phone(["scan", "--filter", "nobody", "--timeout", "300 ms"]).end()
+        #expect(result.status == .exited(0))
+        #expect(result.output == "")
+        await stage.end()
+    }
+
+    @Test func `an app in the background is known by its overflow area, to an active scan`() async throws {
+        let profile = try ProfileFile(
+            """
+            mynah: 1
+            name: App
+            app: {backgroundModes: [bluetooth-peripheral], state: background}
+            advertising: {localName: App, serviceUUIDs: [180D]}
+            services: [{uuid: 180D, characteristics: [{uuid: 2A38, properties: [read], value: {hex: 01}}]}]
+            """)
+        let stage = try await AirStage([profile.path])
+        let scan = try stage.phone(["scan", "--service", "180D"])
+        let line = try #require(await scan.output.line(containing: "overflow"))
+        #expect(line.contains("Apple's overflow area: heart-rate (bit "))
+        scan.child.send(SIGINT)
+        #expect(await scan.child.end() == .exited(0))
+        // The area of this version stands in the scan response, which nobody asks for.
+        let passive = try await stage.phone(["scan", "--passive", "--service", "180D", "--timeout", "500 ms"])
+            .end()
+        #expect(passive.output == "")
+        await stage.end()
+    }
+
+    @Test func `a terminal shows a table, in which a name does nothing to it, and is given back`()
+        async throws
+    {
+        let profile = try ProfileFile(
+            """
+            mynah: 1
+            name: Evil
+            advertising: {localName: "e]0;vil\\u202Ename"}
+            services: [{uuid: 180D}]
+            """)
+        let stage = try await AirStage([profile.path])
+        let terminal = try Terminal()
+        let scan = try stage.phone(["scan"], terminal: terminal)
+        let line = try #require(await terminal.output.line(containing: "vil"))
+        #expect(line.contains("e]0;vil\u{FFFD}name"))
+        #expect(await terminal.output.line(containing: "interval  heard") != nil)
+        scan.child.send(SIGINT)
+        #expect(await scan.child.end() == .exited(0))
+        #expect(terminal.isAsUsual)
+        await stage.end()
+    }
+
+    @Test(arguments: [
+        (["--service", "hart-rate"], "did you mean \"heart-rate\""),
+        (["--timeout", "soon"], "--timeout soon"),
+        (["--radio", "bluez"], "does not go through bluetoothd"), (["--radio", "hci:nowhere"], "hci"),
+        (["--format", "yaml"], "it is one of text, json"),
+    ])
+    func `wrong usage is told, and nothing is scanned`(arguments: [String], words: String) async throws {
+        let result = try await Program(["scan"] + arguments).end()
+        #expect(result.status == .exited(64))
+        #expect(result.error.contains(words))
+        #expect(result.output == "")
+    }
+}
