@@ -1,9 +1,11 @@
 # make run plays a heart-rate monitor; make test runs every test. Both install what they need and do no work twice.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.PHONY: run test lab lab-all bench format build lint unit
+.PHONY: run demo test lab lab-all bench format build lint unit
 
 PROFILE ?= profiles/heart-rate.yaml
+# What the demo's phone connects to.
+DEVICE ?= Mynah HRM
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 # Release and debug have a folder each, so that neither makes the other build again.
@@ -30,6 +32,16 @@ ifeq ($(HAS_ADAPTER),)
 	@echo "    $(MYNAH) connect 'Mynah HRM'"
 endif
 	@exec $(MYNAH) run $(PROFILE)
+
+# The device and a phone beside it in one terminal, on an air of their own.
+demo: build
+	@air=$$(mktemp -d); export MYNAH_AIR=$$air; \
+	$(MYNAH) run --radio virtual $(PROFILE) </dev/null > >(sed -u 's/^/device  | /') & device=$$!; \
+	trap 'kill -INT $$device 2>/dev/null || true; wait; rm -rf "$$air"' EXIT; \
+	$(MYNAH) scan --timeout 1s </dev/null | sed -u 's/^/phone   | /'; \
+	printf '%s\n' 'read body-sensor-location' 'subscribe heart-rate-measurement' 'wait 5 s' \
+	    'write heart-rate-control-point 01' 'unsubscribe heart-rate-measurement' | \
+	$(MYNAH) connect "$(DEVICE)" | sed -u 's/^/phone   | /'
 
 build:
 	@command -v swift >/dev/null || { echo "Swift 6.2 or later is missing: see swift.org/install"; exit 1; }
