@@ -24,7 +24,9 @@ final class Keyboard: Sendable {
     private let saved: termios
 
     /// Nil: standard input is no terminal, or one that another job has now.
-    init?(queue: DispatchQueue = DispatchQueue(label: "mynah.keys")) {
+    ///
+    /// `isForLines`: nothing is read before `onInput` is called, so that nothing which was typed early is lost.
+    init?(queue: DispatchQueue = DispatchQueue(label: "mynah.keys"), isForLines: Bool = false) {
         guard isatty(0) == 1 else { return nil }
         // A job in the background would be stopped for touching the terminal.
         let owner = tcgetpgrp(0)
@@ -37,7 +39,7 @@ final class Keyboard: Sendable {
         tcsetattr(0, TCSANOW, &settings)
         keys = DispatchSource.makeReadSource(fileDescriptor: 0, queue: queue)
         keys.setEventHandler { [weak self] in self?.read() }
-        keys.activate()
+        if !isForLines { keys.activate() }
     }
 
     /// The digits that were typed and not yet entered.
@@ -61,6 +63,7 @@ final class Keyboard: Sendable {
     /// Hears everything that is typed, as it is, instead of keys.
     func onInput(_ handler: @escaping @Sendable ([UInt8]) -> Void) {
         state.withLock { $0.onInput = handler }
+        keys.activate()
     }
 
     /// Reads no more, and gives the terminal its settings back.

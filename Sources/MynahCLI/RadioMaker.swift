@@ -20,8 +20,9 @@ final class RadioMaker: Sendable {
     private let stateDirectory: String?
     private let air = Lock<SharedAir?>(nil)
 
-    /// `adapters` names BlueZ's, in order; `notificationRate` and `namesSubscribers` are BlueZ's too. Our own host keeps its bonds in
-    /// `stateDirectory`, which is held already.
+    /// As it is chosen: `adapters` names BlueZ's, in order, and `notificationRate` and `namesSubscribers` are for BlueZ too.
+    ///
+    /// Our own host keeps its bonds in `stateDirectory`, which is held already.
     init(
         _ choice: RadioChoice, adapters: [String] = [], notificationRate: Int? = nil,
         namesSubscribers: Bool = false, stateDirectory: String? = nil

@@ -126,6 +126,58 @@ import Testing
         #expect(result.error.contains("is not connected"))
     }
 
+    private static let lock = """
+        mynah: 1
+        name: Lock
+        device: {name: Lock}
+        security: {io: displayOnly}
+        advertising: {}
+        services:
+          - uuid: 180F
+            characteristics:
+              - {uuid: 2A19, properties: [read], permissions: {read: authenticated}, value: {hex: 64}}
+        """
+
+    @Test func `a number that the device shows is typed at the prompt, and what is protected is read`()
+        async throws
+    {
+        let profile = try ProfileFile(Self.lock)
+        let stage = try await AirStage([profile.path])
+        let terminal = try Terminal()
+        let phone = try stage.phone(["connect", "lock"], terminal: terminal)
+        terminal.type("read 2A19\n")
+        let shown = try #require(await stage.devices[0].output.line(containing: "pairing.passkey"))
+        #expect(await terminal.output.line(containing: "type the number that the device shows") != nil)
+        terminal.type(try #require(try json(shown)["passkey"] as? String) + "\n")
+        #expect(await terminal.output.line(containing: "battery-level  64") != nil)
+        #expect(await terminal.output.line(containing: "paired") != nil)
+        terminal.type("quit\n")
+        #expect(await phone.child.end() == .exited(0))
+        await stage.end()
+    }
+
+    @Test func `a script pairs when the device wants it, without a number`() async throws {
+        let profile = try ProfileFile(
+            Self.lock.replacing("displayOnly", with: "noInputNoOutput").replacing(
+                "authenticated", with: "encrypted"))
+        let stage = try await AirStage([profile.path])
+        let result = try await stage.phone(["connect", "lock", "--command", "read 2A19"]).end()
+        #expect(result.status == .exited(0))
+        #expect(result.output.contains("paired\nbattery-level  64\n"))
+        #expect(result.error == "")
+        await stage.end()
+    }
+
+    @Test func `a number that nobody can type is told, and what is protected stays so`() async throws {
+        let profile = try ProfileFile(Self.lock)
+        let stage = try await AirStage([profile.path])
+        let result = try await stage.phone(["connect", "lock", "--command", "read 2A19"]).end()
+        #expect(result.status == .exited(1))
+        #expect(result.error.hasPrefix("error: "))
+        #expect(!result.output.contains("battery-level  64"))
+        await stage.end()
+    }
+
     @Test(arguments: [
         (["mynah", "--command", "raed 2A37"], "did you mean \"read\""),
         (["mynah", "--command", "write 2A39"], "wants a value"),

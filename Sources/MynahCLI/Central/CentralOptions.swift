@@ -28,13 +28,15 @@ enum CentralOptions {
     }
 
     /// bluetoothd is asked by peripherals alone, as yet.
-    static func radios(_ choice: RadioChoice, of command: any ParsableCommand.Type) throws -> RadioMaker {
+    static func radios(
+        _ choice: RadioChoice, stateDirectory: String? = nil, of command: any ParsableCommand.Type
+    ) throws -> RadioMaker {
         guard choice != .bluez else {
             throw Exit.wrongUsage(
                 "the phone's side does not go through bluetoothd: take --radio virtual or --radio hci:TRANSPORT",
                 of: command)
         }
-        return RadioMaker(choice == .auto ? .virtual : choice)
+        return RadioMaker(choice == .auto ? .virtual : choice, stateDirectory: stateDirectory)
     }
 
     static func log(_ level: LogLevel) {

@@ -50,6 +50,11 @@ struct ConnectCommand: AsyncParsableCommand {
             "How long the device is looked for, and waited for. Default: 10s.", valueName: "duration"))
     var timeout: String = "10s"
 
+    @Option(
+        help: "The directory that keeps the keys of pairings, for the next time. Default: they are forgotten."
+    )
+    var stateDir: String?
+
     @Option(help: "The number that the device shows while pairing, where no prompt can ask for it.")
     var passkey: UInt32?
 
@@ -60,7 +65,7 @@ struct ConnectCommand: AsyncParsableCommand {
 
     func run() async throws {
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
-        let maker = try CentralOptions.radios(radio, of: Self.self)
+        let maker = try CentralOptions.radios(radio, stateDirectory: stateDir, of: Self.self)
         if let passkey, passkey > 999_999 {
             throw Exit.wrongUsage("--passkey \(passkey) has more than six digits", of: Self.self)
         }
@@ -74,7 +79,10 @@ struct ConnectCommand: AsyncParsableCommand {
         CentralOptions.log(logLevel)
         let interruption = Interruption()
         let radio: HostRadio
+        // Held for as long as this runs: no other may write into it.
+        let held: StateDirectory?
         do throws(RadioError) {
+            held = try stateDir.map { path throws(RadioError) in try StateDirectory(path: path) }
             radio = try maker.host()
         } catch {
             StandardError.print("error: \(error)")
@@ -82,7 +90,7 @@ struct ConnectCommand: AsyncParsableCommand {
         }
         let terminal =
             commands.isEmpty && format == .text && isatty(1) == 1
-            ? Keyboard().map { LineTerminal($0, interruption: interruption) } : nil
+            ? Keyboard(isForLines: true).map { LineTerminal($0, interruption: interruption) } : nil
         let input = ConnectInput(commands: commands, terminal: terminal)
         let sink = ConnectSink(terminal: terminal, passkey: passkey)
         let output = ConnectOutput(format: format, terminal: terminal, interruption: interruption)
@@ -104,6 +112,7 @@ struct ConnectCommand: AsyncParsableCommand {
                 isFailed.withLock { $0 = !isGood && !interruption.isInterrupted }
                 interruption.interrupt()
             })
+        withExtendedLifetime(held) {}
         output.end()
         terminal?.end()
         if let problem = output.problem {

@@ -35,16 +35,13 @@ final class LineTerminal: Sendable {
 
     /// Shows the prompt from now on; `complete` tells what the last word before the cursor may become.
     func begin(prompt: String, complete: @escaping @Sendable (String) -> [String]) {
-        state.withLock { state in
+        let work = state.withLock { state in
             state.prompt = PrintableText.of(prompt) + "> "
             state.complete = complete
-            Self.draw(state)
-        }
-        let early = state.withLock { state in
             defer { state.early = [] }
-            return state.early
+            return take(state.early, &state)
         }
-        if !early.isEmpty { take(early) }
+        for each in work { each() }
     }
 
     /// Writes lines above the prompt.
@@ -86,27 +83,31 @@ final class LineTerminal: Sendable {
                 if state.early.count < 4096 { state.early += bytes }
                 return []
             }
-            var work: [@Sendable () -> Void] = []
-            for byte in bytes {
-                switch state.buffer.take(byte) {
-                case nil, .changed: break
-                case .complete: Self.complete(&state)
-                case .ended:
-                    work.append { [continuation] in continuation.finish() }
-                case .entered(let line):
-                    Self.write("\r\u{1B}[K" + state.prompt + line + "\n")
-                    if let question = state.question {
-                        state.question = nil
-                        work.append { question(line) }
-                    } else {
-                        work.append { [continuation] in continuation.yield(line) }
-                    }
-                }
-            }
-            Self.draw(state)
-            return work
+            return take(bytes, &state)
         }
         for each in work { each() }
+    }
+
+    /// What is to be done outside the lock.
+    private func take(_ bytes: [UInt8], _ state: inout State) -> [@Sendable () -> Void] {
+        var work: [@Sendable () -> Void] = []
+        for byte in bytes {
+            switch state.buffer.take(byte) {
+            case nil, .changed: break
+            case .complete: Self.complete(&state)
+            case .ended: work.append { [continuation] in continuation.finish() }
+            case .entered(let line):
+                Self.write("\r\u{1B}[K" + state.prompt + line + "\n")
+                if let question = state.question {
+                    state.question = nil
+                    work.append { question(line) }
+                } else {
+                    work.append { [continuation] in continuation.yield(line) }
+                }
+            }
+        }
+        Self.draw(state)
+        return work
     }
 
     private static func complete(_ state: inout State) {
