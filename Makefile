@@ -1,7 +1,7 @@
 # make run plays a heart-rate monitor; make test runs every test. Both install what they need and do no work twice.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.PHONY: run demo test lab lab-all bench format build lint unit
+.PHONY: run demo test interop lab lab-all bench format build lint unit
 
 PROFILE ?= profiles/heart-rate.yaml
 # What the demo's phone connects to.
@@ -58,10 +58,15 @@ unit:
 	    timeout 900 swift test $(DEBUG) --skip-build --disable-xctest
 
 test: PACKAGES := $(TEST_PACKAGES)
-test: lint unit build
+test: lint unit interop build
 	@Tests/Lab/lab here --mynah $(MYNAH)
 	@Tests/Lab/lab bookworm --mynah $(MYNAH)
 	@Tests/Lab/lab bookworm --mynah $(MYNAH) --radio hci:user:0
+
+interop:
+	@.ci/need $(TEST_PACKAGES)
+	@.ci/quietly "Building our side for the stacks that are not ours" swift build $(DEBUG) --product mynah-interop
+	@Tests/Interop/interop --helper .build/debug/mynah-interop
 
 lab: PACKAGES := $(TEST_PACKAGES)
 lab: build

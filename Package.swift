@@ -93,6 +93,9 @@ let package = Package(
             name: "mynah-bench-hci",
             dependencies: ["MynahHost", "MynahHCI", "MynahCore", "MynahSupport", "MynahTestSupport"],
             path: "Tests/Bench/hci"),
+        .executableTarget(
+            name: "mynah-interop", dependencies: ["MynahHost", "MynahHCI", "MynahCore", "MynahSupport"],
+            path: "Tests/Interop/helper"),
         .target(
             name: "MynahTestSupport", dependencies: ["MynahCore", "MynahHCI", "MynahSupport"],
             path: "Tests/TestSupport"),

@@ -1,0 +1,113 @@
+import MynahCore
+import MynahHCI
+import MynahHost
+import MynahSupport
+
+/// A device with one value of each kind.
+struct Device {
+    /// How it is to be.
+    struct Choices {
+        var io = IOCapability.noInputNoOutput
+        var isSecure = true
+
+        init(_ words: [String]) {
+            for word in words {
+                if let io = IOCapability(rawValue: word) { self.io = io }
+                if word == "legacy" { isSecure = false }
+            }
+        }
+    }
+
+    let radio: HostRadio
+    private let attributes: Attributes
+
+    init(_ transport: any HCITransport, _ choices: Choices) async throws {
+        var options = HostRadio.Options()
+        options.hasSecureConnections = choices.isSecure
+        radio = HostRadio(transport: transport, options: options)
+        attributes = Attributes()
+        _ = try await radio.start(
+            DeviceIdentity(name: "Mynah interop", ioCapability: choices.io), sink: attributes)
+        _ = try await radio.publish([attributes.service])
+        var advertisement = Advertisement()
+        advertisement.localName = "Mynah interop"
+        advertisement.interval = .milliseconds(20)
+        _ = try await radio.advertise(advertisement)
+        Helper.say("ready")
+    }
+
+    /// Does what the driver says: `notify HEX`, `indicate HEX`.
+    func `do`(_ line: String) async throws {
+        let words = line.split(separator: " ")
+        guard words.count == 2, let value = Hex.decode(words[1]) else { return }
+        let delivery: Delivery = words[0] == "notify" ? .notification : .indication
+        let result = try await radio.send(value, of: attributes.ticks.key, as: delivery, to: nil)
+        Helper.say("sent", "\(result)")
+    }
+}
+
+/// The device's values, and what it says of what happens to them.
+final class Attributes: RadioSink {
+    static func uuid(_ number: UInt8) -> BluetoothUUID {
+        BluetoothUUID("F0DE00\(Hex.encode([number]))-0000-4000-8000-00C0FFEE0000")
+            ?? BluetoothUUID(0xFFF0 as UInt16)
+    }
+
+    let value = CharacteristicDefinition(uuid: uuid(2), properties: [.read, .write])
+    let long = CharacteristicDefinition(uuid: uuid(3), properties: [.read, .write])
+    let ticks = CharacteristicDefinition(uuid: uuid(4), properties: [.notify, .indicate])
+    let locked = CharacteristicDefinition(
+        uuid: uuid(5), properties: .read, permissions: AttributePermissions(read: .encrypted))
+    let command = CharacteristicDefinition(uuid: uuid(6), properties: [.read, .writeWithoutResponse])
+    let strong = CharacteristicDefinition(
+        uuid: uuid(7), properties: .read, permissions: AttributePermissions(read: .authenticated))
+    private let values: Lock<[AttributeKey: [UInt8]]>
+
+    /// What is typed where a number is wanted.
+    private static let passkey: UInt32 = 123_456
+
+    init() {
+        values = Lock([
+            value.key: [1], long.key: (0..<300).map { UInt8($0 & 0xFF) }, locked.key: [5], command.key: [6],
+            strong.key: [7],
+        ])
+    }
+
+    var service: ServiceDefinition {
+        ServiceDefinition(uuid: Self.uuid(1), characteristics: [value, long, ticks, locked, command, strong])
+    }
+
+    func handle(_ event: RadioEvent) -> RadioAnswer {
+        switch event {
+        case .read(let request):
+            let whole = values.withLock { $0[request.attribute] ?? [] }
+            guard request.offset <= whole.count else { return .answer(.failure(.invalidOffset)) }
+            return .answer(.success(Array(whole[request.offset...])))
+        case .write(let request):
+            values.withLock { values in
+                for part in request.parts {
+                    var whole = part.offset == 0 ? [] : values[part.attribute] ?? []
+                    whole = Array(whole.prefix(part.offset)) + part.value
+                    values[part.attribute] = whole
+                }
+            }
+            Helper.say("written", Hex.encode(request.parts.flatMap(\.value)))
+            return .answer(.success([]))
+        case .pairing(_, .display(let number)): Helper.say("display", "\(number)")
+        case .pairing(_, .compare(let number)): Helper.say("compare", "\(number)")
+        case .pairing(_, .enter):
+            Helper.say("enter")
+            return .answer(
+                .success((0..<4).map { UInt8(truncatingIfNeeded: Self.passkey >> (8 * UInt32($0))) }))
+        case .paired: Helper.say("paired")
+        case .connected: Helper.say("connected")
+        case .disconnected: Helper.say("disconnected")
+        case .subscribed(_, _, let delivery): Helper.say("subscribed", delivery?.rawValue ?? "")
+        case .unsubscribed: Helper.say("unsubscribed")
+        case .confirmed: Helper.say("confirmed")
+        case .lost(let error): Helper.say("lost", "\(error)")
+        default: break
+        }
+        return .none
+    }
+}

@@ -1,0 +1,1 @@
+"""The stacks that meet, and what they do with each other."""

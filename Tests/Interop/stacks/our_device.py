@@ -1,0 +1,39 @@
+"""A device on our host: a process of mynah-interop."""
+
+from stacks.helper import Helper
+
+
+class OurDevice:
+    name = "our host"
+
+    def __init__(self, helper: Helper) -> None:
+        self.helper = helper
+        self.sent = self.confirmed = 0
+
+    @classmethod
+    async def make(cls, address: str, io: str, secure: bool) -> "OurDevice":
+        return cls(await Helper.start("device", address, io, *([] if secure else ["legacy"])))
+
+    async def start(self) -> None:
+        await self.helper.until("ready")
+
+    async def shown(self) -> int:
+        return int(await self.helper.until("display"))
+
+    async def compared(self) -> int:
+        return int(await self.helper.until("compare"))
+
+    async def notify(self, value: bytes) -> None:
+        self.sent += 1
+        self.helper.tell(f"notify {value.hex()}")
+        await self.helper.until("sent", self.sent)
+
+    async def indicate(self, value: bytes) -> None:
+        self.sent += 1
+        self.confirmed += 1
+        self.helper.tell(f"indicate {value.hex()}")
+        await self.helper.until("sent", self.sent)
+        await self.helper.until("confirmed", self.confirmed)
+
+    async def stop(self) -> None:
+        await self.helper.end()

@@ -1,0 +1,103 @@
+"""A phone that is not ours: Bumble's central, with Bumble's own GATT client."""
+
+import asyncio
+
+from bumble import att, hci
+from bumble.core import AdvertisingData
+from bumble.device import Device, DeviceConfiguration, Peer
+from bumble.keys import MemoryKeyStore
+from bumble.pairing import PairingConfig
+
+from stacks.bumble_device import IOS, NAME, uuid
+from stacks.user import User
+
+
+class Phone:
+    def __init__(self, transport) -> None:
+        self.transport = transport
+        configuration = DeviceConfiguration(name="phone", address=hci.Address("F5:F4:F3:F2:F1:F0"))
+        self.device = Device.from_config_with_hci(configuration, transport.source, transport.sink)
+        self.device.keystore = MemoryKeyStore()
+        self.heard: asyncio.Queue[bytes] = asyncio.Queue()
+
+    async def start(self) -> None:
+        await self.device.power_on()
+
+    async def find(self) -> hci.Address:
+        found: asyncio.Future[hci.Address] = asyncio.get_running_loop().create_future()
+
+        def on_advertisement(advertisement) -> None:
+            name = advertisement.data.get(AdvertisingData.COMPLETE_LOCAL_NAME)
+            if name == NAME and not found.done():
+                found.set_result(advertisement.address)
+
+        self.device.on("advertisement", on_advertisement)
+        await self.device.start_scanning(active=True)
+        try:
+            return await asyncio.wait_for(found, 20)
+        finally:
+            await self.device.stop_scanning()
+            self.device.remove_listener("advertisement", on_advertisement)
+
+    async def connect(self, address: hci.Address) -> None:
+        self.connection = await self.device.connect(address, timeout=20)
+        self.peer = Peer(self.connection)
+        self.gone = asyncio.get_running_loop().create_future()
+        gone = self.gone
+        self.connection.on("disconnection", lambda reason: gone.done() or gone.set_result(reason))
+
+    async def discover(self) -> None:
+        await self.peer.discover_services()
+        (self.service,) = self.peer.get_services_by_uuid(uuid(1))
+        await self.service.discover_characteristics()
+
+    def characteristic(self, number: int):
+        (found,) = self.service.get_characteristics_by_uuid(uuid(number))
+        return found
+
+    async def read(self, number: int) -> bytes:
+        return bytes(await self.characteristic(number).read_value())
+
+    async def write(self, number: int, value: bytes, with_response: bool = True) -> None:
+        await self.characteristic(number).write_value(value, with_response=with_response)
+
+    async def write_long(self, number: int, value: bytes) -> None:
+        """In prepared parts, which Bumble's client leaves to its user. Core Specification, Vol 3, Part G, 4.9.4."""
+        handle, size = self.characteristic(number).handle, self.peer.gatt_client.mtu - 5
+        for offset in range(0, len(value), size):
+            part = value[offset : offset + size]
+            answer = await self.request(att.ATT_Prepare_Write_Request(
+                attribute_handle=handle, value_offset=offset, part_attribute_value=part))  # fmt: skip
+            assert bytes(answer.part_attribute_value) == part, "the part came back otherwise"
+        await self.request(att.ATT_Execute_Write_Request(flags=1))
+
+    async def request(self, pdu):
+        answer = await self.peer.gatt_client.send_request(pdu)
+        assert answer.op_code != att.Opcode.ATT_ERROR_RESPONSE, f"refused: {answer}"
+        return answer
+
+    async def subscribe(self, prefer_notify: bool = True) -> None:
+        ticks = self.characteristic(4)
+        await ticks.discover_descriptors()
+        await ticks.subscribe(lambda value: self.heard.put_nowait(bytes(value)), prefer_notify=prefer_notify)
+
+    async def until_heard(self) -> bytes:
+        return await asyncio.wait_for(self.heard.get(), 20)
+
+    def holds(self, io: str, secure: bool) -> User:
+        """Who holds it, and what it can show and type."""
+        user = User(IOS[io])
+        mitm = io != "noInputNoOutput"
+        # It is known by the address that it has on the air, not by its controller's.
+        identity = PairingConfig.AddressType.RANDOM
+        self.device.pairing_config_factory = lambda connection: PairingConfig(
+            sc=secure, mitm=mitm, delegate=user, identity_address_type=identity
+        )
+        return user
+
+    async def disconnect(self) -> None:
+        await self.connection.disconnect()
+        await asyncio.wait_for(self.gone, 10)
+
+    async def stop(self) -> None:
+        await self.transport.close()

@@ -1,0 +1,107 @@
+"""Runs the checks, and says how each ended."""
+
+import asyncio
+import logging
+import sys
+import time
+import traceback
+
+from stacks import central, packages
+from stacks.bumble_device import BumbleDevice
+from stacks.checks import CHECKS, Check
+from stacks.helper import Helper
+from stacks.our_device import OurDevice
+from stacks.phone import Phone
+from stacks.places import Bumbles, Ours, Place, Rootcanal, open_host
+
+# Seconds for one check.
+LIMIT = 60
+SIDE_BY_SIDE = 6
+
+
+async def meeting(place: Place, check: Check, ours: bool) -> None:
+    address = await place.address()
+    device = (
+        await OurDevice.make(address, check.io, check.secure)
+        if ours
+        else BumbleDevice(await open_host(address), check.io, check.secure)
+    )
+    phone = None
+    try:
+        await device.start()
+        phone = Phone(await open_host(await place.address()))
+        await phone.start()
+        await check.run(device, phone)
+    finally:
+        if phone is not None:
+            await phone.stop()
+        await device.stop()
+
+
+async def attempt(place: Place, body) -> str | None:
+    """None, or what went wrong."""
+    try:
+        await place.open()
+        try:
+            await asyncio.wait_for(body(), LIMIT)
+        finally:
+            await place.close()
+    except (Exception, asyncio.CancelledError):
+        # Bumble cancels what waits for a link that ends.
+        return traceback.format_exc()
+    return None
+
+
+async def everything(only: str, names_alone: bool) -> int:
+    left_out = []
+    plan: list[tuple[str, type[Place], Check | None, bool]] = []
+    for check in CHECKS:
+        if check.ours_only:
+            left_out.append(f"a Bumble device on our controllers: {check.sentence}: its server answers no prepared writes")
+        else:
+            plan.append((f"a Bumble device on our controllers: {check.sentence}", Ours, check, False))
+    left_out.append(
+        "a Bumble device on our controllers: it is met again encrypted after legacy pairing: "
+        "it answers with the key of the other side"
+    )
+    places = [Ours, Bumbles, Rootcanal]
+    if packages.rootcanal() is None:
+        places.remove(Rootcanal)
+        left_out.append("our host on rootcanal: its makers build no program for this machine")
+    for kind in places:
+        plan += [(f"our host on {kind.name}: {check.sentence}", kind, check, True) for check in CHECKS]
+        plan.append((f"our central on {kind.name}: it looks at a Bumble device", kind, None, True))
+    chosen = [each for each in plan if only in each[0]]
+    if names_alone:
+        for name, *_ in chosen:
+            print(name)
+        return 0
+    # They wait for each other and for radio time, seldom for the processor.
+    turn = asyncio.Semaphore(SIDE_BY_SIDE)
+
+    async def judge(name: str, kind: type[Place], check: Check | None, ours: bool) -> bool:
+        async with turn:
+            place = kind()
+            body = (lambda: meeting(place, check, ours)) if check else (lambda: central.looks(place))
+            trouble = await attempt(place, body)
+        if trouble is not None:
+            print(f"FAILED {name}\n{trouble}", flush=True)
+        return trouble is None
+
+    ended = await asyncio.gather(*(judge(*each) for each in chosen))
+    passed, failed = ended.count(True), ended.count(False)
+    for each in left_out:
+        if only in each:
+            print(f"left out: {each}")
+    print(f"interop: {passed} passed, {failed} failed, {len(left_out)} left out")
+    return 1 if failed or not passed else 0
+
+
+def main(options) -> int:
+    logging.basicConfig(level=logging.CRITICAL, stream=sys.stderr)
+    Helper.path = options.helper.resolve()
+    start = time.monotonic()
+    status = asyncio.run(everything(options.only, options.list))
+    if not options.list:
+        print(f"interop: {time.monotonic() - start:.0f} s")
+    return status
