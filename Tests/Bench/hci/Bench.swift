@@ -9,6 +9,7 @@ import MynahTestSupport
 @main enum Bench {
     static func main() async throws {
         var arguments = CommandLine.arguments.dropFirst()
+        func number() -> Int { arguments.popFirst().flatMap { Int($0) } ?? 1 }
         switch arguments.popFirst() {
         case "device":
             // Plays a device on the air of a directory, until it is ended.
@@ -20,10 +21,27 @@ import MynahTestSupport
         case "reads":
             try await ReadBench.run(
                 directory: arguments.popFirst(), count: arguments.popFirst().flatMap { Int($0) } ?? 5000)
+        case "exchange":
+            try await ExchangeBench.run(reads: number(), notifications: number())
+        case "advertising":
+            try await CrowdBench.advertising(number(), seconds: number())
+        case "connected":
+            try await CrowdBench.connected(number())
         default:
-            print("usage: mynah-bench-hci device DIRECTORY | reads [DIRECTORY [COUNT]]")
+            print(
+                """
+                usage: mynah-bench-hci device DIRECTORY | reads [DIRECTORY [COUNT]] | exchange READS NOTIFICATIONS |
+                       advertising DEVICES SECONDS | connected DEVICES
+                """)
             exit(64)
         }
+    }
+
+    /// What this process has used of the processors, in microseconds.
+    static var processorTime: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
     }
 
     /// In microseconds.

@@ -1,0 +1,77 @@
+import MynahCore
+import MynahHCI
+import MynahHost
+import MynahSupport
+
+/// Our host asks our host, both on one air in this process: reads one behind the other, then notifications as fast as they are taken.
+enum ExchangeBench {
+    static func run(reads: Int, notifications: Int) async throws {
+        let air = LiveAir()
+        let device = try await Device(on: air.transport(ControllerConfiguration(address: Device.address)))
+        let sink = PhoneSink(expecting: notifications)
+        let phone = HostRadio(
+            transport: air.transport(
+                ControllerConfiguration(address: DeviceAddress(value: 0xC000_0000_0002, kind: .public))))
+        try await phone.start(DeviceIdentity(name: "Phone"), central: sink)
+        let peer = try await phone.connect(Device.address, timeout: .seconds(10)).id
+        _ = try await phone.exchangeMTU(with: peer)
+        let value = device.handle
+
+        let began = Bench.now
+        for _ in 0..<reads { _ = try await phone.read(value, of: peer) }
+        print("reads_per_s \(Int64(reads) * 1_000_000 / max(Bench.now - began, 1))")
+
+        try await phone.write([1, 0], to: value + 1, of: peer)
+        let sent = Bench.now
+        try await device.flood(notifications)
+        await sink.wait()
+        print("notifications_per_s \(Int64(notifications) * 1_000_000 / max(Bench.now - sent, 1))")
+        print("notifications_lost \(sink.lost)")
+        await phone.stop()
+        await device.radio.stop()
+    }
+}
+
+/// Counts what comes, and looks for gaps.
+final class PhoneSink: CentralSink {
+    private struct State {
+        var next: UInt32 = 0
+        var lost = 0
+        var waiting: CheckedContinuation<Void, Never>?
+    }
+
+    private let expected: UInt32
+    private let state = Lock(State())
+
+    init(expecting count: Int) {
+        expected = UInt32(count)
+    }
+
+    var lost: Int { state.withLock { $0.lost } }
+
+    func handle(_ event: CentralEvent) -> RadioAnswer {
+        guard case .notified(_, _, let value, _) = event else { return .none }
+        let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            let number = value.reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+            if number != state.next { state.lost += 1 }
+            state.next = number + 1
+            guard state.next == expected else { return nil }
+            defer { state.waiting = nil }
+            return state.waiting
+        }
+        waiting?.resume()
+        return .none
+    }
+
+    /// Until the last has come.
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.next == expected { return true }
+                state.waiting = continuation
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+}
