@@ -78,7 +78,7 @@ lab-all: build
 	    Tests/Lab/lab $$each --mynah $(MYNAH) || status=1; \
 	done; exit $$status
 
-bench: PACKAGES := $(RUN_PACKAGES)
+bench: PACKAGES := $(RUN_PACKAGES) python3 python3-venv
 bench: build
 	@Tests/Bench/run $(MYNAH)
 

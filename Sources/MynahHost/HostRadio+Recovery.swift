@@ -11,24 +11,16 @@ extension HostRadio {
     func openTransport() async throws(RadioError) {
         run += 1
         let run = run
-        let inbox = PacketInbox()
+        let executor = executor
         try await transport.open(
             receive: { [weak self] packet in
-                guard let self, inbox.append(packet) else { return }
-                Task { await self.empty(inbox, run) }
+                guard let self else { return }
+                executor.perform { self.assumeIsolated { $0.take(packet, run) } }
             },
             ended: { [weak self] error in
                 guard let self else { return }
-                Task { await self.lose(error, run) }
+                executor.perform { self.assumeIsolated { $0.lose(error, run) } }
             })
-    }
-
-    private func empty(_ inbox: PacketInbox, _ run: Int) {
-        while true {
-            let packets = inbox.takeAll()
-            guard !packets.isEmpty else { return }
-            for packet in packets { take(packet, run) }
-        }
     }
 
     /// The controller of that run is gone: its transport ended, or it does not answer.

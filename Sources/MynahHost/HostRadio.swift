@@ -53,6 +53,12 @@ public actor HostRadio: PeripheralRadio {
         var isAttached: Bool { self == .starting || self == .running || self == .recovering }
     }
 
+    let executor = HostExecutor()
+    /// What its phone and managers run on too.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    /// For a task that asks one thing after the other: preferring it, it goes on where the answer comes, without a hop.
+    public nonisolated var taskExecutor: any TaskExecutor { executor }
+
     let transport: any HCITransport
     let options: Options
     let logger: Logger

@@ -1,6 +1,7 @@
 """The same exchange between two Bumble devices on one link in one process: reads one behind the other, then notifications.
 
 bumble.py READS NOTIFICATIONS"""
+
 import asyncio
 import sys
 import time
@@ -19,11 +20,6 @@ async def main(reads: int, notifications: int) -> None:
     from bumble.link import LocalLink
     from bumble.transport.common import AsyncPipeSink
 
-    sys.path.insert(0, str(LAB / "guest"))
-    from lab.quick import quicken
-
-    # Without writing out each packet for a log that nobody keeps, which is most of its time.
-    if "--quick" in sys.argv: quicken()
     link = LocalLink()
 
     def device(name: str, address: str) -> Device:
