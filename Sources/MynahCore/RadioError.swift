@@ -44,6 +44,8 @@ public struct RadioError: Error, Hashable, Sendable {
         public static let invalidState = Code(rawValue: "invalidState")
         /// The other side has other keys, other wishes, or another number.
         public static let pairingFailed = Code(rawValue: "pairingFailed")
+        /// The other side opens no channel.
+        public static let channelRefused = Code(rawValue: "channelRefused")
         /// The directory for preserved state cannot be used.
         public static let stateDirectory = Code(rawValue: "stateDirectory")
     }

@@ -34,6 +34,8 @@ struct CentralHalf {
     /// How it listens; nil: it does not.
     var scan: ScanOptions?
     var reports = ReportAssembler()
+    /// The private addresses that bonded peripherals were last heard with, by identity.
+    var privateAddresses: [DeviceAddress: DeviceAddress] = [:]
     /// Links that are wanted; a controller makes one at a time, the first of them.
     var connections: [Connection] = []
     var lastConnection: UInt64 = 0

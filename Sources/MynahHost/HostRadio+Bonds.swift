@@ -14,6 +14,9 @@ extension HostRadio {
         links[handle]?.pairing.isRestored = true
         links[handle]?.peer.address = bond.identity
         var bond = bond
+        if link.pairing.peer.isIdentity, link.pairing.peer != bond.identity {
+            bond.usedAddress = link.pairing.peer
+        }
         remember(link, in: &bond)
         security.bonds.keep(bond)
         saveBonds()

@@ -77,7 +77,7 @@ extension HostRadio: CentralRadio {
         central.connections[0].progress = .initiating
         Task {
             do throws(RadioError) {
-                try await initiate(first.address)
+                try await initiate(central.privateAddresses[first.address] ?? first.address)
             } catch {
                 endConnection(first.number, .failure(error))
             }

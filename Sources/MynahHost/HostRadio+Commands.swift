@@ -107,25 +107,4 @@ extension HostRadio {
         }
         data.configure(size: Int(size), capacity: Int(count))
     }
-
-    private func chooseAddress(_ publicAddress: DeviceAddress?) async throws(RadioError) {
-        if let wanted = options.address ?? (publicAddress?.value == 0 ? Self.randomStatic() : nil),
-            wanted.kind == .random
-        {
-            var writer = ByteWriter(capacity: 6)
-            writer.write(wanted)
-            try await command(.leSetRandomAddress, writer.bytes, "setting its random address")
-            ownAddress = wanted
-        } else {
-            ownAddress = publicAddress
-        }
-        identityAddress = ownAddress
-    }
-
-    /// A static address: the two highest bits set (Vol 6, Part B, 1.3.2.1).
-    private static func randomStatic() -> DeviceAddress? {
-        var bytes = (0..<6).map { _ in UInt8.random(in: 0...255) }
-        bytes[5] |= 0xC0
-        return DeviceAddress(littleEndian: bytes, kind: .random)
-    }
 }

@@ -158,34 +158,8 @@ extension HostRadio {
             }
         case L2CAPFrame.Channel.signalling: takeSignal(frame.payload, packet.handle)
         case L2CAPFrame.Channel.securityManager: takePairing(frame.payload, packet.handle)
+        case L2CAPFrame.Channel.dynamic: takeFrame(frame.payload, frame.channel, packet.handle)
         default: break
-        }
-    }
-
-    private func takeSignal(_ bytes: [UInt8], _ handle: UInt16) {
-        guard let (identifier, signal) = L2CAPSignal.parse(bytes) else { return }
-        let answer: L2CAPSignal?
-        switch signal {
-        case .parameterUpdateRequest(let minimum, let maximum, let latency, let timeout):
-            // A peripheral is not asked (Vol 3, Part A, 4.20).
-            answer =
-                links[handle]?.role == .central
-                ? updateParameters(of: handle, minimum, maximum, latency, timeout) : .reject(.notUnderstood)
-        case .creditConnectionRequest(_, _, _, _, _):
-            // No PSM is published: 0x0002, SPSM not supported.
-            answer = .creditConnectionResponse(destination: 0, mtu: 0, mps: 0, credits: 0, result: 0x0002)
-        case .disconnectionRequest:
-            answer = .reject(.invalidChannel)
-        case .unknown:
-            answer = .reject(.notUnderstood)
-        case .reject, .disconnectionResponse, .parameterUpdateResponse, .creditConnectionResponse, .credits:
-            answer = nil
-        }
-        if let answer {
-            send(
-                L2CAPFrame(
-                    channel: L2CAPFrame.Channel.signalling, payload: answer.bytes(identifier: identifier)),
-                to: handle)
         }
     }
 
@@ -201,6 +175,7 @@ extension HostRadio {
             for (handle, link) in links where !link.collected.isEmpty { sendCollected(handle) }
             for packet in data.takeReady() { transmit(packet.packet) }
         }
+        if !channels.open.isEmpty, data.count <= options.queueLimit / 2 { pumpChannels() }
         if isFull, data.count <= options.queueLimit / 2 {
             isFull = false
             tell(.readyToSend)

@@ -126,6 +126,8 @@ extension HostRadio {
     /// The link is gone.
     func endPairing(of link: Link) {
         link.pairing.watch?.cancel()
+        endQuestions(of: link)
+        endChannels(of: link.handle)
         let result = Result<Void, RadioError>.failure(
             RadioError(.disconnected, "the link ended before it was secured"))
         for waiter in link.pairing.waiters { waiter.resume(returning: result) }
@@ -135,7 +137,8 @@ extension HostRadio {
 
     private func ask(_ step: PairingStep, _ link: Link) {
         links[link.handle]?.pairing.question += 1
-        let question = link.pairing.question + 1
+        let question = Question(
+            link: link.handle, peer: link.peer.id, number: link.pairing.question + 1, step: step)
         let answer =
             switch link.role {
             case .peripheral: tell(.pairing(link.peer.id, step))
@@ -144,25 +147,30 @@ extension HostRadio {
         switch answer {
         // Nobody says anything: agreed, unless a number is wanted.
         case .none:
-            answered(step, step == .enter ? .failure(.unlikelyError) : .success([]), link, question)
+            answered(question, step == .enter ? .failure(.unlikelyError) : .success([]))
         case .answer(let outcome):
-            answered(step, outcome, link, question)
+            answered(question, outcome)
         case .later(let pending):
             pending.whenAnswered { [weak self] outcome in
                 guard let self else { return }
-                Task { await self.answered(step, outcome, link, question) }
+                Task { await self.answered(question, outcome) }
             }
         }
     }
 
-    private func answered(
-        _ step: PairingStep, _ outcome: PendingReply.Outcome, _ link: Link, _ question: Int
-    ) {
-        guard let current = links[link.handle], current.peer.id == link.peer.id,
-            current.pairing.question == question
+    private struct Question {
+        var link: UInt16
+        var peer: Peer.ID
+        var number: Int
+        var step: PairingStep
+    }
+
+    private func answered(_ question: Question, _ outcome: PendingReply.Outcome) {
+        guard let link = links[question.link], link.peer.id == question.peer,
+            link.pairing.question == question.number
         else { return }
         let answer: PairingAnswer
-        switch (step, outcome) {
+        switch (question.step, outcome) {
         case (.display, _): return
         case (.agree, .success), (.compare, .success): answer = .agreed(true)
         case (.agree, .failure), (.compare, .failure): answer = .agreed(false)

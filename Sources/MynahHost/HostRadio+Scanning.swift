@@ -38,9 +38,25 @@ extension HostRadio {
         }
     }
 
+    /// A peripheral that is bonded is known by its identity, whatever address it uses now.
     func hear(_ report: LEAdvertisingReport) {
-        guard central.scan != nil, let whole = central.reports.take(report) else { return }
+        guard central.scan != nil, var whole = central.reports.take(report) else { return }
+        if whole.address.isResolvable, let bond = security.bonds[whole.address] {
+            central.privateAddresses[bond.identity] = whole.address
+            whole.address = bond.identity
+        }
         tellCentral(.heard(whole))
+    }
+
+    /// While the own address changes.
+    func pauseScan() async {
+        guard central.scan != nil else { return }
+        await attempt { () throws(RadioError) in try await setScanning(nil) }
+    }
+
+    func resumeScan() async {
+        guard let wanted = central.scan else { return }
+        await attempt { () throws(RadioError) in try await setScanning(wanted) }
     }
 
     /// LE Set (Extended) Scan Parameters (Core Specification, Vol 4, Part E, 7.8.10 and 7.8.64).

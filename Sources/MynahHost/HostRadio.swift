@@ -14,8 +14,8 @@ public actor HostRadio: PeripheralRadio {
     public struct Options: Sendable {
         /// The name of the radio, for people.
         public var name = "own host"
-        /// The address to be known by; nil: the controller's public one, or a static random one where it has none.
-        public var address: DeviceAddress?
+        /// Which address is on the air.
+        public var address = AddressPolicy.automatic
         /// How long a controller may take to answer a command.
         public var commandTimeout: Duration = .seconds(5)
         /// How long a central may take to confirm an indication (Vol 3, Part F, 3.3.3).
@@ -84,9 +84,13 @@ public actor HostRadio: PeripheralRadio {
     var ownAddress: DeviceAddress?
     /// The address to be known by: public, or random and static.
     var identityAddress: DeviceAddress?
+    /// The private address that is on the air, and when it changes; nil: it does not.
+    var rotation: AddressRotation?
+    var rotating: Task<Void, Never>?
     var security = SecurityKeeper()
     var serviceChanged: AttributeKey?
     var central = CentralHalf()
+    var channels = ChannelKeeper()
     /// Changes with each controller that is opened, so that what is late says nothing of a later one.
     var run = 0
     /// Looks for a controller that was lost.
@@ -173,6 +177,7 @@ public actor HostRadio: PeripheralRadio {
         writeBonds()
         recovery?.cancel()
         recovery = nil
+        rotating?.cancel()
         transport.close()
         failWaiters()
         forgetLinks(isTold: false)
@@ -181,6 +186,7 @@ public actor HostRadio: PeripheralRadio {
         data = DataQueue()
         database = AttributeDatabase()
         batches = [:]
+        channels = ChannelKeeper()
         properties = [:]
         advertisement = nil
         isFull = false

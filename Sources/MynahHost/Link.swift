@@ -3,6 +3,12 @@ import MynahHCI
 
 /// A link to a central, or to a peripheral.
 struct Link {
+    /// A signal that wants an answer.
+    struct Question {
+        var overdue: Task<Void, Never>
+        var then: @Sendable (isolated HostRadio, L2CAPSignal?) -> Void
+    }
+
     var handle: UInt16
     /// What this side is on it.
     var role = LEConnection.Role.peripheral
@@ -21,6 +27,8 @@ struct Link {
     /// An indication was not confirmed in time: nothing more goes over this bearer (Core Specification, Vol 3, Part F, 3.3.3).
     var isBearerDead = false
     var lastSignal: UInt8 = 0
+    /// Who waits for the answer to a signal, by its identifier.
+    var asked: [UInt8: Question] = [:]
     /// What this side asks of the other; both ends of it are one bearer.
     var client = ATTClient()
     /// When the request that is under way has to be answered by, in the radio's time.

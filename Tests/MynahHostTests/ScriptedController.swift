@@ -12,6 +12,7 @@ final class ScriptedController: HCITransport {
         var silent: Set<UInt16> = []
         var refused: [UInt16: UInt8] = [:]
         var isClosed = false
+        var hasPublicAddress = true
         var completesData = true
         var waiters: [(@Sendable (State) -> Bool, CheckedContinuation<Void, Never>)] = []
     }
@@ -90,7 +91,10 @@ final class ScriptedController: HCITransport {
         switch command.opcode {
         case .leReadLocalSupportedFeatures: complete(command.opcode, [0] + Array(repeating: 0xFF, count: 8))
         case .leReadBufferSize: complete(command.opcode, [0, 27, 0, 4])
-        case .readBDADDR: complete(command.opcode, [0, 1, 2, 3, 4, 5, 6])
+        case .readBDADDR:
+            let address: [UInt8] =
+                state.withLock { $0.hasPublicAddress } ? [1, 2, 3, 4, 5, 6] : [0, 0, 0, 0, 0, 0]
+            complete(command.opcode, [0] + address)
         case .disconnect:
             tell(HCIEvent(HCIEvent.commandStatus, [0, 1] + Self.bytes(command.opcode.rawValue)))
             tell(HCIEvent(HCIEvent.disconnectionComplete, [0] + command.parameters.prefix(2) + [0x16]))

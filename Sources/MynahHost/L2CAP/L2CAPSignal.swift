@@ -11,6 +11,8 @@ enum L2CAPSignal: Hashable, Sendable {
     }
 
     case reject(Rejection)
+    /// A request was about a channel that this side, or the sender, does not have (4.1).
+    case rejectChannel(local: UInt16, remote: UInt16)
     case disconnectionRequest(destination: UInt16, source: UInt16)
     case disconnectionResponse(destination: UInt16, source: UInt16)
     case parameterUpdateRequest(minimum: UInt16, maximum: UInt16, latency: UInt16, timeout: UInt16)
@@ -76,6 +78,8 @@ enum L2CAPSignal: Hashable, Sendable {
         let (code, numbers): (UInt8, [UInt16]) =
             switch self {
             case .reject(let reason): (0x01, [reason.rawValue])
+            case .rejectChannel(let local, let remote):
+                (0x01, [Rejection.invalidChannel.rawValue, local, remote])
             case .disconnectionRequest(let destination, let source): (0x06, [destination, source])
             case .disconnectionResponse(let destination, let source): (0x07, [destination, source])
             case .parameterUpdateRequest(let minimum, let maximum, let latency, let timeout):

@@ -12,6 +12,10 @@ extension Bond {
         func add(_ name: String, _ value: JSON?) {
             if let value { members.append(.init(name, value)) }
         }
+        if let usedAddress {
+            members.append(.init("usedAddress", .string("\(usedAddress)")))
+            members.append(.init("usedAddressType", .string(usedAddress.kind.rawValue)))
+        }
         add("ownLongTermKey", ownKey?.json)
         add("peerLongTermKey", peerKey?.json)
         add("identityResolvingKey", identityResolvingKey.map { .string(Hex.encode($0.bytes)) })
@@ -44,6 +48,11 @@ extension Bond {
         keySize = size
         isAuthenticated = json["authenticated"]?.boolValue ?? false
         isSecureConnections = json["secureConnections"]?.boolValue ?? false
+        usedAddress = try Self.field("usedAddress", json) { text in
+            json["usedAddressType"]?.stringValue.flatMap(DeviceAddress.Kind.init).flatMap { kind in
+                text.stringValue.flatMap { DeviceAddress($0, kind: kind) }
+            }
+        }
         ownKey = try Self.field("ownLongTermKey", json) { LongTermKey($0) }
         peerKey = try Self.field("peerLongTermKey", json) { LongTermKey($0) }
         identityResolvingKey = try Self.field("identityResolvingKey", json) { SecretKey($0) }

@@ -18,6 +18,8 @@ struct Bond: Hashable, Sendable {
 
     /// The address that the peer is known by.
     var identity: DeviceAddress
+    /// The address that it paired with, where that is neither private nor its identity: some use on what they do not tell.
+    var usedAddress: DeviceAddress?
     /// The key that a peer asks for when we are the peripheral.
     var ownKey: LongTermKey?
     /// The key that we encrypt with when we are the central.

@@ -9,6 +9,8 @@ struct BondStore: Hashable, Sendable {
 
     /// The key that our private addresses are made with, given to every peer; losing it loses all bonds.
     let identityResolvingKey: SecretKey
+    /// A static address for a controller that has no public one, so that it is the same the next time.
+    var staticAddress: DeviceAddress?
     /// In the order of their last use.
     private(set) var bonds: [Bond] = []
 
@@ -19,7 +21,7 @@ struct BondStore: Hashable, Sendable {
 
     /// The bond with whoever uses this address now: its identity, or a private address of its key.
     subscript(address: DeviceAddress) -> Bond? {
-        bonds.first { $0.identity == address }
+        bonds.first { $0.identity == address } ?? bonds.first { $0.usedAddress == address }
             ?? bonds.first { bond in
                 bond.identityResolvingKey.map { PrivateAddress.resolves(address, with: $0) } ?? false
             }
@@ -64,11 +66,13 @@ struct BondStore: Hashable, Sendable {
 
     /// The store as it is kept in a file that only its owner may read.
     var json: JSON {
-        .object([
-            .init("version", .integer(Self.version)),
-            .init("identityResolvingKey", .string(Hex.encode(identityResolvingKey.bytes))),
-            .init("bonds", .array(bonds.map(\.json))),
-        ])
+        .object(
+            [
+                .init("version", .integer(Self.version)),
+                .init("identityResolvingKey", .string(Hex.encode(identityResolvingKey.bytes))),
+            ] + (staticAddress.map { [.init("staticAddress", .string("\($0)"))] } ?? []) + [
+                .init("bonds", .array(bonds.map(\.json)))
+            ])
     }
 
     /// A store from a file.
@@ -85,6 +89,7 @@ struct BondStore: Hashable, Sendable {
             throw RadioError(.stateDirectory, "the bonds have no identityResolvingKey")
         }
         identityResolvingKey = key
+        staticAddress = json["staticAddress"]?.stringValue.flatMap { DeviceAddress($0, kind: .random) }
         guard let entries = json["bonds"]?.arrayValue else {
             throw RadioError(.stateDirectory, "the file of bonds has no list of them")
         }

@@ -69,6 +69,7 @@ final class SecureSink: RadioSink, CentralSink {
     let user: PairingUser
     private let words = Lock<[String]>([])
     private let peers = Lock<[Peer]>([])
+    private let addresses = Lock<Set<DeviceAddress>>([])
 
     init(_ user: PairingUser) {
         self.user = user
@@ -102,6 +103,7 @@ final class SecureSink: RadioSink, CentralSink {
         case .connected(let peer): peers.withLock { $0.append(peer) }
         case .peerChanged(let peer): peers.withLock { $0.append(peer) }
         case .disconnected: add("disconnected")
+        case .heard(let report): addresses.withLock { _ = $0.insert(report.address) }
         case .notified(_, let handle, let value, let delivery):
             add("\(delivery.rawValue) \(handle) \(Hex.encode(value))")
         case .warning(let warning): add("warning \(warning.code)")
@@ -113,6 +115,8 @@ final class SecureSink: RadioSink, CentralSink {
     private func add(_ word: String) { words.withLock { $0.append(word) } }
     var all: [String] { words.withLock { $0 } }
     var lastPeer: Peer? { peers.withLock { $0.last } }
+    /// The addresses that were heard.
+    var heard: Set<DeviceAddress> { addresses.withLock { $0 } }
     func wait(for word: String, times: Int = 1) async throws {
         try await until { all.count { $0 == word } >= times }
     }
@@ -146,14 +150,22 @@ struct SecureRig {
 
     init(
         device: IOCapability = .noInputNoOutput, phone: IOCapability = .noInputNoOutput,
-        deviceOptions: HostRadio.Options = .init(), phoneOptions: HostRadio.Options = .init()
+        deviceOptions: HostRadio.Options = .init(), phoneOptions: HostRadio.Options = .init(),
+        clock: ManualClock? = nil
     ) async throws {
         address = try #require(DeviceAddress("C0:00:00:00:00:01", kind: .public))
         phoneAddress = try #require(DeviceAddress("C0:00:00:00:00:02", kind: .public))
         deviceSink = SecureSink(user)
         phoneSink = SecureSink(user)
-        self.device = HostRadio(
-            transport: air.transport(ControllerConfiguration(address: address)), options: deviceOptions)
+        let transport = air.transport(ControllerConfiguration(address: address))
+        if let clock {
+            self.device = HostRadio(
+                transport: transport, options: deviceOptions,
+                sleep: { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) },
+                now: { clock.now.offset })
+        } else {
+            self.device = HostRadio(transport: transport, options: deviceOptions)
+        }
         self.phone = HostRadio(
             transport: air.transport(ControllerConfiguration(address: phoneAddress)), options: phoneOptions)
         try await play(device)

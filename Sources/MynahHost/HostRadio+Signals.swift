@@ -1,0 +1,114 @@
+public import MynahCore
+import MynahHCI
+import MynahSupport
+
+// The signalling channel (Core Specification, Vol 3, Part A, 4).
+extension HostRadio {
+    func takeSignal(_ bytes: [UInt8], _ handle: UInt16) {
+        guard let (identifier, signal) = L2CAPSignal.parse(bytes) else { return }
+        switch signal {
+        case .parameterUpdateRequest(let minimum, let maximum, let latency, let timeout):
+            // A peripheral is not asked (4.20).
+            let answer =
+                links[handle]?.role == .central
+                ? updateParameters(of: handle, minimum, maximum, latency, timeout) : .reject(.notUnderstood)
+            self.signal(answer, identifier, handle)
+        case .creditConnectionRequest(let psm, let source, let mtu, let mps, let credits):
+            takeChannelRequest(
+                psm: psm, source: source, CreditChannel.Limits(mtu: Int(mtu), mps: Int(mps)),
+                credits: credits,
+                identifier, handle)
+        case .disconnectionRequest(let own, let peer):
+            guard let answer = takeChannelEnd(own: own, peer: peer, handle) else { return }
+            self.signal(answer, identifier, handle)
+        case .credits(let peer, let count):
+            takeCredits(count, peer: peer, handle)
+        case .unknown:
+            self.signal(.reject(.notUnderstood), identifier, handle)
+        case .reject, .rejectChannel, .disconnectionResponse, .parameterUpdateResponse,
+            .creditConnectionResponse:
+            answered(signal, identifier, handle)
+        }
+    }
+
+    private func answered(_ signal: L2CAPSignal?, _ identifier: UInt8, _ handle: UInt16) {
+        guard let question = links[handle]?.asked.removeValue(forKey: identifier) else { return }
+        question.overdue.cancel()
+        question.then(self, signal)
+    }
+
+    /// Sends a signal: an answer with the identifier of its request, or one of our own.
+    func signal(_ signal: L2CAPSignal, _ identifier: UInt8?, _ handle: UInt16) {
+        guard let identifier = identifier ?? links[handle]?.nextSignal() else { return }
+        let frame = L2CAPFrame(
+            channel: L2CAPFrame.Channel.signalling, payload: signal.bytes(identifier: identifier))
+        send(frame, to: handle)
+    }
+
+    /// Sends a request; what it was answered is given at once, or nil: nothing in time (6.2.1), or the link ended.
+    func ask(
+        _ request: L2CAPSignal, _ handle: UInt16,
+        then: @escaping @Sendable (isolated HostRadio, L2CAPSignal?) -> Void
+    ) {
+        guard let peer = links[handle]?.peer.id, let identifier = links[handle]?.nextSignal() else {
+            return then(self, nil)
+        }
+        let overdue = Task {
+            guard (try? await sleep(options.transactionTimeout)) != nil, links[handle]?.peer.id == peer
+            else { return }
+            answered(nil, identifier, handle)
+        }
+        links[handle]?.asked[identifier] = Link.Question(overdue: overdue, then: then)
+        signal(request, identifier, handle)
+    }
+
+    /// Those who wait for answers on a link that ended.
+    func endQuestions(of link: Link) {
+        for question in link.asked.values {
+            question.overdue.cancel()
+            question.then(self, nil)
+        }
+    }
+
+    /// Asks a central to meet more or less often, as `setDesiredConnectionLatency(_:for:)` does; false: it does not want to.
+    public func setDesiredConnectionLatency(
+        _ latency: ConnectionLatency, for central: Peer.ID
+    ) async throws(RadioError) -> Bool {
+        let link = try link(of: central)
+        guard link.role == .peripheral else {
+            throw RadioError(.invalidState, "a peripheral asks a central, and not the other way round")
+        }
+        let (minimum, maximum) = latency.intervals
+        let request = L2CAPSignal.parameterUpdateRequest(
+            minimum: minimum, maximum: maximum, latency: 0, timeout: 600)
+        let answer = await withCheckedContinuation { continuation in
+            ask(request, link.handle) { continuation.resume(returning: $1) }
+        }
+        switch answer {
+        case .parameterUpdateResponse(let isAccepted): return isAccepted
+        case .some: return false
+        case nil: throw RadioError(.disconnected, "the central did not answer, or the link ended")
+        }
+    }
+}
+
+/// How soon data shall be there, as `CBPeripheralManagerConnectionLatency` says it.
+///
+/// Apple names no numbers; these are multiples of 15 ms within its Accessory Design Guidelines.
+public enum ConnectionLatency: String, Hashable, Sendable, CaseIterable {
+    /// Soon, whatever it costs: 15 ms to 30 ms.
+    case low
+    /// 30 ms to 60 ms.
+    case medium
+    /// Late, and cheap: 120 ms to 240 ms.
+    case high
+
+    /// The shortest and the longest, in 1.25 ms.
+    var intervals: (UInt16, UInt16) {
+        switch self {
+        case .low: (12, 24)
+        case .medium: (24, 48)
+        case .high: (96, 192)
+        }
+    }
+}

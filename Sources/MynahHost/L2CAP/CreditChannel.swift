@@ -1,0 +1,128 @@
+import MynahSupport
+
+/// One end of an LE credit-based channel, without I/O (Core Specification, Vol 3, Part A, 3.4 and 10.1).
+///
+/// What comes in is bounded: as many SDUs as may be unread, and one that is not whole yet. A peer is given no more credits
+/// until someone reads.
+struct CreditChannel: Sendable {
+    /// What is sent and taken by one end, in bytes.
+    struct Limits: Hashable, Sendable {
+        /// Of an SDU.
+        var mtu = 2048
+        /// Of a frame's payload; as much as fits into one packet of the link layer.
+        var mps = 247
+
+        /// Both are at least 23 (4.22).
+        var areValid: Bool { mtu >= 23 && mps >= 23 && mps <= 65533 }
+    }
+
+    /// What a channel wants done.
+    enum Action: Hashable, Sendable {
+        /// An SDU has come.
+        case received([UInt8])
+        /// The peer may send so many more frames.
+        case giveCredits(UInt16)
+        /// The peer does not keep to the rules: the channel is to be closed (3.4.3, 10.1).
+        case violated(String)
+    }
+
+    /// How many frames a peer may send at first.
+    static let initialCredits: UInt16 = 16
+    /// How many SDUs may be unread before credits are kept back.
+    static let unreadLimit = 4
+
+    let own: Limits
+    let peer: Limits
+    private(set) var sendCredits: Int
+    /// How many frames the peer may send.
+    private(set) var receiveCredits = Int(initialCredits)
+    private var frames: [[UInt8]] = []
+    private var buffer: [UInt8] = []
+    private var needed: Int?
+    private(set) var unread = 0
+    /// Credits that are kept back.
+    private var owed: UInt16 = 0
+
+    init(own: Limits = Limits(), peer: Limits, credits: UInt16) {
+        self.own = own
+        self.peer = peer
+        sendCredits = Int(credits)
+    }
+
+    // MARK: Out
+
+    /// Whether everything that was to be sent is on its way.
+    var isDrained: Bool { frames.isEmpty }
+
+    /// Takes an SDU, cut into frames; false: it is longer than the peer takes.
+    mutating func add(_ sdu: [UInt8]) -> Bool {
+        guard sdu.count <= peer.mtu, sdu.count <= 0xFFFF else { return false }
+        var writer = ByteWriter(capacity: 2 + sdu.count)
+        writer.write(UInt16(sdu.count))
+        writer.write(sdu)
+        let bytes = writer.bytes
+        for start in stride(from: 0, to: bytes.count, by: peer.mps) {
+            frames.append(Array(bytes[start..<min(start + peer.mps, bytes.count)]))
+        }
+        return true
+    }
+
+    /// The next frame that a credit is there for.
+    mutating func nextFrame() -> [UInt8]? {
+        guard sendCredits > 0, !frames.isEmpty else { return nil }
+        sendCredits -= 1
+        return frames.removeFirst()
+    }
+
+    /// The peer gives credits; none at all, or more than 65535 together, it may not (4.24, 10.1).
+    mutating func credited(_ count: UInt16) -> [Action] {
+        guard count > 0, sendCredits + Int(count) <= 0xFFFF else {
+            return [.violated("it gave \(count) credits where \(sendCredits) were left")]
+        }
+        sendCredits += Int(count)
+        return []
+    }
+
+    // MARK: In
+
+    /// Takes a frame.
+    mutating func receive(_ payload: [UInt8]) -> [Action] {
+        guard receiveCredits > 0 else { return [.violated("it sent a frame without a credit")] }
+        guard payload.count <= own.mps else { return [.violated("a frame is longer than the MPS")] }
+        receiveCredits -= 1
+        owed += 1
+        var rest = payload[...]
+        if needed == nil {
+            guard payload.count >= 2 else { return [.violated("a first frame has no SDU length")] }
+            let length = Int(payload[0]) | Int(payload[1]) << 8
+            guard length <= own.mtu else { return [.violated("an SDU is longer than the MTU")] }
+            needed = length
+            rest = payload.dropFirst(2)
+        }
+        buffer += rest
+        guard let needed, buffer.count >= needed else { return giveBack() }
+        guard buffer.count == needed else { return [.violated("frames hold more than their SDU")] }
+        let sdu = buffer
+        buffer = []
+        self.needed = nil
+        unread += 1
+        return [.received(sdu)] + giveBack()
+    }
+
+    /// Someone has read an SDU.
+    mutating func wasRead() -> [Action] {
+        unread = max(0, unread - 1)
+        return giveBack()
+    }
+
+    // Few at a time would be as many signals; a peer amid an SDU must not run dry.
+    private mutating func giveBack() -> [Action] {
+        guard unread < Self.unreadLimit, owed >= Self.initialCredits / 2 || receiveCredits == 0, owed > 0
+        else {
+            return []
+        }
+        defer { owed = 0 }
+        receiveCredits += Int(owed)
+        return [.giveCredits(owed)]
+    }
+}

@@ -1,0 +1,217 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@testable import MynahHost
+
+@Suite struct CreditChannelTests {
+    static func channel(mtu: Int = 100, mps: Int = 23, credits: UInt16 = 2) -> CreditChannel {
+        CreditChannel(
+            own: CreditChannel.Limits(mtu: 100, mps: 30), peer: CreditChannel.Limits(mtu: mtu, mps: mps),
+            credits: credits)
+    }
+
+    @Test func `an SDU goes in frames, one a credit`() {
+        var channel = Self.channel()
+        let isTaken = channel.add(Array(0..<60))
+        #expect(isTaken)
+        #expect(channel.nextFrame() == [60, 0] + Array(0..<21))
+        #expect(channel.nextFrame() == Array(21..<44))
+        #expect(channel.nextFrame() == nil && !channel.isDrained)
+        #expect(channel.credited(1) == [])
+        #expect(channel.nextFrame() == Array(44..<60) && channel.isDrained)
+        let isTooLong = !channel.add(Array(repeating: 0, count: 101))
+        #expect(isTooLong)
+        // Nothing is a piece too.
+        _ = channel.add([])
+        _ = channel.credited(1)
+        #expect(channel.nextFrame() == [0, 0])
+    }
+
+    @Test func `frames become the SDU they were, and credits come back when it is read`() {
+        var channel = Self.channel()
+        #expect(channel.receive([40, 0] + Array(0..<28)) == [])
+        #expect(channel.receive(Array(28..<40)) == [.received(Array(0..<40))])
+        var given = 0
+        for number in 0..<40 as Range<UInt8> {
+            for action in channel.receive([1, 0, number]) + channel.wasRead() {
+                if case .giveCredits(let count) = action { given += Int(count) }
+                if case .violated(let reason) = action { #expect(Bool(false), "\(reason)") }
+            }
+        }
+        #expect(given >= 32 && channel.receiveCredits > 0)
+    }
+
+    @Test func `whoever reads nothing gives no credits, and what is held is bounded`() {
+        var channel = Self.channel()
+        var received = 0
+        var last: [CreditChannel.Action] = []
+        for _ in 0..<1000 {
+            last = channel.receive([1, 0, 7])
+            received += last.count { $0 == .received([7]) }
+        }
+        #expect(received <= Int(CreditChannel.initialCredits) + CreditChannel.unreadLimit)
+        guard case .violated? = last.first else { return #expect(Bool(false), "\(last)") }
+    }
+
+    @Test(arguments: [
+        [[UInt8](repeating: 0, count: 31)], [[5]], [[]], [[101, 0]], [[2, 0, 1, 2, 3]],
+        [[29, 0] + [UInt8](repeating: 1, count: 28), [1, 2]],
+    ])
+    func `a frame that keeps to no rule closes the channel`(frames: [[UInt8]]) {
+        var channel = Self.channel()
+        var actions: [CreditChannel.Action] = []
+        for frame in frames { actions = channel.receive(frame) }
+        guard case .violated? = actions.first else { return #expect(Bool(false), "\(actions)") }
+    }
+
+    @Test func `credits are some, and not too many`() {
+        var channel = Self.channel(credits: 65535)
+        guard case .violated? = channel.credited(1).first, case .violated? = channel.credited(0).first else {
+            return #expect(Bool(false))
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct ChannelTests {
+    /// Keeps what was opened.
+    final class Opened: Sendable {
+        let channels = Lock<[L2CAPChannel]>([])
+        func first() async throws -> L2CAPChannel {
+            try await until { channels.withLock { !$0.isEmpty } }
+            return try #require(channels.withLock { $0.first })
+        }
+    }
+
+    @Test func `a phone opens a channel, and both send what they like`() async throws {
+        let rig = try await SecureRig()
+        let opened = Opened()
+        let psm = try await rig.device.publishL2CAPChannel(isEncrypted: false) { channel in
+            opened.channels.withLock { $0.append(channel) }
+        }
+        #expect(psm == 0x80)
+        let peer = try await rig.connect()
+        let phone = try await rig.phone.openL2CAPChannel(psm, with: peer)
+        let device = try await opened.first()
+        #expect(
+            device.psm == psm && device.peer == rig.deviceSink.lastPeer?.id && device.maximumLength == 2048)
+        for length in [0, 1, 245, 246, 2048] {
+            let piece = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+            try await phone.send(piece)
+            #expect(await device.receive() == piece)
+            try await device.send(piece)
+            #expect(await phone.receive() == piece)
+        }
+        let error = await #expect(throws: RadioError.self) {
+            try await phone.send(Array(repeating: 0, count: 2049))
+        }
+        #expect(error?.code == .valueTooLong)
+        await phone.close()
+        #expect(await device.receive() == nil)
+        await #expect(throws: RadioError.self) { try await device.send([1]) }
+        await rig.stop()
+    }
+
+    @Test func `who sends waits for who receives, and order is kept`() async throws {
+        let rig = try await SecureRig()
+        let opened = Opened()
+        let psm = try await rig.device.publishL2CAPChannel(isEncrypted: false) { channel in
+            opened.channels.withLock { $0.append(channel) }
+        }
+        let peer = try await rig.connect()
+        let phone = try await rig.phone.openL2CAPChannel(psm, with: peer)
+        let device = try await opened.first()
+        let sent = Lock(0)
+        let sending = Task {
+            for number in 0..<60 as Range<UInt8> {
+                try await phone.send(Array(repeating: number, count: 1000))
+                sent.withLock { $0 += 1 }
+            }
+        }
+        try await until { sent.withLock { $0 } > 3 }
+        // Behind on the link: what has come is all that comes.
+        _ = try? await rig.phone.read(3, of: peer)
+        #expect(sent.withLock { $0 } < 40)
+        for number in 0..<60 as Range<UInt8> {
+            #expect(await device.receive() == Array(repeating: number, count: 1000))
+        }
+        try await sending.value
+        // A link that ends closes both ends.
+        await rig.phone.disconnect(peer)
+        #expect(await device.receive() == nil)
+        #expect(await phone.receive() == nil)
+        await rig.stop()
+    }
+
+    @Test func `a number that is not published, or wants encryption, is refused`() async throws {
+        let rig = try await SecureRig()
+        let opened = Opened()
+        let peer = try await rig.connect()
+        let first = await #expect(throws: RadioError.self) {
+            _ = try await rig.phone.openL2CAPChannel(0x80, with: peer)
+        }
+        #expect(first?.message.contains("nothing is published") == true)
+        let psm = try await rig.device.publishL2CAPChannel(isEncrypted: true) { channel in
+            opened.channels.withLock { $0.append(channel) }
+        }
+        let second = await #expect(throws: RadioError.self) {
+            _ = try await rig.phone.openL2CAPChannel(psm, with: peer)
+        }
+        #expect(second?.message.contains("it wants a paired peer") == true)
+        try await rig.phone.pair(peer)
+        let channel = try await rig.phone.openL2CAPChannel(psm, with: peer)
+        try await channel.send([1])
+        #expect(try await opened.first().receive() == [1])
+        await rig.device.unpublishL2CAPChannel(psm)
+        await #expect(throws: RadioError.self) { _ = try await rig.phone.openL2CAPChannel(psm, with: peer) }
+        await rig.stop()
+    }
+
+    @Test func `requests that are wrong are refused by their reason`() async throws {
+        let rig = try await HostRig()
+        _ = try await rig.radio.publishL2CAPChannel(isEncrypted: false) { _ in }
+        rig.controller.connect()
+        func exchange(_ hex: String) async throws -> String {
+            let before = rig.controller.state.withLock { $0.sent().count }
+            rig.controller.receive(try #require(Hex.decode(hex)), on: 5)
+            await rig.controller.wait { $0.sent().count > before }
+            return rig.controller.state.withLock { $0.sent()[before] }
+        }
+        // psm, source, mtu, mps, credits
+        #expect(try await exchange("14010A00 8000 3F00 4000 4000 0100") == "5:15010A0000000000000000000900")
+        #expect(try await exchange("14020A00 8000 4000 1600 4000 0100") == "5:15020A0000000000000000000B00")
+        #expect(try await exchange("14030A00 8100 4000 4000 4000 0100") == "5:15030A0000000000000000000200")
+        #expect(try await exchange("14040A00 8000 4100 4000 4000 0100") == "5:15040A0040000008F70010000000")
+        #expect(try await exchange("14050A00 8000 4100 4000 4000 0100") == "5:15050A0000000000000000000A00")
+        // A piece, too long a frame: the channel ends.
+        rig.controller.receive([2, 0, 1, 2], on: 0x40)
+        rig.controller.receive([0xFF, 0xFF], on: 0x40)
+        await rig.controller.wait { $0.sent().last == "5:0601040041004000" }
+        #expect(try await exchange("06060400 4000 4100") == "5:010606000200" + "40004100")
+        for number in 0..<16 as Range<UInt8> {
+            let answer = try await exchange(
+                "1407" + "0A00 8000 " + Hex.encode([0x50 + number]) + "00 4000 4000 0100")
+            #expect(answer.hasSuffix("0000"))
+        }
+        #expect(try await exchange("14070A00 8000 7000 4000 4000 0100") == "5:15070A0000000000000000000400")
+        #expect(try await exchange("06080400 4000 5000") == "5:0708040040005000")
+    }
+
+    @Test func `a peripheral asks how often to meet, and hears whether it may`() async throws {
+        let rig = try await SecureRig()
+        let peer = try await rig.connect()
+        let central = try #require(rig.deviceSink.lastPeer?.id)
+        for (latency, range) in [
+            (ConnectionLatency.high, 96...192), (.medium, 24...48), (.low, 12...24),
+        ] as [(ConnectionLatency, ClosedRange<UInt16>)] {
+            #expect(try await rig.device.setDesiredConnectionLatency(latency, for: central))
+            try await until { range.contains(await rig.device.onlyLink?.parameters.interval ?? 0) }
+        }
+        await #expect(throws: RadioError.self) {
+            _ = try await rig.phone.setDesiredConnectionLatency(.low, for: peer)
+        }
+        await rig.stop()
+    }
+}

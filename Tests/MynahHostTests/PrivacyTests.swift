@@ -1,0 +1,134 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@testable import MynahHost
+
+@Suite(.timeLimit(.minutes(1))) struct PrivacyTests {
+    static func options(_ policy: AddressPolicy) -> HostRadio.Options {
+        var options = HostRadio.Options()
+        options.address = policy
+        return options
+    }
+
+    @Test func `a central with private addresses is known by its identity once it is bonded`() async throws {
+        let rig = try await SecureRig(phoneOptions: Self.options(.resolvablePrivate()))
+        let peer = try await rig.connect()
+        let first = try #require(rig.deviceSink.lastPeer?.address)
+        #expect(first.isResolvable && first != rig.phoneAddress)
+        try await rig.phone.pair(peer)
+        try await rig.deviceSink.wait(for: "paired")
+        #expect(rig.deviceSink.lastPeer?.address == rig.phoneAddress)
+        try await rig.disconnect(peer)
+        let again = try await rig.connect()
+        #expect(rig.deviceSink.lastPeer?.address == rig.phoneAddress)
+        #expect(rig.deviceSink.lastPeer?.isPaired == true)
+        try await rig.phone.pair(again)
+        #expect(try await rig.refusal(of: rig.encrypted, again) == nil)
+        await rig.stop()
+    }
+
+    @Test func `a device's address changes with time, and who is bonded finds it by its identity`()
+        async throws
+    {
+        let clock = ManualClock()
+        var options = Self.options(.resolvablePrivate())
+        // The clock leaps, whatever is under way.
+        options.commandTimeout = .seconds(100_000)
+        let rig = try await SecureRig(deviceOptions: options, clock: clock)
+        let first = try #require(await rig.device.ownAddress)
+        #expect(first.isResolvable)
+        try await rig.phone.scan(ScanOptions())
+        try await until { rig.phoneSink.heard.contains(first) }
+        #expect(!rig.phoneSink.heard.contains(rig.address))
+        let peer = try await rig.phone.connect(first, timeout: .seconds(20)).id
+        try await rig.phone.pair(peer)
+        try await rig.disconnect(peer)
+
+        // One less than 15 minutes, and then that one.
+        clock.advance(by: .seconds(899))
+        #expect(await rig.device.ownAddress == first)
+        try await until {
+            clock.advance(by: .seconds(1))
+            return await rig.device.ownAddress != first
+        }
+        let second = try #require(await rig.device.ownAddress)
+        #expect(second.isResolvable)
+        #expect(await PrivateAddress.resolves(second, with: rig.device.bonds.identityResolvingKey))
+        try await until { await rig.phone.central.privateAddresses[rig.address] == second }
+        #expect(rig.phoneSink.heard.contains(rig.address) && !rig.phoneSink.heard.contains(second))
+        let again = try await rig.connect()
+        try await rig.phone.pair(again)
+        #expect(try await rig.refusal(of: rig.encrypted, again) == nil)
+        try await until {
+            clock.advance(by: .seconds(60))
+            return await rig.device.ownAddress != second
+        }
+        await rig.stop()
+    }
+
+    @Test func `an address that the controller does not take now is tried again`() async throws {
+        let controller = ScriptedController()
+        let clock = ManualClock()
+        let radio = HostRadio(
+            transport: controller, options: Self.options(.resolvablePrivate(every: .seconds(60))),
+            sleep: { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) },
+            now: { clock.now.offset })
+        _ = try await radio.start(DeviceIdentity(name: "Mynah"), sink: HostSink())
+        _ = try await radio.advertise(Advertisement())
+        #expect(controller.state.withLock { $0.parameters(of: .leSetAdvertisingParameters)[0][5] } == 1)
+        let opcode = HCIOpcode.leSetRandomAddress.rawValue
+        controller.state.withLock { $0.refused[opcode] = 0x0C }
+        let first = await radio.ownAddress
+        clock.advance(by: .seconds(60))
+        await controller.wait { $0.parameters(of: .leSetAdvertisingEnable) == [[1], [0], [1]] }
+        #expect(await radio.ownAddress == first)
+        controller.state.withLock { $0.refused = [:] }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(10))
+        await controller.wait { $0.parameters(of: .leSetRandomAddress).count == 3 }
+        try await until { await radio.ownAddress != first }
+        await radio.stop()
+    }
+
+    @Test func `each policy has its address, and one that cannot be is an error that says so`() async throws {
+        func start(_ policy: AddressPolicy, isPublic: Bool = true) async throws -> (
+            DeviceAddress?, DeviceAddress?
+        ) {
+            let controller = ScriptedController()
+            controller.state.withLock { $0.hasPublicAddress = isPublic }
+            let radio = HostRadio(transport: controller, options: Self.options(policy))
+            _ = try await radio.start(DeviceIdentity(name: "Mynah"), sink: HostSink())
+            return await (radio.ownAddress, radio.identityAddress)
+        }
+        let ours = try #require(DeviceAddress("06:05:04:03:02:01", kind: .public))
+        let fixed = try #require(DeviceAddress("C1:02:03:04:05:06", kind: .random))
+        let other = try #require(DeviceAddress("41:02:03:04:05:06", kind: .random))
+        #expect(try await start(.automatic) == (ours, ours))
+        #expect(try await start(.public) == (ours, ours))
+        #expect(try await start(.fixed(fixed)) == (fixed, fixed))
+        let (made, identity) = try await start(.automatic, isPublic: false)
+        #expect(made == identity && made?.isIdentity == true && made?.kind == .random)
+        let (hidden, known) = try await start(.resolvablePrivate())
+        #expect(hidden?.isResolvable == true && known == ours)
+        await #expect(throws: RadioError.self) { try await start(.public, isPublic: false) }
+        await #expect(throws: RadioError.self) { try await start(.fixed(other)) }
+    }
+
+    @Test func `an address of its own stays where bonds are kept`() async throws {
+        let temporary = try TemporaryDirectory()
+        var addresses: [DeviceAddress?] = []
+        for _ in 0..<2 {
+            let controller = ScriptedController()
+            controller.state.withLock { $0.hasPublicAddress = false }
+            let radio = HostRadio(
+                transport: controller, options: .keeping(temporary.path + "/bonds.json"))
+            _ = try await radio.start(DeviceIdentity(name: "Mynah"), sink: HostSink())
+            addresses.append(await radio.ownAddress)
+            await radio.stop()
+        }
+        #expect(addresses[0] == addresses[1] && addresses[0]?.isIdentity == true)
+    }
+}
