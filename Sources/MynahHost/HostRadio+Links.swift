@@ -171,8 +171,8 @@ extension HostRadio {
 
     func sendData() {
         for packet in data.takeReady() { transmit(packet.packet) }
-        if data.count == 0 {
-            for (handle, link) in links where !link.collected.isEmpty { sendCollected(handle) }
+        if data.count == 0, !collecting.isEmpty {
+            for handle in collecting.sorted() { sendCollected(handle) }
             for packet in data.takeReady() { transmit(packet.packet) }
         }
         if !channels.open.isEmpty, data.count <= options.queueLimit / 2 { pumpChannels() }

@@ -80,11 +80,13 @@ extension HostRadio {
         let length = links[handle]?.collected.reduce(1) { $0 + 4 + $1.value.count } ?? 1
         if length + 4 + value.count > server.mtu { sendCollected(handle) }
         links[handle]?.collected.append((place, value))
+        collecting.insert(handle)
     }
 
     /// What was collected goes before anything else does.
     func sendCollected(_ handle: UInt16) {
-        guard let collected = links[handle]?.collected, !collected.isEmpty else { return }
+        guard collecting.remove(handle) != nil, let collected = links[handle]?.collected, !collected.isEmpty
+        else { return }
         links[handle]?.collected = []
         let pdu: [UInt8]
         if collected.count == 1 {

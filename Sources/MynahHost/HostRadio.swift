@@ -80,6 +80,8 @@ public actor HostRadio: PeripheralRadio {
     var properties: [AttributeKey: CharacteristicProperties] = [:]
     var advertisement: Advertisement?
     var isFull = false
+    /// Links whose notifications wait to go out together.
+    var collecting: Set<UInt16> = []
     /// The address that is on the air.
     var ownAddress: DeviceAddress?
     /// The address to be known by: public, or random and static.
