@@ -2,23 +2,6 @@ import MynahCore
 
 /// What a radio keeps for its central's half.
 struct CentralHalf {
-    /// Someone waits for a link.
-    struct Connection {
-        enum Progress {
-            /// Another one comes first.
-            case waiting
-            /// The controller was asked.
-            case initiating
-            /// It was asked to stop; why.
-            case cancelling(RadioError)
-        }
-
-        var number: UInt64
-        var address: DeviceAddress
-        var progress = Progress.waiting
-        var continuation: CheckedContinuation<Result<Peer, RadioError>, Never>
-    }
-
     /// Which procedure of which link.
     struct RequestID: Hashable {
         var handle: UInt16
@@ -36,8 +19,11 @@ struct CentralHalf {
     var reports = ReportAssembler()
     /// The private addresses that bonded peripherals were last heard with, by identity.
     var privateAddresses: [DeviceAddress: DeviceAddress] = [:]
-    /// Links that are wanted; a controller makes one at a time, the first of them.
-    var connections: [Connection] = []
+    /// Links that are wanted, and who waits for each.
+    var wishes = ConnectionQueue()
+    var connections: [UInt64: CheckedContinuation<Result<Peer, RadioError>, Never>] = [:]
+    /// What the controller was told last about them.
+    var initiating: Task<Void, Never>?
     var lastConnection: UInt64 = 0
     var requests: [RequestID: CheckedContinuation<Result<GATTValue, RequestError>, Never>] = [:]
     /// A write command found no room.

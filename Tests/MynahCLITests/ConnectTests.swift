@@ -156,15 +156,23 @@ import Testing
         await stage.end()
     }
 
-    @Test func `a script pairs when the device wants it, without a number`() async throws {
+    @Test func `a script pairs when the device wants it, and the keys are there the next time`() async throws
+    {
         let profile = try ProfileFile(
             Self.lock.replacing("displayOnly", with: "noInputNoOutput").replacing(
                 "authenticated", with: "encrypted"))
-        let stage = try await AirStage([profile.path])
-        let result = try await stage.phone(["connect", "lock", "--command", "read 2A19"]).end()
-        #expect(result.status == .exited(0))
-        #expect(result.output.contains("paired\nbattery-level  64\n"))
-        #expect(result.error == "")
+        let device = try TemporaryDirectory()
+        let keys = try TemporaryDirectory()
+        let stage = try await AirStage([profile.path], ["--state-dir", device.path])
+        for isFirst in [true, false] {
+            let result = try await stage.phone(
+                ["connect", "lock", "--state-dir", keys.path, "--command", "read 2A19"]
+            ).end()
+            #expect(result.status == .exited(0))
+            #expect(result.output.contains("battery-level  64\n"))
+            #expect(result.output.contains("paired\n") == isFirst)
+            #expect(result.error == "")
+        }
         await stage.end()
     }
 

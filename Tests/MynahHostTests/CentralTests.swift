@@ -114,27 +114,27 @@ import Testing
         await rig.stop()
     }
 
-    @Test func `a connection that nobody answers can be given up, and the next has its turn`() async throws {
+    @Test func `a connection that nobody answers holds up no other, and can be given up`() async throws {
         let rig = try await CentralRig()
         let nobody = try #require(DeviceAddress("C0:00:00:00:00:99", kind: .public))
         let waiting = Task { try await rig.phone.connect(nobody, timeout: .seconds(10)) }
-        let next = Task {
-            try await until { await rig.phone.central.connections.count == 1 }
-            return try await rig.phone.connect(rig.address, timeout: nil)
-        }
+        try await until { await rig.phone.central.connections.count == 1 }
+        let peer = try await rig.connect()
         // No command is under way, whose time would be over too.
         try await until {
-            let (connections, waiters) = await (rig.phone.central.connections, rig.phone.waiters)
-            guard case .initiating? = connections.first?.progress else { return false }
-            return connections.count == 2 && waiters.isEmpty
+            await rig.phone.central.initiating?.value
+            return await rig.phone.waiters.isEmpty
         }
-        await rig.clock.waitForSleepers(1)
         rig.clock.advance(by: .seconds(10))
         await #expect { try await waiting.value } throws: { ($0 as? RadioError)?.code == .timedOut }
-        _ = try await next.value
         let cancelled = Task { try await rig.phone.connect(nobody, timeout: nil) }
         cancelled.cancel()
         await #expect(throws: RadioError.self) { try await cancelled.value }
+        #expect(try await rig.phone.discoverServices("180D", of: peer).count == 1)
+        // And it is found when it is there.
+        await rig.phone.disconnect(peer)
+        try await rig.phoneSink.wait(for: "disconnected here")
+        _ = try await rig.connect()
         await rig.stop()
     }
 

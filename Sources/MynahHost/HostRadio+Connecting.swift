@@ -1,0 +1,176 @@
+public import MynahCore
+import MynahHCI
+import MynahSupport
+
+// Links that the central's half makes.
+extension HostRadio {
+    /// The connection parameters that an iPhone was seen to choose: 30 ms, no latency, 720 ms.
+    static let centralParameters = LEConnection.Parameters()
+
+    /// Connects; several may be waited for at once.
+    public func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer {
+        guard state == .running else { throw RadioError(.invalidState, "the radio does not run") }
+        if links.values.contains(where: { $0.role == .central && $0.peer.address == address })
+            || central.wishes.wants(address)
+        {
+            throw RadioError(.invalidState, "\(address) is connected already, or about to be")
+        }
+        central.lastConnection += 1
+        let number = central.lastConnection
+        let overdue = timeout.map { timeout in
+            Task {
+                guard (try? await sleep(timeout)) != nil else { return }
+                giveUp(number, RadioError(.timedOut, "\(address) did not answer within \(timeout)"))
+            }
+        }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                central.connections[number] = continuation
+                carryOut(central.wishes.want(number, address))
+            }
+        } onCancel: {
+            Task {
+                await self.giveUp(number, RadioError(.timedOut, "connecting to \(address) was cancelled"))
+            }
+        }
+        overdue?.cancel()
+        return try result.get()
+    }
+
+    private func giveUp(_ number: UInt64, _ error: RadioError) {
+        guard let actions = central.wishes.giveUp(number) else { return }
+        endConnection(number, .failure(error))
+        carryOut(actions)
+    }
+
+    private func endConnection(_ number: UInt64, _ result: Result<Peer, RadioError>) {
+        central.connections.removeValue(forKey: number)?.resume(returning: result)
+    }
+
+    /// Everyone who waits for a link is told why there will be none.
+    func failConnections(_ error: RadioError) {
+        let all = central.connections
+        central.connections = [:]
+        central.wishes = ConnectionQueue()
+        central.initiating = nil
+        for continuation in all.values { continuation.resume(returning: .failure(error)) }
+    }
+
+    private func carryOut(_ actions: [ConnectionQueue.Action]) {
+        for action in actions {
+            let before = central.initiating
+            let (run, round) = (run, central.wishes.round)
+            // One behind the other: what is cancelled has to be under way first.
+            central.initiating = Task {
+                await before?.value
+                guard run == self.run, state == .running else { return }
+                switch action {
+                case .initiate(let addresses):
+                    // Bonded ones are known by their identity, and waited for by the address that they use.
+                    await initiate(addresses.map { central.privateAddresses[$0] ?? $0 }, round)
+                case .cancel: await cancelInitiating(run, round)
+                }
+            }
+        }
+    }
+
+    private func initiate(_ addresses: [DeviceAddress], _ round: UInt64) async {
+        do throws(RadioError) {
+            try await initiate(addresses)
+        } catch {
+            guard round == central.wishes.round else { return }
+            let (failed, actions) = central.wishes.ended()
+            for number in failed { endConnection(number, .failure(error)) }
+            carryOut(actions)
+        }
+    }
+
+    private func cancelInitiating(_ run: Int, _ round: UInt64) async {
+        // What the controller says of the connection itself follows; or the link was there first.
+        await attempt { () throws(RadioError) in
+            try await command(.leCreateConnectionCancel, "giving up a connection")
+        }
+        let timeout = options.commandTimeout
+        Task {
+            guard (try? await sleep(timeout)) != nil, run == self.run else { return }
+            carryOut(central.wishes.overdue(round))
+        }
+    }
+
+    private func initiate(_ addresses: [DeviceAddress]) async throws(RadioError) {
+        let parameters = Self.centralParameters
+        var writer = ByteWriter(capacity: 26)
+        let own = ownAddress?.kindCode ?? 0
+        if addresses.count > 1 { try await accept(addresses) }
+        // One by its address, several by the filter accept list.
+        let policy: UInt8 = addresses.count > 1 ? 1 : 0
+        let peer = policy == 0 ? addresses.first : nil
+        // Listening all the time, 60 ms of 60 ms.
+        let listening: [UInt16] = [0x0060, 0x0060]
+        let wanted = [parameters.interval, parameters.interval, parameters.latency, parameters.timeout, 0, 0]
+        if central.usesExtendedCommands {
+            writer.write([policy, own] as [UInt8])
+            writer.write(withKind: peer)
+            writer.write(0x01 as UInt8)
+            for value in listening + wanted { writer.write(value) }
+            try await command(.leExtendedCreateConnection, writer.bytes, "connecting")
+        } else {
+            for value in listening { writer.write(value) }
+            writer.write(policy)
+            writer.write(withKind: peer)
+            writer.write(own)
+            for value in wanted { writer.write(value) }
+            try await command(.leCreateConnection, writer.bytes, "connecting")
+        }
+    }
+
+    private func accept(_ addresses: [DeviceAddress]) async throws(RadioError) {
+        try await command(.leClearFilterAcceptList, "emptying the filter accept list")
+        for address in addresses {
+            var writer = ByteWriter(capacity: 7)
+            writer.write(withKind: address)
+            try await command(
+                .leAddDeviceToFilterAcceptList, writer.bytes, "filling the filter accept list")
+        }
+    }
+
+    // MARK: - What the controller tells
+
+    func centralConnectionEnded(_ status: HCIStatus, _ connection: LEConnection) {
+        guard status == .success else {
+            let (failed, actions) = central.wishes.ended()
+            let error = RadioError(
+                .disconnected, "connecting failed: status 0x\(Hex.encode([status.code]))")
+            for number in failed { endConnection(number, .failure(error)) }
+            return carryOut(actions)
+        }
+        guard links[connection.handle] == nil else { return }
+        let identity = security.bonds[connection.peer]?.identity ?? connection.peer
+        let (number, actions) = central.wishes.connected(
+            to: central.wishes.wants(identity) ? identity : connection.peer)
+        defer { carryOut(actions) }
+        guard let number else {
+            // It came after all, and nobody waits for it.
+            Task {
+                await attempt { () throws(RadioError) in
+                    try await end(connection.handle, .remoteUserTerminatedConnection)
+                }
+            }
+            return
+        }
+        let peer = add(connection)
+        tellCentral(.connected(peer))
+        // As an iPhone does: before anything else is asked for.
+        begin(MTUExchange(ownMTU: ATTServer().ownMTU), connection.handle)
+        endConnection(number, .success(peer))
+    }
+}
+
+extension ByteWriter {
+    /// The number of its kind and the address, or zeros for none.
+    fileprivate mutating func write(withKind address: DeviceAddress?) {
+        guard let address else { return write([0, 0, 0, 0, 0, 0, 0] as [UInt8]) }
+        write(address.kindCode)
+        write(address)
+    }
+}
