@@ -59,6 +59,7 @@ unit:
 
 test: PACKAGES := $(TEST_PACKAGES)
 test: lint unit interop build
+	@.ci/quietly "Building the lab's slow device" swift build $(RELEASE) --product mynah-lab-slow
 	@Tests/Lab/lab here --mynah $(MYNAH)
 	@Tests/Lab/lab bookworm --mynah $(MYNAH)
 	@Tests/Lab/lab bookworm --mynah $(MYNAH) --radio hci:user:0
@@ -74,6 +75,7 @@ lab: build
 
 lab-all: PACKAGES := $(TEST_PACKAGES) debootstrap
 lab-all: build
+	@.ci/quietly "Building the lab's slow device" swift build $(RELEASE) --product mynah-lab-slow
 	@status=0; for each in $$(awk '!/^#/ && NF { print $$1 }' Tests/Lab/generations); do \
 	    Tests/Lab/lab $$each --mynah $(MYNAH) || status=1; \
 	done; exit $$status

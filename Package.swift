@@ -90,6 +90,10 @@ let package = Package(
             dependencies: ["Mynah", "MynahBlueZ", "MynahCore", "MynahSupport"],
             path: "Tests/Bench/update-value"),
         .executableTarget(
+            name: "mynah-lab-slow",
+            dependencies: ["Mynah", "MynahBlueZ", "MynahCore", "MynahSupport"],
+            path: "Tests/Lab/slow"),
+        .executableTarget(
             name: "mynah-bench-hci",
             dependencies: ["MynahHost", "MynahHCI", "MynahCore", "MynahSupport", "MynahTestSupport"],
             path: "Tests/Bench/hci"),

@@ -1,6 +1,11 @@
 """The errors that a profile orders, and those of the attribute protocol itself."""
 
-from lab.scenario import Lab, expect, expect_refusal, of, scenario
+import asyncio
+from pathlib import Path
+
+from lab.places import BINARY
+from lab.scenario import Lab, expect, expect_refusal, expect_that, of, scenario
+from lab.services import end
 
 
 @scenario("errors.yaml")
@@ -43,3 +48,22 @@ async def unknown_handle(lab: Lab) -> None:
     phone = await lab.meet()
     await expect_refusal(0x01, phone.read(0xFFF0), "read of the handle 0xFFF0")
     expect(await phone.read(phone.characteristic("2A38").handle), b"\x01", "value afterwards")
+
+
+@scenario(fresh=True, needs=("daemon",))
+async def slow_handler(lab: Lab) -> None:
+    """a handler that takes two seconds still answers, and one that never answers is an error before bluetoothd gives up"""
+    slow = Path(BINARY).with_name("mynah-lab-slow")
+    device = await asyncio.create_subprocess_exec(slow, stdout=asyncio.subprocess.PIPE)
+    try:
+        assert device.stdout is not None
+        expect((await asyncio.wait_for(device.stdout.readline(), 30)).strip(), b"ready", "first line of the slow device")
+        phone = await lab.meet()
+        expect(await phone.read(phone.characteristic("2A38").handle), b"\x2a", "value that came late")
+        start = asyncio.get_running_loop().time()
+        await expect_refusal(0x0E, phone.read(phone.characteristic("2A39").handle), "value that never comes")
+        seconds = asyncio.get_running_loop().time() - start
+        expect_that(4 <= seconds < 10, f"the error came after {seconds:.1f} s")
+        expect(await phone.read(phone.characteristic("2A38").handle), b"\x2a", "value after the error")
+    finally:
+        await end(device)
