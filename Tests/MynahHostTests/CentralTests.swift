@@ -175,6 +175,41 @@ import Testing
         await rig.stop()
     }
 
+    @Test func `thousands of values both ways arrive in the order in which they were sent`() async throws {
+        let rig = try await CentralRig()
+        let peer = try await rig.connect()
+        let found = try await rig.characteristics(peer)
+        let configuration = try #require(
+            try await rig.phone.discoverDescriptors(of: found[0], of: peer).first)
+        try await rig.phone.write([1, 0], to: configuration.handle, of: peer)
+        let count = 2000
+        func bytes(_ number: Int) -> [UInt8] { [UInt8(number & 0xFF), UInt8(number >> 8)] }
+        async let commands: Void = {
+            for number in 0..<count {
+                while try await !rig.phone.writeWithoutResponse(bytes(number), to: found[1].handle, of: peer)
+                {
+                    await Task.yield()
+                }
+            }
+        }()
+        for number in 0..<count {
+            while try await rig.device.send(bytes(number), of: rig.rate.key, as: .asSubscribed, to: nil)
+                == .full
+            {
+                await Task.yield()
+            }
+        }
+        try await commands
+        let wanted = (0..<count).map { Hex.encode(bytes($0)) }
+        try await until { rig.phoneSink.words.count { $0.hasPrefix("notification ") } == count }
+        try await until { rig.sink.words.count { $0.hasPrefix("write ") } == count }
+        let notified = rig.phoneSink.words.filter { $0.hasPrefix("notification ") }.map { $0.suffix(4) }
+        #expect(notified.map(String.init) == wanted)
+        let written = rig.sink.words.filter { $0.hasPrefix("write ") }.map { $0.dropFirst(6).prefix(4) }
+        #expect(written.map(String.init) == wanted)
+        await rig.stop()
+    }
+
     @Test func `one radio plays a central and a peripheral at once`() async throws {
         let rig = try await CentralRig(isExtended: false)
         let sink = HostSink()
