@@ -16,6 +16,8 @@ import Testing
     @Test func `a central with private addresses is known by its identity once it is bonded`() async throws {
         let rig = try await SecureRig(phoneOptions: Self.options(.resolvablePrivate()))
         let peer = try await rig.connect()
+        // The device hears of it a moment later.
+        try await until { rig.deviceSink.lastPeer != nil }
         let first = try #require(rig.deviceSink.lastPeer?.address)
         #expect(first.isResolvable && first != rig.phoneAddress)
         try await rig.phone.pair(peer)

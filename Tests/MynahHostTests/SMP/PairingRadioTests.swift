@@ -89,6 +89,8 @@ import Testing
     @Test func `a device asks for security, and the phone pairs, and later encrypts`() async throws {
         let rig = try await SecureRig()
         let first = try await rig.connect()
+        // The device hears of it a moment later.
+        try await until { rig.deviceSink.lastPeer != nil }
         let central = try #require(rig.deviceSink.lastPeer?.id)
         try await rig.device.pair(central)
         #expect(rig.phoneSink.all.contains("paired"))
