@@ -188,7 +188,12 @@ extension HostRadio {
                 "a piece has \(bytes.count) bytes and the peer takes \(channel.machine.peer.mtu)")
         }
         channels.open[key] = channel
-        let result = await withCheckedContinuation { continuation in
+        let result = await withCheckedContinuation {
+            (continuation: CheckedContinuation<Result<Void, RadioError>, Never>) in
+            guard channels.open[key] != nil else {
+                let error = RadioError(.disconnected, "the channel was closed")
+                return continuation.resume(returning: .failure(error))
+            }
             channels.open[key]?.writers.append(continuation)
             pump(key)
         }
@@ -196,14 +201,28 @@ extension HostRadio {
     }
 
     func receive(from key: ChannelKey) async -> [UInt8]? {
-        guard let channel = channels.open[key] else { return nil }
-        guard !channel.inbox.isEmpty else {
-            guard channel.reader == nil else { return nil }
-            return await withCheckedContinuation { channels.open[key]?.reader = $0 }
+        if let next = takeReceived(key) { return next }
+        return await withCheckedContinuation { continuation in
+            // Something may have come before this is reached.
+            if let next = takeReceived(key) {
+                continuation.resume(returning: next)
+            } else if let channel = channels.open[key], channel.reader == nil {
+                channels.open[key]?.reader = continuation
+            } else {
+                continuation.resume(returning: nil)
+            }
         }
+    }
+
+    private func takeReceived(_ key: ChannelKey) -> [UInt8]? {
+        if let next = channels.unread[key]?.first {
+            channels.unread[key]?.removeFirst()
+            return next
+        }
+        guard let next = channels.open[key]?.inbox.first else { return nil }
         channels.open[key]?.inbox.removeFirst()
         carryOut(channels.open[key]?.machine.wasRead() ?? [], key)
-        return channel.inbox[0]
+        return next
     }
 
     /// Sends what credits and our own queue have room for.
@@ -225,6 +244,12 @@ extension HostRadio {
         }
     }
 
+    /// Nobody will receive from it.
+    func drop(_ key: ChannelKey) {
+        close(key)
+        channels.unread[key] = nil
+    }
+
     func close(_ key: ChannelKey) {
         guard let channel = channels.open[key] else { return }
         endChannel(key)
@@ -233,6 +258,7 @@ extension HostRadio {
 
     private func endChannel(_ key: ChannelKey) {
         guard let channel = channels.open.removeValue(forKey: key) else { return }
+        if !channel.inbox.isEmpty { channels.unread[key] = channel.inbox }
         channel.reader?.resume(returning: nil)
         let error = RadioError(.disconnected, "the channel was closed")
         for writer in channel.writers { writer.resume(returning: .failure(error)) }

@@ -10,11 +10,25 @@ extension HostRadio {
         let link = try link(of: peer)
         guard !link.security.isEncrypted else { return }
         let handle = link.handle
-        let result = await withCheckedContinuation { continuation in
+        let result = await withCheckedContinuation {
+            (continuation: CheckedContinuation<Result<Void, RadioError>, Never>) in
+            guard links[handle]?.peer.id == peer else {
+                return continuation.resume(
+                    returning: .failure(RadioError(.disconnected, "the link ended before it was secured")))
+            }
             links[handle]?.pairing.waiters.append(continuation)
             switch link.role {
             case .central: secure(handle, [])
             case .peripheral: pairing(handle) { $0.requestSecurity(at: $1) }
+            }
+            // Nothing more goes over the channel of a link on which pairing has timed out (Vol 3, Part H, 3.4).
+            if case .closed? = links[handle]?.pairing.machine?.state {
+                endPairing(
+                    handle,
+                    .failure(
+                        RadioError(
+                            .pairingFailed, "pairing has timed out on this link",
+                            remedy: "connect again before you pair")))
             }
         }
         try result.get()

@@ -22,6 +22,12 @@ public final class L2CAPChannel: Sendable {
         self.radio = radio
     }
 
+    /// Nobody holds it any more: it is closed.
+    deinit {
+        let (radio, key) = (radio, key)
+        Task { await radio.drop(key) }
+    }
+
     /// Sends a piece; returns when all of it is on its way.
     ///
     /// Throws `valueTooLong` for more than `maximumLength`, `disconnected` where the channel is or was closed.
@@ -29,7 +35,7 @@ public final class L2CAPChannel: Sendable {
         try await radio.send(bytes, over: key)
     }
 
-    /// The next piece; nil: the channel is closed.
+    /// The next piece; nil: the channel is closed, and what came before that has been received.
     ///
     /// One caller at a time waits.
     public func receive() async -> [UInt8]? {
@@ -83,6 +89,8 @@ struct ChannelKeeper {
     var services: [UInt16: Service] = [:]
     var asking: Set<Asking> = []
     var open: [ChannelKey: OpenChannel] = [:]
+    /// What came over channels that are closed, and was not received yet.
+    var unread: [ChannelKey: [[UInt8]]] = [:]
     var lastNumber: UInt64 = 0
 
     func key(of link: UInt16, own: UInt16) -> ChannelKey? {

@@ -42,6 +42,27 @@ import Testing
         await rig.controller.wait { $0.sent().count { $0 == "6:02030009100202" } == 2 }
     }
 
+    @Test func `a central that does not do as it is asked is an error, and so is asking again on that link`()
+        async throws
+    {
+        let rig = try await HostRig()
+        rig.controller.connect()
+        _ = try await rig.exchange("0A 1700")
+        let central = try #require(await rig.radio.onlyLink?.peer.id)
+        let radio = rig.radio
+        let asking = Task { try await radio.pair(central) }
+        await rig.controller.wait { $0.sent().last == "6:0B09" }
+        try await until {
+            rig.clock.advance(by: .seconds(1))
+            return await rig.radio.onlyLink?.pairing.waiters.isEmpty == true
+        }
+        let first = await #expect(throws: RadioError.self) { try await asking.value }
+        #expect(first?.message.hasSuffix("the central said nothing for 30.0 seconds") == true)
+        let second = await #expect(throws: RadioError.self) { try await radio.pair(central) }
+        #expect(second?.remedy == "connect again before you pair")
+        #expect(rig.controller.state.withLock { $0.sent().count { $0 == "6:0B09" } } == 1)
+    }
+
     @Test func `a key that nobody has is refused, and the link is as open as before`() async throws {
         let rig = try await HostRig()
         rig.controller.connect()
