@@ -55,6 +55,9 @@ public struct Air: Sendable {
     /// Signals weaker than this are not heard, in dBm.
     public static let sensitivity = -100
 
+    /// How many entries beyond two for each controller are borne before those that say nothing are thrown out.
+    static let spareEntries = 64
+
     /// An empty air; whatever is drawn on it follows from the seed.
     public init(seed: UInt64) {
         random = SplitMix(seed: seed)
@@ -62,6 +65,9 @@ public struct Air: Sendable {
 
     /// How many controllers are on it.
     public var count: Int { members.count }
+
+    /// How many entries are held of when something is due.
+    var dueCount: Int { heap.count }
 
     /// When something is due next; nil: never.
     public var due: AirTime? { heap.first?.time }
@@ -156,6 +162,15 @@ public struct Air: Sendable {
             let time = max(due, now + 1)
             members[station]?.scheduled = time
             heap.insert(DueHeap.Entry(time: time, station: station))
+            if heap.count > Self.spareEntries + 2 * members.count { forgetPassedOver() }
+        }
+    }
+
+    /// Entries that an earlier one has passed over stay until their time comes, which may be hours away.
+    private mutating func forgetPassedOver() {
+        heap = DueHeap()
+        for (station, member) in members {
+            if let time = member.scheduled { heap.insert(DueHeap.Entry(time: time, station: station)) }
         }
     }
 
