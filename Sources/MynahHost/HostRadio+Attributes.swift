@@ -150,7 +150,7 @@ extension HostRadio {
             // What a client does not know of it is not sent, but for the news itself (Vol 3, Part G, 2.5.2.1).
             guard let link = links[handle], !link.isBearerDead, link.server.awareness == .aware,
                 centrals?.contains(link.peer.id) ?? true,
-                let bits = link.server.configurations[place + 1]
+                let bits = link.server.configurations[place &+ 1]
             else { continue }
             guard value.count <= link.server.mtu - GATT.notificationHeaderLength else {
                 throw RadioError(
@@ -189,11 +189,11 @@ extension HostRadio {
             return
         }
         send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: handle)
-        guard let peer = links[handle]?.peer.id else { return }
+        guard let link = links[handle] else { return }
         let timeout = options.transactionTimeout
         Task {
             guard (try? await sleep(timeout)) != nil else { return }
-            self.confirmationOverdue(place, handle, peer)
+            self.confirmationOverdue(of: link.confirmations, handle, link.peer.id)
         }
     }
 
@@ -218,8 +218,12 @@ extension HostRadio {
         }
     }
 
-    private func confirmationOverdue(_ place: UInt16, _ handle: UInt16, _ peer: Peer.ID) {
-        guard let link = links[handle], link.peer.id == peer, link.server.indicated == place else { return }
+    /// The indication that was sent when so many had been confirmed: one that was is not meant, though the same value's next
+    /// may be under way.
+    private func confirmationOverdue(of number: Int, _ handle: UInt16, _ peer: Peer.ID) {
+        guard let link = links[handle], link.peer.id == peer, link.server.indicated != nil,
+            link.confirmations == number
+        else { return }
         links[handle]?.isBearerDead = true
         tell(
             .warning(

@@ -222,10 +222,30 @@ struct HostRig {
         await rig.controller.wait { $0.sent().last == "4:1D120001" }
         rig.controller.receive([0x1E])
         await rig.controller.wait { $0.sent().last == "4:1D120002" }
-        await rig.clock.waitForSleepers(1)
+        await rig.clock.waitForSleepers(2)
         rig.clock.advance(by: .seconds(30))
         try await rig.wait(for: "warning confirmationOverdue")
         #expect(try await rig.radio.send([3], of: rig.rate.key, as: .asSubscribed, to: nil) == .sent(0))
+    }
+
+    @Test func `an indication that was confirmed is not overdue, though the value's next is under way`()
+        async throws
+    {
+        let rig = try await HostRig()
+        try await rig.subscribe("0200")
+        _ = try await rig.radio.send([1], of: rig.rate.key, as: .asSubscribed, to: nil)
+        await rig.clock.waitForSleepers(1)
+        rig.controller.receive([0x1E])
+        try await rig.wait(for: "confirmed")
+        rig.clock.advance(by: .seconds(20))
+        _ = try await rig.radio.send([2], of: rig.rate.key, as: .asSubscribed, to: nil)
+        await rig.clock.waitForSleepers(2)
+        // The time of the first is over, and of the second ten seconds are gone.
+        rig.clock.advance(by: .seconds(10))
+        rig.controller.receive([0x1E])
+        try await until { rig.sink.words.filter { $0 == "confirmed" }.count == 2 }
+        #expect(try await rig.radio.send([3], of: rig.rate.key, as: .asSubscribed, to: nil) == .sent(1))
+        #expect(!rig.sink.words.contains("warning confirmationOverdue"))
     }
 
     @Test func `a queue that is full says so, and when there is room again`() async throws {
