@@ -165,7 +165,9 @@ extension HostRadio {
 
     func send(_ frame: L2CAPFrame, to handle: UInt16) {
         sendCollected(handle)
-        data.add(frame, for: handle)
+        if !data.add(frame, for: handle) {
+            logger.debug("dropped, because too much waits for the link", metadata: ["link": "\(handle)"])
+        }
         sendData()
     }
 
