@@ -11,9 +11,11 @@ import MynahSupport
 /// What a transport delivers is handled in the call that delivers it, so that a request costs no hop between threads; where
 /// another thread is at work already, it takes over what comes meanwhile. Jobs of actors that nobody brings run on the
 /// concurrent pool.
-final class HostExecutor: SerialExecutor, TaskExecutor {
+final class HostExecutor: SerialExecutor {
     private enum Work {
         case job(UnownedJob)
+        /// Of a task that prefers to be here, and is isolated to nothing.
+        case guest(UnownedJob, HostTaskExecutor)
         case body(@Sendable () -> Void)
     }
 
@@ -33,6 +35,11 @@ final class HostExecutor: SerialExecutor, TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if add(.job(job)) { callWorker() }
+    }
+
+    /// Queues a job of a task that prefers to be here.
+    func enqueue(_ job: UnownedJob, of executor: HostTaskExecutor) {
+        if add(.guest(job, executor)) { callWorker() }
     }
 
     /// Runs `body` in this call, or leaves it to the thread that is at work.
@@ -73,9 +80,9 @@ final class HostExecutor: SerialExecutor, TaskExecutor {
             if isOver { return callWorker() }
             for work in taken {
                 switch work {
-                case .job(let job):
-                    job.runSynchronously(
-                        isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+                case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+                case .guest(let job, let executor):
+                    job.runSynchronously(on: executor.asUnownedTaskExecutor())
                 case .body(let body): body()
                 }
             }
@@ -92,5 +99,21 @@ final class HostExecutor: SerialExecutor, TaskExecutor {
 
     func checkIsolated() {
         precondition(isIsolatingCurrentContext() == true, "this is not the radio's executor")
+    }
+}
+
+/// Lets a task go on where a radio's answers come.
+///
+/// Apart from the radio's own executor: a job that ran under both would be queued anew at each `await` of a task that does
+/// not prefer it, and others could come between.
+final class HostTaskExecutor: TaskExecutor {
+    private let executor: HostExecutor
+
+    init(_ executor: HostExecutor) {
+        self.executor = executor
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        executor.enqueue(UnownedJob(job), of: self)
     }
 }

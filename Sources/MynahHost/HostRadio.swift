@@ -53,11 +53,12 @@ public actor HostRadio: PeripheralRadio {
         var isAttached: Bool { self == .starting || self == .running || self == .recovering }
     }
 
-    let executor = HostExecutor()
+    let executor: HostExecutor
+    private let guests: HostTaskExecutor
     /// What its phone and managers run on too.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     /// For a task that asks one thing after the other: preferring it, it goes on where the answer comes, without a hop.
-    public nonisolated var taskExecutor: any TaskExecutor { executor }
+    public nonisolated var taskExecutor: any TaskExecutor { guests }
 
     let transport: any HCITransport
     let options: Options
@@ -105,6 +106,8 @@ public actor HostRadio: PeripheralRadio {
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
         now: @escaping @Sendable () -> Duration = HostRadio.uptime
     ) {
+        executor = HostExecutor()
+        guests = HostTaskExecutor(executor)
         self.transport = transport
         self.options = options
         self.logger = logger

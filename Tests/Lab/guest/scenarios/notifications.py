@@ -7,6 +7,13 @@ def sent(lab: Lab, since: int, characteristic: str) -> list[str]:
     return [each["value"] for each in lab.mynah.all("notified", since) if each["characteristic"].upper() == characteristic]
 
 
+async def until_sent(lab: Lab, since: int, characteristic: str, count: int) -> list[str]:
+    """What was told of the first values; a phone can have heard one whose event has not been read yet."""
+    return await lab.mynah.signal.until(
+        lambda: found if len(found := sent(lab, since, characteristic)) >= count else None, f"{count} events notified"
+    )
+
+
 @scenario("notifications.yaml", options=("--seed", "7"), fresh=True)
 async def two_hundred(lab: Lab) -> None:
     """200 notifications arrive complete and in order"""
@@ -14,7 +21,7 @@ async def two_hundred(lab: Lab) -> None:
     before = lab.mynah.mark
     heard = await phone.subscribe(phone.characteristic("2A37"))
     values = [each.hex().upper() for each in await phone.until_heard(heard, 200)]
-    said = sent(lab, before, "2A37")
+    said = await until_sent(lab, before, "2A37", len(values))
     expect(values, said[: len(values)], "what the phone heard, beside what was sent")
     expect_that(len(set(values)) > 20, f"only {len(set(values))} different values in 200: nothing moves")
     beats = [each[1] for each in heard]
@@ -55,7 +62,7 @@ async def indications(lab: Lab) -> None:
     before = lab.mynah.mark
     heard = await phone.subscribe(of(phone, 0x0401), indications=True)
     await phone.until_heard(heard, 20)
-    said = sent(lab, before, of(phone, 0x0401).uuid)
+    said = await until_sent(lab, before, of(phone, 0x0401).uuid, len(heard))
     expect([each.hex().upper() for each in heard], said[: len(heard)], "what the phone heard, beside what was sent")
     await lab.mynah.signal.until(lambda: len(lab.mynah.all("confirmed", before)) >= 20, "20 events confirmed")
 
