@@ -17,21 +17,28 @@ enum ExchangeBench {
         _ = try await phone.exchangeMTU(with: peer)
         let value = device.handle
 
-        let began = Bench.now
+        let began = (now: Bench.now, used: Bench.processorTime)
         // Where the answers are.
         try await withTaskExecutorPreference(phone.taskExecutor) {
             for _ in 0..<reads { _ = try await phone.read(value, of: peer) }
         }
-        print("reads_per_s \(Int64(reads) * 1_000_000 / max(Bench.now - began, 1))")
+        report("read", reads, since: began)
 
         try await phone.write([1, 0], to: value + 1, of: peer)
-        let sent = Bench.now
+        let sent = (now: Bench.now, used: Bench.processorTime)
         try await device.flood(notifications)
         await sink.wait()
-        print("notifications_per_s \(Int64(notifications) * 1_000_000 / max(Bench.now - sent, 1))")
+        report("notification", notifications, since: sent)
         print("notifications_lost \(sink.lost)")
         await phone.stop()
         await device.radio.stop()
+    }
+
+    /// Tells the rate, and how much of a processor one took, which says more on a machine that does something else too.
+    private static func report(_ name: String, _ count: Int, since start: (now: Int64, used: Int64)) {
+        let (elapsed, used) = (max(Bench.now - start.now, 1), Bench.processorTime - start.used)
+        print("\(name)s_per_s \(Int64(count) * 1_000_000 / elapsed)")
+        print("\(name)_processor_ns \(used * 1000 / Int64(max(count, 1)))")
     }
 }
 
