@@ -25,7 +25,13 @@ public struct HCIEvent: Hashable, Sendable {
 
     /// As a packet; parameters past 255 bytes are our own mistake, and are cut.
     public var packet: H4Packet {
-        H4Packet(.event, [code, UInt8(min(parameters.count, 255))] + parameters.prefix(255))
+        let count = min(parameters.count, 255)
+        var body: [UInt8] = []
+        body.reserveCapacity(2 + count)
+        body.append(code)
+        body.append(UInt8(count))
+        body.append(contentsOf: parameters.prefix(count))
+        return H4Packet(.event, body)
     }
 
     /// Disconnection Complete.

@@ -1,22 +1,22 @@
 /// Puts integers and runs of bytes one behind the other, little-endian.
 public struct ByteWriter: Sendable {
+    @usableFromInline var stored: [UInt8] = []
+
     /// What has been written so far.
-    public private(set) var bytes: [UInt8] = []
+    @inlinable public var bytes: [UInt8] { stored }
 
     /// An empty writer, with room for `capacity` bytes.
-    public init(capacity: Int = 0) {
-        bytes.reserveCapacity(capacity)
+    @inlinable public init(capacity: Int = 0) {
+        stored.reserveCapacity(capacity)
     }
 
     /// Appends an integer, its least significant byte first.
-    public mutating func write<I: FixedWidthInteger & UnsignedInteger>(_ value: I) {
-        for offset in 0..<(I.bitWidth / 8) {
-            bytes.append(UInt8(truncatingIfNeeded: value >> (8 * offset)))
-        }
+    @inlinable public mutating func write<I: FixedWidthInteger & UnsignedInteger>(_ value: I) {
+        withUnsafeBytes(of: value.littleEndian) { stored.append(contentsOf: $0) }
     }
 
     /// Appends bytes as they are.
-    public mutating func write(_ more: some Sequence<UInt8>) {
-        bytes.append(contentsOf: more)
+    @inlinable public mutating func write(_ more: some Sequence<UInt8>) {
+        stored.append(contentsOf: more)
     }
 }

@@ -3,6 +3,7 @@
 #elseif canImport(Musl)
     import Musl
 #endif
+import MynahSupport
 
 /// What lies between controllers: it carries what one sends to those who hear it, as far and as reliably as it is told to.
 ///
@@ -19,6 +20,8 @@ public struct Air: Sendable {
     private struct Member: Sendable {
         var controller: VirtualController
         var scheduled: AirTime?
+        /// It is among the listeners.
+        var isListed = false
     }
 
     private struct Pair: Hashable, Sendable {
@@ -45,12 +48,14 @@ public struct Air: Sendable {
     public private(set) var now = AirTime.zero
 
     private var random: SplitMix
-    private var members: [Station: Member] = [:]
+    private var members = SortedMap<Station, Member>()
     private var listeners: [Station] = []
     private var heap = DueHeap()
     private var distances: [Pair: Double] = [:]
     private var deliveries: [Delivery] = []
     private var outputs: [Output] = []
+    /// Of the controller that is being asked; empty otherwise.
+    private var found: [VirtualController.Output] = []
 
     /// Signals weaker than this are not heard, in dBm.
     public static let sensitivity = -100
@@ -109,58 +114,95 @@ public struct Air: Sendable {
 
     /// Takes a packet of a controller's host.
     public mutating func take(_ packet: H4Packet, of station: Station) -> [Output] {
-        guard let found = members[station]?.controller.take(packet, at: now) else { return [] }
-        carry(found, of: station)
-        return settle()
+        receive(packet, of: station)
+        return drain()
+    }
+
+    /// As `take`, and leaves what it wants done for `drain`.
+    mutating func receive(_ packet: H4Packet, of station: Station) {
+        guard let index = members.index(of: station) else { return }
+        members[at: index].controller.receive(packet, at: now)
+        carry(index)
+        deliver()
     }
 
     /// Takes a frame of another process.
     public mutating func take(_ frame: AirFrame) -> [Output] {
+        receive(frame)
+        return drain()
+    }
+
+    /// As `take`, and leaves what it wants done for `drain`.
+    mutating func receive(_ frame: AirFrame) {
         // Who speaks for one of ours is no one.
-        guard members[frame.from] == nil else { return [] }
+        guard members.index(of: frame.from) == nil else { return }
         deliveries.append(Delivery(from: frame.from, to: frame.to, pdu: frame.pdu))
-        return settle()
+        deliver()
     }
 
     /// Moves the time, and does what became due, each at its moment.
     public mutating func advance(to time: AirTime) -> [Output] {
+        pass(to: time)
+        return drain()
+    }
+
+    /// As `advance`, and leaves what it wants done for `drain`.
+    mutating func pass(to time: AirTime) {
         while let first = heap.first, first.time <= time {
             heap.removeFirst()
             // Of a station's entries only the last counts.
-            guard members[first.station]?.scheduled == first.time else { continue }
-            members[first.station]?.scheduled = nil
+            guard let index = members.index(of: first.station),
+                members[at: index].scheduled == first.time
+            else { continue }
+            members[at: index].scheduled = nil
             now = max(now, first.time)
-            let found = members[first.station]?.controller.advance(to: now) ?? []
-            carry(found, of: first.station)
+            members[at: index].controller.pass(to: now)
+            carry(index)
             deliver()
         }
         now = max(now, time)
-        return settle()
+    }
+
+    /// What it wants done since it was asked last.
+    mutating func drain() -> [Output] {
+        defer { outputs = [] }
+        return outputs
+    }
+
+    /// As `drain`, in turn with an array that is empty, so that neither is made anew.
+    mutating func drain(into empty: inout [Output]) {
+        swap(&outputs, &empty)
     }
 
     // MARK: - Carrying
 
-    private mutating func carry(_ found: [VirtualController.Output], of station: Station) {
+    private mutating func carry(_ index: Int) {
+        let station = members.keys[index]
+        // In turn with the controller's own, so that neither is made anew.
+        swap(&found, &members[at: index].controller.outputs)
         for each in found {
             switch each {
             case .host(let packet): outputs.append(.host(station, packet))
             case .air(let pdu, let to): deliveries.append(Delivery(from: station, to: to, pdu: pdu))
             }
         }
-        guard let controller = members[station]?.controller else { return }
-        let isListed = listeners.contains(station)
-        if controller.isListening != isListed {
-            if isListed {
+        found.removeAll(keepingCapacity: true)
+        let isListening = members[at: index].controller.isListening
+        if isListening != members[at: index].isListed {
+            members[at: index].isListed = isListening
+            if !isListening {
                 listeners.removeAll { $0 == station }
             } else {
                 listeners.append(station)
                 listeners.sort()
             }
         }
-        if let due = controller.due, members[station]?.scheduled.map({ due < $0 }) ?? true {
+        if let due = members[at: index].controller.due,
+            members[at: index].scheduled.map({ due < $0 }) ?? true
+        {
             // What is due already comes next, and never again at once.
             let time = max(due, now + 1)
-            members[station]?.scheduled = time
+            members[at: index].scheduled = time
             heap.insert(DueHeap.Entry(time: time, station: station))
             if heap.count > Self.spareEntries + 2 * members.count { forgetPassedOver() }
         }
@@ -169,16 +211,10 @@ public struct Air: Sendable {
     /// Entries that an earlier one has passed over stay until their time comes, which may be hours away.
     private mutating func forgetPassedOver() {
         heap = DueHeap()
-        for (station, member) in members {
-            if let time = member.scheduled { heap.insert(DueHeap.Entry(time: time, station: station)) }
+        for index in members.indices {
+            guard let time = members[at: index].scheduled else { continue }
+            heap.insert(DueHeap.Entry(time: time, station: members.keys[index]))
         }
-    }
-
-    private mutating func settle() -> [Output] {
-        deliver()
-        guard !outputs.isEmpty else { return [] }
-        defer { outputs.removeAll(keepingCapacity: true) }
-        return outputs
     }
 
     private mutating func deliver() {
@@ -187,31 +223,31 @@ public struct Air: Sendable {
             let delivery = deliveries[index]
             index += 1
             if let to = delivery.to {
-                if members[to] != nil {
-                    hand(delivery, to: to)
-                } else if isShared, members[delivery.from] != nil {
+                if let index = members.index(of: to) {
+                    hand(delivery, to: index)
+                } else if isShared, members.index(of: delivery.from) != nil {
                     outputs.append(.elsewhere(AirFrame(from: delivery.from, to: to, pdu: delivery.pdu)))
                 }
                 continue
             }
-            for station in listeners where station != delivery.from { hand(delivery, to: station) }
-            if isShared, members[delivery.from] != nil {
+            for station in listeners where station != delivery.from {
+                if let index = members.index(of: station) { hand(delivery, to: index) }
+            }
+            if isShared, members.index(of: delivery.from) != nil {
                 outputs.append(.elsewhere(AirFrame(from: delivery.from, to: nil, pdu: delivery.pdu)))
             }
         }
         deliveries.removeAll(keepingCapacity: true)
     }
 
-    private mutating func hand(_ delivery: Delivery, to station: Station) {
+    private mutating func hand(_ delivery: Delivery, to index: Int) {
         let power: Int8 =
             switch delivery.pdu {
             case .advertisement(let advertisement), .scanResponse(let advertisement): advertisement.power
             default: 0
             }
-        guard let rssi = arrival(delivery.from, station, power: power),
-            let found = members[station]?.controller.take(
-                delivery.pdu, from: delivery.from, rssi: rssi, at: now)
-        else { return }
-        carry(found, of: station)
+        guard let rssi = arrival(delivery.from, members.keys[index], power: power) else { return }
+        members[at: index].controller.receive(delivery.pdu, from: delivery.from, rssi: rssi, at: now)
+        carry(index)
     }
 }

@@ -20,8 +20,10 @@ public final class LiveAir: Sendable {
 
     private struct State {
         var air: Air
-        var receivers: [Station: PacketReceiver] = [:]
+        var receivers = SortedMap<Station, PacketReceiver>()
         var elsewhere: (@Sendable (AirFrame) -> Void)?
+        /// Of the air, while they are looked through; empty otherwise.
+        var outputs: [Air.Output] = []
         /// What waits to be delivered, in the order of the air.
         var deliveries: [Delivery] = []
         /// Somebody is delivering, and will go on until nothing waits.
@@ -66,15 +68,12 @@ public final class LiveAir: Sendable {
     /// Lets time pass, where nobody else does.
     public func advance(by microseconds: Int64) {
         precondition(time == .manual, "the clock moves the time of this air")
-        enter { air in air.advance(to: air.now + microseconds) }
+        enter { air in air.pass(to: air.now + microseconds) }
     }
 
     /// Changes what the air is like: distances, loss.
     public func change(_ body: (inout Air) -> Void) {
-        enter { air in
-            body(&air)
-            return []
-        }
+        enter { air in body(&air) }
     }
 
     // MARK: - Stations
@@ -95,7 +94,7 @@ public final class LiveAir: Sendable {
     }
 
     func take(_ packet: H4Packet, of station: Station) {
-        enter { $0.take(packet, of: station) }
+        enter { $0.receive(packet, of: station) }
     }
 
     // MARK: - Other processes
@@ -108,21 +107,24 @@ public final class LiveAir: Sendable {
     }
 
     func take(_ frames: [AirFrame]) {
-        enter { air in frames.flatMap { air.take($0) } }
+        enter { air in
+            for frame in frames { air.receive(frame) }
+        }
     }
 
     // MARK: - Work
 
     private func ring() {
         state.withLock { $0.armed = nil }
-        enter { _ in [] }
+        enter { _ in }
     }
 
-    private func enter(_ body: (inout Air) -> [Air.Output]) {
+    private func enter(_ body: (inout Air) -> Void) {
         let (isMine, moment) = state.withLock { state in
             // What was due before comes before.
-            if let clock = Self.clock(&state) { Self.keep(state.air.advance(to: clock), &state) }
-            Self.keep(body(&state.air), &state)
+            if let clock = Self.clock(&state) { state.air.pass(to: clock) }
+            body(&state.air)
+            Self.keep(&state)
             var moment: Int64?
             if let start = state.start, let due = state.air.due, state.armed.map({ due < $0 }) ?? true {
                 state.armed = due
@@ -150,8 +152,9 @@ public final class LiveAir: Sendable {
     /// How late it may be without the time standing still, in microseconds.
     private static let patience: Int64 = 100_000
 
-    private static func keep(_ outputs: [Air.Output], _ state: inout State) {
-        for output in outputs {
+    private static func keep(_ state: inout State) {
+        state.air.drain(into: &state.outputs)
+        for output in state.outputs {
             switch output {
             case .host(let station, let packet):
                 if let receiver = state.receivers[station] {
@@ -160,6 +163,7 @@ public final class LiveAir: Sendable {
             case .elsewhere(let frame): state.deliveries.append(.frame(frame))
             }
         }
+        state.outputs.removeAll(keepingCapacity: true)
     }
 
     /// Delivers until nothing waits, outside the lock: who is told something may send at once.

@@ -177,7 +177,7 @@ extension VirtualController {
             changed[handle] = set
         }
         // All or none (7.8.56).
-        sets.merge(changed) { $1 }
+        for (handle, set) in changed { sets[handle] = set }
         return .done
     }
 
@@ -191,7 +191,7 @@ extension VirtualController {
 
     mutating func clearSets() -> Answer {
         guard !sets.values.contains(where: \.isOn) else { return .disallowed }
-        sets = [:]
+        sets = SortedMap()
         return .done
     }
 

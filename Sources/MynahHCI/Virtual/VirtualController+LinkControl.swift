@@ -4,9 +4,12 @@ import MynahSupport
 // What two controllers have to say to each other (Core Specification, Vol 6, Part B, 5.1).
 extension VirtualController {
     mutating func receive(_ content: LinkPDU, on handle: UInt16) {
+        if case .data(let isContinued, let bytes) = content {
+            return deliver(bytes, isContinued: isContinued, on: handle)
+        }
         guard let link = links[handle] else { return }
         switch content {
-        case .data(let isContinued, let bytes): deliver(bytes, isContinued: isContinued, on: handle)
+        case .data: break
         case .terminate(let reason):
             speak(handle)
             end(handle, reason)

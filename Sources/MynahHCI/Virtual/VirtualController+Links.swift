@@ -14,30 +14,29 @@ extension VirtualController {
 
     /// What each side does when a link has come to be.
     mutating func begin(_ handle: UInt16) {
-        guard var link = links[handle] else { return }
-        link.ownLengths.sentOctets = suggestedOctets
-        link.ownLengths.sentTime = suggestedTime
-        links[handle] = link
+        guard let index = links.index(of: handle) else { return }
+        links[at: index].ownLengths.sentOctets = suggestedOctets
+        links[at: index].ownLengths.sentTime = suggestedTime
         // The peripheral speaks first here, so that the central knows the link is there.
-        if link.role == .peripheral { speak(handle) }
-        if suggestedOctets > 27 { queue(.lengthRequest(link.ownLengths), on: handle) }
-        touch(handle)
+        if links[at: index].role == .peripheral { speak(handle) }
+        if suggestedOctets > 27 { queue(.lengthRequest(links[at: index].ownLengths), on: handle) }
+        if let index = links.index(of: handle) { links[at: index].touch(at: now) }
     }
 
     // MARK: - Sending
 
     /// A host's packet.
     mutating func send(_ packet: ACLPacket) {
-        guard let link = links[packet.handle], !link.isEnding else { return }
-        let pending = links.values.reduce(0) { $0 + $1.packetsPending }
+        guard let index = links.index(of: packet.handle), !links[at: index].isEnding else { return }
+        let pending = links.indices.reduce(0) { $0 + links[at: $1].packetsPending }
         guard pending < configuration.packetCount, packet.data.count <= configuration.packetLength else {
             // Data Buffer Overflow, of ACL data (Vol 4, Part E, 7.7.26).
             return tell(HCIEvent.dataBufferOverflow, [0x01])
         }
         guard packet.boundary != .complete else { return }
         let content = LinkPDU.data(isContinued: packet.boundary == .continuing, packet.data)
-        if link.isHeld {
-            links[packet.handle]?.held.append(content)
+        if links[at: index].isHeld {
+            links[at: index].held.append(content)
         } else {
             queue(content, on: packet.handle)
         }
@@ -45,39 +44,25 @@ extension VirtualController {
 
     /// Sends a PDU, and again until it is acknowledged.
     mutating func queue(_ content: LinkPDU, on handle: UInt16) {
-        guard let count = links[handle]?.sent.count else { return }
-        guard count < VirtualLink.sentLimit else { return end(handle, .connectionTimeout) }
-        guard let link = links[handle] else { return }
-        let frame = LinkFrame(
-            access: link.access, sequence: link.nextSequence, expected: link.expected, content: content)
-        links[handle]?.sent.append(.init(sequence: link.nextSequence, content: content))
-        links[handle]?.nextSequence &+= 1
-        links[handle]?.lastSpoken = now
-        if link.again == nil {
-            links[handle]?.again = now + link.interval
-            touch(handle)
+        guard let index = links.index(of: handle) else { return }
+        guard links[at: index].sent.count < VirtualLink.sentLimit else {
+            return end(handle, .connectionTimeout)
         }
-        outputs.append(.air(.link(frame), to: link.station))
+        let frame = links[at: index].send(content, at: now)
+        outputs.append(.air(.link(frame), to: links[at: index].station))
     }
 
     /// Says only that it is there, and what it has heard.
     mutating func speak(_ handle: UInt16) {
-        guard let link = links[handle] else { return }
-        links[handle]?.lastSpoken = now
-        let frame = LinkFrame(
-            access: link.access, sequence: link.nextSequence, expected: link.expected, content: nil)
-        outputs.append(.air(.link(frame), to: link.station))
-    }
-
-    /// Sees that the link is looked after in time.
-    private mutating func touch(_ handle: UInt16) {
-        guard let link = links[handle] else { return }
-        links[handle]?.wake = link.wake <= now ? link.deadline : min(link.wake, link.deadline)
+        guard let index = links.index(of: handle) else { return }
+        let frame = links[at: index].speak(at: now)
+        outputs.append(.air(.link(frame), to: links[at: index].station))
     }
 
     mutating func advanceLinks() {
-        for handle in links.keys.sorted() {
-            guard let link = links[handle], link.wake <= now else { continue }
+        for handle in links.keys {
+            guard let index = links.index(of: handle), links[at: index].wake <= now else { continue }
+            let link = links[at: index]
             if link.lastHeard + link.patience <= now {
                 end(handle, link.isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished)
                 continue
@@ -106,47 +91,37 @@ extension VirtualController {
 
     mutating func hear(_ frame: LinkFrame, from station: Station, rssi: Int8) {
         guard
-            let handle = links.first(where: { $0.value.access == frame.access && $0.value.station == station }
-            )?
-            .key
+            let index = links.indices.first(where: {
+                links[at: $0].access == frame.access && links[at: $0].station == station
+            })
         else { return }
-        links[handle]?.lastHeard = now
-        links[handle]?.rssi = rssi
-        links[handle]?.isEstablished = true
+        let handle = links[at: index].handle
+        links[at: index].lastHeard = now
+        links[at: index].rssi = rssi
+        links[at: index].isEstablished = true
         acknowledge(frame.expected, on: handle)
-        guard let content = frame.content, let link = links[handle] else { return }
-        guard frame.sequence == link.expected else {
+        guard let content = frame.content, let index = links.index(of: handle) else { return }
+        guard frame.sequence == links[at: index].expected else {
             // It was heard before, or one before it was not: the other side learns what is wanted.
             return speak(handle)
         }
-        links[handle]?.expected &+= 1
-        let mark = links[handle]?.nextSequence
+        links[at: index].expected &+= 1
+        let mark = links[at: index].nextSequence
         receive(content, on: handle)
         // What is sent anyway says that this was heard; where nothing was, it is said alone.
-        if let after = links[handle]?.nextSequence, after == mark { speak(handle) }
+        if let index = links.index(of: handle), links[at: index].nextSequence == mark { speak(handle) }
     }
 
     /// Forgets what the other side has, and gives the host its credits back (Vol 4, Part E, 4.1.1).
     private mutating func acknowledge(_ expected: UInt16, on handle: UInt16) {
-        guard let link = links[handle], let first = link.sent.first else { return }
-        let done = Int(expected &- first.sequence)
-        guard done > 0, done <= link.sent.count else { return }
-        var packets: UInt16 = 0
-        var hasEnded = false
-        for each in link.sent.prefix(done) {
-            switch each.content {
-            case .data: packets += 1
-            case .terminate: hasEnded = true
-            default: break
-            }
-        }
-        links[handle]?.sent.removeFirst(done)
-        links[handle]?.again = done == link.sent.count ? nil : now + link.interval
+        guard let index = links.index(of: handle) else { return }
+        let (packets, hasEnded) = links[at: index].acknowledge(expected, at: now)
         if packets > 0 {
             tell(
                 HCIEvent.numberOfCompletedPackets,
                 [
-                    1, UInt8(handle & 0xFF), UInt8(handle >> 8), UInt8(packets & 0xFF), UInt8(packets >> 8),
+                    1, UInt8(handle & 0xFF), UInt8(handle >> 8), UInt8(packets & 0xFF),
+                    UInt8(truncatingIfNeeded: packets >> 8),
                 ])
         }
         if hasEnded { end(handle, .connectionTerminatedByLocalHost) }
@@ -154,10 +129,13 @@ extension VirtualController {
 
     /// Data for the host, in pieces as long as was agreed on.
     mutating func deliver(_ bytes: [UInt8], isContinued: Bool, on handle: UInt16) {
-        guard let link = links[handle] else { return }
-        let size = max(27, min(Int(link.receivedOctets), configuration.packetLength))
-        var rest = bytes[...]
+        guard let index = links.index(of: handle) else { return }
+        let size = max(27, min(Int(links[at: index].receivedOctets), configuration.packetLength))
         var boundary: ACLPacket.Boundary = isContinued ? .continuing : .firstFlushable
+        guard bytes.count > size else {
+            return outputs.append(.host(ACLPacket(handle: handle, boundary: boundary, data: bytes).packet))
+        }
+        var rest = bytes[...]
         repeat {
             let piece = rest.prefix(size)
             rest = rest.dropFirst(piece.count)

@@ -30,12 +30,12 @@ public struct VirtualController: Sendable {
     var leEventMask: UInt64 = 0x1F
     var randomAddress: DeviceAddress?
     var style: Style?
-    var sets: [UInt8: AdvertisingSet] = [:]
+    var sets = SortedMap<UInt8, AdvertisingSet>()
     var scan = ScanState()
     var initiation: Initiation?
     var acceptList: [DeviceAddress] = []
     var resolving = ResolvingList()
-    var links: [UInt16: VirtualLink] = [:]
+    var links = SortedMap<UInt16, VirtualLink>()
     var suggestedOctets: UInt16 = 27
     var suggestedTime: UInt16 = 328
     var defaultPHYs: (sending: UInt8, receiving: UInt8) = (7, 7)
@@ -61,35 +61,46 @@ public struct VirtualController: Sendable {
         func consider(_ time: AirTime?) {
             if let time, earliest.map({ time < $0 }) ?? true { earliest = time }
         }
-        for set in sets.values where set.isOn {
-            consider(set.next)
-            consider(set.end)
+        for index in sets.indices where sets[at: index].isOn {
+            consider(sets[at: index].next)
+            consider(sets[at: index].end)
         }
-        for link in links.values { consider(link.wake) }
+        for index in links.indices { consider(links[at: index].wake) }
         if scan.isOn { consider(scan.end) }
         return earliest
     }
 
     /// Takes a packet of the host.
     public mutating func take(_ packet: H4Packet, at time: AirTime) -> [Output] {
+        receive(packet, at: time)
+        return drain()
+    }
+
+    /// As `take`, and leaves what it wants done where it is.
+    mutating func receive(_ packet: H4Packet, at time: AirTime) {
         now = max(now, time)
         switch packet.type {
         case .command:
             // A body whose lengths disagree names a command all the same, if it has two bytes.
             var reader = ByteReader(packet.body)
-            guard let opcode = reader.readUInt16() else { return [] }
+            guard let opcode = reader.readUInt16() else { return }
             command(HCIOpcode(opcode), HCICommand(packet.body)?.parameters)
         case .aclData:
             if let data = ACLPacket(packet.body) { send(data) }
         case .event, .synchronousData, .isochronousData:
             break
         }
-        return drain()
     }
 
     /// Takes what another station sent, and how loud it was.
     public mutating func take(_ pdu: AirPDU, from station: Station, rssi: Int8, at time: AirTime) -> [Output]
     {
+        receive(pdu, from: station, rssi: rssi, at: time)
+        return drain()
+    }
+
+    /// As `take`, and leaves what it wants done where it is.
+    mutating func receive(_ pdu: AirPDU, from station: Station, rssi: Int8, at time: AirTime) {
         now = max(now, time)
         switch pdu {
         case .advertisement(let advertisement): hear(advertisement, from: station, rssi: rssi)
@@ -99,21 +110,24 @@ public struct VirtualController: Sendable {
         case .connect(let connect): accept(connect, from: station, rssi: rssi)
         case .link(let frame): hear(frame, from: station, rssi: rssi)
         }
-        return drain()
     }
 
     /// Does what is due.
     public mutating func advance(to time: AirTime) -> [Output] {
+        pass(to: time)
+        return drain()
+    }
+
+    /// As `advance`, and leaves what it wants done where it is.
+    mutating func pass(to time: AirTime) {
         now = max(now, time)
         advertise()
         advanceScan()
         advanceLinks()
-        return drain()
     }
 
     private mutating func drain() -> [Output] {
-        guard !outputs.isEmpty else { return [] }
-        defer { outputs.removeAll(keepingCapacity: true) }
+        defer { outputs = [] }
         return outputs
     }
 

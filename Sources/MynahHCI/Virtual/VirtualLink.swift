@@ -34,7 +34,9 @@ struct VirtualLink: Sendable {
     var isEstablished = false
     var nextSequence: UInt16 = 0
     var expected: UInt16 = 0
-    var sent: [Unacknowledged] = []
+    private(set) var sent: [Unacknowledged] = []
+    /// How many of them are the host's.
+    private var dataSent = 0
     /// What waits while the link is being encrypted.
     var held: [LinkPDU] = []
     var lastHeard: AirTime
@@ -100,11 +102,7 @@ struct VirtualLink: Sendable {
     }
 
     /// How many of the host's packets it has not delivered.
-    var packetsPending: Int {
-        sent.reduce(held.count) { count, each in
-            if case .data = each.content { count + 1 } else { count }
-        }
-    }
+    var packetsPending: Int { held.count + dataSent }
 
     /// When it must be looked after at the latest.
     var deadline: AirTime {
@@ -112,5 +110,55 @@ struct VirtualLink: Sendable {
         if let again { earliest = min(earliest, again) }
         if let procedureEnd { earliest = min(earliest, procedureEnd) }
         return earliest
+    }
+
+    /// Sees that it is looked after in time.
+    mutating func touch(at now: AirTime) {
+        wake = wake <= now ? deadline : min(wake, deadline)
+    }
+
+    /// Puts a PDU into a frame, which is sent again until it is acknowledged.
+    mutating func send(_ content: LinkPDU, at now: AirTime) -> LinkFrame {
+        let frame = LinkFrame(access: access, sequence: nextSequence, expected: expected, content: content)
+        sent.append(Unacknowledged(sequence: nextSequence, content: content))
+        if case .data = content { dataSent += 1 }
+        nextSequence &+= 1
+        lastSpoken = now
+        if again == nil {
+            again = now + interval
+            touch(at: now)
+        }
+        return frame
+    }
+
+    /// A frame that says only that it is there, and what it has heard.
+    mutating func speak(at now: AirTime) -> LinkFrame {
+        lastSpoken = now
+        return LinkFrame(access: access, sequence: nextSequence, expected: expected, content: nil)
+    }
+
+    /// Forgets what the other side has: how many of the host's packets, and whether the link's end was among it.
+    mutating func acknowledge(_ expected: UInt16, at now: AirTime) -> (packets: Int, hasEnded: Bool) {
+        guard let first = sent.first else { return (0, false) }
+        let done = Int(expected &- first.sequence)
+        guard done > 0, done <= sent.count else { return (0, false) }
+        var packets = 0
+        var hasEnded = false
+        for index in 0..<done {
+            switch sent[index].content {
+            case .data: packets += 1
+            case .terminate: hasEnded = true
+            default: break
+            }
+        }
+        dataSent -= packets
+        if done == sent.count {
+            sent.removeAll(keepingCapacity: true)
+            again = nil
+        } else {
+            sent.removeFirst(done)
+            again = now + interval
+        }
+        return (packets, hasEnded)
     }
 }

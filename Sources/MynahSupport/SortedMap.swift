@@ -1,0 +1,86 @@
+/// Values by key, in the order of the keys, for a few that are looked up all the time.
+///
+/// A dictionary hashes the key each time, and moves a value out and in again to change a part of it; here it is found by
+/// halving, and changed where it is.
+public struct SortedMap<Key: Comparable, Value> {
+    @usableFromInline var storedKeys: [Key] = []
+    /// In the order of the keys.
+    @usableFromInline var storedValues: [Value] = []
+
+    /// None.
+    @inlinable public init() {}
+
+    /// The keys, in order.
+    @inlinable public var keys: [Key] { storedKeys }
+
+    /// The values, in the order of their keys.
+    @inlinable public var values: [Value] { storedValues }
+
+    /// How many there are.
+    @inlinable public var count: Int { storedKeys.count }
+
+    /// Whether there is none.
+    @inlinable public var isEmpty: Bool { storedKeys.isEmpty }
+
+    /// The places of all.
+    @inlinable public var indices: Range<Int> { storedKeys.indices }
+
+    /// Where a key is; nil: it is none of these.
+    @inlinable public func index(of key: Key) -> Int? {
+        let place = place(of: key)
+        return place < storedKeys.count && storedKeys[place] == key ? place : nil
+    }
+
+    /// Where it is, or would be put.
+    @inlinable func place(of key: Key) -> Int {
+        var (low, high) = (0, storedKeys.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if storedKeys[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// A value at its place, where it can be changed without a copy.
+    @inlinable public subscript(at index: Int) -> Value {
+        _read { yield storedValues[index] }
+        _modify { yield &storedValues[index] }
+    }
+
+    /// The value of a key; setting nil removes it.
+    @inlinable public subscript(key: Key) -> Value? {
+        get {
+            guard let index = index(of: key) else { return nil }
+            return storedValues[index]
+        }
+        set {
+            let place = place(of: key)
+            let isThere = place < storedKeys.count && storedKeys[place] == key
+            switch (newValue, isThere) {
+            case (let value?, true): storedValues[place] = value
+            case (let value?, false):
+                storedKeys.insert(key, at: place)
+                storedValues.insert(value, at: place)
+            case (nil, true):
+                storedKeys.remove(at: place)
+                storedValues.remove(at: place)
+            case (nil, false): break
+            }
+        }
+    }
+
+    /// The value of a key, or another one where there is none.
+    @inlinable public subscript(key: Key, default value: @autoclosure () -> Value) -> Value {
+        get { self[key] ?? value() }
+        set { self[key] = newValue }
+    }
+
+    /// Removes a key, and returns its value.
+    @inlinable @discardableResult public mutating func removeValue(forKey key: Key) -> Value? {
+        guard let index = index(of: key) else { return nil }
+        storedKeys.remove(at: index)
+        return storedValues.remove(at: index)
+    }
+}
+
+extension SortedMap: Sendable where Key: Sendable, Value: Sendable {}
