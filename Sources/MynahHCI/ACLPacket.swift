@@ -30,12 +30,19 @@ public struct ACLPacket: Hashable, Sendable {
 
     /// The packet in a body; nil: its lengths do not agree.
     public init?(_ body: [UInt8]) {
+        guard let (handle, boundary, data) = Self.parts(of: body) else { return nil }
+        self.init(handle: handle, boundary: boundary, data: Array(data))
+    }
+
+    /// The link, the place in a PDU and the bytes of the packet in a body, where they are; nil: its lengths do not agree.
+    public static func parts(
+        of body: [UInt8]
+    ) -> (handle: UInt16, boundary: Boundary, data: ArraySlice<UInt8>)? {
         var reader = ByteReader(body)
         guard let first = reader.readUInt16(), let length = reader.readUInt16(),
-            let data = reader.readBytes(Int(length)), reader.isAtEnd,
-            let boundary = Boundary(rawValue: first >> 12 & 3)
+            reader.remaining == Int(length), let boundary = Boundary(rawValue: first >> 12 & 3)
         else { return nil }
-        self.init(handle: first & 0xFFF, boundary: boundary, data: data)
+        return (first & 0xFFF, boundary, body[4...])
     }
 
     /// As a packet.

@@ -23,6 +23,16 @@ public struct HCIEvent: Hashable, Sendable {
         self.init(code, parameters)
     }
 
+    /// How many packets of each link are done, in the body of a Number Of Completed Packets event; nil: it is none, or its lengths
+    /// do not agree.
+    public static func completedPackets(_ body: [UInt8]) -> [HCIEventContent.CompletedPackets]? {
+        var reader = ByteReader(body)
+        guard reader.readUInt8() == numberOfCompletedPackets, let length = reader.readUInt8(),
+            reader.remaining == Int(length)
+        else { return nil }
+        return HCIEventContent.completedPackets(&reader)
+    }
+
     /// As a packet; parameters past 255 bytes are our own mistake, and are cut.
     public var packet: H4Packet {
         let count = min(parameters.count, 255)
@@ -172,19 +182,23 @@ public enum HCIEventContent: Hashable, Sendable {
         case HCIEvent.hardwareError:
             return reader.readUInt8().map { .hardwareError($0) }
         case HCIEvent.numberOfCompletedPackets:
-            guard let count = reader.readUInt8() else { return nil }
-            var links: [CompletedPackets] = []
-            for _ in 0..<count {
-                guard let handle = reader.readUInt16(), let done = reader.readUInt16() else { return nil }
-                links.append(CompletedPackets(handle: handle & 0xFFF, count: Int(done)))
-            }
-            return .completedPackets(links)
+            return completedPackets(&reader).map { .completedPackets($0) }
         case HCIEvent.leMeta:
             guard let subevent = reader.readUInt8() else { return nil }
             return parseLE(subevent, &reader)
         default:
             return .other(code)
         }
+    }
+
+    fileprivate static func completedPackets(_ reader: inout ByteReader) -> [CompletedPackets]? {
+        guard let count = reader.readUInt8() else { return nil }
+        var links: [CompletedPackets] = []
+        for _ in 0..<count {
+            guard let handle = reader.readUInt16(), let done = reader.readUInt16() else { return nil }
+            links.append(CompletedPackets(handle: handle & 0xFFF, count: Int(done)))
+        }
+        return links
     }
 
     private static func parseLE(_ subevent: UInt8, _ reader: inout ByteReader) -> HCIEventContent? {

@@ -1,4 +1,5 @@
 import MynahHCI
+import MynahSupport
 
 /// Data on its way to the controller, which has room for so many packets and says when they are done (Core Specification, Vol 4,
 /// Part E, 4.1.1).
@@ -10,13 +11,16 @@ struct DataQueue {
     private(set) var size = 27
     /// How many packets it has room for altogether.
     private(set) var capacity = 1
-    private var waiting: [ACLPacket] = []
+    /// In order, those before `first` gone already.
+    private var waiting: [(handle: UInt16, packet: H4Packet)] = []
+    private var first = 0
     /// How many of those each link has.
-    private var queued: [UInt16: Int] = [:]
-    private var inFlight: [UInt16: Int] = [:]
+    private var queued = SortedMap<UInt16, Int>()
+    private var inFlight = SortedMap<UInt16, Int>()
+    private var inFlightCount = 0
 
     /// How many packets wait here, besides those the controller has.
-    var count: Int { waiting.count }
+    var count: Int { waiting.count - first }
 
     mutating func configure(size: Int, capacity: Int) {
         self.size = max(27, size)
@@ -30,36 +34,48 @@ struct DataQueue {
     @discardableResult
     mutating func add(_ frame: L2CAPFrame, for handle: UInt16) -> Bool {
         guard queued[handle, default: 0] < Self.limit else { return false }
+        guard 4 + frame.payload.count > size else {
+            waiting.append((handle, frame.whole(for: handle)))
+            queued[handle, default: 0] += 1
+            return true
+        }
         let packets = frame.packets(for: handle, of: size)
-        waiting += packets
+        waiting += packets.map { (handle, $0.packet) }
         queued[handle, default: 0] += packets.count
         return true
     }
 
-    /// What the controller has room for now, in order.
-    mutating func takeReady() -> [ACLPacket] {
-        let room = capacity - inFlight.values.reduce(0, +)
-        guard room > 0, !waiting.isEmpty else { return [] }
-        let ready = Array(waiting.prefix(room))
-        waiting.removeFirst(ready.count)
-        for packet in ready {
-            inFlight[packet.handle, default: 0] += 1
-            let left = queued[packet.handle, default: 1] - 1
-            queued[packet.handle] = left > 0 ? left : nil
+    /// The next packet, where the controller has room for it now.
+    mutating func takeNext() -> H4Packet? {
+        guard inFlightCount < capacity, first < waiting.count else { return nil }
+        let (handle, packet) = waiting[first]
+        first += 1
+        if first == waiting.count {
+            waiting.removeAll(keepingCapacity: true)
+            first = 0
+        } else if first == 64 {
+            waiting.removeFirst(first)
+            first = 0
         }
-        return ready
+        queued[handle, default: 1] -= 1
+        inFlight[handle, default: 0] += 1
+        inFlightCount += 1
+        return packet
     }
 
     /// So many of a link's packets are done; more than it has is no more.
     mutating func completed(_ handle: UInt16, _ count: Int) {
         guard let current = inFlight[handle] else { return }
-        inFlight[handle] = current > count ? current - count : nil
+        inFlight[handle] = max(0, current - count)
+        inFlightCount -= min(current, count)
     }
 
     /// The link is gone, and what it had in the controller with it.
     mutating func forget(_ handle: UInt16) {
+        waiting.removeFirst(first)
+        first = 0
         waiting.removeAll { $0.handle == handle }
         queued[handle] = nil
-        inFlight[handle] = nil
+        inFlightCount -= inFlight.removeValue(forKey: handle) ?? 0
     }
 }

@@ -44,7 +44,19 @@ final class HostExecutor: SerialExecutor {
 
     /// Runs `body` in this call, or leaves it to the thread that is at work.
     func perform(_ body: @escaping @Sendable () -> Void) {
-        if add(.body(body)) { work(atMost: Self.visit) }
+        let isMine = state.withLock { state in
+            guard !state.isClaimed else {
+                state.waiting.append(.body(body))
+                return false
+            }
+            // Where nobody is at work nothing waits.
+            state.isClaimed = true
+            state.owner = pthread_self()
+            return true
+        }
+        guard isMine else { return }
+        body()
+        work(atMost: Self.visit)
     }
 
     private func add(_ work: Work) -> Bool {

@@ -33,7 +33,7 @@ extension HostRadio {
     /// Withdraws a batch, and tells the centrals.
     public func withdraw(_ services: PublishedServices.ID) async {
         guard let batch = batches.removeValue(forKey: services) else { return }
-        for handle in Array(links.keys) {
+        for handle in links.keys {
             let configured = links[handle]?.server.configurations ?? [:]
             for place in configured.keys where batch.range.contains(place) {
                 links[handle]?.server.configurations[place] = nil
@@ -55,16 +55,15 @@ extension HostRadio {
     // MARK: Requests
 
     func takeAttribute(_ bytes: [UInt8], _ handle: UInt16) {
-        guard var link = links[handle], !link.isBearerDead else { return }
-        let actions = link.server.receive(bytes, database, link.security)
-        links[handle] = link
-        carryOut(actions, handle)
+        guard let index = links.index(of: handle), !links[at: index].isBearerDead else { return }
+        let security = links[at: index].security
+        carryOut(links[at: index].server.receive(bytes, database, security), handle)
     }
 
     private func carryOut(_ actions: [ATTAction], _ handle: UInt16) {
         for action in actions {
-            guard let link = links[handle] else { return }
-            let central = link.peer.id
+            guard let index = links.index(of: handle) else { return }
+            let central = links[at: index].peer.id
             switch action {
             case .send(let pdu):
                 send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: handle)
@@ -76,7 +75,7 @@ extension HostRadio {
                 let answer = tell(.write(request))
                 if wantsResponse { take(answer, handle) }
             case .signedWrite(let part, let pdu):
-                guard isSigned(pdu, link) else { continue }
+                guard isSigned(pdu, links[at: index]) else { continue }
                 tell(.write(WriteRequest(central: central, parts: [part], wantsResponse: false)))
             case .answered(let key, let offset, let value):
                 guard properties[key] != nil || isOurs(key) else { continue }
@@ -89,8 +88,8 @@ extension HostRadio {
             case .confirmed(let place):
                 confirmed(place, handle)
             case .mtuChanged(let mtu):
-                links[handle]?.client.bearer.mtu = mtu
-                switch link.role {
+                links[at: index].client.bearer.mtu = mtu
+                switch links[at: index].role {
                 case .peripheral: tell(.mtuChanged(central, mtu))
                 case .central: tellCentral(.mtuChanged(central, mtu))
                 }
@@ -125,10 +124,9 @@ extension HostRadio {
     }
 
     private func answered(_ outcome: PendingReply.Outcome, _ handle: UInt16) {
-        guard var link = links[handle] else { return }
-        let actions = link.server.answered(outcome, database, link.security)
-        links[handle] = link
-        carryOut(actions, handle)
+        guard let index = links.index(of: handle) else { return }
+        let security = links[at: index].security
+        carryOut(links[at: index].server.answered(outcome, database, security), handle)
     }
 
     // MARK: Values
@@ -146,22 +144,25 @@ extension HostRadio {
             return .full
         }
         var subscribers: [(handle: UInt16, bits: UInt16)] = []
-        for handle in links.keys.sorted() {
+        for index in links.indices {
             // What a client does not know of it is not sent, but for the news itself (Vol 3, Part G, 2.5.2.1).
-            guard let link = links[handle], !link.isBearerDead, link.server.awareness == .aware,
-                centrals?.contains(link.peer.id) ?? true,
-                let bits = link.server.configurations[place &+ 1]
+            guard !links[at: index].isBearerDead, links[at: index].server.awareness == .aware,
+                centrals?.contains(links[at: index].peer.id) ?? true,
+                let bits = links[at: index].server.configurations[place &+ 1]
             else { continue }
-            guard value.count <= link.server.mtu - GATT.notificationHeaderLength else {
+            guard value.count <= links[at: index].server.mtu - GATT.notificationHeaderLength else {
+                let link = links[at: index]
                 throw RadioError(
                     .valueTooLong,
                     "the value has \(value.count) bytes and the link to \(link.peer.address.map { "\($0)" } ?? "a central") carries \(link.server.mtu - GATT.notificationHeaderLength) of one"
                 )
             }
-            subscribers.append((handle, bits))
+            subscribers.append((links[at: index].handle, bits))
         }
         for (handle, bits) in subscribers {
-            guard links[handle]?.indications.count ?? 0 < Link.indicationLimit else {
+            guard let index = links.index(of: handle),
+                links[at: index].indications.count < Link.indicationLimit
+            else {
                 isFull = true
                 return .full
             }

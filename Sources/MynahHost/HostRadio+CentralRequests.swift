@@ -6,13 +6,14 @@ import MynahSupport
 extension HostRadio {
     /// Runs a procedure on a link, behind those that were asked for before.
     func perform(_ procedure: any GATTProcedure, _ handle: UInt16) async throws(RequestError) -> GATTValue {
-        guard links[handle] != nil else {
+        guard links.index(of: handle) != nil else {
             throw .failed(RadioError(.disconnected, "the peripheral is not connected"))
         }
         let result = await withCheckedContinuation { continuation in
-            guard let (number, actions) = links[handle]?.client.add(procedure) else {
+            guard let index = links.index(of: handle) else {
                 return continuation.resume(returning: Result<GATTValue, RequestError>.failure(Self.ended))
             }
+            let (number, actions) = links[at: index].client.add(procedure)
             central.requests[CentralHalf.RequestID(handle: handle, number: number)] = continuation
             carryOut(actions, handle)
         }
@@ -35,30 +36,33 @@ extension HostRadio {
     }
 
     private func handle(of peer: Peer.ID) throws(RequestError) -> UInt16 {
-        do throws(RadioError) { return try link(of: peer).handle } catch { throw .failed(error) }
+        guard let index = links.indices.first(where: { links[at: $0].peer.id == peer }) else {
+            do throws(RadioError) { return try link(of: peer).handle } catch { throw .failed(error) }
+        }
+        return links[at: index].handle
     }
 
     func takeAnswer(_ bytes: [UInt8], _ handle: UInt16) {
-        guard let actions = links[handle]?.client.receive(bytes) else { return }
-        carryOut(actions, handle)
+        guard let index = links.index(of: handle) else { return }
+        carryOut(links[at: index].client.receive(bytes), handle)
     }
 
     private func carryOut(_ actions: [ATTClient.Action], _ handle: UInt16) {
         for action in actions {
-            guard let link = links[handle] else { return }
+            guard let index = links.index(of: handle) else { return }
             switch action {
             case .send(let pdu):
+                if links[at: index].client.isAwaiting { watch(index) }
                 send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: handle)
-                if link.client.isAwaiting { watch(handle) }
             case .ended(let number, let result):
-                if case .success(.mtu(let mtu)) = result, mtu != link.server.mtu {
-                    links[handle]?.server.agreed(on: mtu)
-                    tellCentral(.mtuChanged(link.peer.id, mtu))
+                if case .success(.mtu(let mtu)) = result, mtu != links[at: index].server.mtu {
+                    links[at: index].server.agreed(on: mtu)
+                    tellCentral(.mtuChanged(links[at: index].peer.id, mtu))
                 }
                 central.requests.removeValue(forKey: CentralHalf.RequestID(handle: handle, number: number))?
                     .resume(returning: result)
             case .notified(let attribute, let value, let delivery):
-                tellCentral(.notified(link.peer.id, attribute, value, delivery))
+                tellCentral(.notified(links[at: index].peer.id, attribute, value, delivery))
             }
         }
     }
@@ -66,11 +70,11 @@ extension HostRadio {
     /// Gives the request that is under way its time (Vol 3, Part F, 3.3.3).
     ///
     /// One task looks after all requests of a link: one for each would cost as much as the request.
-    private func watch(_ handle: UInt16) {
-        guard let link = links[handle] else { return }
-        links[handle]?.deadline = now() + options.transactionTimeout
-        guard link.watch == nil else { return }
-        links[handle]?.watch = Task { await look(after: handle, link.peer.id) }
+    private func watch(_ index: Int) {
+        links[at: index].deadline = now() + options.transactionTimeout
+        guard links[at: index].watch == nil else { return }
+        let (handle, peer) = (links[at: index].handle, links[at: index].peer.id)
+        links[at: index].watch = Task { await look(after: handle, peer) }
     }
 
     private func look(after handle: UInt16, _ peer: Peer.ID) async {

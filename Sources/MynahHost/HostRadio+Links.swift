@@ -10,13 +10,23 @@ extension HostRadio {
         logger.trace("received", metadata: ["type": "\(packet.type)", "body": "\(visible(packet))"])
         switch packet.type {
         case .event:
+            // What comes with each packet is not taken apart first.
+            if packet.body.first == HCIEvent.numberOfCompletedPackets,
+                let completed = HCIEvent.completedPackets(packet.body)
+            {
+                for entry in completed { data.completed(entry.handle, entry.count) }
+                return sendData()
+            }
             guard let event = HCIEvent(packet.body), let content = HCIEventContent(event) else {
                 return logger.notice("event dropped", metadata: ["body": "\(Hex.encode(packet.body))"])
             }
             take(content)
         case .aclData:
-            guard let packet = ACLPacket(packet.body) else { return }
-            takeData(packet)
+            guard let (handle, boundary, bytes) = ACLPacket.parts(of: packet.body),
+                let index = links.index(of: handle),
+                let frame = links[at: index].reassembler.take(bytes, boundary)
+            else { return }
+            take(frame, handle)
         case .command, .synchronousData, .isochronousData:
             break
         }
@@ -123,9 +133,9 @@ extension HostRadio {
 
     func forgetLinks(isTold: Bool) {
         let all = links
-        links = [:]
-        for (handle, link) in all {
-            data.forget(handle)
+        links = SortedMap()
+        for link in all.values {
+            data.forget(link.handle)
             endRequests(of: link)
             endPairing(of: link)
             guard isTold else { continue }
@@ -147,18 +157,17 @@ extension HostRadio {
 
     // MARK: Data
 
-    private func takeData(_ packet: ACLPacket) {
-        guard let frame = links[packet.handle]?.reassembler.take(packet) else { return }
+    private func take(_ frame: L2CAPFrame, _ handle: UInt16) {
         switch frame.channel {
         case L2CAPFrame.Channel.attribute:
             if let opcode = frame.payload.first, ATTClient.takes(opcode) {
-                takeAnswer(frame.payload, packet.handle)
+                takeAnswer(frame.payload, handle)
             } else {
-                takeAttribute(frame.payload, packet.handle)
+                takeAttribute(frame.payload, handle)
             }
-        case L2CAPFrame.Channel.signalling: takeSignal(frame.payload, packet.handle)
-        case L2CAPFrame.Channel.securityManager: takePairing(frame.payload, packet.handle)
-        case L2CAPFrame.Channel.dynamic: takeFrame(frame.payload, frame.channel, packet.handle)
+        case L2CAPFrame.Channel.signalling: takeSignal(frame.payload, handle)
+        case L2CAPFrame.Channel.securityManager: takePairing(frame.payload, handle)
+        case L2CAPFrame.Channel.dynamic: takeFrame(frame.payload, frame.channel, handle)
         default: break
         }
     }
@@ -172,10 +181,10 @@ extension HostRadio {
     }
 
     func sendData() {
-        for packet in data.takeReady() { transmit(packet.packet) }
+        while let packet = data.takeNext() { transmit(packet) }
         if data.count == 0, !collecting.isEmpty {
             for handle in collecting.sorted() { sendCollected(handle) }
-            for packet in data.takeReady() { transmit(packet.packet) }
+            while let packet = data.takeNext() { transmit(packet) }
         }
         if !channels.open.isEmpty, data.count <= options.queueLimit / 2 { pumpChannels() }
         if isFull, data.count <= options.queueLimit / 2 {

@@ -72,22 +72,26 @@ extension HostRadio {
     /// Sends a notification; while the controller has no room, several to a client that takes them go into one PDU (Vol 3,
     /// Part F, 3.4.7.4).
     func notify(_ place: UInt16, _ value: [UInt8], _ handle: UInt16) {
-        guard let server = links[handle]?.server else { return }
-        guard server.takesMultipleNotifications, data.count > 0, 1 + 4 + value.count <= server.mtu else {
+        guard let index = links.index(of: handle) else { return }
+        let mtu = links[at: index].server.mtu
+        guard links[at: index].server.takesMultipleNotifications, data.count > 0, 1 + 4 + value.count <= mtu
+        else {
             let pdu = ATTPDU.handleValue(ATTOpcode.handleValueNotification, place, value)
             return send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: handle)
         }
-        let length = links[handle]?.collected.reduce(1) { $0 + 4 + $1.value.count } ?? 1
-        if length + 4 + value.count > server.mtu { sendCollected(handle) }
-        links[handle]?.collected.append((place, value))
+        let length = links[at: index].collected.reduce(1) { $0 + 4 + $1.value.count }
+        if length + 4 + value.count > mtu { sendCollected(handle) }
+        links[at: index].collected.append((place, value))
         collecting.insert(handle)
     }
 
     /// What was collected goes before anything else does.
     func sendCollected(_ handle: UInt16) {
-        guard collecting.remove(handle) != nil, let collected = links[handle]?.collected, !collected.isEmpty
+        guard !collecting.isEmpty, collecting.remove(handle) != nil, let index = links.index(of: handle),
+            !links[at: index].collected.isEmpty
         else { return }
-        links[handle]?.collected = []
+        let collected = links[at: index].collected
+        links[at: index].collected = []
         let pdu: [UInt8]
         if collected.count == 1 {
             pdu = ATTPDU.handleValue(

@@ -38,8 +38,8 @@ extension HostRadio {
     public func forgetBond(with address: DeviceAddress) {
         security.bonds.forget(address)
         saveBonds()
-        for (handle, link) in links where link.peer.address == address {
-            links[handle]?.security.isBonded = false
+        for index in links.indices where links[at: index].peer.address == address {
+            links[at: index].security.isBonded = false
         }
     }
 

@@ -72,7 +72,7 @@ public actor HostRadio: PeripheralRadio {
     var commands = CommandQueue()
     var waiters: [UInt64: CheckedContinuation<Result<[UInt8], HCICommandError>, Never>] = [:]
     var data = DataQueue()
-    var links: [UInt16: Link] = [:]
+    var links = SortedMap<UInt16, Link>()
     var lastPeer: UInt32 = 0
     var database = AttributeDatabase()
     var batches: [PublishedServices.ID: Batch] = [:]

@@ -24,7 +24,7 @@ enum ATTClientPDU {
     }
 
     static func read(_ handle: UInt16) -> [UInt8] {
-        pdu(ATTOpcode.readRequest, handle)
+        [ATTOpcode.readRequest, UInt8(truncatingIfNeeded: handle), UInt8(truncatingIfNeeded: handle >> 8)]
     }
 
     static func readBlob(_ handle: UInt16, offset: UInt16) -> [UInt8] {

@@ -21,7 +21,11 @@ enum ATTPDU {
 
     /// A value behind an opcode, cut to what the MTU carries.
     static func value(_ opcode: UInt8, _ value: some Sequence<UInt8>, mtu: Int) -> [UInt8] {
-        [opcode] + value.prefix(mtu - 1)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(1 + min(value.underestimatedCount, mtu - 1))
+        bytes.append(opcode)
+        bytes.append(contentsOf: value.prefix(mtu - 1))
+        return bytes
     }
 
     /// A notification or an indication.

@@ -15,6 +15,17 @@ struct L2CAPFrame: Hashable, Sendable {
     var channel: UInt16
     var payload: [UInt8]
 
+    /// As the one packet that it fits into.
+    func whole(for handle: UInt16) -> H4Packet {
+        var writer = ByteWriter(capacity: 8 + payload.count)
+        writer.write(handle & 0xFFF)
+        writer.write(UInt16(truncatingIfNeeded: 4 + payload.count))
+        writer.write(UInt16(truncatingIfNeeded: payload.count))
+        writer.write(channel)
+        writer.write(payload)
+        return H4Packet(.aclData, writer.bytes)
+    }
+
     /// Cut into packets that the controller takes.
     func packets(for handle: UInt16, of size: Int) -> [ACLPacket] {
         var writer = ByteWriter(capacity: 4 + payload.count)
@@ -48,13 +59,26 @@ struct L2CAPReassembler: Sendable {
 
     /// Takes a packet, and returns the PDU that it ends.
     mutating func take(_ packet: ACLPacket) -> L2CAPFrame? {
-        switch packet.boundary {
+        take(packet.data[...], packet.boundary)
+    }
+
+    /// Takes a packet's bytes, and returns the PDU that they end.
+    mutating func take(_ bytes: ArraySlice<UInt8>, _ boundary: ACLPacket.Boundary) -> L2CAPFrame? {
+        switch boundary {
         case .first, .firstFlushable, .complete:
-            buffer = packet.data
             needed = 0
+            let start = bytes.startIndex
+            if bytes.count >= 4, bytes.count == 4 + (Int(bytes[start]) | Int(bytes[start + 1]) << 8) {
+                // Most come whole.
+                buffer = []
+                return L2CAPFrame(
+                    channel: UInt16(bytes[start + 2]) | UInt16(bytes[start + 3]) << 8,
+                    payload: Array(bytes[(start + 4)...]))
+            }
+            buffer = Array(bytes)
         case .continuing:
             guard !buffer.isEmpty else { return nil }
-            buffer += packet.data
+            buffer += bytes
         }
         if needed == 0 {
             guard buffer.count >= 4 else { return nil }
