@@ -6,7 +6,9 @@ import MynahSupport
 enum EventText {
     /// The time, the event and what belongs to it.
     static func line(of event: DeviceEvent) -> String {
-        "\(event.time.localClock)  \(pad(event.name.rawValue, 20)) \(detail(of: event))"
+        let detail = detail(of: event)
+        let name = detail.isEmpty ? event.name.rawValue : pad(event.name.rawValue, 20) + " " + detail
+        return "\(event.time.localClock)  \(name)"
     }
 
     /// What belongs to an event.
@@ -16,7 +18,8 @@ enum EventText {
             return PrintableText.of(
                 "\(event.string("profile") ?? "") plays on \(event.string("radio") ?? "")")
         case .advertisingStarted, .advertisingChanged:
-            return advertising(event)
+            let device = event.string("device").map { "device \(PrintableText.of($0))  " } ?? ""
+            return device + advertising(event)
         case .read, .write, .notified, .subscribed, .unsubscribed, .confirmed, .error:
             return attribute(event)
         default:

@@ -57,11 +57,7 @@ final class RunOutput: Sendable {
             return { event in
                 Self.tellDropped(output, event.time) { Array(($0.json.text + "\n").utf8) }
                 var bytes: [UInt8] = []
-                var event = event
-                if let name, event["device"] == nil {
-                    event.fields.insert(.init("device", .string(name)), at: 0)
-                }
-                event.json.write(to: &bytes)
+                event.named(name).json.write(to: &bytes)
                 bytes.append(UInt8(ascii: "\n"))
                 output.write(bytes)
             }
@@ -72,7 +68,7 @@ final class RunOutput: Sendable {
                 output.write(Array((prefix + EventText.line(of: event) + "\n").utf8))
             }
         case .screen(let screen):
-            return { event in screen.take { $0.take(event) } }
+            return { event in screen.take { $0.take(event.named(name)) } }
         }
     }
 
@@ -120,5 +116,15 @@ final class RunOutput: Sendable {
         case .off: break
         }
         keyboard?.end()
+    }
+}
+
+extension DeviceEvent {
+    /// With the device that it is of, unless it says so itself; nil: there is one alone.
+    fileprivate func named(_ device: String?) -> DeviceEvent {
+        guard let device, self["device"] == nil else { return self }
+        var event = self
+        event.fields.insert(.init("device", .string(device)), at: 0)
+        return event
     }
 }

@@ -3,7 +3,16 @@ import MynahSupport
 
 /// What the screen of a run shows, made of events alone.
 struct ScreenModel: LiveModel {
+    /// A radio's: an accessory, or the phone that apps play on.
+    private struct Device {
+        var name: String
+        var radio = ""
+        var state = "starting"
+        var advertising: [String] = []
+    }
+
     private struct Row {
+        var device: String
         var name: String
         var reads = 0
         var writes = 0
@@ -14,10 +23,9 @@ struct ScreenModel: LiveModel {
     }
 
     private let title: String
-    private var radio = ""
-    private var state = "starting"
-    private var advertising: [String] = []
-    private var centrals: [(central: String?, name: String, mtu: String)] = []
+    /// In the order in which they were heard of; one without a name where there is one alone.
+    private var devices: [Device] = []
+    private var centrals: [(device: String, central: String?, name: String, mtu: String)] = []
     private var order: [String] = []
     private var rows: [String: Row] = [:]
     private var log: [String] = []
@@ -32,30 +40,34 @@ struct ScreenModel: LiveModel {
     }
 
     mutating func take(_ event: DeviceEvent) {
+        let device = event.string("device") ?? ""
         switch event.name {
         case .ready:
-            state = "running"
-            radio = event.string("radio") ?? ""
+            change(device) {
+                $0.state = "running"
+                $0.radio = event.string("radio") ?? ""
+            }
         case .advertisingStarted, .advertisingChanged:
-            advertising = Self.advertising(event)
+            change(device) { $0.advertising = Self.advertising(event) }
         case .advertisingStopped:
-            advertising = []
+            change(device) { $0.advertising = [] }
         case .centralConnected:
             let name = [event.string("central"), event.string("name")].compactMap { $0 }.joined(
                 separator: " ")
-            centrals.append((event.string("central"), PrintableText.of(name), ""))
+            centrals.append((device, event.string("central"), PrintableText.of(name), ""))
         case .centralDisconnected:
-            centrals.removeAll { $0.central == event.string("central") }
+            centrals.removeAll { $0.device == device && $0.central == event.string("central") }
             asked = nil
         case .mtuChanged:
-            for index in centrals.indices where centrals[index].central == event.string("central") {
+            for index in centrals.indices
+            where centrals[index].device == device && centrals[index].central == event.string("central") {
                 centrals[index].mtu = event["mtu"]?.text ?? ""
             }
         case .radioLost:
-            state = "lost: " + (event.string("message") ?? "")
-            centrals = []
+            change(device) { $0.state = "lost: " + PrintableText.of(event.string("message") ?? "") }
+            centrals.removeAll { $0.device == device }
         case .radioRecovered:
-            state = "running"
+            change(device) { $0.state = "running" }
         case .pairingPasskey:
             asked = Self.request(event)
         case .paired:
@@ -70,6 +82,15 @@ struct ScreenModel: LiveModel {
         guard event.name != .notified else { return }
         log.append(EventText.line(of: event))
         if log.count > 200 { log.removeFirst(100) }
+    }
+
+    private mutating func change(_ name: String, _ change: (inout Device) -> Void) {
+        guard let index = devices.firstIndex(where: { $0.name == name }) else {
+            var device = Device(name: name)
+            change(&device)
+            return devices.append(device)
+        }
+        change(&devices[index])
     }
 
     private mutating func show(_ event: DeviceEvent) {
@@ -89,10 +110,11 @@ struct ScreenModel: LiveModel {
 
     private mutating func count(_ event: DeviceEvent) {
         let name = EventText.name(of: event)
-        let key = (event.string("service") ?? "") + "/" + name
+        let device = event.string("device") ?? ""
+        let key = [device, event.string("service") ?? "", name].joined(separator: "/")
         if rows[key] == nil {
             order.append(key)
-            rows[key] = Row(name: name)
+            rows[key] = Row(device: device, name: name)
         }
         guard var row = rows[key] else { return }
         switch event.name {
@@ -117,28 +139,30 @@ struct ScreenModel: LiveModel {
     }
 
     func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String] {
-        var lines = ["\u{1B}[1m\(title)\u{1B}[0m  \(radio)  \(state)"]
+        var lines = heading
         for app in apps {
             lines.append(
-                "  app  \u{1B}[1m\(app.state)\u{1B}[0m" + (app.device.isEmpty ? "" : "  \(app.device)"))
+                "  app  \u{1B}[1m\(app.state)\u{1B}[0m"
+                    + (app.device.isEmpty ? "" : "  \(PrintableText.of(app.device))"))
         }
-        lines.append("")
-        if advertising.isEmpty {
-            lines.append("  not advertising")
-        } else {
-            lines += advertising.map { "  " + $0 }
+        if devices.count <= 1 {
+            lines.append("")
+            lines += Self.air(devices.first)
         }
         lines.append("")
         lines.append(centrals.isEmpty ? "  no central is connected" : "  connected")
         for central in centrals {
-            lines.append("    \(central.name)" + (central.mtu.isEmpty ? "" : "  MTU \(central.mtu)"))
+            let device = devices.count > 1 ? "  to \(PrintableText.of(central.device))" : ""
+            lines.append(
+                "    \(central.name)" + device + (central.mtu.isEmpty ? "" : "  MTU \(central.mtu)"))
         }
         if let asked { lines += ["", "  \u{1B}[7m\(asked)\u{1B}[0m \(digits)"] }
-        if !order.isEmpty {
+        for group in groups {
             lines.append("")
-            lines.append("  \(EventText.pad("", 36))  reads writes   sent   rate  last value")
+            let name = EventText.pad("  " + PrintableText.of(group.device), 36)
+            lines.append("  \(name)  reads writes   sent   rate  last value")
+            lines += group.rows.map { Self.line($0, now) }
         }
-        for key in order { if let row = rows[key] { lines.append(Self.line(row, now)) } }
         lines.append("")
         let room = height - lines.count - 1
         if room > 0 { lines += log.suffix(room).map { "  " + $0 } }
@@ -147,6 +171,38 @@ struct ScreenModel: LiveModel {
                 ? "  f foreground  b background  s suspend  t terminate  q quit the app   Ctrl-C ends the phone"
                 : "  Ctrl-C ends it")
         return lines.map { ScreenLine.cut($0, width) }
+    }
+
+    /// What plays, on which radio, and of several devices what each has on the air.
+    private var heading: [String] {
+        guard devices.count > 1 else {
+            return [
+                "\u{1B}[1m\(title)\u{1B}[0m  \(devices.first?.radio ?? "")  \(devices.first?.state ?? "starting")"
+            ]
+        }
+        return devices.flatMap { device in
+            ["\u{1B}[1m\(PrintableText.of(device.name))\u{1B}[0m  \(device.radio)  \(device.state)"]
+                + Self.air(device)
+        }
+    }
+
+    private static func air(_ device: Device?) -> [String] {
+        guard let device, !device.advertising.isEmpty else { return ["  not advertising"] }
+        return device.advertising.map { "  " + $0 }
+    }
+
+    /// The attributes by device, each in the order in which it was first heard of.
+    private var groups: [(device: String, rows: [Row])] {
+        var groups: [(device: String, rows: [Row])] = []
+        for key in order {
+            guard let row = rows[key] else { continue }
+            if let index = groups.firstIndex(where: { $0.device == row.device }) {
+                groups[index].rows.append(row)
+            } else {
+                groups.append((row.device, [row]))
+            }
+        }
+        return groups
     }
 
     /// What stays on the terminal afterwards.

@@ -21,6 +21,19 @@ import Testing
         await stage.expectNothingIsLeft()
     }
 
+    @Test func `of two devices the screen shows what each has on the air`() async throws {
+        let terminal = try Terminal()
+        let profiles = ["heart-rate", "battery"].map { "\(repository)/profiles/\($0).yaml" }
+        let program = try Program(["run", "--radio", "virtual"] + profiles, terminal: terminal)
+        #expect(await terminal.output.line(containing: "05030D180F18") != nil)
+        #expect(await terminal.output.line(containing: "03030F1804160F185F") != nil)
+        #expect(await terminal.output.line(containing: "every 100 ms") != nil)
+        #expect(await terminal.output.line(containing: "every 200 ms") != nil)
+        program.child.send(SIGINT)
+        #expect(await program.child.end() == .exited(0))
+        #expect(terminal.isAsUsual)
+    }
+
     @Test func `keys lead an app through its life, and arrows and function keys do not`() async throws {
         let terminal = try Terminal()
         let stage = try await RunTests.Stage(
