@@ -84,7 +84,7 @@ extension HostRadio {
         tell(.connected(add(connection)))
         // What it had configured is not sent before the link is encrypted (Vol 3, Part C, 10.3.1.1).
         if let bond = security.bonds[connection.peer], bond.ownKey != nil, !bond.configurations.isEmpty {
-            pairing(connection.handle) { $0.requestSecurity(at: $1) }
+            pairing(connection.handle) { $0.requestSecurity(by: bond, at: $1) }
         }
         // A controller stops advertising when it is connected to; a second central must find the device too.
         Task { await advertiseAgain() }

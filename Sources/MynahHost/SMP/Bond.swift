@@ -54,6 +54,14 @@ struct Bond: Hashable, Sendable {
             && (isSecureConnections || !requirements.contains(.secureConnections))
     }
 
+    /// The most that a Security Request may ask for and be satisfied with it.
+    var requirements: AuthenticationRequirements {
+        var requirements: AuthenticationRequirements = .bonding
+        if isAuthenticated { requirements.insert(.mitm) }
+        if isSecureConnections { requirements.insert(.secureConnections) }
+        return requirements
+    }
+
     /// Whether a link would be worth less with this bond than with another.
     func isWeaker(than other: Bond) -> Bool {
         !isAuthenticated && other.isAuthenticated || !isSecureConnections && other.isSecureConnections

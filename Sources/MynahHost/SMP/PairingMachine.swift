@@ -89,11 +89,13 @@ struct PairingMachine: Sendable {
         return settle([.send(.pairingRequest(features))], at: now)
     }
 
-    /// Asks for security as the responder (2.4.6).
-    mutating func requestSecurity(at now: Duration) -> [PairingAction] {
+    /// Asks for security as the responder (2.4.6): of a bonded peer for no more than its bond is, because it would pair anew
+    /// for more, each time.
+    mutating func requestSecurity(by bond: Bond? = nil, at now: Duration) -> [PairingAction] {
         guard role == .responder, case .idle = state else { return [] }
         state = .securityRequested
-        return settle([.send(.securityRequest(ownAuthentication))], at: now)
+        let requirements = bond.map { ownAuthentication.intersection($0.requirements) } ?? ownAuthentication
+        return settle([.send(.securityRequest(requirements))], at: now)
     }
 
     /// Ends the pairing that is under way, or refuses what a peripheral has asked for.

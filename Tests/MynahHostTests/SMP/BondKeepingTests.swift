@@ -52,6 +52,23 @@ import Testing
         await rig.stop()
     }
 
+    @Test(arguments: [true, false])
+    func `a device that could pair better asks a bonded phone for no more than the bond is`(
+        isSecureConnections: Bool
+    ) async throws {
+        var phone = HostRadio.Options()
+        phone.hasSecureConnections = isSecureConnections
+        let rig = try await SecureRig(device: .keyboardDisplay, phoneOptions: phone)
+        let peer = try await rig.connect()
+        try await rig.phone.pair(peer)
+        try await rig.phone.write([1, 0], to: try await rig.handle(of: rig.rate) + 1, of: peer)
+        try await rig.disconnect(peer)
+        _ = try await rig.connect()
+        try await rig.deviceSink.wait(for: "subscribed notification", times: 2)
+        #expect(rig.deviceSink.all.count { $0 == "paired" } == 1)
+        await rig.stop()
+    }
+
     @Test func `bonds and subscriptions outlive the device`() async throws {
         let (rig, peer) = try await subscribed(2)
         let identity = await rig.device.bonds.identityResolvingKey
