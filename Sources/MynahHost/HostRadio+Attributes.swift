@@ -157,15 +157,16 @@ extension HostRadio {
                     "the value has \(value.count) bytes and the link to \(link.peer.address.map { "\($0)" } ?? "a central") carries \(link.server.mtu - GATT.notificationHeaderLength) of one"
                 )
             }
-            subscribers.append((links[at: index].handle, bits))
-        }
-        for (handle, bits) in subscribers {
-            guard let index = links.index(of: handle),
-                links[at: index].indications.count < Link.indicationLimit
+            // All of them or nobody: who has it already would be sent it again when it is tried again.
+            guard
+                !Self.indicates(bits, delivery) || links[at: index].indications.count < Link.indicationLimit
             else {
                 isFull = true
                 return .full
             }
+            subscribers.append((links[at: index].handle, bits))
+        }
+        for (handle, bits) in subscribers {
             if Self.indicates(bits, delivery) {
                 indicate(place, attribute, value, handle)
             } else {
@@ -190,17 +191,32 @@ extension HostRadio {
             return
         }
         send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: handle)
-        guard let link = links[handle] else { return }
-        let timeout = options.transactionTimeout
-        Task {
-            guard (try? await sleep(timeout)) != nil else { return }
-            self.confirmationOverdue(of: link.confirmations, handle, link.peer.id)
+        watchConfirmation(handle)
+    }
+
+    /// Gives the indication that is under way its time (Vol 3, Part F, 3.3.3); one task looks after all of a link.
+    private func watchConfirmation(_ handle: UInt16) {
+        guard let index = links.index(of: handle) else { return }
+        links[at: index].confirmedBy = now() + options.transactionTimeout
+        guard links[at: index].confirmationWatch == nil else { return }
+        let peer = links[at: index].peer.id
+        links[at: index].confirmationWatch = Task { await lookAfterConfirmation(handle, peer) }
+    }
+
+    private func lookAfterConfirmation(_ handle: UInt16, _ peer: Peer.ID) async {
+        while let link = links[handle], link.peer.id == peer, link.server.indicated != nil {
+            let left = link.confirmedBy - now()
+            guard left > .zero else {
+                confirmationOverdue(handle)
+                break
+            }
+            guard (try? await sleep(left)) != nil else { return }
         }
+        if links[handle]?.peer.id == peer { links[handle]?.confirmationWatch = nil }
     }
 
     private func confirmed(_ place: UInt16, _ handle: UInt16) {
         guard let link = links[handle] else { return }
-        links[handle]?.confirmations += 1
         if case .value(let key, _)? = database[place]?.content, key != serviceChanged {
             tell(.confirmed(key, link.peer.id))
         }
@@ -213,19 +229,21 @@ extension HostRadio {
         guard let next = links[handle]?.indications.first else { return }
         links[handle]?.indications.removeFirst()
         if let key = next.key { indicate(next.handle, key, next.value, handle) }
-        if isFull, data.count <= options.queueLimit / 2 {
-            isFull = false
-            tell(.readyToSend)
-        }
+        tellOfRoom()
     }
 
-    /// The indication that was sent when so many had been confirmed: one that was is not meant, though the same value's next
-    /// may be under way.
-    private func confirmationOverdue(of number: Int, _ handle: UInt16, _ peer: Peer.ID) {
-        guard let link = links[handle], link.peer.id == peer, link.server.indicated != nil,
-            link.confirmations == number
-        else { return }
+    /// There may be room again for what was refused.
+    private func tellOfRoom() {
+        guard isFull, data.count <= options.queueLimit / 2 else { return }
+        isFull = false
+        tell(.readyToSend)
+    }
+
+    private func confirmationOverdue(_ handle: UInt16) {
         links[handle]?.isBearerDead = true
+        links[handle]?.indications = []
+        // The others have waited for it.
+        defer { tellOfRoom() }
         tell(
             .warning(
                 RadioWarning(

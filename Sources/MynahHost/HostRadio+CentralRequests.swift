@@ -92,6 +92,7 @@ extension HostRadio {
     /// A link is gone, and with it whatever was asked on it.
     func endRequests(of link: Link) {
         link.watch?.cancel()
+        link.confirmationWatch?.cancel()
         var client = link.client
         for case .ended(let number, let result) in client.end(Self.ended) {
             central.requests.removeValue(

@@ -22,8 +22,10 @@ struct Link {
     var indications: [(handle: UInt16, key: AttributeKey?, value: [UInt8])] = []
     /// Notifications that go out in one PDU when the controller has room.
     var collected: [(handle: UInt16, value: [UInt8])] = []
-    /// How many indications were confirmed.
-    var confirmations = 0
+    /// When the indication that is under way has to be confirmed by, in the radio's time.
+    var confirmedBy = Duration.zero
+    /// Looks at that while there are any.
+    var confirmationWatch: Task<Void, Never>?
     /// An indication was not confirmed in time: nothing more goes over this bearer (Core Specification, Vol 3, Part F, 3.3.3).
     var isBearerDead = false
     var lastSignal: UInt8 = 0

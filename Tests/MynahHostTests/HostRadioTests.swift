@@ -222,10 +222,35 @@ struct HostRig {
         await rig.controller.wait { $0.sent().last == "4:1D120001" }
         rig.controller.receive([0x1E])
         await rig.controller.wait { $0.sent().last == "4:1D120002" }
-        await rig.clock.waitForSleepers(2)
+        await rig.clock.waitForSleepers(1)
         rig.clock.advance(by: .seconds(30))
         try await rig.wait(for: "warning confirmationOverdue")
         #expect(try await rig.radio.send([3], of: rig.rate.key, as: .asSubscribed, to: nil) == .sent(0))
+    }
+
+    @Test func `who confirms is sent each value once, however long another one takes`() async throws {
+        let rig = try await HostRig()
+        try await rig.subscribe("0200")
+        rig.controller.connect(0x41, [1, 1, 1, 1, 1, 0xC1])
+        rig.controller.receive([0x12, 0x13, 0x00, 0x02, 0x00], of: 0x41)
+        try await until { rig.sink.words.count { $0 == "subscribed indication" } == 2 }
+        // One at 0x41 is under way, and 64 wait.
+        for value in 0..<UInt8(1 + Link.indicationLimit) {
+            #expect(
+                try await rig.radio.send([value], of: rig.rate.key, as: .asSubscribed, to: nil) == .sent(2))
+            rig.controller.receive([0x1E])
+            try await until { rig.sink.words.count { $0 == "confirmed" } == Int(value) + 1 }
+        }
+        for _ in 0..<3 {
+            #expect(try await rig.radio.send([0xFF], of: rig.rate.key, as: .asSubscribed, to: nil) == .full)
+        }
+        #expect(rig.controller.state.withLock { !$0.sent().contains("4:1D1200FF") })
+        // When the other is given up there is room, and nobody waits for it any more.
+        await rig.clock.waitForSleepers(2)
+        rig.clock.advance(by: .seconds(30))
+        try await rig.wait(for: "ready")
+        #expect(try await rig.radio.send([0xFF], of: rig.rate.key, as: .asSubscribed, to: nil) == .sent(1))
+        await rig.controller.wait { $0.sent().last == "4:1D1200FF" }
     }
 
     @Test func `an indication that was confirmed is not overdue, though the value's next is under way`()
@@ -239,7 +264,6 @@ struct HostRig {
         try await rig.wait(for: "confirmed")
         rig.clock.advance(by: .seconds(20))
         _ = try await rig.radio.send([2], of: rig.rate.key, as: .asSubscribed, to: nil)
-        await rig.clock.waitForSleepers(2)
         // The time of the first is over, and of the second ten seconds are gone.
         rig.clock.advance(by: .seconds(10))
         rig.controller.receive([0x1E])
