@@ -23,6 +23,9 @@ public actor App {
     private var alarm: (task: Task<Void, Never>, at: AppInstant)?
     private var pending: [UInt64: PendingReply] = [:]
     private var lastPending: UInt64 = 0
+    /// What its code does beside its callbacks, and goes on with when it is not suspended any more.
+    private var frozen: [CheckedContinuation<Void, Never>] = []
+    private var isStopped = false
 
     /// Whether what is being delivered has waited while the app did not run: it may not hold any more.
     public private(set) var isDeliveringQueued = false
@@ -104,6 +107,20 @@ public actor App {
         delegate.app(self, didChange: .extraneous(attribute))
     }
 
+    /// Returns when the app runs, or has ended.
+    func waitWhileSuspended() async {
+        while lifecycle.state == .suspended, !isStopped {
+            await withCheckedContinuation { frozen.append($0) }
+        }
+    }
+
+    private func thaw() {
+        guard lifecycle.state != .suspended || isStopped, !frozen.isEmpty else { return }
+        let all = frozen
+        frozen = []
+        for continuation in all { continuation.resume() }
+    }
+
     func checkRuns() throws(RadioError) {
         guard !lifecycle.isRunning else { return }
         throw RadioError(.invalidState, "the app \(description.name) does not run: it is \(state.rawValue)")
@@ -177,6 +194,7 @@ extension App {
             if let given = carryOut(action, of: event) { answer = given }
         }
         setAlarm()
+        thaw()
         if lifecycle.advertisingMode != before { phone.assumeIsolated { $0.airChanged() } }
         return answer
     }
@@ -360,5 +378,7 @@ extension App {
         for reply in replies.values { reply.answer(.failure(.unlikelyError)) }
         managers = []
         kept = [:]
+        isStopped = true
+        thaw()
     }
 }

@@ -29,6 +29,17 @@ extension Peripheral {
         }
     }
 
+    /// Opens an L2CAP channel to a number that the peripheral has published (after openL2CAPChannel).
+    public func openL2CAPChannel(_ psm: UInt16) async throws(RequestError) -> any L2CAPChannel {
+        try await asking { peer throws(RequestError) in
+            do throws(RadioError) {
+                return try await radio.openL2CAPChannel(psm, with: peer)
+            } catch {
+                throw .failed(error)
+            }
+        }
+    }
+
     // MARK: - Discovery
 
     /// Finds primary services: all, or those of these types; what was found before is forgotten.

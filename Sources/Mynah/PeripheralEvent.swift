@@ -26,6 +26,10 @@ public enum PeripheralEvent: Sendable {
     case confirmed(AttributeKey, Central?)
     /// After `updateValue` returned false: there is room again.
     case readyToUpdateSubscribers
+    /// A central opened a channel to a number that this manager has published.
+    ///
+    /// It is closed when nobody holds it any more.
+    case channelOpened(any L2CAPChannel, Central)
     /// So many events were dropped here because nobody read the sequence; only ever told through it.
     case missed(Int)
     /// Advertising started, changed or stopped.

@@ -56,6 +56,8 @@ extension PeripheralManager {
     /// Whoever listened is gone.
     func end() {
         isEnded = true
+        // Only services, subscribers and adverts are restored (Peripheral Manager State Restoration Options).
+        onPhone { $0.unpublishL2CAPChannels(of: self) }
         streams?.finish()
         streams = nil
     }
@@ -194,6 +196,7 @@ extension PeripheralManager {
     /// Everything is withdrawn, and the app has to add it again.
     func clearDatabase() {
         withdrawKept()
+        onPhone { $0.unpublishL2CAPChannels(of: self) }
         batches = []
         remembered = []
         keep()

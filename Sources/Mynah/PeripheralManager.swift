@@ -205,7 +205,7 @@ public actor PeripheralManager {
         return stream.stream
     }
 
-    private func checkRuns() throws(RadioError) {
+    func checkRuns() throws(RadioError) {
         guard !isEnded else {
             throw RadioError(.invalidState, "the app of this manager has ended")
         }

@@ -26,6 +26,8 @@ public protocol PeripheralManagerDelegate: AnyObject, Sendable {
     func peripheralManagerIsReadyToUpdateSubscribers()
     /// An indication was confirmed; nil where the radio cannot tell by whom.
     func peripheralManager(central: Central?, didConfirm attribute: AttributeKey)
+    /// A central opened a channel to a number that was published; it is closed when nobody holds it any more.
+    func peripheralManager(didOpen channel: any L2CAPChannel, from central: Central)
 }
 
 extension PeripheralManagerDelegate {
@@ -56,6 +58,8 @@ extension PeripheralManagerDelegate {
     public func peripheralManagerIsReadyToUpdateSubscribers() {}
     /// Does nothing.
     public func peripheralManager(central: Central?, didConfirm attribute: AttributeKey) {}
+    /// Does nothing, and so closes it.
+    public func peripheralManager(didOpen channel: any L2CAPChannel, from central: Central) {}
 }
 
 /// Hands a manager's events to a delegate, which it does not keep alive.
@@ -86,6 +90,8 @@ public final class PeripheralDelegateAdapter: PeripheralSink {
             return delegate.peripheralManager(didReceiveWrite: request, from: central)
         case .readyToUpdateSubscribers: delegate.peripheralManagerIsReadyToUpdateSubscribers()
         case .confirmed(let key, let central): delegate.peripheralManager(central: central, didConfirm: key)
+        case .channelOpened(let channel, let central):
+            delegate.peripheralManager(didOpen: channel, from: central)
         case .mtuChanged, .answeredRead, .missed: break
         }
         return .none

@@ -30,6 +30,11 @@ extension Phone: RadioSink {
         case .confirmed(let attribute, let id):
             guard let owner = owners[attribute] else { return .none }
             return tell(owner, .confirmed(attribute, id.map(central)))
+        case .channelOpened(let channel):
+            // Nobody holds what is not told, and so it is closed.
+            guard let owner = channelOwners[channel.psm] else { return .none }
+            let told = owner.app.map { AppChannel(channel, of: $0) } ?? channel
+            return tell(owner, .channelOpened(told, central(channel.peer)))
         case .readyToSend:
             tellAll(.readyToUpdateSubscribers)
         case .stateChanged(let new):

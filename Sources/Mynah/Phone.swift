@@ -22,6 +22,8 @@ public actor Phone {
     var managers: [PeripheralManager] = []
     var apps: [App] = []
     var owners: [AttributeKey: PeripheralManager] = [:]
+    /// Who published which number for channels.
+    var channelOwners: [UInt16: PeripheralManager] = [:]
     var centrals: [Peer.ID: Central] = [:]
     var advertiser: PeripheralManager?
     var air: Air
@@ -86,6 +88,7 @@ public actor Phone {
         await radio.stop()
         state = .stopped
         owners = [:]
+        channelOwners = [:]
         advertiser = nil
         if forgetting {
             for identifier in Set(

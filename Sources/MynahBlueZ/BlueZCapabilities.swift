@@ -28,6 +28,9 @@ public enum BlueZCapabilities {
         result.maximumLongWriteLength = version >= BlueZVersion(5, 69) ? GATT.maximumValueLength : 508
         result.readErrors = .init(BlueZErrors.codes(version: version, isRead: true))
         result.writeErrors = .init(BlueZErrors.codes(version: version, isRead: false))
+        // D-Bus has neither; the kernel's sockets, which have channels, know no publisher beside bluetoothd.
+        result.publishesL2CAPChannels = false
+        result.requestsConnectionLatency = false
         result.answerDeadline = .seconds(5)
         return result
     }

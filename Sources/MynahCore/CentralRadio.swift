@@ -65,4 +65,18 @@ public protocol CentralRadio: Actor {
 
     /// Pairs, or encrypts by the key of an earlier pairing.
     func pair(_ peer: Peer.ID) async throws(RadioError)
+
+    /// Opens an L2CAP channel to a number that a peripheral has published.
+    ///
+    /// Throws `channelRefused`, `insufficientSecurity` where a pairing may help, `unsupported` where the radio has no channels.
+    func openL2CAPChannel(_ psm: UInt16, with peer: Peer.ID) async throws(RadioError) -> any L2CAPChannel
+}
+
+extension CentralRadio {
+    /// Throws `unsupported`.
+    public func openL2CAPChannel(
+        _ psm: UInt16, with peer: Peer.ID
+    ) async throws(RadioError) -> any L2CAPChannel {
+        throw RadioError(.unsupported, "this radio has no L2CAP channels")
+    }
 }

@@ -95,6 +95,42 @@ public protocol PeripheralRadio: Actor {
 
     /// Ends a central's link.
     func disconnect(_ central: Peer.ID) async
+
+    /// Publishes a number under which centrals open L2CAP channels, and returns it; `.channelOpened` brings each.
+    ///
+    /// `isEncrypted`: the link must be encrypted first. Throws `unsupported` where the radio has no channels.
+    func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16
+
+    /// Takes the number back, and closes the channels that were opened to it.
+    func unpublishL2CAPChannel(_ psm: UInt16)
+
+    /// Asks a central to meet more or less often; false: it does not want to.
+    ///
+    /// Throws `unsupported` where the radio cannot ask.
+    func setDesiredConnectionLatency(
+        _ latency: ConnectionLatency, for central: Peer.ID
+    ) async throws(RadioError) -> Bool
+}
+
+extension PeripheralRadio {
+    /// Throws `unsupported`.
+    public func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16 {
+        throw RadioError(
+            .unsupported, "this radio publishes no L2CAP channels",
+            remedy: "Mynah's own host does, on a controller of its own")
+    }
+
+    /// Does nothing: nothing is published.
+    public func unpublishL2CAPChannel(_ psm: UInt16) {}
+
+    /// Throws `unsupported`.
+    public func setDesiredConnectionLatency(
+        _ latency: ConnectionLatency, for central: Peer.ID
+    ) async throws(RadioError) -> Bool {
+        throw RadioError(
+            .unsupported, "this radio does not ask a central how often to meet",
+            remedy: "Mynah's own host does, on a controller of its own")
+    }
 }
 
 /// What listens to a radio.

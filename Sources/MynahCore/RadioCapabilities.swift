@@ -36,6 +36,10 @@ public struct RadioCapabilities: Hashable, Sendable {
     public var authorizesSubscriptions = true
     /// Advertises a company or a service with no data behind it.
     public var sendsEmptyAdvertisingData = true
+    /// Publishes numbers under which centrals open L2CAP channels.
+    public var publishesL2CAPChannels = true
+    /// Asks a central to meet more or less often.
+    public var requestsConnectionLatency = true
     /// How long an answer may take; nil: the 30 s of an ATT transaction.
     public var answerDeadline: Duration?
 

@@ -46,6 +46,8 @@ public struct RadioError: Error, Hashable, Sendable {
         public static let pairingFailed = Code(rawValue: "pairingFailed")
         /// The other side opens no channel.
         public static let channelRefused = Code(rawValue: "channelRefused")
+        /// The other side wants the link encrypted, or to be paired with, first.
+        public static let insufficientSecurity = Code(rawValue: "insufficientSecurity")
         /// The directory for preserved state cannot be used.
         public static let stateDirectory = Code(rawValue: "stateDirectory")
     }

@@ -137,6 +137,8 @@ public enum RadioEvent: Sendable {
     case confirmed(AttributeKey, Peer.ID?)
     /// After `.full`: there is room again.
     case readyToSend
+    /// A central opened a channel to a number that is published.
+    case channelOpened(any L2CAPChannel)
     /// What goes on the air changed without being asked to.
     case advertisingChanged(AdvertisingReport)
     /// A warning.

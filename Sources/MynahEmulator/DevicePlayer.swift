@@ -158,7 +158,7 @@ extension DevicePlayer: PeripheralSink {
                         "message",
                         .string("\(count) events were dropped because the app did not run for so long")),
                 ])
-        case .connected, .mtuChanged, .advertisingChanged:
+        case .connected, .mtuChanged, .advertisingChanged, .channelOpened:
             break
         }
         return .none

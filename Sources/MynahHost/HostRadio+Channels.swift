@@ -5,26 +5,26 @@ import MynahSupport
 
 // LE credit-based channels (Core Specification, Vol 3, Part A, 4.22 to 4.24 and 10.1).
 extension HostRadio {
-    /// Publishes a number under which peers open channels, as `publishL2CAPChannel(withEncryption:)` does, and returns it.
-    ///
-    /// Each channel that is opened is handed over on the radio's executor.
-    public func publishL2CAPChannel(
-        isEncrypted: Bool, opened: @escaping @Sendable (L2CAPChannel) -> Void
-    ) throws(RadioError) -> UInt16 {
+    /// Publishes a number under which centrals open channels, and returns it.
+    public func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16 {
+        guard sink != nil else { throw RadioError(.invalidState, "the radio has not been started") }
         guard let psm = ChannelKeeper.numbers.first(where: { channels.services[$0] == nil }) else {
             throw RadioError(.servicesRefused, "no number is left for a channel")
         }
-        channels.services[psm] = ChannelKeeper.Service(isEncrypted: isEncrypted, opened: opened)
+        channels.services[psm] = isEncrypted
         return psm
     }
 
-    /// Takes the number back; channels that are open stay open.
+    /// Takes the number back, and closes the channels that were opened to it.
     public func unpublishL2CAPChannel(_ psm: UInt16) {
-        channels.services[psm] = nil
+        guard channels.services.removeValue(forKey: psm) != nil else { return }
+        for (key, channel) in channels.open where channel.service == psm { close(key) }
     }
 
     /// Opens a channel to a number that a peer has published.
-    public func openL2CAPChannel(_ psm: UInt16, with peer: Peer.ID) async throws(RadioError) -> L2CAPChannel {
+    public func openL2CAPChannel(_ psm: UInt16, with peer: Peer.ID) async throws(RadioError)
+        -> any L2CAPChannel
+    {
         let handle = try link(of: peer).handle
         guard let own = channels.freeChannel(of: handle) else {
             throw RadioError(.invalidState, "the link has \(ChannelKeeper.limit) channels already")
@@ -48,7 +48,7 @@ extension HostRadio {
 
     private func opened(
         _ answer: L2CAPSignal?, _ ends: ChannelEnds
-    ) -> Result<L2CAPChannel, RadioError> {
+    ) -> Result<HostChannel, RadioError> {
         switch answer {
         case .creditConnectionResponse(let destination, let mtu, let mps, let credits, 0):
             let theirs = CreditChannel.Limits(mtu: Int(mtu), mps: Int(mps))
@@ -62,8 +62,11 @@ extension HostRadio {
             ends.peer = destination
             return .success(add(ends, CreditChannel(peer: theirs, credits: credits)))
         case .creditConnectionResponse(_, _, _, _, let result):
+            let wantsSecurity = result == 0x0005 || result == 0x0008
             return .failure(
-                RadioError(.channelRefused, "the peer opens no channel: \(Self.refusal(result))"))
+                RadioError(
+                    wantsSecurity ? .insufficientSecurity : .channelRefused,
+                    "the peer opens no channel: \(Self.refusal(result))"))
         case .some:
             return .failure(RadioError(.unsupported, "the peer has no channels"))
         case nil:
@@ -91,11 +94,14 @@ extension HostRadio {
         var peer: UInt16
     }
 
-    private func add(_ ends: ChannelEnds, _ machine: CreditChannel) -> L2CAPChannel {
+    private func add(
+        _ ends: ChannelEnds, _ machine: CreditChannel, service: UInt16? = nil
+    ) -> HostChannel {
         channels.lastNumber += 1
         let key = ChannelKey(link: ends.link, channel: ends.own, number: channels.lastNumber)
-        channels.open[key] = OpenChannel(key: key, peer: ends.peer, machine: machine)
-        return L2CAPChannel(
+        channels.open[key] = OpenChannel(
+            key: key, service: service, peer: ends.peer, machine: machine)
+        return HostChannel(
             psm: ends.psm, peer: ends.with, maximumLength: machine.peer.mtu, key: key, radio: self)
     }
 
@@ -112,8 +118,11 @@ extension HostRadio {
                 .creditConnectionResponse(destination: 0, mtu: 0, mps: 0, credits: 0, result: result),
                 identifier, handle)
         }
-        guard let service = channels.services[psm] else { return refuse(0x0002) }
-        if service.isEncrypted, !link.security.isEncrypted {
+        // What is published is published to centrals.
+        guard link.role == .peripheral, let isEncrypted = channels.services[psm] else {
+            return refuse(0x0002)
+        }
+        if isEncrypted, !link.security.isEncrypted {
             return refuse(link.security.isBonded ? 0x0008 : 0x0005)
         }
         guard L2CAPFrame.Channel.dynamic.contains(source) else { return refuse(0x0009) }
@@ -123,12 +132,12 @@ extension HostRadio {
         let limits = CreditChannel.Limits()
         let channel = add(
             ChannelEnds(link: handle, with: link.peer.id, psm: psm, own: own, peer: source),
-            CreditChannel(own: limits, peer: theirs, credits: credits))
+            CreditChannel(own: limits, peer: theirs, credits: credits), service: psm)
         signal(
             .creditConnectionResponse(
                 destination: own, mtu: UInt16(limits.mtu), mps: UInt16(limits.mps),
                 credits: CreditChannel.initialCredits, result: 0), identifier, handle)
-        service.opened(channel)
+        tell(.channelOpened(channel))
     }
 
     /// The peer closes a channel; nil: an end that is not its own is not answered (4.6).

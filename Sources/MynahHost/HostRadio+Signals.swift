@@ -70,7 +70,7 @@ extension HostRadio {
         }
     }
 
-    /// Asks a central to meet more or less often, as `setDesiredConnectionLatency(_:for:)` does; false: it does not want to.
+    /// Asks a central to meet more or less often; false: it does not want to.
     public func setDesiredConnectionLatency(
         _ latency: ConnectionLatency, for central: Peer.ID
     ) async throws(RadioError) -> Bool {
@@ -92,18 +92,10 @@ extension HostRadio {
     }
 }
 
-/// How soon data shall be there, as `CBPeripheralManagerConnectionLatency` says it.
-///
-/// Apple names no numbers; these are multiples of 15 ms within its Accessory Design Guidelines.
-public enum ConnectionLatency: String, Hashable, Sendable, CaseIterable {
-    /// Soon, whatever it costs: 15 ms to 30 ms.
-    case low
-    /// 30 ms to 60 ms.
-    case medium
-    /// Late, and cheap: 120 ms to 240 ms.
-    case high
-
-    /// The shortest and the longest, in 1.25 ms.
+extension ConnectionLatency {
+    /// The shortest and the longest interval, in 1.25 ms: 15 to 30 ms, 30 to 60 ms, 120 to 240 ms.
+    ///
+    /// Apple names no numbers; these are multiples of 15 ms within its Accessory Design Guidelines.
     var intervals: (UInt16, UInt16) {
         switch self {
         case .low: (12, 24)

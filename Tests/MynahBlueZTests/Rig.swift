@@ -110,6 +110,7 @@ extension RadioEvent {
         case .unsubscribed(_, let peer): "unsubscribed \(peer == nil ? "?" : "named")"
         case .confirmed(_, let peer): "confirmed \(peer == nil ? "?" : "named")"
         case .readyToSend: "readyToSend"
+        case .channelOpened(let channel): "channel \(channel.psm)"
         case .advertisingChanged(let report): "advertising \(report.isOn ? "on" : "off")"
         case .warning(let warning): "warning \(warning.code)"
         }

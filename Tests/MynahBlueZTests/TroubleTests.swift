@@ -30,6 +30,21 @@ import Testing
         #expect(error?.remedy != nil)
     }
 
+    @Test func `channels and how often to meet are not bluetoothd's to give, and that is said ahead`()
+        async throws
+    {
+        let radio = BlueZRadio(options: BlueZRadio.Options())
+        let capabilities = BlueZCapabilities.capabilities()
+        #expect(!capabilities.publishesL2CAPChannels && !capabilities.requestsConnectionLatency)
+        let first = await radioError { () async throws(RadioError) in
+            _ = try await radio.publishL2CAPChannel(isEncrypted: false)
+        }
+        let second = await radioError { () async throws(RadioError) in
+            _ = try await radio.setDesiredConnectionLatency(.low, for: .init(1))
+        }
+        #expect(first?.code == .unsupported && second?.code == .unsupported)
+    }
+
     @Test func `a bus without bluetoothd is said, with what to do`() async throws {
         let bus = try PrivateBus()
         let error = await start(on: bus.address)

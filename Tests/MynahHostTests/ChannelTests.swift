@@ -76,25 +76,13 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(1))) struct ChannelTests {
-    /// Keeps what was opened.
-    final class Opened: Sendable {
-        let channels = Lock<[L2CAPChannel]>([])
-        func first() async throws -> L2CAPChannel {
-            try await until { channels.withLock { !$0.isEmpty } }
-            return try #require(channels.withLock { $0.first })
-        }
-    }
-
     @Test func `a phone opens a channel, and both send what they like`() async throws {
         let rig = try await SecureRig()
-        let opened = Opened()
-        let psm = try await rig.device.publishL2CAPChannel(isEncrypted: false) { channel in
-            opened.channels.withLock { $0.append(channel) }
-        }
+        let psm = try await rig.device.publishL2CAPChannel(isEncrypted: false)
         #expect(psm == 0x80)
         let peer = try await rig.connect()
         let phone = try await rig.phone.openL2CAPChannel(psm, with: peer)
-        let device = try await opened.first()
+        let device = try await rig.deviceSink.firstChannel()
         #expect(
             device.psm == psm && device.peer == rig.deviceSink.lastPeer?.id && device.maximumLength == 2048)
         for length in [0, 1, 245, 246, 2048] {
@@ -120,13 +108,10 @@ import Testing
 
     @Test func `who sends waits for who receives, and order is kept`() async throws {
         let rig = try await SecureRig()
-        let opened = Opened()
-        let psm = try await rig.device.publishL2CAPChannel(isEncrypted: false) { channel in
-            opened.channels.withLock { $0.append(channel) }
-        }
+        let psm = try await rig.device.publishL2CAPChannel(isEncrypted: false)
         let peer = try await rig.connect()
         let phone = try await rig.phone.openL2CAPChannel(psm, with: peer)
-        let device = try await opened.first()
+        let device = try await rig.deviceSink.firstChannel()
         let sent = Lock(0)
         let sending = Task {
             for number in 0..<60 as Range<UInt8> {
@@ -156,34 +141,32 @@ import Testing
 
     @Test func `a number that is not published, or wants encryption, is refused`() async throws {
         let rig = try await SecureRig()
-        let opened = Opened()
         let peer = try await rig.connect()
         let first = await #expect(throws: RadioError.self) {
             _ = try await rig.phone.openL2CAPChannel(0x80, with: peer)
         }
         #expect(first?.message.contains("nothing is published") == true)
-        let psm = try await rig.device.publishL2CAPChannel(isEncrypted: true) { channel in
-            opened.channels.withLock { $0.append(channel) }
-        }
+        let psm = try await rig.device.publishL2CAPChannel(isEncrypted: true)
         let second = await #expect(throws: RadioError.self) {
             _ = try await rig.phone.openL2CAPChannel(psm, with: peer)
         }
         #expect(second?.message.contains("it wants a paired peer") == true)
+        #expect(second?.code == .insufficientSecurity)
         try await rig.phone.pair(peer)
         let channel = try await rig.phone.openL2CAPChannel(psm, with: peer)
         try await channel.send([1])
-        #expect(try await opened.first().receive() == [1])
+        let device = try await rig.deviceSink.firstChannel()
+        #expect(await device.receive() == [1])
         await rig.device.unpublishL2CAPChannel(psm)
+        #expect(await channel.receive() == nil)
+        #expect(await device.receive() == nil)
         await #expect(throws: RadioError.self) { _ = try await rig.phone.openL2CAPChannel(psm, with: peer) }
         await rig.stop()
     }
 
     @Test func `requests that are wrong are refused by their reason`() async throws {
         let rig = try await HostRig()
-        let opened = Opened()
-        _ = try await rig.radio.publishL2CAPChannel(isEncrypted: false) { channel in
-            opened.channels.withLock { $0.append(channel) }
-        }
+        _ = try await rig.radio.publishL2CAPChannel(isEncrypted: false)
         rig.controller.connect()
         func exchange(_ hex: String) async throws -> String {
             let before = rig.controller.state.withLock { $0.sent().count }

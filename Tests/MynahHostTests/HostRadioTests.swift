@@ -11,6 +11,7 @@ final class HostSink: RadioSink {
     struct State {
         var words: [String] = []
         var answer: RadioAnswer = .answer(.success([0x63]))
+        var channels: [any L2CAPChannel] = []
     }
     let state = Lock(State())
 
@@ -34,6 +35,7 @@ final class HostSink: RadioSink {
             case .unsubscribed: state.words.append("unsubscribed")
             case .confirmed: state.words.append("confirmed")
             case .readyToSend: state.words.append("ready")
+            case .channelOpened(let channel): state.channels.append(channel)
             case .warning(let warning): state.words.append("warning \(warning.code)")
             default: break
             }

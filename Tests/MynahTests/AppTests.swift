@@ -14,6 +14,7 @@ final class TestApp: AppDelegate, PeripheralSink {
         var restored: [RestoredState] = []
         var errors: [RadioError] = []
         var answer: RadioAnswer = .answer(.success([7]))
+        var channels: [any L2CAPChannel] = []
     }
 
     let state = Lock(State())
@@ -71,6 +72,9 @@ final class TestApp: AppDelegate, PeripheralSink {
             case .connected: state.words.append("connected")
             case .disconnected: state.words.append("disconnected")
             case .missed(let count): state.words.append("missed \(count)")
+            case .channelOpened(let channel, _):
+                state.words.append("channel \(channel.psm)")
+                state.channels.append(channel)
             case .answeredRead, .mtuChanged, .confirmed, .readyToUpdateSubscribers, .advertisingChanged: break
             }
             return event.wantsResponse ? state.answer : .none
@@ -79,6 +83,7 @@ final class TestApp: AppDelegate, PeripheralSink {
 
     var words: [String] { state.withLock { $0.words } }
     var manager: PeripheralManager? { state.withLock { $0.manager } }
+    var channels: [any L2CAPChannel] { state.withLock { $0.channels } }
     var restored: [RestoredState] { state.withLock { $0.restored } }
     func answer(_ answer: RadioAnswer) { state.withLock { $0.answer = answer } }
     func forget() { state.withLock { $0.words = [] } }

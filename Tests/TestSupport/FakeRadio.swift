@@ -1,4 +1,5 @@
 package import MynahCore
+import MynahSupport
 
 /// A radio without air: it keeps what it was told, and tests make events happen.
 package actor FakeRadio: PeripheralRadio {
@@ -35,6 +36,11 @@ package actor FakeRadio: PeripheralRadio {
     private var holdsWithdrawing = false
     private var held: [CheckedContinuation<Void, Never>] = []
     private var lastID: UInt32 = 0
+    /// The numbers that are published for channels, and whether each wants encryption.
+    package private(set) var channelNumbers: [UInt16: Bool] = [:]
+    private var channels: [FakeChannel] = []
+    /// What was asked of centrals, in order.
+    package private(set) var latencies: [ConnectionLatency] = []
 
     /// A radio that can do everything unless said.
     package init(capabilities: RadioCapabilities = RadioCapabilities(name: "fake")) {
@@ -160,6 +166,34 @@ package actor FakeRadio: PeripheralRadio {
 
     package func disconnect(_ central: Peer.ID) async {
         simulate(.disconnected(central))
+    }
+
+    package func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16 {
+        try failIfTold()
+        let psm = (0x80...0xFF).first { channelNumbers[$0] == nil } ?? 0x80
+        channelNumbers[psm] = isEncrypted
+        return psm
+    }
+
+    package func unpublishL2CAPChannel(_ psm: UInt16) {
+        channelNumbers[psm] = nil
+        for channel in channels where channel.psm == psm { channel.end() }
+    }
+
+    package func setDesiredConnectionLatency(
+        _ latency: ConnectionLatency, for central: Peer.ID
+    ) async throws(RadioError) -> Bool {
+        try failIfTold()
+        latencies.append(latency)
+        return latency != .low
+    }
+
+    /// A central opens a channel.
+    package func openChannel(_ psm: UInt16, from peer: Peer.ID) -> FakeChannel {
+        let channel = FakeChannel(psm: psm, peer: peer)
+        channels.append(channel)
+        simulate(.channelOpened(channel))
+        return channel
     }
 
     private func failIfTold() throws(RadioError) {

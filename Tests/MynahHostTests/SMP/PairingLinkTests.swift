@@ -100,7 +100,7 @@ import Testing
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
     func `anything at all on the security and signalling channels is borne`(seed: UInt64) async throws {
         let rig = try await HostRig()
-        _ = try await rig.radio.publishL2CAPChannel(isEncrypted: false) { _ in }
+        _ = try await rig.radio.publishL2CAPChannel(isEncrypted: false)
         rig.controller.connect()
         var random = SeededGenerator(seed: seed)
         for _ in 0..<400 {

@@ -70,6 +70,7 @@ final class SecureSink: RadioSink, CentralSink {
     private let words = Lock<[String]>([])
     private let peers = Lock<[Peer]>([])
     private let addresses = Lock<Set<DeviceAddress>>([])
+    private let channels = Lock<[any L2CAPChannel]>([])
 
     init(_ user: PairingUser) {
         self.user = user
@@ -90,6 +91,7 @@ final class SecureSink: RadioSink, CentralSink {
             add("write \(Hex.encode(request.parts[0].value)) \(request.wantsResponse)")
             return request.wantsResponse ? .answer(.success([])) : .none
         case .read: return .answer(.success([0x63]))
+        case .channelOpened(let channel): channels.withLock { $0.append(channel) }
         case .warning(let warning): add("warning \(warning.code)")
         default: break
         }
@@ -110,6 +112,12 @@ final class SecureSink: RadioSink, CentralSink {
         default: break
         }
         return .none
+    }
+
+    /// The first channel that a central opened.
+    func firstChannel() async throws -> any L2CAPChannel {
+        try await until { channels.withLock { !$0.isEmpty } }
+        return try #require(channels.withLock { $0.first })
     }
 
     private func add(_ word: String) { words.withLock { $0.append(word) } }

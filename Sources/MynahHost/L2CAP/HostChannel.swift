@@ -1,15 +1,10 @@
-public import MynahCore
+import MynahCore
 
-/// A channel with a peer beside the attributes, as `CBL2CAPChannel` is: whole pieces of data, in order, both ways.
-///
-/// Whoever sends waits until the peer has room; what nobody receives keeps the peer from sending more.
-public final class L2CAPChannel: Sendable {
-    /// What was published, or asked for.
-    public let psm: UInt16
-    /// The other end.
-    public let peer: Peer.ID
-    /// The longest piece that the other end takes, in bytes.
-    public let maximumLength: Int
+/// A channel for whoever holds it.
+final class HostChannel: L2CAPChannel {
+    let psm: UInt16
+    let peer: Peer.ID
+    let maximumLength: Int
 
     let key: ChannelKey
     private let radio: HostRadio
@@ -28,22 +23,15 @@ public final class L2CAPChannel: Sendable {
         Task { await radio.drop(key) }
     }
 
-    /// Sends a piece; returns when all of it is on its way.
-    ///
-    /// Throws `valueTooLong` for more than `maximumLength`, `disconnected` where the channel is or was closed.
-    public func send(_ bytes: [UInt8]) async throws(RadioError) {
+    func send(_ bytes: [UInt8]) async throws(RadioError) {
         try await radio.send(bytes, over: key)
     }
 
-    /// The next piece; nil: the channel is closed, and what came before that has been received.
-    ///
-    /// One caller at a time waits.
-    public func receive() async -> [UInt8]? {
+    func receive() async -> [UInt8]? {
         await radio.receive(from: key)
     }
 
-    /// Closes it.
-    public func close() async {
+    func close() async {
         await radio.close(key)
     }
 }
@@ -59,6 +47,8 @@ struct ChannelKey: Hashable, Sendable {
 /// A channel as the radio has it.
 struct OpenChannel {
     var key: ChannelKey
+    /// The number of this side's that it was opened to; nil: this side opened it.
+    var service: UInt16?
     /// The other end's channel identifier.
     var peer: UInt16
     var machine: CreditChannel
@@ -69,12 +59,6 @@ struct OpenChannel {
 
 /// What a radio keeps for channels.
 struct ChannelKeeper {
-    /// What is published under a number.
-    struct Service {
-        var isEncrypted: Bool
-        var opened: @Sendable (L2CAPChannel) -> Void
-    }
-
     /// Numbers that are given out (Core Specification, Vol 3, Part A, 4.22).
     static let numbers: ClosedRange<UInt16> = 0x0080...0x00FF
     /// How many channels one link has at most.
@@ -86,7 +70,8 @@ struct ChannelKeeper {
         var own: UInt16
     }
 
-    var services: [UInt16: Service] = [:]
+    /// The numbers that are published, and whether each wants encryption.
+    var services: [UInt16: Bool] = [:]
     var asking: Set<Asking> = []
     var open: [ChannelKey: OpenChannel] = [:]
     /// What came over channels that are closed, and was not received yet.

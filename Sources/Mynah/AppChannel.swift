@@ -1,0 +1,37 @@
+import MynahCore
+
+/// A channel of an app: while that is suspended, whoever sends or receives waits until it runs again.
+///
+/// A channel neither keeps an app from suspension nor wakes it "like GATT does" (Apple, developer forums, thread 746286).
+/// That it stays open meanwhile, and credits hold the central back, is an assumption.
+final class AppChannel: L2CAPChannel {
+    private let channel: any L2CAPChannel
+    private let app: App
+
+    init(_ channel: any L2CAPChannel, of app: App) {
+        self.channel = channel
+        self.app = app
+    }
+
+    var psm: UInt16 { channel.psm }
+    var peer: Peer.ID { channel.peer }
+    var maximumLength: Int { channel.maximumLength }
+
+    func send(_ bytes: [UInt8]) async throws(RadioError) {
+        await app.waitWhileSuspended()
+        try await channel.send(bytes)
+    }
+
+    func receive() async -> [UInt8]? {
+        await app.waitWhileSuspended()
+        let next = await channel.receive()
+        // It may have been suspended since.
+        await app.waitWhileSuspended()
+        return next
+    }
+
+    func close() async {
+        await app.waitWhileSuspended()
+        await channel.close()
+    }
+}
