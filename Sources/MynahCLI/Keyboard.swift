@@ -13,7 +13,7 @@ import MynahSupport
 final class Keyboard: Sendable {
     private struct State {
         var digits = ""
-        var onPasskey: (@Sendable (UInt32) -> Void)?
+        var onPasskey: [@Sendable (UInt32) -> Void] = []
         var onTransition: (@Sendable (AppTransition) -> Void)?
         var onKey: (@Sendable () -> Void)?
         var onInput: (@Sendable ([UInt8]) -> Void)?
@@ -45,9 +45,9 @@ final class Keyboard: Sendable {
     /// The digits that were typed and not yet entered.
     var digits: String { state.withLock { $0.digits } }
 
-    /// Hears a number that was typed and entered.
+    /// Hears a number that was typed and entered, as others do: only who has asked for one takes it.
     func onPasskey(_ handler: @escaping @Sendable (UInt32) -> Void) {
-        state.withLock { $0.onPasskey = handler }
+        state.withLock { $0.onPasskey.append(handler) }
     }
 
     /// Hears the keys of an app's life.
@@ -96,8 +96,8 @@ final class Keyboard: Sendable {
                 _ = state.digits.popLast()
             case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
                 defer { state.digits = "" }
-                guard let number = UInt32(state.digits), let handler = state.onPasskey else { return nil }
-                return { handler(number) }
+                guard let number = UInt32(state.digits) else { return nil }
+                return { [handlers = state.onPasskey] in for handler in handlers { handler(number) } }
             default:
                 guard let transition = Self.transition(of: key), let handler = state.onTransition else {
                     return nil

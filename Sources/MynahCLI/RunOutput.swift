@@ -89,15 +89,15 @@ final class RunOutput: Sendable {
                     ])))
     }
 
-    /// The device runs: numbers typed on the terminal go to it, and the keys of an app's life.
-    func attach(_ emulator: Emulator<ContinuousClock>) {
-        guard let keyboard else { return }
+    /// From now on numbers typed on the terminal go to the device; the keys of an app's life wait until they are taken
+    /// from what this returns, in order. Nil: it has no app, or there is no terminal.
+    func attach(_ emulator: Emulator<ContinuousClock>) -> AsyncStream<AppTransition>? {
+        guard let keyboard else { return nil }
         keyboard.onPasskey { number in Task { _ = await emulator.enter(passkey: number) } }
-        guard emulator.playsApps else { return }
-        // Through one task, which keeps the keys in order.
+        guard emulator.playsApps else { return nil }
         let (transitions, keys) = AsyncStream.makeStream(of: AppTransition.self)
         keyboard.onTransition { keys.yield($0) }
-        Task { for await transition in transitions { await emulator.carryOut(transition) } }
+        return transitions
     }
 
     /// Why events could not be written; nil: they were, or whoever read them has left.

@@ -94,10 +94,12 @@ final class RunPlayer: Sendable {
             return emulators == nil
         }
         if isOver { throw RadioError(.invalidState, "it was stopped while it started") }
+        // Before `ready` is told, which a script takes as leave to press a key.
+        let keys = output.attach(emulator)
         try await emulator.start { capabilities throws(RadioError) in
             try Self.check(run.profiles, capabilities)
         }
-        output.attach(emulator)
+        if let keys { Task { for await transition in keys { await emulator.carryOut(transition) } } }
         guard emulator.playsApps else { return }
         for each in planned { await emulator.plan(each.transition, after: each.delay) }
     }
