@@ -89,8 +89,9 @@ final class RunOutput: Sendable {
                     ])))
     }
 
-    /// From now on numbers typed on the terminal go to the device; the keys of an app's life wait until they are taken
-    /// from what this returns, in order. Nil: it has no app, or there is no terminal.
+    /// Lets numbers typed on the terminal go to the device from now on, and returns the keys of an app's life.
+    ///
+    /// Those wait, in order, until they are taken. Nil: it has no app, or there is no terminal.
     func attach(_ emulator: Emulator<ContinuousClock>) -> AsyncStream<AppTransition>? {
         guard let keyboard else { return nil }
         keyboard.onPasskey { number in Task { _ = await emulator.enter(passkey: number) } }
