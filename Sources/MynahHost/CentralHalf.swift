@@ -9,11 +9,6 @@ struct CentralHalf {
     }
 
     var sink: (any CentralSink)?
-    /// Whether the controller has extended scanning.
-    var hasExtendedScanning = false
-    /// Whether it was given commands of extended scanning or initiating, beside which it refuses the legacy ones of
-    /// advertising (Core Specification, Vol 4, Part E, 3.1.1).
-    var usesExtendedCommands = false
     /// How it listens; nil: it does not.
     var scan: ScanOptions?
     var reports = ReportAssembler()

@@ -47,6 +47,7 @@ extension HostRadio {
         var writer = ByteWriter(capacity: 6)
         writer.write(address)
         try await command(.leSetRandomAddress, writer.bytes, "setting its random address")
+        if commandStyle == .extended, advertisement != nil { try await setAddressOfSet(address) }
     }
 
     private func staticAddress() -> DeviceAddress {

@@ -11,10 +11,7 @@ extension HostRadio: CentralRadio {
         }
         central.sink = sink
         if state == .stopped {
-            // Alone on the controller it may use what legacy advertising excludes.
-            central.usesExtendedCommands = true
             try await open(identity)
-            central.usesExtendedCommands = central.hasExtendedScanning
         }
         tellCentral(.stateChanged(.poweredOn))
     }

@@ -9,6 +9,13 @@ enum HCICommandError: Error {
     case ended
 }
 
+/// Which commands a controller is given for advertising, scanning and initiating; beside the ones it refuses the others
+/// until it is reset (Core Specification, Vol 4, Part E, 3.1.1).
+enum CommandStyle {
+    case legacy
+    case extended
+}
+
 // Commands and their answers.
 extension HostRadio {
     /// Sends a command, and returns what the controller returns behind the status.
@@ -70,6 +77,17 @@ extension HostRadio {
         sendCommands()
     }
 
+    /// How to advertise, scan and initiate, which is settled by what is done first.
+    ///
+    /// A central hears more by the extended commands. A peripheral alone has nothing of them, and every controller knows the
+    /// legacy ones.
+    func chooseStyle() -> CommandStyle {
+        if let commandStyle { return commandStyle }
+        let chosen: CommandStyle = hasExtendedCommands && central.sink != nil ? .extended : .legacy
+        commandStyle = chosen
+        return chosen
+    }
+
     // MARK: Bringing up
 
     /// Resets the controller, learns what it has and says what is to be told (Core Specification, Vol 6, Part D, 2.1).
@@ -81,9 +99,10 @@ extension HostRadio {
         }
         try await command(
             .setEventMask, [0xFF, 0xFF, 0xFB, 0xFF, 0x07, 0xF8, 0xBF, 0x3D], "setting its event mask")
-        central.hasExtendedScanning = features[1] & 0x10 != 0
+        hasExtendedCommands = features[1] & 0x10 != 0
+        commandStyle = nil
         // Besides what every controller has, extended advertising reports and the end of a scan.
-        let extended: [UInt8] = central.hasExtendedScanning ? [0x10, 0x01] : [0, 0]
+        let extended: [UInt8] = hasExtendedCommands ? [0x10, 0x01] : [0, 0]
         try await command(
             .leSetEventMask, [0x7F, 0x06 | extended[0], extended[1], 0, 0, 0, 0, 0],
             "setting its LE event mask")

@@ -108,7 +108,7 @@ extension HostRadio {
         // Listening all the time, 60 ms of 60 ms.
         let listening: [UInt16] = [0x0060, 0x0060]
         let wanted = [parameters.interval, parameters.interval, parameters.latency, parameters.timeout, 0, 0]
-        if central.usesExtendedCommands {
+        if chooseStyle() == .extended {
             writer.write([policy, own] as [UInt8])
             writer.write(withKind: peer)
             writer.write(0x01 as UInt8)

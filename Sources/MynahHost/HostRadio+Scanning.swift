@@ -66,7 +66,7 @@ extension HostRadio {
         let own = ownAddress?.kindCode ?? 0
         let type: UInt8 = options.isActive ? 1 : 0
         var writer = ByteWriter(capacity: 8)
-        if central.usesExtendedCommands {
+        if chooseStyle() == .extended {
             // LE 1M alone, whatever the policy.
             writer.write([own, 0x00, 0x01, type] as [UInt8])
             writer.write(interval)
@@ -85,7 +85,7 @@ extension HostRadio {
         let isOn: UInt8 = options == nil ? 0 : 1
         let filters: UInt8 = options?.allowsDuplicates ?? true ? 0 : 1
         let doing = options == nil ? "stopping to scan" : "starting to scan"
-        if central.usesExtendedCommands {
+        if chooseStyle() == .extended {
             try await command(.leSetExtendedScanEnable, [isOn, filters, 0, 0, 0, 0], doing)
         } else {
             try await command(.leSetScanEnable, [isOn, filters], doing)

@@ -93,6 +93,10 @@ public actor HostRadio: PeripheralRadio {
     var security = SecurityKeeper()
     var serviceChanged: AttributeKey?
     var central = CentralHalf()
+    /// Whether the controller has commands for extended advertising.
+    var hasExtendedCommands = false
+    /// What it was given since it was reset; nil: neither.
+    var commandStyle: CommandStyle?
     var channels = ChannelKeeper()
     /// Changes with each controller that is opened, so that what is late says nothing of a later one.
     var run = 0
@@ -126,7 +130,7 @@ public actor HostRadio: PeripheralRadio {
     public func start(
         _ identity: DeviceIdentity, sink: any RadioSink
     ) async throws(RadioError) -> RadioCapabilities {
-        guard self.sink == nil, state == .stopped || state == .running && !central.usesExtendedCommands else {
+        guard self.sink == nil, state == .stopped || state == .running else {
             throw RadioError(.invalidState, "the radio has been started already")
         }
         self.sink = sink

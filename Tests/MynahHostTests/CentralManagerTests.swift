@@ -97,8 +97,9 @@ import Testing
         await rig.device.stop()
     }
 
-    @Test func `a phone is a peripheral and a central on one radio`() async throws {
-        let rig = try await CentralRig(isExtended: false, starts: false)
+    @Test(arguments: [false, true])
+    func `a phone is a peripheral and a central on one radio`(isExtended: Bool) async throws {
+        let rig = try await CentralRig(isExtended: isExtended, starts: false)
         try await rig.playDevice()
         let phone = Phone(radio: rig.phone, identity: DeviceIdentity(name: "Phone"))
         try await phone.start()

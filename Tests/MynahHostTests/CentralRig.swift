@@ -51,6 +51,7 @@ struct CentralRig {
     let device: HostRadio
     let phone: HostRadio
     let address: DeviceAddress
+    let phoneAddress: DeviceAddress
 
     let rate = CharacteristicDefinition(uuid: "2A37", properties: [.read, .notify, .indicate])
     let control = CharacteristicDefinition(uuid: "2A39", properties: [.read, .write, .writeWithoutResponse])
@@ -62,9 +63,9 @@ struct CentralRig {
     init(isExtended: Bool = true, starts: Bool = true) async throws {
         air = LiveAir(seed: 1)
         address = try #require(DeviceAddress("C0:00:00:00:00:01", kind: .public))
-        let other = try #require(DeviceAddress("C0:00:00:00:00:02", kind: .public))
+        phoneAddress = try #require(DeviceAddress("C0:00:00:00:00:02", kind: .public))
         device = HostRadio(transport: air.transport(ControllerConfiguration(address: address)))
-        var configuration = ControllerConfiguration(address: other)
+        var configuration = ControllerConfiguration(address: phoneAddress)
         configuration.isExtended = isExtended
         let clock = clock
         phone = HostRadio(

@@ -210,17 +210,114 @@ import Testing
         await rig.stop()
     }
 
-    @Test func `one radio plays a central and a peripheral at once`() async throws {
-        let rig = try await CentralRig(isExtended: false)
+    enum Order: CaseIterable { case centralFirst, centralConnectedFirst, peripheralFirst, advertisedFirst }
+
+    /// Both radios are peripheral and central at once, and each connects to the other while it is connected to.
+    @Test(arguments: [false, true], Order.allCases)
+    func `one radio plays a central and a peripheral at once, whichever it began with`(
+        isExtended: Bool, order: Order
+    ) async throws {
+        let rig = try await CentralRig(isExtended: isExtended, starts: false)
+        try await rig.playDevice()
+        let (sink, deviceSink) = (HostSink(), CentralWords())
+        let both = DeviceIdentity(name: "Both")
+        func advertise() async throws {
+            var advertisement = Advertisement()
+            advertisement.localName = "Both"
+            advertisement.interval = .milliseconds(20)
+            let report = try await rig.phone.advertise(advertisement)
+            #expect(
+                Hex.encode(report.data) == "0201060509426F7468"
+                    && report.interval == .milliseconds(20)...(.milliseconds(20)))
+        }
+        var peer: Peer.ID?
+        switch order {
+        case .centralFirst:
+            try await rig.phone.start(both, central: rig.phoneSink)
+            _ = try await rig.phone.start(both, sink: sink)
+        case .centralConnectedFirst:
+            try await rig.phone.start(both, central: rig.phoneSink)
+            try await rig.phone.scan(ScanOptions())
+            peer = try await rig.connect()
+            _ = try await rig.phone.start(both, sink: sink)
+        case .peripheralFirst:
+            _ = try await rig.phone.start(both, sink: sink)
+            try await rig.phone.start(both, central: rig.phoneSink)
+        case .advertisedFirst:
+            _ = try await rig.phone.start(both, sink: sink)
+            try await advertise()
+            try await rig.phone.start(both, central: rig.phoneSink)
+        }
+        if order != .advertisedFirst { try await advertise() }
+        try await rig.device.start(DeviceIdentity(name: "Mynah"), central: deviceSink)
+        try await rig.device.scan(ScanOptions())
+        try await until { deviceSink.reports.contains { $0.address == rig.phoneAddress } }
+        let heard = try #require(deviceSink.reports.first { $0.address == rig.phoneAddress })
+        #expect(Hex.encode(heard.data) == "0201060509426F7468")
+        let away = try await rig.device.connect(rig.phoneAddress, timeout: nil).id
+        if peer == nil { peer = try await rig.connect() }
+        let link = try #require(peer)
+        #expect(try await rig.phone.discoverServices("180D", of: link).count == 1)
+        #expect(try await rig.device.discoverServices("180D", of: away).isEmpty)
+        let name = try await rig.device.read(3, of: away)
+        #expect(name == Array("Both".utf8))
+        // It can be found again, beside both links.
+        try await until { sink.words.contains { $0.hasPrefix("connected") } }
+        await rig.device.disconnect(away)
+        try await until { sink.words.contains("disconnected") }
+        _ = try await rig.device.connect(rig.phoneAddress, timeout: nil)
+        #expect(!sink.words.contains { $0.hasPrefix("warning") })
+        await rig.stop()
+    }
+
+    @Test func `a half that has been started is not started again`() async throws {
+        let rig = try await CentralRig()
         let sink = HostSink()
-        _ = try await rig.phone.start(DeviceIdentity(name: "Both"), sink: sink)
-        let peer = try await rig.connect()
-        #expect(try await rig.phone.discoverServices("180D", of: peer).count == 1)
+        await #expect(throws: RadioError.self) {
+            try await rig.phone.start(DeviceIdentity(name: "Phone"), central: CentralWords())
+        }
+        _ = try await rig.phone.start(DeviceIdentity(name: "Phone"), sink: sink)
+        await #expect(throws: RadioError.self) {
+            _ = try await rig.phone.start(DeviceIdentity(name: "Phone"), sink: HostSink())
+        }
+        await rig.stop()
+    }
+
+    @Test func `an address that changes is that of extended advertising too`() async throws {
+        let air = LiveAir(seed: 1)
+        let clock = ManualClock()
+        var options = HostRadio.Options()
+        options.address = .resolvablePrivate(every: .seconds(60))
+        options.commandTimeout = .seconds(100_000)
+        let own = try #require(DeviceAddress("C0:00:00:00:00:02", kind: .public))
+        let radio = HostRadio(
+            transport: air.transport(ControllerConfiguration(address: own)), options: options,
+            sleep: { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) },
+            now: { clock.now.offset })
+        try await radio.start(DeviceIdentity(name: "Both"), central: CentralWords())
+        _ = try await radio.start(DeviceIdentity(name: "Both"), sink: HostSink())
         var advertisement = Advertisement()
         advertisement.interval = .milliseconds(20)
-        _ = try await rig.phone.advertise(advertisement)
-        #expect(sink.words == ["state poweredOn"])
-        await rig.stop()
+        _ = try await radio.advertise(advertisement)
+        #expect(await radio.commandStyle == .extended)
+        let scanner = HostRadio(
+            transport: air.transport(
+                ControllerConfiguration(
+                    address: try #require(DeviceAddress("C0:00:00:00:00:03", kind: .public)))))
+        let words = CentralWords()
+        try await scanner.start(DeviceIdentity(name: "Scanner"), central: words)
+        try await scanner.scan(ScanOptions())
+        let first = try #require(await radio.ownAddress)
+        try await until { words.reports.contains { $0.address == first } }
+        try await until {
+            clock.advance(by: .seconds(1))
+            return await radio.ownAddress != first
+        }
+        let second = try #require(await radio.ownAddress)
+        try await until { words.reports.contains { $0.address == second } }
+        #expect(!words.reports.contains { $0.address == own })
+        await radio.stop()
+        await scanner.stop()
     }
 
     @Test func `a central that was stopped starts again`() async throws {
