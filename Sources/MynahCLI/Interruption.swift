@@ -34,7 +34,7 @@ final class Interruption: Sendable {
     }
 
     private let state = Lock<State>(.waiting(nil))
-    private let lastWork = Lock<(@Sendable () -> Void)?>(nil)
+    private let terminal = Lock<TerminalUse?>(nil)
 
     init() {
         signal(SIGPIPE, SIG_IGN)
@@ -48,19 +48,55 @@ final class Interruption: Sendable {
             { context in
                 guard let context else { return nil }
                 let interruption = Unmanaged<Interruption>.fromOpaque(context).takeRetainedValue()
-                interruption.interrupt(by: nextArrival())
+                interruption.interrupt(by: interruption.nextEnd())
                 // A second signal ends the process at once, whatever is still being withdrawn.
-                let number = nextArrival()
-                interruption.lastWork.withLock { $0 }?()
+                let number = interruption.nextEnd()
+                interruption.terminal.withLock { $0 }?.giveBack()
                 _exit(128 + number)
             }, box.toOpaque())
         precondition(code == 0, "the signal thread could not be started")
         pthread_detach(thread)
     }
 
-    /// Has this done when a second signal ends the process, on a thread of its own.
-    func beforeTheSecondEndsAll(_ work: @escaping @Sendable () -> Void) {
-        lastWork.withLock { $0 = work }
+    /// How a terminal is used, so that it is given back before a second signal ends the process and before Ctrl-Z stops it,
+    /// and taken again when the process goes on, for which a shell leaves it as it likes it itself.
+    struct TerminalUse: Sendable {
+        var giveBack: @Sendable () -> Void
+        var takeAgain: @Sendable () -> Void
+    }
+
+    /// Has it given back and taken again, on a thread of its own.
+    func looksAfter(_ use: TerminalUse) {
+        terminal.withLock { $0 = use }
+        for number in [SIGTSTP, SIGCONT] { signal(number, tellOfArrival) }
+    }
+
+    /// The next signal that is to end the run; others are seen to meanwhile.
+    private func nextEnd() -> Int32 {
+        while true {
+            let number = nextArrival()
+            let use = terminal.withLock { $0 }
+            switch number {
+            case SIGTSTP:
+                use?.giveBack()
+                stop()
+                use?.takeAgain()
+            // Stopped by another signal, which nobody hears.
+            case SIGCONT: use?.takeAgain()
+            default: return number
+            }
+        }
+    }
+
+    /// Stops the process, by the signal that stops nobody whom no shell could continue.
+    private func stop() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGTSTP)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        signal(SIGTSTP, SIG_DFL)
+        pthread_kill(pthread_self(), SIGTSTP)
+        signal(SIGTSTP, tellOfArrival)
     }
 
     /// Ends the run, by a signal or as one would.

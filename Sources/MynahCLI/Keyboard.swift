@@ -22,21 +22,18 @@ final class Keyboard: Sendable {
     private let state = Lock(State())
     private let keys: any DispatchSourceRead
     private let saved: termios
+    private let isEnded = Lock(false)
 
     /// Nil: standard input is no terminal, or one that another job has now.
     ///
     /// `isForLines`: nothing is read before `onInput` is called, so that nothing which was typed early is lost.
     init?(queue: DispatchQueue = DispatchQueue(label: "mynah.keys"), isForLines: Bool = false) {
         guard isatty(0) == 1 else { return nil }
-        // A job in the background would be stopped for touching the terminal.
-        let owner = tcgetpgrp(0)
-        guard owner == -1 || owner == getpgrp() else { return nil }
+        guard Self.isInForeground else { return nil }
         var settings = termios()
         guard tcgetattr(0, &settings) == 0 else { return nil }
         saved = settings
-        // Keys come one by one and unseen; Ctrl-C stays a signal.
-        settings.c_lflag &= ~tcflag_t(ECHO | ICANON)
-        tcsetattr(0, TCSANOW, &settings)
+        Self.takeKeys(settings)
         keys = DispatchSource.makeReadSource(fileDescriptor: 0, queue: queue)
         keys.setEventHandler { [weak self] in self?.read() }
         if !isForLines { keys.activate() }
@@ -66,8 +63,31 @@ final class Keyboard: Sendable {
         keys.activate()
     }
 
+    // A job in the background would be stopped for touching the terminal.
+    private static var isInForeground: Bool {
+        let owner = tcgetpgrp(0)
+        return owner == -1 || owner == getpgrp()
+    }
+
+    /// Keys come one by one and unseen; Ctrl-C stays a signal.
+    private static func takeKeys(_ settings: termios) {
+        var settings = settings
+        settings.c_lflag &= ~tcflag_t(ECHO | ICANON)
+        tcsetattr(0, TCSANOW, &settings)
+    }
+
+    /// After the process was stopped: has the keys again; false: another job has the terminal, or nobody wants keys any more.
+    func takeAgain() -> Bool {
+        isEnded.withLock { isEnded in
+            guard !isEnded, Self.isInForeground else { return false }
+            Self.takeKeys(saved)
+            return true
+        }
+    }
+
     /// Reads no more, and gives the terminal its settings back.
     func end() {
+        isEnded.withLock { $0 = true }
         keys.cancel()
         giveBack()
     }

@@ -36,7 +36,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
         self.keyboard = keyboard
         state = Lock(State(model: model))
         resizes = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: queue)
-        Descriptor.write(Array("\u{1B}[?1049h\u{1B}[?25l".utf8), to: 1)
+        Self.takeScreen()
         resizes.setEventHandler { [weak self] in self?.draw() }
         resizes.activate()
         keyboard.onKey { [weak self] in self?.planDraw(after: .milliseconds(0)) }
@@ -67,8 +67,23 @@ final class LiveScreen<Model: LiveModel>: Sendable {
         Descriptor.write(Array((last.joined(separator: "\n") + "\n").utf8), to: 1)
     }
 
+    /// How it is used, for whoever hears the signals that end and stop the process.
+    var use: Interruption.TerminalUse {
+        .init(giveBack: { self.giveTerminalBack() }, takeAgain: { self.takeTerminalAgain() })
+    }
+
+    private static func takeScreen() {
+        Descriptor.write(Array("\u{1B}[?1049h\u{1B}[?25l".utf8), to: 1)
+    }
+
+    private func takeTerminalAgain() {
+        guard keyboard.takeAgain() else { return }
+        Self.takeScreen()
+        planDraw(after: .milliseconds(0))
+    }
+
     /// Puts the terminal back as it was found.
-    func giveTerminalBack() {
+    private func giveTerminalBack() {
         Descriptor.write(Array("\u{1B}[?25h\u{1B}[?1049l".utf8), to: 1)
         keyboard.giveBack()
     }

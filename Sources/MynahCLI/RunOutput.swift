@@ -35,14 +35,17 @@ final class RunOutput: Sendable {
                     ScreenModel(
                         title: profiles.map(\.name).joined(separator: ", "),
                         hasApps: profiles.contains { $0.app != nil }), keyboard: keyboard)
-                interruption.beforeTheSecondEndsAll { screen.giveTerminalBack() }
+                interruption.looksAfter(screen.use)
                 kind = .screen(screen)
             } else {
                 kind = .text(EventOutput { interruption.interrupt() })
             }
         }
         if case .screen = kind { return }
-        if let keyboard { interruption.beforeTheSecondEndsAll { keyboard.giveBack() } }
+        if let keyboard {
+            interruption.looksAfter(
+                .init(giveBack: { keyboard.giveBack() }, takeAgain: { _ = keyboard.takeAgain() }))
+        }
     }
 
     /// What hears a device's events; nil where nobody does.

@@ -39,6 +39,14 @@ final class Terminal: Sendable {
         _ = write(keyboard, bytes, bytes.count)
     }
 
+    /// Has it show what is typed, and hand it on by the line, as a shell does when it has stopped a program.
+    func setAsUsual() {
+        var settings = termios()
+        tcgetattr(device, &settings)
+        settings.c_lflag |= tcflag_t(ECHO | ICANON)
+        tcsetattr(device, TCSANOW, &settings)
+    }
+
     /// Whether it shows what is typed, and hands it on by the line, as a shell expects it.
     var isAsUsual: Bool {
         var settings = termios()

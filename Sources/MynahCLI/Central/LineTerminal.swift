@@ -29,7 +29,8 @@ final class LineTerminal: Sendable {
     init(_ keyboard: Keyboard, interruption: Interruption) {
         self.keyboard = keyboard
         (lines, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1024))
-        interruption.beforeTheSecondEndsAll { keyboard.giveBack() }
+        interruption.looksAfter(
+            .init(giveBack: { keyboard.giveBack() }, takeAgain: { [weak self] in self?.takeAgain() }))
         keyboard.onInput { [weak self] in self?.take($0) }
     }
 
@@ -57,6 +58,16 @@ final class LineTerminal: Sendable {
     func ask(_ question: String, _ answer: @escaping @Sendable (String) -> Void) {
         state.withLock { $0.question = answer }
         print(question)
+    }
+
+    /// What was asked is not wanted any more: the next line is a command again.
+    func withdrawQuestion() {
+        state.withLock { $0.question = nil }
+    }
+
+    private func takeAgain() {
+        guard keyboard.takeAgain() else { return }
+        state.withLock { Self.draw($0) }
     }
 
     /// Ends the lines, and gives the terminal its settings back.

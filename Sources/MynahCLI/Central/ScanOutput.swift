@@ -38,7 +38,7 @@ final class ScanOutput: CentralManagerSink {
             kind = .objects(EventOutput { interruption.interrupt() }, Lock(model))
         } else if isatty(1) == 1, !tellsAll, let keyboard = Keyboard() {
             let screen = LiveScreen(model, keyboard: keyboard)
-            interruption.beforeTheSecondEndsAll { screen.giveTerminalBack() }
+            interruption.looksAfter(screen.use)
             kind = .screen(screen)
         } else {
             kind = .lines(EventOutput { interruption.interrupt() }, Lock(model))
