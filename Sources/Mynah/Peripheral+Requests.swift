@@ -214,4 +214,11 @@ extension Peripheral {
         let peer = try link()
         do throws(RadioError) { try await radio.pair(peer) } catch { throw .failed(error) }
     }
+
+    /// Forgets the keys of pairing with it, so that the next pairing makes new ones; false: there are none.
+    @discardableResult
+    public func forgetBond() async -> Bool {
+        isPaired = false
+        return await radio.forgetBond(with: address)
+    }
 }

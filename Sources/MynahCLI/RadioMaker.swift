@@ -18,20 +18,28 @@ final class RadioMaker: Sendable {
     private let notificationRate: Int?
     private let namesSubscribers: Bool
     private let stateDirectory: String?
-    private let air = Lock<SharedAir?>(nil)
+    private let air: Lock<SharedAir?>
 
     /// As it is chosen: `adapters` names BlueZ's, in order, and `notificationRate` and `namesSubscribers` are for BlueZ too.
     ///
     /// Our own host keeps its bonds in `stateDirectory`, which is held already.
-    init(
+    convenience init(
         _ choice: RadioChoice, adapters: [String] = [], notificationRate: Int? = nil,
         namesSubscribers: Bool = false, stateDirectory: String? = nil
+    ) {
+        self.init(choice, adapters, notificationRate, namesSubscribers, stateDirectory, Lock(nil))
+    }
+
+    private init(
+        _ choice: RadioChoice, _ adapters: [String], _ notificationRate: Int?, _ namesSubscribers: Bool,
+        _ stateDirectory: String?, _ air: Lock<SharedAir?>
     ) {
         self.choice = choice
         self.adapters = adapters
         self.notificationRate = notificationRate
         self.namesSubscribers = namesSubscribers
         self.stateDirectory = stateDirectory
+        self.air = air
     }
 
     /// Whether each radio is an adapter that has to be there.
@@ -52,7 +60,12 @@ final class RadioMaker: Sendable {
     }
 
     /// The virtual radio, with all else as it was chosen.
-    var onVirtualRadio: RadioMaker { RadioMaker(.virtual, stateDirectory: stateDirectory) }
+    var onVirtualRadio: RadioMaker { RadioMaker(.virtual, [], nil, false, stateDirectory, air) }
+
+    /// The radios are not used any more: nothing of them is left in the directory of the air.
+    func end() {
+        air.withLock { $0 }?.leave()
+    }
 
     /// Our own host, on what was chosen or else on the virtual radio.
     func host(_ index: Int = 0) throws(RadioError) -> HostRadio {

@@ -184,6 +184,7 @@ struct RunCommand: AsyncParsableCommand {
                     of: group.map(\.name).joined(separator: ", "), isAlone: groups.groups.count == 1))
         }
         let failure = await RunPlayer(runs, on: radios, planned, output).play(until: interruption)
+        radios.end()
         output.end()
         if let problem = output.problem {
             StandardError.print("error: events cannot be written to standard output: \(problem)")

@@ -66,6 +66,10 @@ public protocol CentralRadio: Actor {
     /// Pairs, or encrypts by the key of an earlier pairing.
     func pair(_ peer: Peer.ID) async throws(RadioError)
 
+    /// Forgets a peripheral's keys; false: there are none.
+    @discardableResult
+    func forgetBond(with address: DeviceAddress) -> Bool
+
     /// Opens an L2CAP channel to a number that a peripheral has published.
     ///
     /// Throws `channelRefused`, `insufficientSecurity` where a pairing may help, `unsupported` where the radio has no channels.

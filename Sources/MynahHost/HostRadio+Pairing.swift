@@ -34,13 +34,17 @@ extension HostRadio {
         try result.get()
     }
 
-    /// Forgets a peer's keys; they are new when it pairs again.
-    public func forgetBond(with address: DeviceAddress) {
-        security.bonds.forget(address)
+    /// Forgets a peer's keys, which are new when it pairs again; false: there are none.
+    @discardableResult
+    public func forgetBond(with address: DeviceAddress) -> Bool {
+        guard let identity = security.bonds[address]?.identity else { return false }
+        security.bonds.forget(identity)
         saveBonds()
-        for index in links.indices where links[at: index].peer.address == address {
+        for index in links.indices where links[at: index].peer.address == identity {
             links[at: index].security.isBonded = false
+            links[at: index].peer.isPaired = false
         }
+        return true
     }
 
     // MARK: The machine

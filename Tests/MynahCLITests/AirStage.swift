@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import MynahTestSupport
 import Testing
@@ -24,11 +25,17 @@ final class AirStage {
         try Program(arguments, terminal: terminal, input: input, air: air)
     }
 
-    /// Ends the devices as a user does.
+    private var sockets: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: air.path))?.count ?? -1
+    }
+
+    /// Ends the devices as a user does; they leave nothing on the air.
     func end() async {
+        let before = sockets
         for device in devices {
             device.child.send(SIGINT)
             #expect(await device.child.end() == .exited(0))
         }
+        #expect(sockets == before - devices.count)
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import MynahTestSupport
 import Testing
@@ -156,6 +157,73 @@ import Testing
         await stage.end()
     }
 
+    @Test func `a prompt that was stopped has the keys again when it goes on`() async throws {
+        let stage = try await AirStage()
+        let terminal = try Terminal()
+        let phone = try stage.phone(["connect", "mynah"], terminal: terminal)
+        #expect(await terminal.output.line(containing: "180F Battery") != nil)
+        phone.child.send(SIGSTOP)
+        terminal.setAsUsual()
+        phone.child.send(SIGCONT)
+        try await until { !terminal.isAsUsual }
+        terminal.type("read body\t\n")
+        #expect(await terminal.output.line(containing: "body-sensor-location  01") != nil)
+        terminal.type("\u{04}")
+        #expect(await phone.child.end() == .exited(0))
+        #expect(terminal.isAsUsual)
+        await stage.end()
+    }
+
+    @Test func `what nobody answers is not told as done`() async throws {
+        let stage = try await AirStage()
+        func script(_ format: String) async throws -> String {
+            try await stage.phone([
+                "connect", "mynah", "--format", format, "--command", "command 2A39 01", "--command",
+                "write 2A39 02",
+            ]).end().output
+        }
+        let text = try await script("text")
+        #expect(
+            text.hasSuffix(
+                "sent to heart-rate-control-point, which answers no command; it does not say that it takes any\n"
+                    + "heart-rate-control-point is written\n"))
+        let lines = try await script("json").split(separator: "\n").suffix(2).map { try json(String($0)) }
+        #expect(lines.map { $0["event"] as? String } == ["written", "written"])
+        #expect(lines.map { $0["withResponse"] as? Bool } == [false, true])
+        await stage.end()
+    }
+
+    @Test func `keys that one side has lost are forgotten on the other, and pairing makes new ones`()
+        async throws
+    {
+        let profile = try ProfileFile(
+            Self.lock.replacing("displayOnly", with: "noInputNoOutput").replacing(
+                "authenticated", with: "encrypted"))
+        let keys = try TemporaryDirectory()
+        let device = try TemporaryDirectory()
+        func script(_ commands: String...) async throws -> Program.Result {
+            let stage = try await AirStage([profile.path], ["--state-dir", device.path])
+            let result = try await stage.phone(
+                ["connect", "lock", "--state-dir", keys.path] + commands.flatMap { ["--command", $0] }
+            ).end()
+            await stage.end()
+            return result
+        }
+        #expect(try await script("forget").error == "error: there are no keys of pairing with it\n")
+        #expect(try await script("read 2A19").status == .exited(0))
+        // It has lost its bonds, and not who it is.
+        let file = "\(device.path)/bonds.json"
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        let start = try #require(text.range(of: "\"bonds\"")).lowerBound
+        try Data((text[..<start] + "\"bonds\": []}").utf8).write(to: URL(fileURLWithPath: file))
+        let refused = try await script("read 2A19")
+        #expect(refused.status == .exited(1))
+        #expect(refused.error.contains("has forgotten the bond; forget it here too, and pair again"))
+        let mended = try await script("forget", "read 2A19")
+        #expect(mended.status == .exited(0) && mended.error == "")
+        #expect(mended.output.contains("its keys are forgotten\npaired\nbattery-level  64\n"))
+    }
+
     @Test func `a script pairs when the device wants it, and the keys are there the next time`() async throws
     {
         let profile = try ProfileFile(
@@ -194,7 +262,7 @@ import Testing
         (["mynah", "--command", "write 2A39 0"], "is no hexadecimal"),
         (["mynah", "--command", "read 2A37 2A38"], "is too much"),
         (["mynah", "--radio", "bluez"], "bluetoothd"),
-        (["mynah", "--passkey", "1000000"], "more than six digits"), ([], "device"),
+        (["mynah", "--passkey", "1000000"], "more than six digits"), ([], "device"), ([""], "no name"),
     ])
     func `wrong usage is told before anything is looked for`(arguments: [String], words: String) async throws
     {

@@ -66,6 +66,9 @@ struct ConnectCommand: AsyncParsableCommand {
     func run() async throws {
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
         let maker = try CentralOptions.radios(radio, stateDirectory: stateDir, of: Self.self)
+        if device.isEmpty {
+            throw Exit.wrongUsage("the device has no name", of: Self.self)
+        }
         if let passkey, passkey > 999_999 {
             throw Exit.wrongUsage("--passkey \(passkey) has more than six digits", of: Self.self)
         }
@@ -113,6 +116,7 @@ struct ConnectCommand: AsyncParsableCommand {
                 interruption.interrupt()
             })
         withExtendedLifetime(held) {}
+        maker.end()
         output.end()
         terminal?.end()
         if let problem = output.problem {
@@ -150,7 +154,9 @@ struct ConnectCommand: AsyncParsableCommand {
         for await line in input.lines {
             switch await session.perform(line) {
             case .done: continue
-            case .failed: if terminal == nil { return false }
+            case .failed:
+                guard let terminal else { return false }
+                terminal.withdrawQuestion()
             case .quit: return true
             }
         }

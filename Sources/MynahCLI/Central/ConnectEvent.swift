@@ -58,7 +58,27 @@ struct ConnectEvent: Sendable {
 
     // MARK: - Values
 
-    /// A value that was read, written, or sent by the device.
+    /// A value that was written, or sent without anyone saying what became of it.
+    static func written(
+        _ target: AttributePath.Target, _ value: [UInt8], withResponse: Bool
+    ) -> ConnectEvent {
+        let fields =
+            target.fields + [
+                .init("value", .string(Hex.encode(value))), .init("withResponse", .bool(withResponse)),
+            ]
+        guard !withResponse else {
+            return ConnectEvent("written", fields, text: "\(target.name) is written")
+        }
+        var text = "sent to \(target.name), which answers no command"
+        if case .characteristic(let characteristic) = target,
+            !characteristic.properties.contains(.writeWithoutResponse)
+        {
+            text += "; it does not say that it takes any"
+        }
+        return ConnectEvent("written", fields, text: text)
+    }
+
+    /// A value that was read, or sent by the device.
     static func value(_ name: String, _ target: AttributePath.Target, _ value: [UInt8]) -> ConnectEvent {
         let fields = target.fields + [JSON.Member("value", .string(Hex.encode(value)))]
         let shown = EventText.value(Hex.encode(value))
@@ -66,7 +86,6 @@ struct ConnectEvent: Sendable {
         switch name {
         case "notified", "indicated":
             text = "\(WallTime.now().localClock)  \(target.name)  \(shown)"
-        case "written": text = "\(target.name) is written"
         default: text = "\(target.name)  \(shown)"
         }
         return ConnectEvent(name, fields, text: text)

@@ -1,4 +1,5 @@
 import Mynah
+import MynahCore
 import MynahSupport
 
 /// Where `mynah connect` tells what happens: above the prompt, as lines, or as objects.
@@ -27,6 +28,12 @@ final class ConnectOutput: Sendable {
         case .lines(let output): output.write(Array((event.text + "\n").utf8))
         case .objects(let output): output.write(Array((event.json.text + "\n").utf8))
         }
+    }
+
+    /// Tells what does not stop anything but someone should know: not among what a script reads.
+    func warn(_ warning: RadioWarning) {
+        let text = "warning: \(warning.message)"
+        if case .prompt(let terminal) = kind { terminal.print(text) } else { StandardError.print(text) }
     }
 
     /// Why nothing can be written any more; nil: it can, or the reader has left.

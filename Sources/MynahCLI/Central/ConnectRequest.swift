@@ -12,6 +12,7 @@ enum ConnectRequest: Hashable, Sendable {
     case mtu
     case rssi
     case pair
+    case forget
     case wait(Duration)
     case connect
     case disconnect
@@ -28,12 +29,13 @@ enum ConnectRequest: Hashable, Sendable {
         ("services", "", "shows the services, characteristics and descriptors"),
         ("read", "UUID", "reads a value"),
         ("write", "UUID VALUE", "writes a value and waits for the answer"),
-        ("command", "UUID VALUE", "writes a value without an answer"),
+        ("command", "UUID VALUE", "sends a value, which nobody answers"),
         ("subscribe", "UUID", "shows the values that the device sends by itself"),
         ("unsubscribe", "UUID", "ends that"),
         ("mtu", "", "says how much a packet carries"),
         ("rssi", "", "says how loud the device is"),
         ("pair", "", "pairs"),
+        ("forget", "", "forgets the keys of pairing with it"),
         ("wait", "5 s", "does nothing for a time but show what comes"),
         ("disconnect", "", "ends the link"),
         ("connect", "", "connects again"),
@@ -66,6 +68,7 @@ enum ConnectRequest: Hashable, Sendable {
         case "mtu": return .mtu
         case "rssi": return .rssi
         case "pair": return .pair
+        case "forget": return .forget
         case "wait": return .wait(try duration(&words))
         case "connect": return .connect
         case "disconnect": return .disconnect

@@ -78,6 +78,11 @@ struct ConnectSession: Sendable {
         case .mtu: output.tell(.mtu(try await peripheral.exchangeMTU()))
         case .rssi: output.tell(.rssi(try await peripheral.readRSSI()))
         case .pair: try await peripheral.pair()
+        case .forget:
+            guard await peripheral.forgetBond() else {
+                throw .failed(RadioError(.invalidState, "there are no keys of pairing with it"))
+            }
+            output.tell(ConnectEvent("forgotten", text: "its keys are forgotten"))
         case .wait(let duration): try? await Task.sleep(for: duration)
         case .connect:
             if await !peripheral.isConnected { try await open() }
@@ -96,9 +101,15 @@ struct ConnectSession: Sendable {
                 value, for: characteristic, type: withResponse ? .withResponse : .withoutResponse)
             guard isTaken else { throw .failed(RadioError(.timedOut, "the radio has no room for it now")) }
         case .descriptor(let descriptor, _):
+            guard withResponse else {
+                throw .failed(
+                    RadioError(
+                        .unsupported, "a descriptor takes no command",
+                        remedy: "\"write\" waits for its answer"))
+            }
             try await peripheral.writeValue(value, for: descriptor)
         }
-        output.tell(.value("written", target, value))
+        output.tell(.written(target, value, withResponse: withResponse))
     }
 
     private func subscribe(_ isOn: Bool, _ path: AttributePath) async throws(RequestError) {

@@ -41,7 +41,9 @@ final class ConnectSink: CentralManagerSink {
         case .discovered(let discovery): onDiscovery?(discovery)
         case .connected(let peripheral):
             output?.tell(.connected(peripheral, name: peripheral.assumeIsolated { $0.name }))
-        case .disconnected(_, let error): output?.tell(.disconnected(error))
+        case .disconnected(_, let error):
+            terminal?.withdrawQuestion()
+            output?.tell(.disconnected(error))
         case .mtuChanged(_, let mtu): output?.tell(.mtu(mtu))
         case .valueUpdated(let update): tell(update, output)
         case .servicesChanged(_, let range):
@@ -55,7 +57,10 @@ final class ConnectSink: CentralManagerSink {
         case .paired: output?.tell(ConnectEvent("paired", text: "paired"))
         case .pairing(_, let step): return pair(step, output)
         case .lost(let error): output?.tell(.failed(error.description))
-        case .warning(let warning): StandardError.print("warning: \(warning.message)")
+        case .warning(let warning):
+            // Of a pairing that failed, perhaps, which waits for no answer any more.
+            if warning.code == "pairingFailed" { terminal?.withdrawQuestion() }
+            output?.warn(warning)
         case .stateChanged, .readyToWrite, .recovered, .missed: break
         }
         return .none

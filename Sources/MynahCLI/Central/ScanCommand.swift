@@ -81,6 +81,7 @@ struct ScanCommand: AsyncParsableCommand {
                 interruption.interrupt()
             }
         }
+        maker.end()
         output.end()
         if let problem = output.problem {
             StandardError.print("error: devices cannot be written to standard output: \(problem)")
