@@ -9,13 +9,14 @@ struct MynahCommand: AsyncParsableCommand {
         abstract: "Plays Bluetooth LE devices that are written down in profile files.",
         discussion: """
             A profile declares a device: its services, its values and how they move, what it advertises. Mynah plays it \
-            through BlueZ, so that phones find it, connect, read, write and subscribe.
+            through BlueZ, or without an adapter on a radio of its own, so that phones find it, connect, read, write and \
+            subscribe.
 
               mynah new heart-rate > strap.yaml     a commented profile to start from
               mynah check strap.yaml                every problem with its line and column
               mynah show strap.yaml                 the attributes and bytes on the air
               mynah run strap.yaml                  on the air until Ctrl-C
-              mynah scan                            the devices around, as a phone hears them
+              mynah scan                            the devices that a phone hears
               mynah connect strap                   a phone that asks what is typed
             """,
         version: "0.1.0",
