@@ -24,6 +24,8 @@ extension CentralManager: CentralSink {
         case .peerChanged(let peer):
             guard let peripheral = connected[peer.id] else { return .none }
             peripheral.assumeIsolated { $0.changed(peer) }
+            // By its identity from now on, where it was met by another address and has paired.
+            if let address = peer.address, peripherals[address] == nil { peripherals[address] = peripheral }
         case .disconnected(let id, let error):
             guard let peripheral = connected.removeValue(forKey: id) else { return .none }
             peripheral.assumeIsolated { $0.disconnected() }
@@ -50,6 +52,7 @@ extension CentralManager: CentralSink {
 
     /// The peripheral that a link is to: the one of its address, or the one that was asked for by another address of it.
     private func peripheral(of peer: Peer) -> Peripheral? {
+        if let asked = connecting.first(where: { $0.address == peer.address }) { return asked }
         if let address = peer.address, let known = peripherals[address] { return known }
         return connecting.first ?? peer.address.map { peripheral(at: $0) }
     }

@@ -78,7 +78,8 @@ final class RadioMaker: Sendable {
             return HostRadio(transport: address.transport(), options: options)
         }
         options.name = "virtual radio"
-        return HostRadio(transport: try sharedAir().transport(), options: options)
+        return HostRadio(
+            transport: try sharedAir().transport(cipher: ControllerConfiguration.aes), options: options)
     }
 
     private func sharedAir() throws(RadioError) -> SharedAir {

@@ -9,8 +9,14 @@ struct CentralHalf {
     }
 
     var sink: (any CentralSink)?
-    /// How it listens; nil: it does not.
+    /// How it is to listen; nil: it is not.
     var scan: ScanOptions?
+    /// Whether it listens where it is not to, for the addresses of a peripheral that is waited for.
+    var isFollowing = false
+    /// How the controller listens; nil: it does not.
+    var listening: ScanOptions?
+    /// What was asked of it about that last.
+    var listeningChange: Task<Result<Void, RadioError>, Never>?
     var reports = ReportAssembler()
     /// The private addresses that bonded peripherals were last heard with, by identity.
     var privateAddresses: [DeviceAddress: DeviceAddress] = [:]

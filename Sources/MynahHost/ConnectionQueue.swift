@@ -36,6 +36,9 @@ struct ConnectionQueue: Sendable {
     /// Whether nobody wants a link.
     var isEmpty: Bool { wishes.isEmpty }
 
+    /// The addresses that are wanted.
+    var addresses: [DeviceAddress] { wishes.map(\.address) }
+
     func wants(_ address: DeviceAddress) -> Bool { wishes.contains { $0.address == address } }
 
     /// Somebody wants a link.
@@ -53,6 +56,12 @@ struct ConnectionQueue: Sendable {
         guard let index = wishes.firstIndex(where: { $0.number == number }) else { return nil }
         let wish = wishes.remove(at: index)
         guard case .initiating(let asked) = state, asked.contains(wish.address) else { return [] }
+        return cancel()
+    }
+
+    /// A peripheral is there by another address than before.
+    mutating func moved(_ address: DeviceAddress) -> [Action] {
+        guard case .initiating(let asked) = state, asked.contains(address) else { return [] }
         return cancel()
     }
 

@@ -10,6 +10,7 @@ extension HostRadio {
     /// Connects; several may be waited for at once.
     public func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer {
         guard state == .running else { throw RadioError(.invalidState, "the radio does not run") }
+        let address = identity(of: address)
         if links.values.contains(where: { $0.role == .central && $0.peer.address == address })
             || central.wishes.wants(address)
         {
@@ -37,6 +38,13 @@ extension HostRadio {
         return try result.get()
     }
 
+    /// A bonded peripheral is waited for by its identity, whatever address of its is named.
+    private func identity(of address: DeviceAddress) -> DeviceAddress {
+        guard address.isResolvable, let identity = security.bonds[address]?.identity else { return address }
+        if central.privateAddresses[identity] == nil { central.privateAddresses[identity] = address }
+        return identity
+    }
+
     private func giveUp(_ number: UInt64, _ error: RadioError) {
         guard let actions = central.wishes.giveUp(number) else { return }
         endConnection(number, .failure(error))
@@ -52,11 +60,13 @@ extension HostRadio {
         let all = central.connections
         central.connections = [:]
         central.wishes = ConnectionQueue()
+        central.isFollowing = false
         central.initiating = nil
         for continuation in all.values { continuation.resume(returning: .failure(error)) }
     }
 
-    private func carryOut(_ actions: [ConnectionQueue.Action]) {
+    func carryOut(_ actions: [ConnectionQueue.Action]) {
+        defer { follow() }
         for action in actions {
             let before = central.initiating
             let (run, round) = (run, central.wishes.round)

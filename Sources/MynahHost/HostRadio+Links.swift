@@ -97,6 +97,7 @@ extension HostRadio {
         let peer = Peer(
             id: Peer.ID(lastPeer), address: bond?.identity ?? connection.peer, isPaired: bond != nil)
         let onAir = connection.peerResolvable ?? connection.peer
+        if let bond, onAir.isResolvable { central.privateAddresses[bond.identity] = onAir }
         var link = Link(
             handle: connection.handle, role: connection.role, peer: peer, parameters: connection.parameters,
             server: ATTServer(), pairing: LinkPairing(own: ownAddress ?? onAir, peer: onAir))

@@ -34,6 +34,7 @@ extension HostRadio {
         forgetLinks(isTold: true)
         commands = CommandQueue()
         data = DataQueue()
+        central.listening = nil
         let error = error ?? RadioError(.lost, "the controller is gone: its transport was closed")
         failConnections(error)
         tell(.lost(error))

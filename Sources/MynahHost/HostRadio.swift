@@ -172,6 +172,7 @@ public actor HostRadio: PeripheralRadio {
     public func stop() async {
         guard state != .stopped else { return }
         if state == .running {
+            central.isFollowing = false
             await stopScan()
             if advertisement != nil {
                 await attempt { () throws(RadioError) in try await setAdvertising(false) }

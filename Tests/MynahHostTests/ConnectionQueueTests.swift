@@ -4,6 +4,19 @@ import Testing
 @testable import MynahHost
 
 @Suite struct ConnectionQueueTests {
+    @Test func `one that moved is initiated for anew, and nobody else is`() throws {
+        let one = try #require(DeviceAddress("C0:00:00:00:00:01", kind: .random))
+        let other = try #require(DeviceAddress("C0:00:00:00:00:02", kind: .random))
+        var queue = ConnectionQueue()
+        #expect(queue.moved(one) == [])
+        #expect(queue.want(1, one) == [.initiate([one])])
+        #expect(queue.moved(other) == [])
+        #expect(queue.moved(one) == [.cancel])
+        #expect(queue.moved(one) == [])
+        let (failed, actions) = queue.ended()
+        #expect(failed == [] && actions == [.initiate([one])])
+    }
+
     private func address(_ number: UInt64) -> DeviceAddress { DeviceAddress(value: number, kind: .random) }
 
     @Test func `one is initiated for by its address, and nothing follows its link`() {

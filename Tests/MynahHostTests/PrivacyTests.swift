@@ -1,3 +1,4 @@
+import Mynah
 import MynahCore
 import MynahHCI
 import MynahSupport
@@ -69,6 +70,101 @@ import Testing
             return await rig.device.ownAddress != second
         }
         await rig.stop()
+    }
+
+    /// A device that is bonded, whose address has changed since, and which is not on the air now.
+    static func hiddenDevice() async throws -> (SecureRig, ManualClock, first: DeviceAddress) {
+        let clock = ManualClock()
+        var options = Self.options(.resolvablePrivate())
+        options.commandTimeout = .seconds(100_000)
+        let rig = try await SecureRig(deviceOptions: options, clock: clock)
+        let first = try #require(await rig.device.ownAddress)
+        let peer = try await rig.phone.connect(first, timeout: .seconds(20)).id
+        try await rig.phone.pair(peer)
+        try await rig.deviceSink.wait(for: "paired")
+        try await rig.disconnect(peer)
+        await rig.device.stopAdvertising()
+        try await until {
+            clock.advance(by: .seconds(60))
+            return await rig.device.ownAddress != first
+        }
+        return (rig, clock, first)
+    }
+
+    static var quick: Advertisement {
+        var advertisement = Advertisement()
+        advertisement.interval = .milliseconds(20)
+        return advertisement
+    }
+
+    @Test(arguments: [false, true])
+    func `who waits for a bonded device finds it behind an address that it has not heard before`(
+        byOldAddress: Bool
+    ) async throws {
+        let (rig, clock, first) = try await Self.hiddenDevice()
+        let wanted = byOldAddress ? first : rig.address
+        async let waiting = rig.phone.connect(wanted, timeout: .seconds(30))
+        try await until { await rig.phone.central.listening != nil }
+        // It changes once more, while it is waited for.
+        let second = await rig.device.ownAddress
+        var silent = Self.quick
+        silent.isConnectable = false
+        _ = try await rig.device.advertise(silent)
+        try await until { await rig.phone.central.privateAddresses[rig.address] == second }
+        await rig.device.stopAdvertising()
+        try await until {
+            clock.advance(by: .seconds(60))
+            return await rig.device.ownAddress != second
+        }
+        _ = try await rig.device.advertise(Self.quick)
+        let peer = try await waiting
+        #expect(peer.address == rig.address && peer.isPaired)
+        try await rig.phone.pair(peer.id)
+        #expect(try await rig.refusal(of: rig.encrypted, peer.id) == nil)
+        try await until { await rig.phone.central.listening == nil }
+        #expect(rig.phoneSink.heard.isEmpty)
+        await rig.stop()
+    }
+
+    @Test func `a scan goes on as it was asked for while a bonded device is waited for`() async throws {
+        let (rig, _, _) = try await Self.hiddenDevice()
+        let options = ScanOptions(isActive: false)
+        try await rig.phone.scan(options)
+        async let waiting = rig.phone.connect(rig.address, timeout: .seconds(30))
+        try await until { await rig.phone.central.isFollowing }
+        #expect(await rig.phone.central.listening == options)
+        await rig.phone.stopScan()
+        #expect(await rig.phone.central.listening != nil)
+        try await rig.phone.scan(options)
+        _ = try await rig.device.advertise(Self.quick)
+        _ = try await waiting
+        #expect(await rig.phone.central.listening == options)
+        await rig.stop()
+    }
+
+    @Test func `a peripheral that was paired with is the same one by its identity`() async throws {
+        let clock = ManualClock()
+        var options = Self.options(.resolvablePrivate())
+        options.commandTimeout = .seconds(100_000)
+        let rig = try await SecureRig(deviceOptions: options, clock: clock)
+        await rig.phone.stop()
+        let manager = CentralManager(radio: rig.phone)
+        try await manager.start()
+        let first = try #require(await rig.device.ownAddress)
+        let strap = await manager.peripheral(at: first)
+        try await manager.connect(strap)
+        try await strap.pair()
+        try await until { await manager.peripheral(at: rig.address) === strap }
+        await manager.cancelPeripheralConnection(strap)
+        try await rig.deviceSink.wait(for: "disconnected")
+        try await until {
+            clock.advance(by: .seconds(60))
+            return await rig.device.ownAddress != first
+        }
+        try await manager.connect(strap, timeout: .seconds(30))
+        #expect(await strap.isConnected)
+        await manager.stop()
+        await rig.device.stop()
     }
 
     @Test func `an address that the controller does not take now is tried again`() async throws {

@@ -39,7 +39,8 @@ import MynahSupport
     private static func controllers(_ address: HCITransportAddress) async throws {
         let server = ControllerServer(air: LiveAir()) { number in
             ControllerConfiguration(
-                address: DeviceAddress(value: 0xC000_0000_0000 + UInt64(number), kind: .public))
+                address: DeviceAddress(value: 0xC000_0000_0000 + UInt64(number), kind: .public),
+                cipher: ControllerConfiguration.aes)
         }
         let port = try await server.listen(on: address)
         say("listening", port.map { "\($0)" } ?? "")
