@@ -36,6 +36,7 @@ final class AirStage {
             device.child.send(SIGINT)
             #expect(await device.child.end() == .exited(0))
         }
-        #expect(sockets == before - devices.count)
+        // A phone may end meanwhile, and take its own along.
+        #expect(sockets <= before - devices.count)
     }
 }
