@@ -48,6 +48,21 @@ import Testing
         #expect(heard.map(\.data) == [[2, 1, 6], [2, 0x0A, 0]])
     }
 
+    @Test func `a scanner that filters asks until it is answered, however much is lost`() {
+        for seed: UInt64 in 1...20 {
+            var rig = AirRig(seed: seed)
+            rig.air.loss = 0.7
+            let scanner = rig.join(1)
+            let device = rig.join(2)
+            rig.send(.leSetScanResponseData, "03020A00" + String(repeating: "00", count: 28), device)
+            rig.advertise(device)
+            rig.send(.leSetScanParameters, "01 1000 1000 00 00", scanner)
+            rig.send(.leSetScanEnable, "0101", scanner)
+            rig.pass(milliseconds: 60_000)
+            #expect(reports(rig.events(scanner)).map(\.kind) == [.connectable, .scanResponse])
+        }
+    }
+
     @Test func `a scanner hears only who is in its list, where it wants that`() {
         var rig = AirRig()
         let scanner = rig.join(1)

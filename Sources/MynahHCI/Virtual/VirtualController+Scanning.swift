@@ -116,9 +116,11 @@ extension VirtualController {
                 scan.parameters.policy & 2 != 0 && target.kind == .random && target.value >> 46 == 0b01
             guard isForUs || mayBe else { return }
         }
-        let isNew = report(advertisement, identity, rssi: rssi, isResponse: false)
+        report(advertisement, identity, rssi: rssi, isResponse: false)
+        // Whoever filters asks until it has heard an answer, which may be lost on the way.
         guard scan.parameters.isActive, advertisement.properties.contains(.scannable),
-            isNew || !scan.filtersDuplicates, let own = scan.onAir
+            !(scan.filtersDuplicates && scan.told.contains(told(advertisement, identity, isResponse: true))),
+            let own = scan.onAir
         else { return }
         if scan.asked.count >= ScanState.askedLimit { scan.asked = [] }
         scan.asked.insert(advertisement.address)
@@ -131,26 +133,32 @@ extension VirtualController {
             style == .extended || response.properties.contains(.legacy)
         else { return }
         let identity = resolve(response.address)
-        _ = report(response, identity, rssi: rssi, isResponse: true)
+        report(response, identity, rssi: rssi, isResponse: true)
     }
 
-    /// Tells the host, unless it was told; says whether it was not.
+    private func told(
+        _ advertisement: AirAdvertisement, _ identity: Identity, isResponse: Bool
+    ) -> ScanState.Told {
+        ScanState.Told(
+            address: identity.address, identifier: advertisement.identifier, isResponse: isResponse,
+            isScannable: advertisement.properties.contains(.scannable))
+    }
+
+    /// Tells the host, unless it was told.
     private mutating func report(
         _ advertisement: AirAdvertisement, _ identity: Identity, rssi: Int8, isResponse: Bool
-    ) -> Bool {
+    ) {
         if scan.filtersDuplicates {
             if scan.told.count >= ScanState.toldLimit { scan.told = [] }
-            let told = ScanState.Told(
-                address: identity.address, identifier: advertisement.identifier, isResponse: isResponse,
-                isScannable: advertisement.properties.contains(.scannable))
-            guard scan.told.insert(told).inserted else { return false }
+            guard scan.told.insert(told(advertisement, identity, isResponse: isResponse)).inserted else {
+                return
+            }
         }
         if style == .extended {
             reportExtended(advertisement, identity, rssi, isResponse: isResponse)
         } else {
             reportLegacy(advertisement, identity, rssi, isResponse: isResponse)
         }
-        return true
     }
 
     private mutating func reportLegacy(
