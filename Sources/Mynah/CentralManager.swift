@@ -144,7 +144,8 @@ public actor CentralManager {
         tell(
             .discovered(
                 Discovery(
-                    peripheral: peripheral, advertisement: found.advertisement, rssi: report.rssi,
+                    peripheral: peripheral, advertisement: found.advertisement, data: found.data,
+                    scanResponse: found.scanResponse, rssi: report.rssi,
                     isConnectable: found.isConnectable, report: report)))
     }
 

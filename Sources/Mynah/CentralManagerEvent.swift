@@ -7,6 +7,10 @@ public struct Discovery: Sendable {
     public var peripheral: Peripheral
     /// What its advertising and its scan response say together, each as it was heard last.
     public var advertisement: AdvertisementData
+    /// Its advertising as it was heard last, also where another PDU brought this; empty: it was not heard.
+    public var data: [UInt8]
+    /// Its scan response as it was heard last; empty: it was not.
+    public var scanResponse: [UInt8]
     /// How loud it was, in dBm; nil: not known.
     public var rssi: Int8?
     /// Whether a central may connect.

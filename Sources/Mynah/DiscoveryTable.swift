@@ -13,6 +13,8 @@ struct DiscoveryTable: Sendable {
     /// What is said of one that was heard.
     struct Found: Sendable {
         var advertisement: AdvertisementData
+        var data: [UInt8]
+        var scanResponse: [UInt8]
         var isConnectable: Bool
     }
 
@@ -42,8 +44,8 @@ struct DiscoveryTable: Sendable {
         advertisement.add(entry.response)
         if let services, !services.contains(where: { advertisement.mayHave($0) }) { return nil }
         return Found(
-            advertisement: advertisement, isConnectable: entry.kind == .connectable || entry.kind == .directed
-        )
+            advertisement: advertisement, data: entry.data, scanResponse: entry.response,
+            isConnectable: entry.kind == .connectable || entry.kind == .directed)
     }
 
     private mutating func shrink() {

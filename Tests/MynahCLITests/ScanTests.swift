@@ -65,6 +65,11 @@ import Testing
         #expect(line.contains("Apple's overflow area: heart-rate (bit "))
         scan.child.send(SIGINT)
         #expect(await scan.child.end() == .exited(0))
+        // The scan response is what was looked for, and is told with the advertising that was heard before it: once.
+        let objects = try await stage.phone([
+            "scan", "--service", "180D", "--format", "json", "--timeout", "1 s",
+        ]).end().output.split(separator: "\n").map { try json(String($0)) }
+        #expect(objects.map { $0["data"] as? String } == ["02011A"])
         // The area of this version stands in the scan response, which nobody asks for.
         let passive = try await stage.phone(["scan", "--passive", "--service", "180D", "--timeout", "500 ms"])
             .end()

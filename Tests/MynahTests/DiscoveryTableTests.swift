@@ -21,6 +21,7 @@ import Testing
         #expect(both.advertisement.localName == "AB")
         #expect(both.advertisement.flags == 6)
         #expect(both.isConnectable)
+        #expect(both.data == [2, 1, 6] && both.scanResponse == [3, 9, 0x41, 0x42])
         let later = try #require(try table.take(report(1, .nonConnectable, "02011A"), among: nil))
         #expect(later.advertisement.flags == 0x1A)
         #expect(later.advertisement.localName == "AB")

@@ -29,13 +29,12 @@ struct HeardDevice: Sendable {
     /// Takes what was heard; true: it says something new.
     mutating func take(_ discovery: Discovery, at time: WallTime) -> Bool {
         let report = discovery.report
-        let isNew: Bool
-        if report.kind == .scanResponse {
-            isNew = scanResponse != report.data
-            scanResponse = report.data
-        } else {
-            isNew = count == 0 || data != report.data || isConnectable != discovery.isConnectable
-            data = report.data
+        let isNew =
+            lastHeard.microseconds == 0 || data != discovery.data || scanResponse != discovery.scanResponse
+            || isConnectable != discovery.isConnectable
+        data = discovery.data
+        scanResponse = discovery.scanResponse
+        if report.kind != .scanResponse {
             count += 1
             if let lastEvent {
                 gaps.append(max(0, time.microseconds - lastEvent.microseconds))
