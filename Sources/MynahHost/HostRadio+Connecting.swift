@@ -46,7 +46,12 @@ extension HostRadio {
     }
 
     private func giveUp(_ number: UInt64, _ error: RadioError) {
-        guard let actions = central.wishes.giveUp(number) else { return }
+        guard let actions = central.wishes.giveUp(number) else {
+            // The link has begun, and the peripheral was not heard on it yet.
+            guard let link = links.values.first(where: { $0.wish?.number == number }) else { return }
+            endConnection(number, .failure(error))
+            return endSoon(link.handle)
+        }
         endConnection(number, .failure(error))
         carryOut(actions)
     }
@@ -156,23 +161,62 @@ extension HostRadio {
         }
         guard links[connection.handle] == nil else { return }
         let identity = security.bonds[connection.peer]?.identity ?? connection.peer
-        let (number, actions) = central.wishes.connected(
-            to: central.wishes.wants(identity) ? identity : connection.peer)
+        let address = central.wishes.wants(identity) ? identity : connection.peer
+        let (number, actions) = central.wishes.connected(to: address)
         defer { carryOut(actions) }
-        guard let number else {
-            // It came after all, and nobody waits for it.
-            Task {
-                await attempt { () throws(RadioError) in
-                    try await end(connection.handle, .remoteUserTerminatedConnection)
-                }
-            }
-            return
-        }
+        // It came after all, and nobody waits for it.
+        guard let number else { return endSoon(connection.handle) }
         let peer = add(connection)
-        tellCentral(.connected(peer))
+        links[connection.handle]?.wish = Link.Wish(number: number, address: address)
+        askForFeatures(connection.handle, peer.id)
         // As an iPhone does: before anything else is asked for.
         begin(MTUExchange(ownMTU: ATTServer().ownMTU), connection.handle)
-        endConnection(number, .success(peer))
+    }
+
+    // MARK: - Whether the peripheral is there
+
+    /// The peripheral's answer shows that it is on the link, though it may say nothing else by itself.
+    private func askForFeatures(_ handle: UInt16, _ peer: Peer.ID) {
+        var writer = ByteWriter(capacity: 2)
+        writer.write(handle)
+        let parameters = writer.bytes
+        Task {
+            do throws(RadioError) {
+                try await command(.leReadRemoteFeatures, parameters, "asking what a peripheral can do")
+            } catch {
+                // A controller that cannot ask: what it says of the link is taken for true.
+                if links[handle]?.peer.id == peer { heard(handle) }
+            }
+        }
+    }
+
+    /// The peripheral was heard on a link: who waits for it has it.
+    func heard(_ handle: UInt16) {
+        guard let wish = links[handle]?.wish, central.connections[wish.number] != nil else { return }
+        links[handle]?.wish = nil
+        guard let peer = links[handle]?.peer else { return }
+        tellCentral(.connected(peer))
+        endConnection(wish.number, .success(peer))
+    }
+
+    /// A link ended on which the peripheral was never heard: the controller tries again (Core Specification, Vol 1, Part F, 2.59).
+    ///
+    /// The peripheral took another central's request, or heard none.
+    func unheard(_ link: Link, _ reason: HCIStatus) {
+        guard let wish = link.wish, central.connections[wish.number] != nil else { return }
+        guard reason == .connectionFailedToBeEstablished, state == .running else {
+            let error = Self.disconnection(reason) ?? RadioError(.disconnected, "the link was ended")
+            return endConnection(wish.number, .failure(error))
+        }
+        carryOut(central.wishes.want(wish.number, wish.address))
+    }
+
+    private func endSoon(_ handle: UInt16) {
+        Task {
+            await attempt { () throws(RadioError) in
+                try await end(handle, .remoteUserTerminatedConnection)
+            }
+        }
     }
 }
 

@@ -66,8 +66,9 @@ extension HostRadio {
             for report in reports { hear(report) }
         case .remoteParameterRequest(let handle, let minimum, let maximum, let latency, let timeout):
             answerParameterRequest(handle, minimum, maximum, latency, timeout)
-        case .dataLengthChange, .advertisingSetTerminated,
-            .readRemoteFeaturesComplete, .other:
+        case .readRemoteFeaturesComplete(let status, let handle):
+            if status == .success { heard(handle) }
+        case .dataLengthChange, .advertisingSetTerminated, .other:
             break
         }
     }
@@ -116,6 +117,7 @@ extension HostRadio {
         case .peripheral:
             tell(.disconnected(link.peer.id))
             Task { await advertiseAgain() }
+        case .central where link.wish != nil: unheard(link, reason)
         case .central:
             tellCentral(.disconnected(link.peer.id, Self.disconnection(reason)))
         }
@@ -143,6 +145,7 @@ extension HostRadio {
             forget(link)
             switch link.role {
             case .peripheral: tell(.disconnected(link.peer.id))
+            case .central where link.wish != nil: break
             case .central:
                 tellCentral(.disconnected(link.peer.id, RadioError(.lost, "the radio is gone")))
             }
@@ -159,6 +162,7 @@ extension HostRadio {
     // MARK: Data
 
     private func take(_ frame: L2CAPFrame, _ handle: UInt16) {
+        if let index = links.index(of: handle), links[at: index].wish != nil { heard(handle) }
         switch frame.channel {
         case L2CAPFrame.Channel.attribute:
             if let opcode = frame.payload.first, ATTClient.takes(opcode) {

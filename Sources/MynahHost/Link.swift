@@ -9,7 +9,15 @@ struct Link {
         var then: @Sendable (isolated HostRadio, L2CAPSignal?) -> Void
     }
 
+    /// Who waits for a link to a peripheral, and whom it was to be with.
+    struct Wish {
+        var number: UInt64
+        var address: DeviceAddress
+    }
+
     var handle: UInt16
+    /// Nobody is told of a link that a central's controller has begun before the peripheral is heard on it; nil: it was.
+    var wish: Wish?
     /// What this side is on it.
     var role = LEConnection.Role.peripheral
     var peer: Peer

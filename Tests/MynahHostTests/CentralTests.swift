@@ -8,6 +8,23 @@ import Testing
 
 /// Our central against our peripheral, over the air of one process.
 @Suite(.timeLimit(.minutes(1))) struct CentralTests {
+    @Test func `two phones that connect at one moment are both connected`() async throws {
+        for _ in 0..<10 {
+            let rig = try await SecureRig()
+            let address = try #require(DeviceAddress("C0:00:00:00:00:03", kind: .public))
+            let second = HostRadio(transport: rig.air.transport(ControllerConfiguration(address: address)))
+            try await second.start(
+                DeviceIdentity(name: "Second"), central: SecureSink(PairingUser()))
+            async let first = rig.connect()
+            async let other = second.connect(rig.address, timeout: .seconds(20)).id
+            let handle = try await rig.handle(of: rig.signed)
+            #expect(try await rig.phone.read(handle, of: try await first) == [0x63])
+            #expect(try await second.read(handle, of: try await other) == [0x63])
+            await second.stop()
+            await rig.stop()
+        }
+    }
+
     @Test(arguments: [true, false])
     func `a device is heard, with what it advertises and what it answers`(isExtended: Bool) async throws {
         let rig = try await CentralRig(isExtended: isExtended)

@@ -98,6 +98,12 @@ final class ScriptedController: HCITransport {
         case .disconnect:
             tell(HCIEvent(HCIEvent.commandStatus, [0, 1] + Self.bytes(command.opcode.rawValue)))
             tell(HCIEvent(HCIEvent.disconnectionComplete, [0] + command.parameters.prefix(2) + [0x16]))
+        case .leReadRemoteFeatures:
+            tell(HCIEvent(HCIEvent.commandStatus, [0, 1] + Self.bytes(command.opcode.rawValue)))
+            tell(
+                HCIEvent(
+                    HCIEvent.leMeta, [0x04, 0] + command.parameters.prefix(2) + Array(repeating: 0, count: 8))
+            )
         default: complete(command.opcode, [0])
         }
     }
