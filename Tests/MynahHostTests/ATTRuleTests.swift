@@ -65,6 +65,9 @@ import Testing
         let plain = LinkSecurity()
         #expect(code(.open, plain) == nil && code(.encrypted, plain) == 0x05 && code(.secure, plain) == 0x05)
         #expect(code(.authorized, plain) == 0x08)
+        // Whoever uses the address of a bonded peer has to show that it is that peer.
+        let named = LinkSecurity(isBonded: true)
+        #expect(code(.authorized, named) == 0x0F && code(.encrypted, named) == 0x0F)
         let justWorks = LinkSecurity(isEncrypted: true, isSecureConnections: true)
         #expect(code(.encrypted, justWorks) == nil && code(.authenticated, justWorks) == 0x05)
         #expect(code(.authorized, justWorks) == nil && code(.secure, justWorks) == 0x05)

@@ -15,7 +15,7 @@ struct LinkSecurity: Hashable, Sendable {
     /// Why a requirement is not met; nil: it is.
     ///
     /// Without encryption a bonded peer is told to encrypt, another to pair (10.3.1). `authorized` is open to a peer that
-    /// is paired.
+    /// is paired and shows by encrypting that it is the one whose address it uses.
     func denial(_ requirement: SecurityRequirement) -> ATTError? {
         switch requirement {
         case .open:
@@ -29,7 +29,8 @@ struct LinkSecurity: Hashable, Sendable {
                 ?? (!isAuthenticated || !isSecureConnections
                     ? .insufficientAuthentication : keySize < 16 ? .insufficientEncryptionKeySize : nil)
         case .authorized:
-            return isBonded || isEncrypted ? nil : .insufficientAuthorization
+            if isEncrypted { return nil }
+            return isBonded ? .insufficientEncryption : .insufficientAuthorization
         }
     }
 
