@@ -121,6 +121,7 @@ extension HostRadio {
         case .central:
             tellCentral(.disconnected(link.peer.id, Self.disconnection(reason)))
         }
+        if links.isEmpty { sayFarewell() }
         sendData()
     }
 
@@ -137,6 +138,7 @@ extension HostRadio {
     func forgetLinks(isTold: Bool) {
         let all = links
         links = SortedMap()
+        sayFarewell()
         for link in all.values {
             data.forget(link.handle)
             endRequests(of: link)

@@ -100,6 +100,10 @@ public actor HostRadio: PeripheralRadio {
     var channels = ChannelKeeper()
     /// Changes with each controller that is opened, so that what is late says nothing of a later one.
     var run = 0
+    /// Who waits for all links to end.
+    var farewells: [CheckedContinuation<Void, Never>] = []
+    /// How long they are waited for.
+    static let farewell = Duration.seconds(1)
     /// Looks for a controller that was lost.
     var recovery: Task<Void, Never>?
 
@@ -182,6 +186,7 @@ public actor HostRadio: PeripheralRadio {
                     try await self.end(handle, .remoteUserTerminatedConnection)
                 }
             }
+            await waitForFarewells()
         }
         state = .stopped
         writeBonds()
@@ -201,6 +206,24 @@ public actor HostRadio: PeripheralRadio {
         advertisement = nil
         isFull = false
         sink = nil
+    }
+
+    /// A controller that is let go at once does not tell the other sides that their links end, and they miss us for long.
+    private func waitForFarewells() async {
+        guard state == .running, !links.isEmpty else { return }
+        let overdue = Task {
+            guard (try? await sleep(Self.farewell)) != nil else { return }
+            sayFarewell()
+        }
+        await withCheckedContinuation { farewells.append($0) }
+        overdue.cancel()
+    }
+
+    /// There are no links any more, or they are not waited for.
+    func sayFarewell() {
+        let all = farewells
+        farewells = []
+        for farewell in all { farewell.resume() }
     }
 
     func warn(_ code: String, _ message: String) {

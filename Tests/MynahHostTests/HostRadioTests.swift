@@ -290,6 +290,23 @@ struct HostRig {
         try await rig.wait(for: "ready")
     }
 
+    @Test(arguments: [true, false])
+    func `a radio that is stopped lets the controller tell the others, but not for long`(
+        isTold: Bool
+    ) async throws {
+        let rig = try await HostRig()
+        rig.controller.state.withLock { $0.endsLinks = false }
+        rig.controller.connect()
+        try await rig.wait(for: "connected F0:F1:F2:F3:F4:F5")
+        let stopping = Task { await rig.radio.stop() }
+        try await until { await !rig.radio.farewells.isEmpty }
+        await rig.clock.waitForSleepers(1)
+        #expect(rig.controller.state.withLock { !$0.isClosed })
+        if isTold { rig.controller.disconnect() } else { rig.clock.advance(by: HostRadio.farewell) }
+        await stopping.value
+        #expect(rig.controller.state.withLock { $0.isClosed })
+    }
+
     @Test func `a value that a link does not carry is an error, not cut`() async throws {
         let rig = try await HostRig()
         try await rig.subscribe()

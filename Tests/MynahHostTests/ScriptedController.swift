@@ -14,6 +14,7 @@ final class ScriptedController: HCITransport {
         var isClosed = false
         var hasPublicAddress = true
         var completesData = true
+        var endsLinks = true
         var waiters: [(@Sendable (State) -> Bool, CheckedContinuation<Void, Never>)] = []
     }
 
@@ -97,6 +98,7 @@ final class ScriptedController: HCITransport {
             complete(command.opcode, [0] + address)
         case .disconnect:
             tell(HCIEvent(HCIEvent.commandStatus, [0, 1] + Self.bytes(command.opcode.rawValue)))
+            guard state.withLock({ $0.endsLinks }) else { return }
             tell(HCIEvent(HCIEvent.disconnectionComplete, [0] + command.parameters.prefix(2) + [0x16]))
         case .leReadRemoteFeatures:
             tell(HCIEvent(HCIEvent.commandStatus, [0, 1] + Self.bytes(command.opcode.rawValue)))
