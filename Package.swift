@@ -144,7 +144,8 @@ let package = Package(
         .testTarget(
             name: "MynahHostTests",
             dependencies: [
-                "MynahHost", "Mynah", "MynahHCI", "MynahCore", "MynahSupport", "MynahTestSupport",
+                "MynahHost", "Mynah", "MynahHCI", "MynahCore", "MynahLifecycle", "MynahSupport",
+                "MynahTestSupport",
             ]),
         .testTarget(
             name: "MynahHCITests",

@@ -136,6 +136,24 @@ extension Peripheral {
         try await readValue(at: descriptor.handle)
     }
 
+    /// Reads the values of several characteristics in as few requests as they fit into, each however long it is.
+    public func readValues(
+        for characteristics: [DiscoveredCharacteristic]
+    ) async throws(RequestError) -> [[UInt8]] {
+        try await asking { peer throws(RequestError) in
+            try await radio.read(characteristics.map(\.id), of: peer)
+        }
+    }
+
+    /// Reads values whose lengths are known in one request: one behind the other, up to ATT_MTU − 1 bytes of them.
+    public func readConcatenatedValues(
+        for characteristics: [DiscoveredCharacteristic]
+    ) async throws(RequestError) -> [UInt8] {
+        try await asking { peer throws(RequestError) in
+            try await radio.readConcatenated(characteristics.map(\.id), of: peer)
+        }
+    }
+
     private func readValue(at handle: UInt16) async throws(RequestError) -> [UInt8] {
         try await asking { peer throws(RequestError) in try await radio.read(handle, of: peer) }
     }
@@ -152,10 +170,12 @@ extension Peripheral {
         case .withResponse:
             try await writeValue(value, at: characteristic.id)
             return true
-        case .withoutResponse:
+        case .withoutResponse, .signed:
             let peer = try link()
             do throws(RadioError) {
-                return try await radio.writeWithoutResponse(value, to: characteristic.id, of: peer)
+                return type == .signed
+                    ? try await radio.writeSigned(value, to: characteristic.id, of: peer)
+                    : try await radio.writeWithoutResponse(value, to: characteristic.id, of: peer)
             } catch {
                 throw .failed(error)
             }

@@ -11,6 +11,8 @@ public actor Peripheral: Identifiable {
         case withResponse
         /// It does not.
         case withoutResponse
+        /// It does not, and takes it only with the signature of a central that is paired.
+        case signed
     }
 
     /// Its address, by which it is told from others.
@@ -41,11 +43,12 @@ public actor Peripheral: Identifiable {
     /// Whether there is a link to it.
     public var isConnected: Bool { peer != nil }
 
-    /// How many bytes one write carries: the whole value with a response, ATT_MTU − 3 without.
+    /// How many bytes one write carries: the whole value with a response, ATT_MTU − 3 without, 12 less signed.
     public func maximumWriteValueLength(for type: WriteType) -> Int {
         switch type {
         case .withResponse: GATT.maximumValueLength
         case .withoutResponse: min(mtu - 3, GATT.maximumValueLength)
+        case .signed: min(mtu - 3 - 12, GATT.maximumValueLength)
         }
     }
 

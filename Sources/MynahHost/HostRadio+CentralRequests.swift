@@ -166,6 +166,46 @@ extension HostRadio {
         return value
     }
 
+    /// Reads several values in as few requests as they fit into; of a peripheral that does not read together, one by one.
+    public func read(_ handles: [UInt16], of peer: Peer.ID) async throws(RequestError) -> [[UInt8]] {
+        var values: [[UInt8]] = []
+        var rest = handles[...]
+        while !rest.isEmpty {
+            let mtu = links[try handle(of: peer)]?.client.bearer.mtu ?? GATT.defaultMTU
+            let some = Array(rest.prefix(MultipleRead.limit(mtu: mtu)))
+            rest = rest.dropFirst(some.count)
+            for (handle, value) in zip(some, try await readTogether(some, peer)) {
+                if let value { values.append(value) } else { values.append(try await read(handle, of: peer)) }
+            }
+        }
+        return values
+    }
+
+    /// Nil: it has to be read by itself.
+    private func readTogether(_ handles: [UInt16], _ peer: Peer.ID) async throws(RequestError) -> [[UInt8]?] {
+        guard handles.count > 1 else { return [nil] }
+        do throws(RequestError) {
+            guard
+                case .values(let values) = try await perform(
+                    MultipleRead(handles: handles, isVariable: true), on: peer)
+            else { return handles.map { _ in nil } }
+            return values
+        } catch .refused(.requestNotSupported) {
+            return handles.map { _ in nil }
+        }
+    }
+
+    /// Reads values whose lengths are known, one behind the other, up to ATT_MTU − 1 bytes of them.
+    public func readConcatenated(
+        _ handles: [UInt16], of peer: Peer.ID
+    ) async throws(RequestError) -> [UInt8] {
+        guard
+            case .bytes(let value) = try await perform(
+                MultipleRead(handles: handles, isVariable: false), on: peer)
+        else { return [] }
+        return value
+    }
+
     /// Writes a value and waits for the answer; prepared parts are verified.
     public func write(_ value: [UInt8], to handle: UInt16, of peer: Peer.ID) async throws(RequestError) {
         _ = try await perform(ValueWrite(handle, value), on: peer)
@@ -187,6 +227,43 @@ extension HostRadio {
         }
         let pdu = ATTClientPDU.writeCommand(handle, value)
         send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: link.handle)
+        return true
+    }
+
+    /// Writes by a signed command; false: there is no room for it, and `readyToWrite` follows.
+    ///
+    /// On an encrypted link it is a command without: that protects it as well (Core Specification, Vol 3, Part C, 10.2.2).
+    public func writeSigned(
+        _ value: [UInt8], to handle: UInt16, of peer: Peer.ID
+    ) throws(RadioError) -> Bool {
+        let link = try link(of: peer)
+        guard !link.security.isEncrypted else {
+            return try writeWithoutResponse(value, to: handle, of: peer)
+        }
+        let room = link.client.bearer.mtu - 3 - SignedWrite.signatureLength
+        guard value.count <= room else {
+            throw RadioError(
+                .valueTooLong,
+                "the value has \(value.count) bytes and a signed command carries \(room) of one")
+        }
+        guard data.count < options.queueLimit else {
+            central.isFull = true
+            return false
+        }
+        var signed: [UInt8]?
+        if link.security.isBonded, let address = link.peer.address {
+            security.bonds.update(address) {
+                signed = $0.sign(ATTClientPDU.signedWriteCommand(handle, value))
+            }
+        }
+        guard let signed else {
+            throw RadioError(
+                .insufficientSecurity, "there is no key to sign with",
+                remedy: "pair with the peripheral first")
+        }
+        // Kept before it is used: a counter is good once.
+        saveBonds()
+        send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: signed), to: link.handle)
         return true
     }
 }

@@ -34,6 +34,31 @@ struct ClientRig {
 }
 
 @Suite struct ATTClientTests {
+    @Test func `several values are read together, and what was cut is not taken for whole`() throws {
+        var rig = ClientRig()
+        #expect(rig.start(MultipleRead(handles: [3, 5, 7], isVariable: true)) == ["20030005000700"])
+        #expect(try rig.hear("21 0100 0A 0000 0200 0B0C") == [])
+        #expect(rig.ended.last == .success(.values([[10], [], [11, 12]])))
+        for (answer, values) in [
+            ("21 0100 0A 0400 0102", [[10], nil, nil]), ("21 0100 0A 04", [[10], nil, nil]),
+            ("21", [nil, nil, nil]),
+        ] as [(String, [[UInt8]?])] {
+            _ = rig.start(MultipleRead(handles: [3, 5, 7], isVariable: true))
+            #expect(try rig.hear(answer) == [])
+            #expect(rig.ended.last == .success(.values(values)))
+        }
+        _ = rig.start(MultipleRead(handles: [3, 5], isVariable: true))
+        #expect(try rig.hear("21 0000 0000 0000") == [])
+        guard case .failure(.failed(let error))? = rig.ended.last else { return #expect(Bool(false)) }
+        #expect(error.code == .protocolViolation)
+        #expect(rig.start(MultipleRead(handles: [3, 5], isVariable: false)) == ["0E03000500"])
+        #expect(try rig.hear("0F 010203") == [])
+        #expect(rig.ended.last == .success(.bytes([1, 2, 3])))
+        _ = rig.start(MultipleRead(handles: [3, 5], isVariable: false))
+        #expect(try rig.hear("01 0E 0500 02") == [])
+        #expect(rig.ended.last == .failure(.refused(.readNotPermitted)))
+    }
+
     @Test func `one request is under way at a time, and the next follows its answer`() throws {
         var rig = ClientRig()
         #expect(rig.start(ValueRead(3)) == ["0A0300"])

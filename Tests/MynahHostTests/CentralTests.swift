@@ -100,6 +100,26 @@ import Testing
         await rig.stop()
     }
 
+    @Test func `several values are read in one request, and those that are cut by themselves`() async throws {
+        let rig = try await CentralRig()
+        let peer = try await rig.connect()
+        let found = try await rig.characteristics(peer)
+        let (rate, text) = (found[0].handle, found[2].handle)
+        rig.sink.answer(.answer(.success([0x63])))
+        let long = try #require(rig.text.value)
+        #expect(try await rig.phone.read([rate, text, rate], of: peer) == [[0x63], long, [0x63]])
+        // Two of them are more than an answer carries.
+        let many = [text, text, rate, text]
+        #expect(try await rig.phone.read(many, of: peer) == [long, long, [0x63], long])
+        #expect(try await rig.phone.read([], of: peer) == [])
+        #expect(try await rig.phone.read([rate], of: peer) == [[0x63]])
+        #expect(try await rig.phone.readConcatenated([rate, rate], of: peer) == [0x63, 0x63])
+        await #expect(throws: RequestError.refused(.invalidHandle)) {
+            try await rig.phone.read([rate, 0xFFF0], of: peer)
+        }
+        await rig.stop()
+    }
+
     @Test func `an error of the device comes back as it was sent`() async throws {
         let rig = try await CentralRig()
         let peer = try await rig.connect()

@@ -1,6 +1,7 @@
 import Mynah
 import MynahCore
 import MynahHCI
+import MynahLifecycle
 import MynahSupport
 import MynahTestSupport
 import Testing
@@ -127,4 +128,154 @@ import Testing
         }
         await stage.stop()
     }
+
+    // MARK: Updates and advertising
+
+    static let rate = CharacteristicDefinition(uuid: "2A37", properties: [.read, .notify])
+
+    /// Another phone on the air of a stage.
+    func otherPhone(_ stage: Stage) async throws -> (CentralManager, Peripheral) {
+        let address = try #require(DeviceAddress("C0:00:00:00:00:03", kind: .public))
+        let radio = HostRadio(transport: stage.rig.air.transport(ControllerConfiguration(address: address)))
+        let manager = CentralManager(radio: radio)
+        try await manager.start()
+        let strap = await manager.peripheral(at: stage.rig.address)
+        try await manager.connect(strap)
+        return (manager, strap)
+    }
+
+    func subscribe(_ strap: Peripheral) async throws {
+        try await strap.discoverAll()
+        try await strap.setNotifyValue(true, for: try #require(await strap.characteristic("2A37")))
+    }
+
+    @Test func `a value goes to the subscribers that are named, and to no other`() async throws {
+        let stage = try await Stage()
+        let manager = await stage.phone.makePeripheralManager()
+        try await manager.add(ServiceDefinition(uuid: "180D", characteristics: [Self.rate]))
+        try await stage.connect(manager)
+        let (second, other) = try await otherPhone(stage)
+        let key = Self.rate.key
+        let events = [await stage.central.events(), await second.events()]
+        try await subscribe(stage.strap)
+        try await subscribe(other)
+        let subscribers = await manager.subscribers(of: key)
+        #expect(
+            Set(subscribers.map(\.address)) == [
+                stage.rig.phoneAddress, DeviceAddress("C0:00:00:00:00:03", kind: .public),
+            ])
+        #expect(subscribers.allSatisfy { $0.maximumUpdateValueLength == 512 })
+        let first = try #require(subscribers.first { $0.address == stage.rig.phoneAddress })
+        let last = try #require(subscribers.first { $0.id != first.id })
+        #expect(try await manager.updateValue([1], for: key, onSubscribedCentrals: [first.id]))
+        #expect(try await manager.updateValue([2], for: key, onSubscribedCentrals: [last.id]))
+        #expect(try await manager.updateValue([3], for: key, onSubscribedCentrals: []))
+        #expect(try await manager.updateValue([4], for: key))
+        #expect(await Self.values(events[0], upTo: [4]) == [[1], [4]])
+        #expect(await Self.values(events[1], upTo: [4]) == [[2], [4]])
+        // One that unsubscribed is not sent what names it.
+        let remote = try #require(await other.characteristic("2A37"))
+        try await other.setNotifyValue(false, for: remote)
+        #expect(await manager.subscribers(of: key).map(\.id) == [first.id])
+        let rest = await stage.central.events()
+        _ = try await manager.updateValue([5], for: key, onSubscribedCentrals: [last.id])
+        _ = try await manager.updateValue([6], for: key)
+        #expect(await Self.values(rest, upTo: [6]) == [[6]])
+        await second.stop()
+        await stage.stop()
+    }
+
+    /// What is told until this value is, or the events end.
+    static func values(_ events: AsyncStream<CentralManagerEvent>, upTo last: [UInt8]) async -> [[UInt8]] {
+        var values: [[UInt8]] = []
+        for await event in events {
+            guard case .valueUpdated(let update) = event else { continue }
+            values.append(update.value)
+            if update.value == last { break }
+        }
+        return values
+    }
+
+    @Test
+    func `updateValue says false when credits and queue are used up, and nothing is lost or out of order`()
+        async throws
+    {
+        let stage = try await Stage()
+        let manager = await stage.phone.makePeripheralManager()
+        try await manager.add(ServiceDefinition(uuid: "180D", characteristics: [Self.rate]))
+        try await stage.connect(manager)
+        let heard = await stage.central.events()
+        try await subscribe(stage.strap)
+        let events = await manager.events()
+        let key = Self.rate.key
+        // Too long for two of them to go out together.
+        let wanted = (0..<500).map { [UInt8($0 >> 8), UInt8($0 & 0xFF)] + [UInt8](repeating: 7, count: 298) }
+        var next = try await manager.send(wanted[...], of: key)
+        #expect(next > 12 && next < 100)
+        for await event in events {
+            guard case .readyToUpdateSubscribers = event.event else { continue }
+            next = try await manager.send(wanted[next...], of: key)
+            if next == wanted.count { break }
+        }
+        #expect(await Self.values(heard, upTo: wanted[499]) == wanted)
+        await stage.stop()
+    }
+
+    @Test(arguments: [11, 17])
+    func `an app's bytes are on the air where its iOS puts them`(version: Int) async throws {
+        let rig = try await CentralRig(starts: false)
+        let phone = Phone(
+            radio: rig.device, identity: DeviceIdentity(name: "iPhone"),
+            advertising: PhoneAdvertising(iOS: version))
+        var rules = AppRules()
+        rules.backgroundModes = [.bluetoothPeripheral]
+        let code = AdvertisingApp()
+        let app = await phone.makeApp(
+            AppDescription(name: "test", rules: rules), delegate: code, clock: ManualClock())
+        await app.enterForeground()
+        try await phone.start()
+        var advertisement = Advertisement()
+        advertisement.localName = "Fred"
+        advertisement.serviceUUIDs = ["C007"]
+        try await #require(code.manager).startAdvertising(advertisement)
+        try await rig.phone.start(DeviceIdentity(name: "Phone"), central: rig.phoneSink)
+        try await rig.phone.scan(ScanOptions(allowsDuplicates: true))
+        func wait(_ data: String, _ response: String) async throws {
+            try await until {
+                let reports = rig.phoneSink.reports.suffix(8)
+                return reports.contains { $0.kind == .connectable && Hex.encode($0.data) == data }
+                    && reports.contains { $0.kind == .scanResponse && Hex.encode($0.data) == response }
+            }
+        }
+        try await wait("02011A030307C00509" + "46726564", "")
+        await app.enterBackground()
+        let overflow = "14FF4C000100000000100000000000000000000000"
+        try await wait("02011A" + (version < 12 ? overflow : ""), version < 12 ? "" : overflow)
+        await rig.phone.stop()
+        await phone.stop()
+    }
+}
+
+extension PeripheralManager {
+    /// Sends values until one is not taken, and returns its place; on the executor throughout, so that no room comes meanwhile.
+    func send(_ values: ArraySlice<[UInt8]>, of attribute: AttributeKey) throws(RadioError) -> Int {
+        for (place, value) in zip(values.indices, values)
+        where try !updateValue(value, for: attribute) {
+            return place
+        }
+        return values.endIndex
+    }
+}
+
+/// An app that makes a manager.
+final class AdvertisingApp: AppDelegate {
+    private let made = Lock<PeripheralManager?>(nil)
+    var manager: PeripheralManager? { made.withLock { $0 } }
+
+    func app(_ app: App, didFinishLaunching options: LaunchOptions) {
+        let manager = app.assumeIsolated { try? $0.makePeripheralManager() }
+        made.withLock { $0 = manager }
+    }
+
+    func app(_ app: App, didChange change: AppChange) {}
 }

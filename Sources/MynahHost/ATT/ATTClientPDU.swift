@@ -31,12 +31,24 @@ enum ATTClientPDU {
         pdu(ATTOpcode.readBlobRequest, handle, offset)
     }
 
+    static func readMultiple(_ handles: [UInt16], isVariable: Bool) -> [UInt8] {
+        var writer = ByteWriter(capacity: 1 + 2 * handles.count)
+        writer.write(isVariable ? ATTOpcode.readMultipleVariableRequest : ATTOpcode.readMultipleRequest)
+        for handle in handles { writer.write(handle) }
+        return writer.bytes
+    }
+
     static func write(_ handle: UInt16, _ value: [UInt8]) -> [UInt8] {
         pdu(ATTOpcode.writeRequest, handle, then: value)
     }
 
     static func writeCommand(_ handle: UInt16, _ value: [UInt8]) -> [UInt8] {
         pdu(ATTOpcode.writeCommand, handle, then: value)
+    }
+
+    /// Without its signature.
+    static func signedWriteCommand(_ handle: UInt16, _ value: [UInt8]) -> [UInt8] {
+        pdu(ATTOpcode.signedWriteCommand, handle, then: value)
     }
 
     static func prepareWrite(_ handle: UInt16, offset: UInt16, _ value: [UInt8]) -> [UInt8] {

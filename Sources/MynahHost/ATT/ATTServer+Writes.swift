@@ -52,7 +52,10 @@ extension ATTServer {
             else { return [] }
             return [.signedWrite(part, pdu: pdu)]
         }
-        guard attribute.access.canCommand, security.denial(attribute.access.write) == nil else { return [] }
+        // What is open to a signature is so to a command on such a link.
+        guard attribute.access.canCommand || attribute.access.canSign && security.isEncrypted,
+            security.denial(attribute.access.write) == nil
+        else { return [] }
         return [.write([part], wantsResponse: false)]
     }
 

@@ -145,6 +145,38 @@ import Testing
         await rig.stop()
     }
 
+    @Test func `a bonded central signs what it writes, and without a bond there is nothing to sign with`()
+        async throws
+    {
+        let rig = try await SecureRig(deviceOptions: kept)
+        let peer = try await rig.connect()
+        let handle = try await rig.handle(of: rig.signed)
+        let error = await #expect(throws: RadioError.self) {
+            _ = try await rig.phone.writeSigned([9], to: handle, of: peer)
+        }
+        #expect(error?.code == .insufficientSecurity)
+        try await rig.phone.pair(peer)
+        // The link is encrypted, and a signature would add nothing.
+        #expect(try await rig.phone.writeSigned([1], to: handle, of: peer))
+        #expect(await rig.phone.bonds[rig.address]?.ownSigningKey?.counter == 0)
+        try await rig.disconnect(peer)
+        let again = try await rig.connect()
+        #expect(try await rig.phone.writeSigned([2], to: handle, of: again))
+        #expect(try await rig.phone.writeSigned([3], to: handle, of: again))
+        let long = await #expect(throws: RadioError.self) {
+            _ = try await rig.phone.writeSigned(Array(repeating: 0, count: 503), to: handle, of: again)
+        }
+        #expect(long?.code == .valueTooLong)
+        // Behind them on the bearer.
+        _ = try await rig.refusal(of: rig.encrypted, again)
+        #expect(
+            rig.deviceSink.all.filter { $0.hasPrefix("write") } == [
+                "write 01 false", "write 02 false", "write 03 false",
+            ])
+        #expect(await rig.phone.bonds[rig.address]?.ownSigningKey?.counter == 2)
+        await rig.stop()
+    }
+
     @Test(arguments: ["", "{", #"{"version":1}"#, #"{"version":7,"bonds":[]}"#])
     func `a file that is damaged is set aside, said, and never lost`(text: String) async throws {
         try KeptFile(path: path).replace(Array(text.utf8))

@@ -29,6 +29,8 @@ enum GATTValue: Hashable, Sendable {
     case none
     case mtu(Int)
     case bytes([UInt8])
+    /// One for each that was asked for; nil: it was cut, or had no room.
+    case values([[UInt8]?])
     case services([RemoteService])
     case characteristics([RemoteCharacteristic])
     case descriptors([RemoteDescriptor])

@@ -61,6 +61,40 @@ struct ValueRead: GATTProcedure {
     }
 }
 
+/// Reads several values at once: each with its length (4.8.5), or one behind the other without (4.8.4).
+struct MultipleRead: GATTProcedure {
+    let handles: [UInt16]
+    let isVariable: Bool
+
+    /// How many fit into one request.
+    static func limit(mtu: Int) -> Int { max(2, (mtu - 1) / 2) }
+
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep {
+        .ask(ATTClientPDU.readMultiple(handles, isVariable: isVariable))
+    }
+
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep {
+        switch answer {
+        case .failure(let error): return .failed(.refused(error))
+        case .success(let bytes):
+            guard isVariable else { return .done(.bytes(bytes)) }
+            var reader = ByteReader(bytes)
+            var values = [[UInt8]?](repeating: nil, count: handles.count)
+            for index in handles.indices {
+                // What was cut is the last of the answer.
+                guard let length = reader.readUInt16(), let value = reader.readBytes(Int(length)) else {
+                    return .done(.values(values))
+                }
+                values[index] = value
+            }
+            guard reader.isAtEnd else {
+                return .violated("the peripheral told more values than were asked for")
+            }
+            return .done(.values(values))
+        }
+    }
+}
+
 /// Writes a value and waits for the answer: in one request, or in prepared parts where it is too long for that (4.9.3 to 4.9.5).
 ///
 /// Each part comes back with the answer and is compared; one that came back otherwise cancels them all.
