@@ -98,7 +98,8 @@ let package = Package(
             dependencies: ["MynahHost", "MynahHCI", "MynahCore", "MynahSupport", "MynahTestSupport"],
             path: "Tests/Bench/hci"),
         .executableTarget(
-            name: "mynah-interop", dependencies: ["MynahHost", "MynahHCI", "MynahCore", "MynahSupport"],
+            name: "mynah-interop",
+            dependencies: ["Mynah", "MynahHost", "MynahHCI", "MynahCore", "MynahSupport"],
             path: "Tests/Interop/helper"),
         .target(
             name: "MynahTestSupport", dependencies: ["MynahCore", "MynahHCI", "MynahSupport"],

@@ -1,9 +1,10 @@
+import Mynah
 import MynahCore
 import MynahHCI
 import MynahHost
 import MynahSupport
 
-/// A device with one value of each kind.
+/// A device with one value of each kind and two channels that answer with what they are sent, through the public library.
 struct Device {
     /// How it is to be.
     struct Choices {
@@ -18,36 +19,51 @@ struct Device {
         }
     }
 
-    let radio: HostRadio
-    private let attributes: Attributes
+    let phone: Mynah.Phone
+    private let manager: PeripheralManager
+    private let attributes = Attributes()
 
     init(_ transport: any HCITransport, _ choices: Choices) async throws {
         var options = HostRadio.Options()
         options.hasSecureConnections = choices.isSecure
-        radio = HostRadio(transport: transport, options: options)
-        attributes = Attributes()
-        _ = try await radio.start(
-            DeviceIdentity(name: "Mynah interop", ioCapability: choices.io), sink: attributes)
-        _ = try await radio.publish([attributes.service])
+        phone = Mynah.Phone(
+            radio: HostRadio(transport: transport, options: options),
+            identity: DeviceIdentity(name: "Mynah interop", ioCapability: choices.io), sink: attributes)
+        try await phone.start()
+        manager = await phone.makePeripheralManager(sink: attributes)
+        try await manager.add(attributes.service)
+        for isEncrypted in [false, true] {
+            let psm = try await manager.publishL2CAPChannel(withEncryption: isEncrypted)
+            Helper.say("psm", "\(psm)")
+        }
         var advertisement = Advertisement()
         advertisement.localName = "Mynah interop"
         advertisement.interval = .milliseconds(20)
-        _ = try await radio.advertise(advertisement)
+        try await manager.startAdvertising(advertisement)
         Helper.say("ready")
     }
 
-    /// Does what the driver says: `notify HEX`, `indicate HEX`.
+    /// Does what the driver says: `update HEX`, `latency low`.
     func `do`(_ line: String) async throws {
-        let words = line.split(separator: " ")
-        guard words.count == 2, let value = Hex.decode(words[1]) else { return }
-        let delivery: Delivery = words[0] == "notify" ? .notification : .indication
-        let result = try await radio.send(value, of: attributes.ticks.key, as: delivery, to: nil)
-        Helper.say("sent", "\(result)")
+        let words = line.split(separator: " ").map(String.init)
+        guard words.count == 2 else { return }
+        switch words[0] {
+        case "update":
+            guard let value = Hex.decode(words[1]) else { return }
+            Helper.say("sent", "\(try await manager.updateValue(value, for: attributes.ticks.key))")
+        case "latency":
+            guard let latency = ConnectionLatency(rawValue: words[1]),
+                let central = await phone.connectedCentrals.first
+            else { return }
+            Helper.say(
+                "latency", "\(try await manager.setDesiredConnectionLatency(latency, for: central.id))")
+        default: return
+        }
     }
 }
 
 /// The device's values, and what it says of what happens to them.
-final class Attributes: RadioSink {
+final class Attributes: PeripheralSink, PhoneSink {
     static func uuid(_ number: UInt8) -> BluetoothUUID {
         BluetoothUUID("F0DE00\(Hex.encode([number]))-0000-4000-8000-00C0FFEE0000")
             ?? BluetoothUUID(0xFFF0 as UInt16)
@@ -77,13 +93,13 @@ final class Attributes: RadioSink {
         ServiceDefinition(uuid: Self.uuid(1), characteristics: [value, long, ticks, locked, command, strong])
     }
 
-    func handle(_ event: RadioEvent) -> RadioAnswer {
+    func handle(_ event: PeripheralEvent) -> RadioAnswer {
         switch event {
-        case .read(let request):
+        case .read(let request, _):
             let whole = values.withLock { $0[request.attribute] ?? [] }
             guard request.offset <= whole.count else { return .answer(.failure(.invalidOffset)) }
             return .answer(.success(Array(whole[request.offset...])))
-        case .write(let request):
+        case .write(let request, _):
             values.withLock { values in
                 for part in request.parts {
                     var whole = part.offset == 0 ? [] : values[part.attribute] ?? []
@@ -93,6 +109,21 @@ final class Attributes: RadioSink {
             }
             Helper.say("written", Hex.encode(request.parts.flatMap(\.value)))
             return .answer(.success([]))
+        case .subscribed(_, _, let delivery): Helper.say("subscribed", delivery?.rawValue ?? "")
+        case .unsubscribed: Helper.say("unsubscribed")
+        case .confirmed: Helper.say("confirmed")
+        case .channelOpened(let channel, _):
+            Task {
+                while let piece = await channel.receive() { try await channel.send(piece) }
+                Helper.say("channel closed")
+            }
+        default: break
+        }
+        return .none
+    }
+
+    func handle(_ event: PhoneEvent) -> RadioAnswer {
+        switch event {
         case .pairing(_, .display(let number)): Helper.say("display", "\(number)")
         case .pairing(_, .compare(let number)): Helper.say("compare", "\(number)")
         case .pairing(_, .enter):
@@ -102,9 +133,6 @@ final class Attributes: RadioSink {
         case .paired: Helper.say("paired")
         case .connected: Helper.say("connected")
         case .disconnected: Helper.say("disconnected")
-        case .subscribed(_, _, let delivery): Helper.say("subscribed", delivery?.rawValue ?? "")
-        case .unsubscribed: Helper.say("unsubscribed")
-        case .confirmed: Helper.say("confirmed")
         case .lost(let error): Helper.say("lost", "\(error)")
         default: break
         }

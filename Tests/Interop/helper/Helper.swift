@@ -1,4 +1,5 @@
 import Glibc
+import Mynah
 import MynahCore
 import MynahHCI
 import MynahHost
@@ -27,7 +28,7 @@ import MynahSupport
         case "device":
             let device = try await Device(address.transport(), Device.Choices(rest))
             for await line in lines() { try await device.do(line) }
-            await device.radio.stop()
+            await device.phone.stop()
         case "phone":
             guard let target = rest.first.flatMap({ DeviceAddress($0, kind: .random) }) else { exit(64) }
             try await Phone(address.transport(), target).run()

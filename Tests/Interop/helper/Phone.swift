@@ -54,6 +54,14 @@ struct Phone {
                 }
             }
         }
+        let channel = try await radio.openL2CAPChannel(0x80, with: peer.id)
+        for length in [1, 500, 2048] {
+            try await channel.send((0..<length).map { UInt8($0 & 0xFF) })
+            var back: [UInt8] = []
+            while back.count < length, let piece = await channel.receive() { back += piece }
+            Helper.say("echo", "\(back == (0..<length).map { UInt8($0 & 0xFF) })")
+        }
+        await channel.close()
         try await radio.pair(peer.id)
         Helper.say("locked", Hex.encode(try await radio.read(handle(5), of: peer.id)))
         await radio.disconnect(peer.id)

@@ -1,6 +1,6 @@
 """A device that is not ours, with the same values as mynah-interop's."""
 
-from bumble import hci
+from bumble import hci, l2cap
 from bumble.core import UUID, AdvertisingData
 from bumble.device import Device, DeviceConfiguration
 from bumble.gatt import Characteristic, CharacteristicValue, Service
@@ -20,6 +20,8 @@ IOS = {
 NAME = "Mynah interop"
 # Random and static.
 ADDRESS = "F0:F1:F2:F3:F4:F5"
+# Under which number a channel answers with what it is sent.
+CHANNEL = 0x80
 
 
 def uuid(number: int) -> UUID:
@@ -57,6 +59,10 @@ class BumbleDevice:
             Characteristic(uuid(6), read | command, readable | writeable, self.value(6)),
             Characteristic(uuid(7), read, strong, self.value(7)),
         ]))  # fmt: skip
+        self.device.create_l2cap_server(l2cap.LeCreditBasedChannelSpec(CHANNEL), self.echo)
+
+    def echo(self, channel: l2cap.LeCreditBasedChannel) -> None:
+        channel.sink = channel.write
 
     def value(self, number: int) -> CharacteristicValue:
         def write(connection, value: bytes) -> None:

@@ -23,6 +23,7 @@ async def looks(place: Place) -> None:
         for word, value in EXPECTED.items():
             said = await helper.until(word)
             assert value is None or said == value, f"{word}: {said}"
+        assert [await helper.until("echo", each) for each in (1, 2, 3)] == ["true"] * 3
         assert await helper.until("value", 1) == "01" and await helper.until("value", 2) == "090807"
         assert await helper.until("locked", 1) == "refused" and await helper.until("locked", 2) == "05"
     finally:

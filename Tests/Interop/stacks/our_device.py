@@ -25,15 +25,19 @@ class OurDevice:
 
     async def notify(self, value: bytes) -> None:
         self.sent += 1
-        self.helper.tell(f"notify {value.hex()}")
+        self.helper.tell(f"update {value.hex()}")
         await self.helper.until("sent", self.sent)
 
     async def indicate(self, value: bytes) -> None:
         self.sent += 1
         self.confirmed += 1
-        self.helper.tell(f"indicate {value.hex()}")
+        self.helper.tell(f"update {value.hex()}")
         await self.helper.until("sent", self.sent)
         await self.helper.until("confirmed", self.confirmed)
+
+    async def ask_latency(self, latency: str) -> bool:
+        self.helper.tell(f"latency {latency}")
+        return await self.helper.until("latency") == "true"
 
     async def stop(self) -> None:
         await self.helper.end()

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from bumble import att, hci
+from bumble import att, hci, l2cap
 from bumble.core import AdvertisingData
 from bumble.device import Device, DeviceConfiguration, Peer
 from bumble.keys import MemoryKeyStore
@@ -10,6 +10,26 @@ from bumble.pairing import PairingConfig
 
 from stacks.bumble_device import IOS, NAME, uuid
 from stacks.user import User
+
+
+class Channel:
+    """An L2CAP channel, and what came over it."""
+
+    def __init__(self, channel: l2cap.LeCreditBasedChannel) -> None:
+        self.channel = channel
+        self.came: asyncio.Queue[bytes] = asyncio.Queue()
+        channel.sink = self.came.put_nowait
+
+    async def exchange(self, value: bytes) -> bytes:
+        """What comes for what is sent; Bumble puts pieces together as it likes."""
+        self.channel.write(value)
+        answer = b""
+        while len(answer) < len(value):
+            answer += await asyncio.wait_for(self.came.get(), 20)
+        return answer
+
+    async def close(self) -> None:
+        await asyncio.wait_for(self.channel.disconnect(), 20)
 
 
 class Phone:
@@ -80,6 +100,9 @@ class Phone:
         ticks = self.characteristic(4)
         await ticks.discover_descriptors()
         await ticks.subscribe(lambda value: self.heard.put_nowait(bytes(value)), prefer_notify=prefer_notify)
+
+    async def open_channel(self, psm: int) -> "Channel":
+        return Channel(await self.connection.create_l2cap_channel(l2cap.LeCreditBasedChannelSpec(psm)))
 
     async def until_heard(self) -> bytes:
         return await asyncio.wait_for(self.heard.get(), 20)

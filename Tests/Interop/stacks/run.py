@@ -57,7 +57,7 @@ async def everything(only: str, names_alone: bool) -> int:
     plan: list[tuple[str, type[Place], Check | None, bool]] = []
     for check in CHECKS:
         if check.ours_only:
-            left_out.append(f"a Bumble device on our controllers: {check.sentence}: its server answers no prepared writes")
+            left_out.append(f"a Bumble device on our controllers: {check.sentence}: {check.ours_only}")
         else:
             plan.append((f"a Bumble device on our controllers: {check.sentence}", Ours, check, False))
     left_out.append(
