@@ -107,6 +107,13 @@ extension HostRadio {
             .leSetEventMask, [0x7F, 0x06 | extended[0], extended[1], 0, 0, 0, 0, 0],
             "setting its LE event mask")
         try await learnBuffers()
+        if features[0] & 0x20 != 0 {
+            // As long as a link takes them, 251 bytes of 2,120 µs: else packets stay at 27 where the peer does not ask.
+            await attempt { () throws(RadioError) in
+                try await command(
+                    .leWriteSuggestedDefaultDataLength, [251, 0, 0x48, 0x08], "suggesting longer packets")
+            }
+        }
         var reader = ByteReader(try await command(.readBDADDR, "reading its address"))
         let publicAddress = reader.readAddress(kind: 0)
         try await chooseAddress(publicAddress)

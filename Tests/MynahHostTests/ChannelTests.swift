@@ -194,6 +194,46 @@ import Testing
         #expect(try await exchange("06080400 4000 5000") == "5:0708040040005000")
     }
 
+    @Test func `a controller that is lost closes channels, and what is published is there again with it`()
+        async throws
+    {
+        let rig = try await HostRig()
+        let psm = try await rig.radio.publishL2CAPChannel(isEncrypted: false)
+        rig.controller.connect()
+        rig.controller.receive(try #require(Hex.decode("14040A0080004100400040000100")), on: 5)
+        try await until { rig.sink.state.withLock { !$0.channels.isEmpty } }
+        let channel = try #require(rig.sink.state.withLock { $0.channels.first })
+        #expect(channel.psm == psm)
+        rig.controller.end()
+        #expect(await channel.receive() == nil)
+        try await until { rig.clock.pauses.contains(.milliseconds(250)) }
+        rig.clock.advance(by: .milliseconds(250))
+        try await until { rig.sink.words.contains("recovered") }
+        rig.controller.connect()
+        rig.controller.receive(try #require(Hex.decode("14050A0080004100400040000100")), on: 5)
+        try await until { rig.sink.state.withLock { $0.channels.count } == 2 }
+        await rig.radio.stop()
+    }
+
+    @Test func `a radio that was not started, or has no number left, publishes none`() async throws {
+        let idle = HostRadio(transport: ScriptedController())
+        let error = await #expect(throws: RadioError.self) {
+            try await idle.publishL2CAPChannel(isEncrypted: false)
+        }
+        #expect(error?.code == .invalidState)
+        let rig = try await HostRig()
+        for number in 0x80...0xFF as ClosedRange<UInt16> {
+            #expect(try await rig.radio.publishL2CAPChannel(isEncrypted: false) == number)
+        }
+        let full = await #expect(throws: RadioError.self) {
+            try await rig.radio.publishL2CAPChannel(isEncrypted: false)
+        }
+        #expect(full?.code == .servicesRefused)
+        await rig.radio.unpublishL2CAPChannel(0x90)
+        #expect(try await rig.radio.publishL2CAPChannel(isEncrypted: false) == 0x90)
+        await rig.radio.stop()
+    }
+
     @Test func `a peripheral asks how often to meet, and hears whether it may`() async throws {
         let rig = try await SecureRig()
         let peer = try await rig.connect()

@@ -120,6 +120,27 @@ import Testing
         #expect(try await next.publishL2CAPChannel(withEncryption: false) == psm)
     }
 
+    @Test func `of two apps each has its own number, and takes no other's with it when it ends`() async throws
+    {
+        let rig = try await AppRig()
+        let code = TestApp()
+        let other = await rig.phone.makeApp(
+            AppDescription(name: "other"), delegate: code, clock: rig.clock)
+        await other.enterForeground()
+        let one = try await #require(rig.code.manager).publishL2CAPChannel(withEncryption: false)
+        let two = try await #require(code.manager).publishL2CAPChannel(withEncryption: false)
+        let first = await rig.radio.openChannel(one, from: rig.peer.id)
+        let second = await rig.radio.openChannel(two, from: rig.peer.id)
+        #expect(rig.code.channels.map(\.psm) == [one] && code.channels.map(\.psm) == [two])
+        await rig.app.quit()
+        #expect(!first.isOpen && second.isOpen)
+        #expect(await rig.radio.channelNumbers == [two: false])
+        // Given out again, it is whose it is now.
+        #expect(try await #require(code.manager).publishL2CAPChannel(withEncryption: true) == one)
+        _ = await rig.radio.openChannel(one, from: rig.peer.id)
+        #expect(code.channels.map(\.psm) == [two, one])
+    }
+
     @Test func `a number stays while Bluetooth is off, as services do`() async throws {
         let rig = try await AppRig()
         let psm = try await #require(rig.code.manager).publishL2CAPChannel(withEncryption: false)
