@@ -49,7 +49,7 @@ final class ConnectSink: CentralManagerSink {
         case .servicesChanged(_, let range):
             output?.tell(
                 ConnectEvent(
-                    "servicesChanged",
+                    "services.changed",
                     [
                         .init("start", .integer(Int(range.lowerBound))),
                         .init("end", .integer(Int(range.upperBound))),
