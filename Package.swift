@@ -141,7 +141,9 @@ let package = Package(
         // The program is run, not linked; it is built because it is a product.
         .testTarget(
             name: "MynahCLITests",
-            dependencies: ["MynahBlueZStandIn", "MynahDBus", "MynahSupport", "MynahTestSupport"]),
+            dependencies: [
+                "MynahBlueZStandIn", "MynahCore", "MynahDBus", "MynahHCI", "MynahSupport", "MynahTestSupport",
+            ]),
         .testTarget(
             name: "MynahHostTests",
             dependencies: [

@@ -26,6 +26,16 @@ public enum AssignedNumbers {
         descriptors.number(named: name).map { BluetoothUUID($0) }
     }
 
+    /// What a vendor calls so, a service or a characteristic.
+    public static func vendor(named name: String) -> BluetoothUUID? {
+        AssignedNumberTables.vendors.withUTF8Buffer { table in
+            table.split(separator: UInt8(ascii: "\n")).lazy
+                .map { String(decoding: $0, as: UTF8.self) }
+                .first { AssignedIdentifier.text(of: String($0.dropFirst(37))) == name.lowercased() }
+                .flatMap { BluetoothUUID(String($0.prefix(36))) }
+        }
+    }
+
     /// The appearance of this name.
     public static func appearance(named name: String) -> UInt16? {
         appearances.number(named: name)

@@ -1,5 +1,8 @@
 import Foundation
 import Glibc
+import MynahCore
+import MynahHCI
+import MynahSupport
 import MynahTestSupport
 import Testing
 
@@ -191,6 +194,54 @@ import Testing
         #expect(lines.map { $0["event"] as? String } == ["written", "written"])
         #expect(lines.map { $0["withResponse"] as? Bool } == [false, true])
         await stage.end()
+    }
+
+    @Test func `commands wait where the radio has no room for them, and none is lost`() async throws {
+        let air = LiveAir(seed: 1, time: .manual)
+        let addresses = try (1...2).map { number in
+            try #require(DeviceAddress(littleEndian: [number, 0, 0, 0, 0, 0xC0], kind: .public))
+        }
+        let server = ControllerServer(air: air) { ControllerConfiguration(address: addresses[$0 % 2]) }
+        let listening = try await server.listen(on: .tcpServer(host: "127.0.0.1", port: 0))
+        let port = try #require(listening)
+        let radio = ["--radio", "hci:tcp-client:127.0.0.1:\(port)"]
+        let isPassing = Lock(true)
+        // As the clock's, which can be held.
+        let time = Task {
+            var last = ContinuousClock.now
+            while !Task.isCancelled {
+                let (now, before) = (ContinuousClock.now, last)
+                last = now
+                if isPassing.withLock({ $0 }) {
+                    air.advance(by: (now - before).components.attoseconds / 1_000_000_000_000)
+                }
+                await Task.yield()
+            }
+        }
+        let uart = "\(repository)/profiles/nordic-uart.yaml"
+        let device = try Program(["run", "--events", "json", uart] + radio)
+        #expect(await device.output.line(containing: "\"ready\"") != nil)
+        var ends: [Int32] = [-1, -1]
+        #expect(pipe(&ends) == 0)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let phone = try Program(["connect", "Nordic", "--timeout", "1 min"] + radio, input: ends[0])
+        #expect(await phone.output.line(containing: "6E400003") != nil)
+        // Nothing arrives any more, and no time passes in which the link would end.
+        isPassing.withLock { $0 = false }
+        air.change { $0.loss = 1 }
+        let command = Array("command nordic-uart-rx 00\n".utf8)
+        for _ in 0..<300 { #expect(write(ends[1], command, command.count) == command.count) }
+        close(ends[1])
+        for _ in 0..<64 { #expect(await phone.output.line(containing: "sent to nordic-uart-rx") != nil) }
+        air.change { $0.loss = 0 }
+        isPassing.withLock { $0 = true }
+        let result = await phone.end()
+        #expect(result.status == .exited(0) && result.error == "")
+        device.child.send(SIGINT)
+        let events = await device.end().output
+        #expect(events.split(separator: "\n").count { $0.contains("\"event\":\"write\"") } == 300)
+        time.cancel()
+        server.close()
     }
 
     @Test func `keys that one side has lost are forgotten on the other, and pairing makes new ones`()

@@ -140,6 +140,8 @@ import Testing
     @Test func `what Nordic and Apple made has a name to show`() {
         #expect(AssignedNumbers.displayName(of: "6E400001-B5A3-F393-E0A9-E50E24DCCA9E") == "Nordic UART")
         #expect(AssignedNumbers.name(of: "6e400003-b5a3-f393-e0a9-e50e24dcca9e") == "nordic-uart-tx")
+        #expect(AssignedNumbers.vendor(named: "Nordic-uart-tx") == "6e400003-b5a3-f393-e0a9-e50e24dcca9e")
+        #expect(AssignedNumbers.vendor(named: "nordic") == nil)
         #expect(
             AssignedNumbers.name(of: "7905F431-B5CE-4E99-A40F-4B1E122D00D0") == "apple-notification-center")
         #expect(AssignedNumbers.name(of: "6E400004-B5A3-F393-E0A9-E50E24DCCA9E") == nil)

@@ -40,6 +40,7 @@ struct AttributePath: Hashable, Sendable {
                 [
                     BluetoothUUID(part), AssignedNumbers.service(named: part),
                     AssignedNumbers.characteristic(named: part), AssignedNumbers.descriptor(named: part),
+                    AssignedNumbers.vendor(named: part),
                 ].compactMap { $0 })
             guard !found.isEmpty else {
                 let names = AssignedNumbers.characteristicNames + AssignedNumbers.serviceNames

@@ -97,9 +97,13 @@ struct ConnectSession: Sendable {
     ) async throws(RequestError) {
         switch target {
         case .characteristic(let characteristic):
-            let isTaken = try await peripheral.writeValue(
+            var rooms = sink.rooms
+            while try await !peripheral.writeValue(
                 value, for: characteristic, type: withResponse ? .withResponse : .withoutResponse)
-            guard isTaken else { throw .failed(RadioError(.timedOut, "the radio has no room for it now")) }
+            {
+                await sink.waitForRoom(after: rooms)
+                rooms = sink.rooms
+            }
         case .descriptor(let descriptor, _):
             guard withResponse else {
                 throw .failed(

@@ -8,6 +8,9 @@ final class ConnectSink: CentralManagerSink {
         var onDiscovery: (@Sendable (Discovery) -> Void)?
         var output: ConnectOutput?
         var services: [DiscoveredService] = []
+        /// How often there was room again for commands.
+        var rooms = 0
+        var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Lock(State())
@@ -23,6 +26,31 @@ final class ConnectSink: CentralManagerSink {
     /// Nil: nothing is told any more.
     func tells(_ output: ConnectOutput?) {
         state.withLock { $0.output = output }
+        if output == nil { tellOfRoom() }
+    }
+
+    /// How often there was room again for commands that the radio did not take.
+    var rooms: Int { state.withLock { $0.rooms } }
+
+    /// Returns when there was room once more than so often, or there is no link to wait for.
+    func waitForRoom(after rooms: Int) async {
+        await withCheckedContinuation { continuation in
+            let isLate = state.withLock { state in
+                guard state.rooms == rooms else { return true }
+                state.waiting.append(continuation)
+                return false
+            }
+            if isLate { continuation.resume() }
+        }
+    }
+
+    private func tellOfRoom() {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [] }
+            state.rooms += 1
+            return state.waiting
+        }
+        for each in waiting { each.resume() }
     }
 
     func onDiscovery(_ handler: (@Sendable (Discovery) -> Void)?) {
@@ -44,6 +72,7 @@ final class ConnectSink: CentralManagerSink {
         case .disconnected(_, let error):
             terminal?.withdrawQuestion()
             output?.tell(.disconnected(error))
+            tellOfRoom()
         case .mtuChanged(_, let mtu): output?.tell(.mtu(mtu))
         case .valueUpdated(let update): tell(update, output)
         case .servicesChanged(_, let range):
@@ -61,7 +90,8 @@ final class ConnectSink: CentralManagerSink {
             // Of a pairing that failed, perhaps, which waits for no answer any more.
             if warning.code == "pairingFailed" { terminal?.withdrawQuestion() }
             output?.warn(warning)
-        case .stateChanged, .readyToWrite, .recovered, .missed: break
+        case .readyToWrite: tellOfRoom()
+        case .stateChanged, .recovered, .missed: break
         }
         return .none
     }
