@@ -193,7 +193,7 @@ extension PeripheralManager {
         batches.firstIndex { $0.isOnItsWay && $0.services == services }
     }
 
-    /// Everything is withdrawn, and the app has to add it again.
+    /// Everything is withdrawn, and the app has to add it again; that channels' numbers go with the services is an assumption.
     func clearDatabase() {
         withdrawKept()
         onPhone { $0.unpublishL2CAPChannels(of: self) }

@@ -10,11 +10,13 @@ struct Device {
     struct Choices {
         var io = IOCapability.noInputNoOutput
         var isSecure = true
+        var scans = false
 
         init(_ words: [String]) {
             for word in words {
                 if let io = IOCapability(rawValue: word) { self.io = io }
                 if word == "legacy" { isSecure = false }
+                if word == "scans" { scans = true }
             }
         }
     }
@@ -22,12 +24,19 @@ struct Device {
     let phone: Mynah.Phone
     private let manager: PeripheralManager
     private let attributes = Attributes()
+    private let ears = Ears()
 
     init(_ transport: any HCITransport, _ choices: Choices) async throws {
         var options = HostRadio.Options()
         options.hasSecureConnections = choices.isSecure
+        let radio = HostRadio(transport: transport, options: options)
+        if choices.scans {
+            // It is a central first, and plays a peripheral besides.
+            try await radio.start(DeviceIdentity(name: "Mynah interop"), central: ears)
+            try await radio.scan(ScanOptions())
+        }
         phone = Mynah.Phone(
-            radio: HostRadio(transport: transport, options: options),
+            radio: radio,
             identity: DeviceIdentity(name: "Mynah interop", ioCapability: choices.io), sink: attributes)
         try await phone.start()
         manager = await phone.makePeripheralManager(sink: attributes)

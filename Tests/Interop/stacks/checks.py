@@ -42,6 +42,8 @@ class Check:
     run: Callable[..., Awaitable[None]]
     io: str = "noInputNoOutput"
     secure: bool = True
+    # Whether our device is a central too, which listens meanwhile.
+    scans: bool = False
     # Why Bumble's device does not do it; empty: it does.
     ours_only: str = ""
 
@@ -215,6 +217,10 @@ CHECKS = [
     ),
     Check("it asks how often to meet, and may", asks_latency, ours_only="it is not told to"),
     Check("it is found again after each disconnection", comes_back),
+    Check(
+        "it is found and read again and again while it listens itself", comes_back, scans=True,
+        ours_only="it does one thing at a time",
+    ),
     *(
         Check(f"they pair by {each.sentence}, and meet again encrypted", pairs(each), each.device, each.secure)
         for each in METHODS

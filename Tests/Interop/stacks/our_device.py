@@ -11,8 +11,9 @@ class OurDevice:
         self.sent = self.confirmed = 0
 
     @classmethod
-    async def make(cls, address: str, io: str, secure: bool) -> "OurDevice":
-        return cls(await Helper.start("device", address, io, *([] if secure else ["legacy"])))
+    async def make(cls, address: str, io: str, secure: bool, scans: bool) -> "OurDevice":
+        words = ["legacy"] * (not secure) + ["scans"] * scans
+        return cls(await Helper.start("device", address, io, *words))
 
     async def start(self) -> None:
         await self.helper.until("ready")

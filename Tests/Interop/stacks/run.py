@@ -22,7 +22,7 @@ SIDE_BY_SIDE = 6
 async def meeting(place: Place, check: Check, ours: bool) -> None:
     address = await place.address()
     device = (
-        await OurDevice.make(address, check.io, check.secure)
+        await OurDevice.make(address, check.io, check.secure, check.scans)
         if ours
         else BumbleDevice(await open_host(address), check.io, check.secure)
     )
