@@ -112,6 +112,7 @@ struct ConnectCommand: AsyncParsableCommand {
                 let session = ConnectSession(
                     manager: manager, peripheral: peripheral, sink: sink, output: output, timeout: timeout)
                 let isGood = await Self.talk(session, input, terminal, sink)
+                await session.settle()
                 isFailed.withLock { $0 = !isGood && !interruption.isInterrupted }
                 interruption.interrupt()
             })

@@ -16,6 +16,19 @@ struct ConnectSession: Sendable {
     let sink: ConnectSink
     let output: ConnectOutput
     let timeout: Duration?
+    /// Something was sent that nobody answers, and nothing was asked since.
+    private let hasSent = Lock(false)
+
+    init(
+        manager: CentralManager, peripheral: Peripheral, sink: ConnectSink, output: ConnectOutput,
+        timeout: Duration?
+    ) {
+        self.manager = manager
+        self.peripheral = peripheral
+        self.sink = sink
+        self.output = output
+        self.timeout = timeout
+    }
 
     /// Connects, looks for everything and shows it.
     func open() async throws(RequestError) {
@@ -86,10 +99,23 @@ struct ConnectSession: Sendable {
         case .wait(let duration): try? await Task.sleep(for: duration)
         case .connect:
             if await !peripheral.isConnected { try await open() }
-        case .disconnect: await manager.cancelPeripheralConnection(peripheral)
+        case .disconnect:
+            await settle()
+            await manager.cancelPeripheralConnection(peripheral)
         case .help: output.tell(Self.help)
         case .quit: break
         }
+    }
+
+    /// Sees before a link is ended that commands have arrived, which would be dropped with it: the device answers this behind
+    /// them.
+    func settle() async {
+        let isWanted = hasSent.withLock { hasSent in
+            defer { hasSent = false }
+            return hasSent
+        }
+        guard isWanted, await peripheral.isConnected else { return }
+        _ = try? await peripheral.discoverServices(["1800"])
     }
 
     private func write(
@@ -104,6 +130,7 @@ struct ConnectSession: Sendable {
                 await sink.waitForRoom(after: rooms)
                 rooms = sink.rooms
             }
+            hasSent.withLock { $0 = !withResponse }
         case .descriptor(let descriptor, _):
             guard withResponse else {
                 throw .failed(
