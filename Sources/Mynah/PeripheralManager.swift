@@ -163,8 +163,9 @@ public actor PeripheralManager {
     /// Sends a value to the subscribed centrals, to these alone where they are named.
     ///
     /// Returns false when the queue is full, with `readyToUpdateSubscribers` to follow. Throws `valueTooLong` where the
-    /// link is known not to carry it: it is never cut; `invalidState` where the app does not run. Where nobody is
-    /// subscribed nothing is sent and it returns true.
+    /// link is known not to carry it: it is never cut; where other links do it goes to those, with a warning, if the radio
+    /// sends to each alone. Throws `invalidState` where the app does not run. Where nobody is subscribed nothing is sent and
+    /// it returns true.
     public func updateValue(
         _ value: [UInt8], for attribute: AttributeKey, onSubscribedCentrals centrals: [Central.ID]? = nil
     ) throws(RadioError) -> Bool {

@@ -144,6 +144,7 @@ extension HostRadio {
             return .full
         }
         var subscribers: [(handle: UInt16, bits: UInt16)] = []
+        var tooShort: [UInt16] = []
         for index in links.indices {
             // What a client does not know of it is not sent, but for the news itself (Vol 3, Part G, 2.5.2.1).
             guard !links[at: index].isBearerDead, links[at: index].server.awareness == .aware,
@@ -151,11 +152,8 @@ extension HostRadio {
                 let bits = links[at: index].server.configurations[place &+ 1]
             else { continue }
             guard value.count <= links[at: index].server.mtu - GATT.notificationHeaderLength else {
-                let link = links[at: index]
-                throw RadioError(
-                    .valueTooLong,
-                    "the value has \(value.count) bytes and the link to \(link.peer.address.map { "\($0)" } ?? "a central") carries \(link.server.mtu - GATT.notificationHeaderLength) of one"
-                )
+                tooShort.append(links[at: index].handle)
+                continue
             }
             // All of them or nobody: who has it already would be sent it again when it is tried again.
             guard
@@ -166,6 +164,7 @@ extension HostRadio {
             }
             subscribers.append((links[at: index].handle, bits))
         }
+        if !tooShort.isEmpty { try tell(value, isTooLongFor: tooShort, othersHaveIt: !subscribers.isEmpty) }
         for (handle, bits) in subscribers {
             if Self.indicates(bits, delivery) {
                 indicate(place, attribute, value, handle)
@@ -174,6 +173,21 @@ extension HostRadio {
             }
         }
         return .sent(subscribers.count)
+    }
+
+    /// What a link does not carry is an error, and where others have it a warning, once for each link: they are not to miss it
+    /// because of one that has agreed on no larger MTU.
+    private func tell(
+        _ value: [UInt8], isTooLongFor handles: [UInt16], othersHaveIt: Bool
+    ) throws(RadioError) {
+        for handle in handles {
+            guard let link = links[handle], !(othersHaveIt && link.isToldTooShort) else { continue }
+            let message =
+                "the value has \(value.count) bytes and the link to \(link.peer.address.map { "\($0)" } ?? "a central") carries \(link.server.mtu - GATT.notificationHeaderLength) of one"
+            guard othersHaveIt else { throw RadioError(.valueTooLong, message) }
+            links[handle]?.isToldTooShort = true
+            tell(.warning(RadioWarning("valueTooLong", message + ": it is sent to the others")))
+        }
     }
 
     private static func indicates(_ bits: UInt16, _ delivery: Delivery) -> Bool {

@@ -30,6 +30,8 @@ struct Link {
     var indications: [(handle: UInt16, key: AttributeKey?, value: [UInt8])] = []
     /// Notifications that go out in one PDU when the controller has room.
     var collected: [(handle: UInt16, value: [UInt8])] = []
+    /// It was said that it does not carry a value which others have.
+    var isToldTooShort = false
     /// When the indication that is under way has to be confirmed by, in the radio's time.
     var confirmedBy = Duration.zero
     /// Looks at that while there are any.

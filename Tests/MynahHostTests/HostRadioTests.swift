@@ -318,6 +318,29 @@ struct HostRig {
         #expect(error?.message.contains("carries 20") == true)
     }
 
+    @Test func `a value that one link does not carry reaches the others, and that is said once`() async throws
+    {
+        let rig = try await HostRig()
+        try await rig.subscribe()
+        rig.controller.connect(0x41, [1, 1, 1, 1, 1, 0xC1])
+        rig.controller.receive([0x12, 0x13, 0x00, 0x01, 0x00], of: 0x41)
+        rig.controller.receive([0x02, 0xF7, 0x00], of: 0x41)
+        try await rig.wait(for: "mtu 247")
+        let long = [UInt8](repeating: 7, count: 21)
+        for _ in 0..<2 {
+            #expect(try await rig.radio.send(long, of: rig.rate.key, as: .asSubscribed, to: nil) == .sent(1))
+        }
+        let wanted = "4:1B1200" + Hex.encode(long)
+        await rig.controller.wait { $0.sent(to: 0x41).count { $0 == wanted } == 2 }
+        #expect(rig.controller.state.withLock { $0.sent() } == ["4:13"])
+        #expect(rig.sink.words.count { $0 == "warning valueTooLong" } == 1)
+        // One that is named alone is an error still.
+        let (radio, key) = (rig.radio, rig.rate.key)
+        await #expect(throws: RadioError.self) {
+            _ = try await radio.send(long, of: key, as: .asSubscribed, to: [Peer.ID(1)])
+        }
+    }
+
     @Test func `services that come and go are indicated to whoever asked`() async throws {
         let rig = try await HostRig()
         rig.controller.connect()
