@@ -67,7 +67,8 @@ extension HostRadio {
         case .remoteParameterRequest(let handle, let minimum, let maximum, let latency, let timeout):
             answerParameterRequest(handle, minimum, maximum, latency, timeout)
         case .readRemoteFeaturesComplete(let status, let handle):
-            if status == .success { heard(handle) }
+            // One that has no such request says so.
+            if status == .success || status == .unsupportedRemoteFeature { heard(handle) }
         case .dataLengthChange, .advertisingSetTerminated, .other:
             break
         }

@@ -463,6 +463,47 @@ extension CentralRig {
         #expect(assembler.count <= ReportAssembler.senderLimit)
     }
 
+    @Test func `a link is told of when the peripheral is heard on it, and is tried again until then`()
+        async throws
+    {
+        let (controller, sink) = (ScriptedController(), CentralWords())
+        controller.state.withLock { $0.featureStatus = nil }
+        let radio = radio(controller, ManualClock())
+        try await radio.start(DeviceIdentity(name: "Phone"), central: sink)
+        let address = try #require(
+            DeviceAddress(littleEndian: [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0], kind: .random))
+        func begin(_ count: Int) async {
+            await controller.wait {
+                $0.commands.count { $0.opcode == .leExtendedCreateConnection } == count
+            }
+            controller.tell(
+                HCIEvent(
+                    HCIEvent.leMeta,
+                    [0x01, 0, 0x40, 0, 0, 1, 0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0, 0x18, 0, 0, 0, 0x48, 0, 0]))
+        }
+        let connecting = Task { try await radio.connect(address, timeout: nil) }
+        await begin(1)
+        controller.tell(HCIEvent(HCIEvent.disconnectionComplete, [0, 0x40, 0, 0x3E]))
+        await begin(2)
+        // It says something of itself.
+        controller.receive([0x03, 0x17, 0x00])
+        let peer = try await connecting.value
+        await radio.disconnect(peer.id)
+        // Its controller does not know the request.
+        controller.state.withLock { $0.featureStatus = 0x1A }
+        let second = Task { try await radio.connect(address, timeout: nil) }
+        await begin(3)
+        _ = try await second.value
+        controller.tell(HCIEvent(HCIEvent.disconnectionComplete, [0, 0x40, 0, 0x3E]))
+        // Another end than that of a link that never was is no reason to try again.
+        controller.state.withLock { $0.featureStatus = nil }
+        let third = Task { try await radio.connect(address, timeout: nil) }
+        await begin(4)
+        controller.tell(HCIEvent(HCIEvent.disconnectionComplete, [0, 0x40, 0, 0x3D]))
+        await #expect(throws: RadioError.self) { _ = try await third.value }
+        await radio.stop()
+    }
+
     @Test func `a peripheral may ask to meet less often, within reason`() async throws {
         let (controller, sink) = (ScriptedController(), CentralWords())
         let radio = radio(controller, ManualClock())

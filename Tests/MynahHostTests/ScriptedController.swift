@@ -15,6 +15,8 @@ final class ScriptedController: HCITransport {
         var hasPublicAddress = true
         var completesData = true
         var endsLinks = true
+        /// What a peripheral's controller says to the request for its features.
+        var featureStatus: UInt8? = 0
         var waiters: [(@Sendable (State) -> Bool, CheckedContinuation<Void, Never>)] = []
     }
 
@@ -102,9 +104,11 @@ final class ScriptedController: HCITransport {
             tell(HCIEvent(HCIEvent.disconnectionComplete, [0] + command.parameters.prefix(2) + [0x16]))
         case .leReadRemoteFeatures:
             tell(HCIEvent(HCIEvent.commandStatus, [0, 1] + Self.bytes(command.opcode.rawValue)))
+            guard let status = state.withLock({ $0.featureStatus }) else { return }
             tell(
                 HCIEvent(
-                    HCIEvent.leMeta, [0x04, 0] + command.parameters.prefix(2) + Array(repeating: 0, count: 8))
+                    HCIEvent.leMeta,
+                    [0x04, status] + command.parameters.prefix(2) + Array(repeating: 0, count: 8))
             )
         default: complete(command.opcode, [0])
         }
