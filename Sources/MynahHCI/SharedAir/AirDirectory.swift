@@ -48,7 +48,7 @@ struct AirDirectory: Sendable {
         guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
             throw RadioError(
                 .notPermitted, "the directory of the air, \(path), can be written by others",
-                remedy: "take it for your own with chown and chmod 700, or \(remedy)")
+                remedy: remedy)
         }
     }
 
