@@ -44,6 +44,8 @@ import Testing
         }
         terminal.type("t")
         #expect(await terminal.output.line(containing: "terminated") != nil)
+        // The advert changes once more, and in between there is none to connect to.
+        await stage.standIn.wait { $0.advertisements().contains { $0.scanResponse.isEmpty } }
         let phone = await stage.standIn.central()
         try await phone.connect()
         #expect(try await phone.read("2a39") == [0])
