@@ -1,7 +1,7 @@
 # make run plays a heart-rate monitor; make test runs every test. Both install what they need and do no work twice.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.PHONY: run demo test interop lab lab-all bench format build lint unit
+.PHONY: run demo test interop lab lab-all bench fuzz fuzz-briefly format build lint unit
 
 PROFILE ?= profiles/heart-rate.yaml
 # What the demo's phone connects to.
@@ -58,7 +58,7 @@ unit:
 	    timeout 900 swift test $(DEBUG) --skip-build --disable-xctest
 
 test: PACKAGES := $(TEST_PACKAGES)
-test: lint unit interop build
+test: lint unit fuzz-briefly interop build
 	@.ci/quietly "Building the lab's slow device" swift build $(RELEASE) --product mynah-lab-slow
 	@Tests/Lab/lab here --mynah $(MYNAH)
 	@Tests/Lab/lab bookworm --mynah $(MYNAH)
@@ -83,6 +83,17 @@ lab-all: build
 bench: PACKAGES := $(RUN_PACKAGES) python3 python3-venv
 bench: build
 	@Tests/Bench/run $(MYNAH)
+
+# Each decoder for so many seconds, or one: make fuzz FUZZ_SECONDS=3600 TARGET=att-server
+FUZZ_SECONDS := 600
+TARGET :=
+fuzz:
+	@.ci/need $(BUILD_PACKAGES)
+	@Tests/Fuzz/run --seconds $(FUZZ_SECONDS) $(TARGET)
+
+fuzz-briefly:
+	@.ci/need $(BUILD_PACKAGES)
+	@Tests/Fuzz/run --seconds 10
 
 format:
 	@swift format --in-place --parallel -r Sources Tests Package.swift

@@ -142,7 +142,8 @@ let package = Package(
         .testTarget(
             name: "MynahCLITests",
             dependencies: [
-                "MynahBlueZStandIn", "MynahCore", "MynahDBus", "MynahHCI", "MynahSupport", "MynahTestSupport",
+                "MynahBlueZStandIn", "MynahCore", "MynahDBus", "MynahHCI", "MynahHost", "MynahSupport",
+                "MynahTestSupport",
             ]),
         .testTarget(
             name: "MynahHostTests",
@@ -163,4 +164,24 @@ let package = Package(
 
 for target in package.targets where target.type != .system {
     target.swiftSettings = (target.swiftSettings ?? []) + settings
+}
+
+// Only for fuzzing (Tests/Fuzz/run), so that no other build knows of it: everything is built to be watched.
+if Context.environment["MYNAH_FUZZ"] != nil {
+    package.targets.append(contentsOf: [
+        .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
+        .executableTarget(
+            name: "mynah-fuzz",
+            dependencies: [
+                "CLibFuzzer", "Mynah", "MynahCDBus", "MynahCore", "MynahDBus", "MynahHCI", "MynahHost",
+                "MynahProfiles", "MynahSupport", "MynahTestSupport",
+            ],
+            path: "Tests/Fuzz/Program", linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]),
+    ])
+    for target in package.targets where target.type != .system {
+        target.swiftSettings =
+            (target.swiftSettings ?? []) + [
+                .unsafeFlags(["-sanitize=fuzzer", "-O"])
+            ]
+    }
 }

@@ -107,11 +107,11 @@ public enum JSON: Hashable, Sendable {
         }
     }
 
-    // JSON has no infinities and no NaN: they become null. Whole numbers lose their ".0".
+    // JSON has no infinities and no NaN: they become null. Whole numbers lose their ".0", all but -0, which would lose its sign.
     private static func digits(of value: Double) -> String {
         guard value.isFinite else { return "null" }
         let text = "\(value)"
-        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+        return text.hasSuffix(".0") && text != "-0.0" ? String(text.dropLast(2)) : text
     }
 
     private static func quote(_ text: String, to bytes: inout [UInt8]) {

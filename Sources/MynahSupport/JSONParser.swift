@@ -13,7 +13,7 @@ extension JSON {
     /// Reads one JSON text (RFC 8259) of UTF-8; bytes that are no UTF-8 inside a string become U+FFFD.
     ///
     /// Arrays and objects may stand 64 levels deep, so that a text cannot exhaust the stack. Numbers without fraction that
-    /// fit become `integer`.
+    /// fit become `integer`; one that no `Double` holds is an error.
     public init(parsing bytes: [UInt8]) throws(ParseError) {
         var parser = JSONParser(bytes: bytes)
         self = try parser.parse()
@@ -139,16 +139,10 @@ private struct JSONParser {
         let leadsWithZero = digits.hasPrefix("0") && digits.dropFirst().first?.isNumber == true
         if isPlain, !leadsWithZero, digits.first?.isNumber == true, digits.last?.isNumber == true {
             if let whole = Int(text) { return .integer(whole) }
-            if !digits.contains("."), !digits.contains(where: { $0 == "e" || $0 == "E" }),
-                let value = Double(text)
-            {
-                return .number(value)
-            }
             let hasBareDot = digits.split(separator: ".", omittingEmptySubsequences: false).dropFirst()
-                .contains {
-                    $0.first?.isNumber != true
-                }
-            if !hasBareDot, let value = Double(text) { return .number(value) }
+                .contains { $0.first?.isNumber != true }
+            // What is too large would be an infinity, which JSON cannot write.
+            if !hasBareDot, let value = Double(text), value.isFinite { return .number(value) }
         }
         index = start
         throw error("\(text.prefix(20)) is no number")

@@ -21,7 +21,7 @@ import Testing
     @Test(arguments: [
         "", "nul", "{", "[1", "[1,]", "{\"a\"}", "{\"a\":}", "{a:1}", "01", "+1", "1.", ".5", "0x10", "1_0",
         "inf", "NaN",
-        "\"", "\"\\x\"", "\"\\u12\"", "\"\n\"", "1 2", "[1]]", "--1", "1e", "1.e3",
+        "\"", "\"\\x\"", "\"\\u12\"", "\"\n\"", "1 2", "[1]]", "--1", "1e", "1.e3", "1e999", "-1e999",
     ])
     func `what is no JSON says where it goes wrong`(text: String) {
         let error = #expect(throws: JSON.ParseError.self) { try parse(text) }
@@ -41,6 +41,12 @@ import Testing
             #expect(try parse(value.text) == value)
             #expect(try parse(value.prettyText) == value)
         }
+    }
+
+    @Test(arguments: ["-0e91", "1.0", "1e30", "-1e-300", "0.5", "9223372036854775808"])
+    func `a number is written so that it is read the same`(text: String) throws {
+        let written = try parse(text).text
+        #expect(try parse(written).text == written)
     }
 
     @Test func `any bytes at all are read or refused`() {

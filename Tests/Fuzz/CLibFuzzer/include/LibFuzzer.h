@@ -1,0 +1,9 @@
+#ifndef MYNAH_LIB_FUZZER_H
+#define MYNAH_LIB_FUZZER_H
+#include <stddef.h>
+#include <stdint.h>
+
+/// What a program with a main of its own calls to be fuzzed; `-sanitize=fuzzer` links it.
+int LLVMFuzzerRunDriver(int *argc, char ***argv, int (*one)(const uint8_t *data, size_t size));
+
+#endif

@@ -1,0 +1,29 @@
+import MynahSupport
+
+@testable import Mynah
+@testable import MynahHost
+@testable import MynahProfiles
+
+extension FuzzTarget {
+    /// JSON, and what is kept in it: what can be read is written so that it is read the same.
+    static let json = FuzzTarget("json") { bytes in
+        guard let value = try? JSON(parsing: bytes) else { return }
+        // Not the same value: 1.0 becomes 1.
+        precondition((try? JSON(parsing: Array(value.text.utf8)))?.text == value.text, "not on one line")
+        precondition((try? JSON(parsing: Array(value.prettyText.utf8)))?.text == value.text, "nor on several")
+        if let state = try? PreservedState(json: value) {
+            precondition((try? PreservedState(json: state.json))?.json == state.json)
+        }
+        if let bonds = try? BondStore(value) { precondition((try? BondStore(bonds.json)) == bonds) }
+    }
+
+    /// Profiles: problems have places.
+    static let profile = FuzzTarget("profile") { bytes in
+        do throws(ProfileIssues) {
+            _ = try ProfileLoader.load(text: String(decoding: bytes, as: UTF8.self), file: "fuzzed.yaml")
+        } catch {
+            precondition(!error.issues.isEmpty)
+            for issue in error.issues { precondition(!issue.description.isEmpty) }
+        }
+    }
+}
