@@ -75,6 +75,7 @@ final class RadioMaker: Sendable {
         }
         if case .hci(let address) = choice {
             options.name = "own host on \(address)"
+            options.controller = "the controller at \(address)"
             return HostRadio(transport: address.transport(), options: options)
         }
         options.name = "virtual radio"

@@ -45,14 +45,19 @@ extension HostRadio {
         timeout.cancel()
         switch result {
         case .success(let parameters): return parameters
+        case .failure(.refused(.unknownCommand)) where opcode == .leReadLocalSupportedFeatures:
+            throw hasNoLE("it does not know LE commands")
         case .failure(.refused(let status)):
             throw RadioError(
-                .protocolViolation, "the controller refused \(doing): status 0x\(Hex.encode([status.code]))")
+                .protocolViolation,
+                "\(options.controller) refused \(doing): status 0x\(Hex.encode([status.code]))")
         case .failure(.timedOut):
             throw RadioError(
-                .timedOut, "the controller did not answer within \(options.commandTimeout) while \(doing)")
+                .timedOut,
+                "\(options.controller) did not answer within \(options.commandTimeout) while \(doing)")
         case .failure(.ended):
-            throw RadioError(.lost, "the controller is gone: its transport was closed while \(doing)")
+            throw endedWhileStarting
+                ?? RadioError(.lost, "\(options.controller) is gone: its transport was closed while \(doing)")
         }
     }
 
@@ -66,7 +71,7 @@ extension HostRadio {
         waiters.removeValue(forKey: number)?.resume(returning: .failure(.timedOut))
         // One that says nothing any more is no controller.
         lose(
-            RadioError(.lost, "the controller did not answer within \(options.commandTimeout)"), run)
+            RadioError(.lost, "\(options.controller) did not answer within \(options.commandTimeout)"), run)
     }
 
     /// A command was answered: with what it returns, or with a status alone.
@@ -93,10 +98,7 @@ extension HostRadio {
     /// Resets the controller, learns what it has and says what is to be told (Core Specification, Vol 6, Part D, 2.1).
     func bringUp() async throws(RadioError) {
         try await command(.reset, "resetting it")
-        let features = try await command(.leReadLocalSupportedFeatures, "reading its LE features")
-        guard features.count >= 8 else {
-            throw RadioError(.noAdapter, "the controller has no LE: it tells no LE features")
-        }
+        let features = try await leFeatures()
         try await command(
             .setEventMask, [0xFF, 0xFF, 0xFB, 0xFF, 0x07, 0xF8, 0xBF, 0x3D], "setting its event mask")
         hasExtendedCommands = features[1] & 0x10 != 0
@@ -119,17 +121,29 @@ extension HostRadio {
         try await chooseAddress(publicAddress)
     }
 
+    private func leFeatures() async throws(RadioError) -> [UInt8] {
+        let features = try await command(.leReadLocalSupportedFeatures, "reading its LE features")
+        guard features.count >= 8 else { throw hasNoLE("it tells no LE features") }
+        return features
+    }
+
+    private func hasNoLE(_ why: String) -> RadioError {
+        RadioError(
+            .noAdapter, "\(options.controller) has no LE: \(why)",
+            remedy: "use a controller for Bluetooth 4.0 or later")
+    }
+
     private func learnBuffers() async throws(RadioError) {
         var reader = ByteReader(try await command(.leReadBufferSize, "reading its LE buffers"))
         guard let size = reader.readUInt16(), let count = reader.readUInt8() else {
-            throw RadioError(.protocolViolation, "the controller told no LE buffer size")
+            throw RadioError(.protocolViolation, "\(options.controller) told no LE buffer size")
         }
         if size > 0, count > 0 { return data.configure(size: Int(size), capacity: Int(count)) }
         // Zero: the buffers are shared with BR/EDR (Vol 4, Part E, 7.8.2).
         reader = ByteReader(try await command(.readBufferSize, "reading its buffers"))
         guard let size = reader.readUInt16(), reader.readUInt8() != nil, let count = reader.readUInt16()
         else {
-            throw RadioError(.protocolViolation, "the controller told no buffer size")
+            throw RadioError(.protocolViolation, "\(options.controller) told no buffer size")
         }
         data.configure(size: Int(size), capacity: Int(count))
     }

@@ -10,6 +10,7 @@ extension HostRadio {
     /// Opens the transport; what an earlier one has still to say is not heard any more.
     func openTransport() async throws(RadioError) {
         run += 1
+        endedWhileStarting = nil
         let run = run
         let executor = executor
         try await transport.open(
@@ -27,7 +28,7 @@ extension HostRadio {
     func lose(_ error: RadioError?, _ run: Int) {
         guard run == self.run, state.isAttached else { return }
         let wasRunning = state == .running
-        if wasRunning { state = .lost }
+        if wasRunning { state = .lost } else { endedWhileStarting = error }
         failWaiters()
         guard wasRunning else { return }
         transport.close()
@@ -35,7 +36,7 @@ extension HostRadio {
         commands = CommandQueue()
         data = DataQueue()
         central.listening = nil
-        let error = error ?? RadioError(.lost, "the controller is gone: its transport was closed")
+        let error = error ?? RadioError(.lost, "\(options.controller) is gone: its transport was closed")
         failConnections(error)
         tell(.lost(error))
         tell(.stateChanged(.unsupported))

@@ -14,6 +14,8 @@ public actor HostRadio: PeripheralRadio {
     public struct Options: Sendable {
         /// The name of the radio, for people.
         public var name = "own host"
+        /// What the controller is called in messages, with where it is.
+        public var controller = "the controller"
         /// Which address is on the air.
         public var address = AddressPolicy.automatic
         /// How long a controller may take to answer a command.
@@ -104,6 +106,8 @@ public actor HostRadio: PeripheralRadio {
     var farewells: [CheckedContinuation<Void, Never>] = []
     /// How long they are waited for.
     static let farewell = Duration.seconds(1)
+    /// Why the transport ended while the controller was brought up.
+    var endedWhileStarting: RadioError?
     /// Looks for a controller that was lost.
     var recovery: Task<Void, Never>?
 
@@ -161,7 +165,13 @@ public actor HostRadio: PeripheralRadio {
         } catch {
             transport.close()
             await stop()
-            throw error
+            // Whatever answered so, or not at all, may be no controller.
+            guard error.remedy == nil, [.lost, .timedOut, .protocolViolation].contains(error.code) else {
+                throw error
+            }
+            throw RadioError(
+                error.code, error.message,
+                remedy: "see that a Bluetooth controller speaks H4 there, and that nobody else has it")
         }
         guard state == .starting else {
             throw RadioError(.lost, "the radio was stopped while it was started")

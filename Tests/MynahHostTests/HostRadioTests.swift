@@ -376,7 +376,7 @@ struct HostRig {
         let first = await #expect(throws: RadioError.self) {
             _ = try await refusing.radio.start(DeviceIdentity(name: ""), sink: refusing.sink)
         }
-        #expect(first?.message.contains("status 0x01") == true)
+        #expect(first?.message == "the controller has no LE: it does not know LE commands")
         let silent = try await HostRig(starts: false)
         silent.controller.state.withLock { $0.silent = [HCIOpcode.reset.rawValue] }
         async let start: Void = {

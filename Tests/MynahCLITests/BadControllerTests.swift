@@ -1,0 +1,240 @@
+import Glibc
+import MynahCore
+import MynahTestSupport
+import Testing
+
+@testable import MynahHCI
+
+/// `mynah run` on controllers that are ill, or none.
+@Suite(.timeLimit(.minutes(2))) struct BadControllerTests {
+    @Test(arguments: [
+        (
+            IllController.Conduct.silent, "did not answer within 5.0 seconds while resetting it",
+            "speaks H4 there"
+        ),
+        (.late, "did not answer within 5.0 seconds while resetting it", "speaks H4 there"),
+        (.foreignEvents, "did not answer within 5.0 seconds while resetting it", "speaks H4 there"),
+        (.nonsense, "sent 0x77 where a packet begins", "speaks H4 there"),
+        (.closing, "closed the connection", "speaks H4 there"),
+        (.closingAmid, "closed the connection in the middle of a packet", "speaks H4 there"),
+        (.withoutLE, "has no LE: it does not know LE commands", "Bluetooth 4.0"),
+        (.empty, "has no LE: it tells no LE features", "Bluetooth 4.0"),
+        (.refusing, "refused resetting it: status 0x0C", "speaks H4 there"),
+    ])
+    func `a controller that is none is told: where, what, and what to do`(
+        conduct: IllController.Conduct, what: String, remedy: String
+    ) async throws {
+        let controller = IllController([conduct])
+        let radio = try await controller.listen()
+        let result = try await Program.run("run", RunTests.profile, "--events", "json", "--radio", radio)
+        #expect(result.status == .exited(1))
+        #expect(result.error.hasPrefix("error: the controller at \(radio.dropFirst(4)) "))
+        #expect(result.error.contains(what))
+        #expect(result.error.contains(remedy))
+        #expect(result.error.split(separator: "\n").count == 1)
+        #expect(!result.output.contains("\"ready\""))
+        controller.close()
+    }
+
+    @Test func `a port and a path that are in use are told, and stay whoever's they are`() async throws {
+        let controller = IllController([.silent])
+        let port = try #require(try await controller.listen().split(separator: ":").last)
+        let result = try await Program.run("run", RunTests.profile, "--radio", "hci:tcp-server:\(port)")
+        #expect(result.status == .exited(1))
+        #expect(result.error.hasPrefix("error: the port \(port) is in use; "))
+        let directory = try TemporaryDirectory()
+        let other = IllController([.silent])
+        _ = try other.listen(path: directory.path + "/hci")
+        try directory.write("text", to: "file")
+        for name in ["hci", "file"] {
+            let path = "\(directory.path)/\(name)"
+            let result = try await Program.run("run", RunTests.profile, "--radio", "hci:unix-server:\(path)")
+            #expect(result.status == .exited(1))
+            #expect(result.error.hasPrefix("error: \(path) is in use; "))
+        }
+        #expect(directory.files == ["file", "hci"])
+    }
+
+    @Test(arguments: [
+        "hci:", "hci:tcp-client:", "hci:tcp-client:127.0.0.1", "hci:tcp-client:127.0.0.1:99999",
+        "hci:tcp-client:127.0.0.1:0", "hci:tcp-client:::1:9000", "hci:unix:", "hci:pty:",
+        "hci:serial:/dev/null,12", "hci:user:x", "hci:usb:0",
+    ])
+    func `an address that is none is wrong usage, told with the forms`(radio: String) async throws {
+        let result = try await Program.run("run", RunTests.profile, "--radio", radio)
+        #expect(result.status == .exited(64))
+        #expect(result.error.contains("; write one of tcp-client:HOST:PORT, "))
+    }
+
+    @Test(arguments: [
+        (
+            "hci:unix:/nonexistent/hci", "no controller is reached at /nonexistent/hci: ",
+            "start what listens there first"
+        ),
+        ("hci:unix-server:/nonexistent/hci", "/nonexistent/hci cannot be listened on: ", ""),
+        ("hci:pty:/dev/null", "/dev/null is no serial device or terminal", ""),
+        ("hci:pty:/nonexistent/tty", "/nonexistent/tty cannot be opened: ", ""),
+        ("hci:tcp-server:192.0.2.1:0", "192.0.2.1:0 cannot be listened on: ", ""),
+        ("hci:user:65000", "", ""),
+    ])
+    func `a place where no controller is or can be is told`(radio: String, what: String, remedy: String)
+        async throws
+    {
+        for command in [["run", RunTests.profile], ["scan"], ["connect", "x"]] {
+            let result = try await Program(command + ["--radio", radio]).end()
+            #expect(result.status == .exited(1))
+            #expect(result.error.hasPrefix("error: "))
+            #expect(result.error.contains(what))
+            #expect(result.error.contains(remedy))
+        }
+    }
+
+    @Test func `who waits for a controller, or for its answer, ends at a signal, and leaves no socket`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/hci"
+        let waiting = try Program(["run", RunTests.profile, "--radio", "hci:unix-server:\(path)"])
+        try await until { directory.files == ["hci"] }
+        waiting.child.send(SIGINT)
+        #expect(await waiting.child.end() == .exited(0))
+        #expect(directory.files == [])
+
+        let controller = IllController([.silent])
+        let radio = try await controller.listen()
+        let asking = try Program(["run", RunTests.profile, "--radio", radio])
+        await controller.wasAsked()
+        asking.child.send(SIGTERM)
+        #expect(await asking.child.end() == .exited(0))
+    }
+
+    @Test func `what answers late answers nobody, and is not taken for what was asked later`() async throws {
+        let controller = IllController([.good])
+        let program = try Program([
+            "run", RunTests.profile, "--events", "json", "--radio", try await controller.listen(),
+        ])
+        #expect(await program.output.line(containing: "\"ready\"") != nil)
+        controller.say([0x04, 0x0E, 0x04, 0x01, 0x03, 0x0C, 0x00])
+        controller.say([0x04, 0x0F, 0x04, 0x0C, 0x01, 0x0A, 0x20])
+        controller.say([
+            0x04, 0x3E, 0x01, 0x01, 0x04, 0x05, 0x04, 0x00, 0x40, 0x00, 0x13, 0x02, 0, 0x20, 0, 0,
+        ])
+        program.child.send(SIGINT)
+        let result = await program.end()
+        #expect(result.status == .exited(0))
+        #expect(!result.output.contains("radio.lost"))
+    }
+
+    static let kept = """
+        mynah: 1
+        name: Kept
+        device: {name: Kept}
+        advertising: {serviceUUIDs: [FFF0]}
+        services:
+          - uuid: FFF0
+            characteristics:
+              - uuid: FFF1
+                properties: [read, write, notify]
+                permissions: {write: encrypted}
+        """
+
+    @Test
+    func
+        `a controller that goes amid a packet is lost, and good again after bad ones: a phone finds all as it was`()
+        async throws
+    {
+        let air = LiveAir()
+        let controller = IllController(
+            [.good, .closingAmid, .nonsense, .withoutLE, .good], air: air)
+        let other = IllController([.good], air: air, number: 2)
+        let profile = try ProfileFile(Self.kept)
+        let program = try Program([
+            "run", profile.path, "--events", "json", "--radio", try await controller.listen(),
+        ])
+        #expect(await program.output.line(containing: "\"ready\"") != nil)
+        let keys = try TemporaryDirectory()
+        let radio = try await other.listen()
+        func phone(_ commands: [String]) throws -> Program {
+            try Program(
+                ["connect", "Kept", "--radio", radio, "--state-dir", keys.path]
+                    + commands.flatMap { ["--command", $0] })
+        }
+        let first = try phone(["write FFF1 2A", "subscribe FFF1", "wait 1 min"])
+        #expect(await program.output.line(containing: "\"subscribed\"") != nil)
+        controller.say([0x04, 0x3E, 0x13, 0x01])
+        controller.hangUp()
+        let lost = await program.output.line(containing: "\"radio.lost\"")
+        #expect(lost?.contains("closed the connection in the middle of a packet") == true)
+        #expect(await first.output.line(containing: "disconnected") != nil)
+        first.child.send(SIGINT)
+        #expect(await first.child.end() == .exited(0))
+        #expect(await program.output.line(containing: "\"radio.recovered\"") != nil)
+        let second = try await phone(["read FFF1", "read FFF1/2902"]).end()
+        #expect(second.status == .exited(0))
+        #expect(second.error == "")
+        #expect(second.output.contains("FFF1  2A\n"))
+        #expect(second.output.contains("0100\n"))
+        program.child.send(SIGINT)
+        let result = await program.end()
+        #expect(result.status == .exited(0))
+        #expect(result.output.contains("\"central.disconnected\""))
+        #expect(result.output.split(separator: "\n").filter { $0.contains("\"radio.recovered\"") }.count == 1)
+    }
+
+    @Test
+    func `a controller that connects to a socket may go, and the next is served; the socket goes with us`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/hci"
+        let program = try Program([
+            "run", RunTests.profile, "--events", "json", "--radio", "hci:unix-server:\(path)",
+        ])
+        let controller = IllController([.good, .nonsense, .good])
+        try await until { controller.connect(path: path) }
+        #expect(await program.output.line(containing: "\"ready\"") != nil)
+        controller.hangUp()
+        #expect(await program.output.line(containing: "\"radio.lost\"") != nil)
+        try await until { controller.connect(path: path) }
+        // Nonsense, so that it is left; before, the socket may still take others.
+        try await until { controller.count == 0 }
+        try await until { controller.connect(path: path) }
+        #expect(await program.output.line(containing: "\"radio.recovered\"") != nil)
+        #expect(directory.files == [])
+        controller.hangUp()
+        try await until { directory.files == ["hci"] }
+        program.child.send(SIGTERM)
+        #expect(await program.child.end() == .exited(0))
+        #expect(directory.files == [])
+    }
+
+    @Test func `a terminal that hangs up is lost, and found again under its name`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/tty"
+        let controller = IllController([.good])
+        symlink(try #require(controller.openTerminal()), path)
+        let program = try Program(["run", RunTests.profile, "--events", "json", "--radio", "hci:pty:\(path)"])
+        #expect(await program.output.line(containing: "\"ready\"") != nil)
+        unlink(path)
+        controller.hangUp()
+        #expect(await program.output.line(containing: "\"radio.lost\"") != nil)
+        symlink(try #require(controller.openTerminal()), path)
+        #expect(await program.output.line(containing: "\"radio.recovered\"") != nil)
+        program.child.send(SIGINT)
+        #expect(await program.child.end() == .exited(0))
+    }
+
+    @Test func `while a controller is lost a signal ends the run`() async throws {
+        let controller = IllController([.good])
+        let program = try Program([
+            "run", RunTests.profile, "--events", "json", "--radio", try await controller.listen(),
+        ])
+        #expect(await program.output.line(containing: "\"ready\"") != nil)
+        controller.close()
+        #expect(await program.output.line(containing: "\"radio.lost\"") != nil)
+        program.child.send(SIGINT)
+        let result = await program.end()
+        #expect(result.status == .exited(0))
+        #expect(result.error == "")
+    }
+}
