@@ -13,7 +13,9 @@ let package = Package(
     name: "mynah",
     products: [
         .executable(name: "mynah", targets: ["MynahCLI"]),
-        .library(name: "Mynah", targets: ["Mynah", "MynahCore", "MynahLifecycle", "MynahBlueZ"]),
+        .library(
+            name: "Mynah",
+            targets: ["Mynah", "MynahCore", "MynahLifecycle", "MynahBlueZ", "MynahHCI", "MynahHost"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
