@@ -30,8 +30,8 @@ public final class LiveAir: Sendable {
         var isDelivering = false
         /// For when the alarm is set.
         var armed: AirTime?
-        /// When on the system's clock the air began; nil: its time is moved by hand.
-        var start: Int64?
+        /// Nil: its time is moved by hand.
+        var clock: AirClock?
     }
 
     private let state: Lock<State>
@@ -41,7 +41,7 @@ public final class LiveAir: Sendable {
 
     /// An empty air; whatever is drawn on it follows from the seed.
     public init(seed: UInt64 = .random(in: .min ... .max), time: Time = .real) {
-        state = Lock(State(air: Air(seed: seed), start: time == .real ? EventLoop.now : nil))
+        state = Lock(State(air: Air(seed: seed), clock: time == .real ? AirClock(start: EventLoop.now) : nil))
         self.time = time
         loop = .shared
         alarm = Lock(nil)
@@ -126,7 +126,8 @@ public final class LiveAir: Sendable {
             body(&state.air)
             Self.keep(&state)
             var moment: Int64?
-            if let start = state.start, let due = state.air.due, state.armed.map({ due < $0 }) ?? true {
+            if let start = state.clock?.start, let due = state.air.due, state.armed.map({ due < $0 }) ?? true
+            {
                 state.armed = due
                 moment = start &+ due.microseconds
             }
@@ -137,20 +138,10 @@ public final class LiveAir: Sendable {
         if isMine { deliver() }
     }
 
-    /// What time it is.
-    ///
-    /// A process that was stopped, or had no processor, has not lived through the time: its links would all end for a silence that
-    /// was its own.
     private static func clock(_ state: inout State) -> AirTime? {
-        guard let start = state.start else { return nil }
-        let clock = AirTime(microseconds: EventLoop.now &- start)
-        guard let due = state.air.due, clock - due > patience else { return clock }
-        state.start = start &+ (clock - due - patience)
-        return due + patience
+        let due = state.air.due
+        return state.clock?.time(at: EventLoop.now, due: due)
     }
-
-    /// How late it may be without the time standing still, in microseconds.
-    private static let patience: Int64 = 100_000
 
     private static func keep(_ state: inout State) {
         state.air.drain(into: &state.outputs)
