@@ -73,4 +73,78 @@ import Testing
         #expect(result.error.contains("127.0.0.1:1"))
         #expect(!result.output.contains("ready"))
     }
+
+    @Test
+    func `an air outlives a device that is killed, a socket without an owner, and one who talks nonsense`()
+        async throws
+    {
+        let air = try TemporaryDirectory()
+        func device(_ profile: String) async throws -> Program {
+            let program = try Program(
+                ["run", "--events", "json", "--radio", "virtual", "\(repository)/profiles/\(profile).yaml"],
+                air: air)
+            try #require(await program.output.line(containing: "\"ready\"") != nil)
+            return program
+        }
+        let first = try await device("heart-rate")
+        let dead = air.files
+        let second = try await device("battery")
+        let scan = try Program(["scan", "--format", "json"], air: air)
+        #expect(await scan.output.line(containing: "\"Mynah HRM\"") != nil)
+        first.child.send(SIGKILL)
+        #expect(await first.child.end() == .killed(SIGKILL))
+        #expect(air.files.contains(dead[0]))
+
+        for name in air.files where name != dead[0] {
+            let other = socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0)
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: "\(air.path)/\(name)".utf8) }
+            let outcome = withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(other, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+            #expect(outcome == 0)
+            #expect(
+                send(other, [UInt8](repeating: 0xA5, count: 300), 300, Int32(MSG_NOSIGNAL)) == 300)
+            // It says who it is, and hangs up.
+            var buffer = [UInt8](repeating: 0, count: 64)
+            #expect(recv(other, &buffer, buffer.count, 0) > 0)
+            while recv(other, &buffer, buffer.count, 0) > 0 {}
+            close(other)
+        }
+
+        // Who comes now clears the socket away, and all hear each other.
+        let phone = try Program(
+            ["connect", "Mynah Battery", "--radio", "virtual", "--command", "read battery-level"], air: air)
+        let read = await phone.end()
+        #expect(read.status == .exited(0), "\(read.error)")
+        #expect(!air.files.contains(dead[0]))
+        let third = try await device("health-thermometer")
+        #expect(await scan.output.line(containing: "\"Mynah Thermometer\"") != nil)
+        for program in [scan, third, second] {
+            program.child.send(SIGINT)
+            let result = await program.end()
+            #expect(result.status == .exited(0))
+        }
+        #expect(air.files == [])
+    }
+
+    @Test(arguments: ["/proc/mynah-air", "/dev/null", "/dev/null/air"])
+    func `an air that cannot be is told, with what to set`(path: String) async throws {
+        for command in [["run", RunTests.profile], ["scan"], ["connect", "x"]] {
+            let output = try #require(OutputReader())
+            let program = try #require(Program.path)
+            let child = try #require(
+                ChildProcess(
+                    program, command + ["--radio", "virtual"], passing: [output.writer: 2],
+                    environment: ["MYNAH_AIR": path]))
+            output.start()
+            #expect(await child.end() == .exited(1))
+            let text = await output.text()
+            #expect(text.hasPrefix("error: ") && text.contains(path))
+            #expect(text.contains("set MYNAH_AIR to a directory of your own"))
+        }
+    }
 }
