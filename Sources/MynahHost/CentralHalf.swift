@@ -8,7 +8,6 @@ struct CentralHalf {
         var number: UInt64
     }
 
-    var sink: (any CentralSink)?
     /// How it is to listen; nil: it is not.
     var scan: ScanOptions?
     /// Whether it listens where it is not to, for the addresses of a peripheral that is waited for.

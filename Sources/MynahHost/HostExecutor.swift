@@ -1,4 +1,5 @@
 import MynahSupport
+import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -21,8 +22,7 @@ final class HostExecutor: SerialExecutor {
 
     private struct State {
         var waiting: [Work] = []
-        /// Who works through it; nil: nobody, or somebody is on his way.
-        var owner: pthread_t?
+        /// Somebody works through it, or is on his way.
         var isClaimed = false
     }
 
@@ -30,6 +30,10 @@ final class HostExecutor: SerialExecutor {
     private static let visit = 1000
 
     private let state = Lock(State())
+    /// Who works through it; 0: nobody.
+    ///
+    /// A thread asks only whether it is itself, which no other can change meanwhile: that needs no lock.
+    private let owner = Atomic<UInt>(0)
 
     /// Queues a job of an actor.
     func enqueue(_ job: consuming ExecutorJob) {
@@ -51,10 +55,10 @@ final class HostExecutor: SerialExecutor {
             }
             // Where nobody is at work nothing waits.
             state.isClaimed = true
-            state.owner = pthread_self()
             return true
         }
         guard isMine else { return }
+        owner.store(Self.thisThread, ordering: .relaxed)
         body()
         work(atMost: Self.visit)
     }
@@ -74,17 +78,20 @@ final class HostExecutor: SerialExecutor {
     private func work(atMost limit: Int) {
         var done = 0
         var batch: [Work] = []
+        owner.store(Self.thisThread, ordering: .relaxed)
         while true {
             let emptied = batch
             let isOver = done >= limit
             let taken: [Work]? = state.withLock { state in
                 guard !state.waiting.isEmpty else {
-                    state.owner = nil
+                    owner.store(0, ordering: .relaxed)
                     state.isClaimed = false
                     return nil
                 }
-                state.owner = isOver ? nil : pthread_self()
-                guard !isOver else { return [] }
+                guard !isOver else {
+                    owner.store(0, ordering: .relaxed)
+                    return []
+                }
                 defer { state.waiting = emptied }
                 return state.waiting
             }
@@ -106,7 +113,15 @@ final class HostExecutor: SerialExecutor {
 
     /// Whether the caller is at work on it.
     func isIsolatingCurrentContext() -> Bool? {
-        state.withLock { $0.owner == pthread_self() }
+        owner.load(ordering: .relaxed) == Self.thisThread
+    }
+
+    private static var thisThread: UInt {
+        #if canImport(Musl)
+            UInt(bitPattern: pthread_self())
+        #else
+            UInt(pthread_self())
+        #endif
     }
 
     func checkIsolated() {

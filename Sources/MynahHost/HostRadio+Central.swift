@@ -6,10 +6,10 @@ import MynahSupport
 extension HostRadio: CentralRadio {
     /// Starts the central's half; opens the transport and brings the controller up, unless the peripheral's half has.
     public func start(_ identity: DeviceIdentity, central sink: any CentralSink) async throws(RadioError) {
-        guard central.sink == nil, state == .stopped || state == .running else {
+        guard centralSink == nil, state == .stopped || state == .running else {
             throw RadioError(.invalidState, "the radio has been started already")
         }
-        central.sink = sink
+        centralSink = sink
         if state == .stopped {
             try await open(identity)
         }
@@ -18,13 +18,14 @@ extension HostRadio: CentralRadio {
 
     @discardableResult
     func tellCentral(_ event: CentralEvent) -> RadioAnswer {
-        central.sink?.handle(event) ?? .none
+        centralSink?.handle(event) ?? .none
     }
 
     /// Everyone who waits is told, and the half is as it was before it was started.
     func endCentralHalf(_ error: RadioError) {
         failConnections(error)
         central = CentralHalf()
+        centralSink = nil
     }
 
     static func disconnection(_ reason: HCIStatus) -> RadioError? {

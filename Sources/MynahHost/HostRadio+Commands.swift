@@ -88,7 +88,7 @@ extension HostRadio {
     /// legacy ones.
     func chooseStyle() -> CommandStyle {
         if let commandStyle { return commandStyle }
-        let chosen: CommandStyle = hasExtendedCommands && central.sink != nil ? .extended : .legacy
+        let chosen: CommandStyle = hasExtendedCommands && centralSink != nil ? .extended : .legacy
         commandStyle = chosen
         return chosen
     }

@@ -95,6 +95,8 @@ public actor HostRadio: PeripheralRadio {
     var security = SecurityKeeper()
     var serviceChanged: AttributeKey?
     var central = CentralHalf()
+    /// Beside the half, which would be copied whole for each event that it is told.
+    var centralSink: (any CentralSink)?
     /// Whether the controller has commands for extended advertising.
     var hasExtendedCommands = false
     /// What it was given since it was reset; nil: neither.

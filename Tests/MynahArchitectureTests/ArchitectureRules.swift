@@ -30,8 +30,8 @@ enum ArchitectureRules {
         ],
     ]
 
-    /// The C library, and what every module may use.
-    static let everywhere: Set<String> = ["Glibc", "Musl", "Logging"]
+    /// The C library, the standard library's atomics, and what every module may use.
+    static let everywhere: Set<String> = ["Glibc", "Musl", "Synchronization", "Logging"]
     /// Where Apple's big library, and its small parts, may be used.
     static let foundation: Set<String> = ["Foundation", "FoundationEssentials", "Dispatch"]
     static let aboveFoundation: Set<String> = ["MynahCLI", "MynahControl"]
