@@ -26,6 +26,6 @@ struct CentralHalf {
     var initiating: Task<Void, Never>?
     var lastConnection: UInt64 = 0
     var requests: [RequestID: CheckedContinuation<Result<GATTValue, RequestError>, Never>] = [:]
-    /// A write command found no room.
-    var isFull = false
+    /// Where a write command found no room.
+    var refusals = Refusals()
 }

@@ -3,28 +3,57 @@ import MynahSupport
 
 /// Data on its way to the controller, which has room for so many packets and says when they are done (Core Specification, Vol 4,
 /// Part E, 4.1.1).
+///
+/// Links take turns, and none fills the controller: a phone that has fallen silent keeps what it was sent until its link is given
+/// up, and the others are not to wait for that.
 struct DataQueue {
     /// How many packets of one link wait before no more are taken.
     static let limit = 1024
+
+    /// One link's.
+    private struct LinkQueue {
+        /// In order, those before `first` gone already.
+        var waiting: [H4Packet] = []
+        var first = 0
+        /// How many the controller has.
+        var inFlight = 0
+
+        var count: Int { waiting.count - first }
+
+        mutating func takeNext() -> H4Packet {
+            let packet = waiting[first]
+            first += 1
+            if first == waiting.count {
+                waiting.removeAll(keepingCapacity: true)
+                first = 0
+            } else if first == 64 {
+                waiting.removeFirst(first)
+                first = 0
+            }
+            inFlight += 1
+            return packet
+        }
+    }
 
     /// How many bytes of a packet the controller takes.
     private(set) var size = 27
     /// How many packets it has room for altogether.
     private(set) var capacity = 1
-    /// In order, those before `first` gone already.
-    private var waiting: [(handle: UInt16, packet: H4Packet)] = []
-    private var first = 0
-    /// How many of those each link has.
-    private var queued = SortedMap<UInt16, Int>()
-    private var inFlight = SortedMap<UInt16, Int>()
-    private var inFlightCount = 0
-
+    private var links = SortedMap<UInt16, LinkQueue>()
+    /// The place of the link whose turn it is.
+    private var turn = 0
+    private var inFlight = 0
     /// How many packets wait here, besides those the controller has.
-    var count: Int { waiting.count - first }
+    private(set) var count = 0
 
     mutating func configure(size: Int, capacity: Int) {
         self.size = max(27, size)
         self.capacity = max(1, capacity)
+    }
+
+    /// How many packets of a link wait here.
+    func count(of handle: UInt16) -> Int {
+        links.index(of: handle).map { links[at: $0].count } ?? 0
     }
 
     /// Takes a PDU; false: its link has too many waiting already.
@@ -33,49 +62,73 @@ struct DataQueue {
     /// fill the memory with answers.
     @discardableResult
     mutating func add(_ frame: L2CAPFrame, for handle: UInt16) -> Bool {
-        guard queued[handle, default: 0] < Self.limit else { return false }
+        if links.index(of: handle) == nil {
+            links[handle] = LinkQueue()
+            turn = 0
+        }
+        guard let index = links.index(of: handle), links[at: index].count < Self.limit else { return false }
         guard 4 + frame.payload.count > size else {
-            waiting.append((handle, frame.whole(for: handle)))
-            queued[handle, default: 0] += 1
+            links[at: index].waiting.append(frame.whole(for: handle))
+            count += 1
             return true
         }
         let packets = frame.packets(for: handle, of: size)
-        waiting += packets.map { (handle, $0.packet) }
-        queued[handle, default: 0] += packets.count
+        for each in packets { links[at: index].waiting.append(each.packet) }
+        count += packets.count
         return true
     }
 
     /// The next packet, where the controller has room for it now.
     mutating func takeNext() -> H4Packet? {
-        guard inFlightCount < capacity, first < waiting.count else { return nil }
-        let (handle, packet) = waiting[first]
-        first += 1
-        if first == waiting.count {
-            waiting.removeAll(keepingCapacity: true)
-            first = 0
-        } else if first == 64 {
-            waiting.removeFirst(first)
-            first = 0
+        guard inFlight < capacity, count > 0 else { return nil }
+        // A place is kept for each other link.
+        let share = max(1, capacity - (links.count - 1))
+        for step in 0..<links.count {
+            let index = (turn + step) % links.count
+            guard links[at: index].count > 0, links[at: index].inFlight < share else { continue }
+            turn = (index + 1) % links.count
+            count -= 1
+            inFlight += 1
+            return links[at: index].takeNext()
         }
-        queued[handle, default: 1] -= 1
-        inFlight[handle, default: 0] += 1
-        inFlightCount += 1
-        return packet
+        return nil
     }
 
     /// So many of a link's packets are done; more than it has is no more.
-    mutating func completed(_ handle: UInt16, _ count: Int) {
-        guard let current = inFlight[handle] else { return }
-        inFlight[handle] = max(0, current - count)
-        inFlightCount -= min(current, count)
+    mutating func completed(_ handle: UInt16, _ number: Int) {
+        guard let index = links.index(of: handle) else { return }
+        let done = min(links[at: index].inFlight, number)
+        links[at: index].inFlight -= done
+        inFlight -= done
     }
 
     /// The link is gone, and what it had in the controller with it.
     mutating func forget(_ handle: UInt16) {
-        waiting.removeFirst(first)
-        first = 0
-        waiting.removeAll { $0.handle == handle }
-        queued[handle] = nil
-        inFlightCount -= inFlight.removeValue(forKey: handle) ?? 0
+        guard let link = links.removeValue(forKey: handle) else { return }
+        count -= link.count
+        inFlight -= link.inFlight
+        turn = 0
+    }
+}
+
+/// The links that had no room for a value, until they have it again.
+struct Refusals {
+    private var handles: [UInt16] = []
+
+    mutating func add(_ handle: UInt16) {
+        if !handles.contains(handle) { handles.append(handle) }
+    }
+
+    /// Whether there is room again for what was refused; true once.
+    mutating func end(where hasRoom: (UInt16) -> Bool) -> Bool {
+        guard !handles.isEmpty, handles.allSatisfy(hasRoom) else { return false }
+        handles = []
+        return true
+    }
+
+    /// The same, whatever waits.
+    mutating func endAll() -> Bool {
+        defer { handles = [] }
+        return !handles.isEmpty
     }
 }

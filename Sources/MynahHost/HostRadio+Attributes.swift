@@ -139,10 +139,6 @@ extension HostRadio {
         guard let place = database.handle(of: attribute), properties[attribute] != nil else {
             throw RadioError(.unknownAttribute, "the characteristic is not published")
         }
-        guard data.count < options.queueLimit else {
-            isFull = true
-            return .full
-        }
         var subscribers: [(handle: UInt16, bits: UInt16)] = []
         var tooShort: [UInt16] = []
         for index in links.indices {
@@ -155,14 +151,15 @@ extension HostRadio {
                 tooShort.append(links[at: index].handle)
                 continue
             }
+            let handle = links[at: index].handle
             // All of them or nobody: who has it already would be sent it again when it is tried again.
-            guard
+            guard data.count(of: handle) < options.queueLimit,
                 !Self.indicates(bits, delivery) || links[at: index].indications.count < Link.indicationLimit
             else {
-                isFull = true
+                refusals.add(handle)
                 return .full
             }
-            subscribers.append((links[at: index].handle, bits))
+            subscribers.append((handle, bits))
         }
         if !tooShort.isEmpty { try tell(value, isTooLongFor: tooShort, othersHaveIt: !subscribers.isEmpty) }
         for (handle, bits) in subscribers {
@@ -247,10 +244,8 @@ extension HostRadio {
     }
 
     /// There may be room again for what was refused.
-    private func tellOfRoom() {
-        guard isFull, data.count <= options.queueLimit / 2 else { return }
-        isFull = false
-        tell(.readyToSend)
+    func tellOfRoom() {
+        if refusals.end(where: hasRoom) { tell(.readyToSend) }
     }
 
     private func confirmationOverdue(_ handle: UInt16) {

@@ -221,8 +221,8 @@ extension HostRadio {
             throw RadioError(
                 .valueTooLong, "the value has \(value.count) bytes and a command carries \(room) of one")
         }
-        guard data.count < options.queueLimit else {
-            central.isFull = true
+        guard data.count(of: link.handle) < options.queueLimit else {
+            central.refusals.add(link.handle)
             return false
         }
         let pdu = ATTClientPDU.writeCommand(handle, value)
@@ -246,8 +246,8 @@ extension HostRadio {
                 .valueTooLong,
                 "the value has \(value.count) bytes and a signed command carries \(room) of one")
         }
-        guard data.count < options.queueLimit else {
-            central.isFull = true
+        guard data.count(of: link.handle) < options.queueLimit else {
+            central.refusals.add(link.handle)
             return false
         }
         var signed: [UInt8]?

@@ -237,7 +237,9 @@ extension HostRadio {
     /// Sends what credits and our own queue have room for.
     private func pump(_ key: ChannelKey) {
         guard let peer = channels.open[key]?.peer else { return }
-        while data.count < options.queueLimit, let frame = channels.open[key]?.machine.nextFrame() {
+        while data.count(of: key.link) < options.queueLimit,
+            let frame = channels.open[key]?.machine.nextFrame()
+        {
             send(L2CAPFrame(channel: peer, payload: frame), to: key.link)
         }
         guard let channel = channels.open[key], channel.machine.isDrained else { return }
@@ -248,7 +250,7 @@ extension HostRadio {
     /// There is room in our own queue again.
     func pumpChannels() {
         for (key, channel) in channels.open
-        where !channel.machine.isDrained && channel.machine.sendCredits > 0 {
+        where !channel.machine.isDrained && channel.machine.sendCredits > 0 && hasRoom(key.link) {
             pump(key)
         }
     }

@@ -190,18 +190,17 @@ extension HostRadio {
 
     func sendData() {
         while let packet = data.takeNext() { transmit(packet) }
-        if data.count == 0, !collecting.isEmpty {
-            for handle in collecting.sorted() { sendCollected(handle) }
+        if !collecting.isEmpty {
+            for handle in collecting.sorted() where data.count(of: handle) == 0 { sendCollected(handle) }
             while let packet = data.takeNext() { transmit(packet) }
         }
-        if !channels.open.isEmpty, data.count <= options.queueLimit / 2 { pumpChannels() }
-        if isFull, data.count <= options.queueLimit / 2 {
-            isFull = false
-            tell(.readyToSend)
-        }
-        if central.isFull, data.count <= options.queueLimit / 2 {
-            central.isFull = false
-            tellCentral(.readyToWrite)
-        }
+        if !channels.open.isEmpty { pumpChannels() }
+        tellOfRoom()
+        if central.refusals.end(where: hasRoom) { tellCentral(.readyToWrite) }
+    }
+
+    /// Whether so little waits for a link that more is asked for.
+    func hasRoom(_ handle: UInt16) -> Bool {
+        data.count(of: handle) <= options.queueLimit / 2
     }
 }

@@ -69,12 +69,13 @@ extension HostRadio {
 
     // MARK: Several values at once
 
-    /// Sends a notification; while the controller has no room, several to a client that takes them go into one PDU (Vol 3,
+    /// Sends a notification; while others of the link wait for room, several to a client that takes them go into one PDU (Vol 3,
     /// Part F, 3.4.7.4).
     func notify(_ place: UInt16, _ value: [UInt8], _ handle: UInt16) {
         guard let index = links.index(of: handle) else { return }
         let mtu = links[at: index].server.mtu
-        guard links[at: index].server.takesMultipleNotifications, data.count > 0, 1 + 4 + value.count <= mtu
+        guard links[at: index].server.takesMultipleNotifications, data.count(of: handle) > 0,
+            1 + 4 + value.count <= mtu
         else {
             let pdu = ATTPDU.handleValue(ATTOpcode.handleValueNotification, place, value)
             return send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: handle)

@@ -42,10 +42,7 @@ extension HostRadio {
         tell(.stateChanged(.unsupported))
         tellCentral(.lost(error))
         tellCentral(.stateChanged(.unsupported))
-        if isFull {
-            isFull = false
-            tell(.readyToSend)
-        }
+        if refusals.endAll() { tell(.readyToSend) }
         recovery = Task { await recover() }
     }
 

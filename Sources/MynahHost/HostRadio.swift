@@ -82,7 +82,8 @@ public actor HostRadio: PeripheralRadio {
     /// The properties of published characteristics, by key.
     var properties: [AttributeKey: CharacteristicProperties] = [:]
     var advertisement: Advertisement?
-    var isFull = false
+    /// Where a value found no room.
+    var refusals = Refusals()
     /// Links whose notifications wait to go out together.
     var collecting: Set<UInt16> = []
     /// The address that is on the air.
@@ -216,7 +217,7 @@ public actor HostRadio: PeripheralRadio {
         channels = ChannelKeeper()
         properties = [:]
         advertisement = nil
-        isFull = false
+        refusals = Refusals()
         sink = nil
     }
 

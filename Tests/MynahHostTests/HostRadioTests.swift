@@ -195,6 +195,30 @@ struct HostRig {
         #expect(try await rig.exchange("0A 1200") == ["4:0B02"])
     }
 
+    @Test func `a phone that has fallen silent keeps no value from another`() async throws {
+        let rig = try await HostRig()
+        try await rig.subscribe()
+        rig.controller.connect(0x41, [1, 1, 1, 1, 1, 0xC1])
+        rig.controller.receive([0x12, 0x13, 0x00, 0x01, 0x00], of: 0x41)
+        try await until { rig.sink.words.count { $0 == "subscribed notification" } == 2 }
+        rig.controller.state.withLock { $0.completesData = false }
+        var sent = 0
+        while try await rig.radio.send([1], of: rig.rate.key, as: .asSubscribed, to: [Peer.ID(1)]) != .full {
+            sent += 1
+            #expect(sent < 1000)
+        }
+        #expect(
+            try await rig.radio.send([2], of: rig.rate.key, as: .asSubscribed, to: [Peer.ID(2)]) == .sent(1))
+        await rig.controller.wait { $0.sent(to: 0x41).last == "4:1B120002" }
+        rig.controller.complete(0x41, 1)
+        #expect(
+            try await rig.radio.send([3], of: rig.rate.key, as: .asSubscribed, to: [Peer.ID(2)]) == .sent(1))
+        await rig.controller.wait { $0.sent(to: 0x41).last == "4:1B120003" }
+        #expect(!rig.sink.words.contains("ready"))
+        rig.controller.disconnect()
+        try await rig.wait(for: "ready")
+    }
+
     @Test func `each subscriber is sent to as it subscribed, and one that is named alone`() async throws {
         let rig = try await HostRig()
         try await rig.subscribe()
