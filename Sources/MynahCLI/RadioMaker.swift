@@ -18,35 +18,38 @@ final class RadioMaker: Sendable {
     private let notificationRate: Int?
     private let namesSubscribers: Bool
     private let stateDirectory: String?
+    private let address: AddressChoice?
     private let air: Lock<SharedAir?>
 
     /// As it is chosen: `adapters` names BlueZ's, in order, and `notificationRate` and `namesSubscribers` are for BlueZ too.
     ///
-    /// Our own host keeps its bonds in `stateDirectory`, which is held already.
+    /// Our own host keeps its bonds in `stateDirectory`, which is held already; its address is `address`, or where none is chosen a
+    /// phone's is private.
     convenience init(
         _ choice: RadioChoice, adapters: [String] = [], notificationRate: Int? = nil,
-        namesSubscribers: Bool = false, stateDirectory: String? = nil
+        namesSubscribers: Bool = false, stateDirectory: String? = nil, address: AddressChoice? = nil
     ) {
-        self.init(choice, adapters, notificationRate, namesSubscribers, stateDirectory, Lock(nil))
+        self.init(choice, adapters, notificationRate, namesSubscribers, stateDirectory, address, Lock(nil))
     }
 
     private init(
         _ choice: RadioChoice, _ adapters: [String], _ notificationRate: Int?, _ namesSubscribers: Bool,
-        _ stateDirectory: String?, _ air: Lock<SharedAir?>
+        _ stateDirectory: String?, _ address: AddressChoice?, _ air: Lock<SharedAir?>
     ) {
         self.choice = choice
         self.adapters = adapters
         self.notificationRate = notificationRate
         self.namesSubscribers = namesSubscribers
         self.stateDirectory = stateDirectory
+        self.address = address
         self.air = air
     }
 
     /// Whether each radio is an adapter that has to be there.
     var usesAdapters: Bool { choice == .auto || choice == .bluez }
 
-    /// The radio for the device of that number.
-    func peripheralRadio(_ index: Int) throws(RadioError) -> any PeripheralRadio {
+    /// The radio for the device of that number, which is a phone where apps play it.
+    func peripheralRadio(_ index: Int, isPhone: Bool) throws(RadioError) -> any PeripheralRadio {
         switch choice {
         case .auto, .bluez:
             var options = BlueZRadio.Options()
@@ -55,12 +58,12 @@ final class RadioMaker: Sendable {
             options.acquiresNotify = namesSubscribers
             return BlueZRadio(options: options)
         case .virtual, .hci:
-            return try host(index)
+            return try host(index, address ?? (isPhone ? .private : .identity))
         }
     }
 
     /// The virtual radio, with all else as it was chosen.
-    var onVirtualRadio: RadioMaker { RadioMaker(.virtual, [], nil, false, stateDirectory, air) }
+    var onVirtualRadio: RadioMaker { RadioMaker(.virtual, [], nil, false, stateDirectory, address, air) }
 
     /// The radios are not used any more: nothing of them is left in the directory of the air.
     func end() {
@@ -68,15 +71,16 @@ final class RadioMaker: Sendable {
     }
 
     /// Our own host, on what was chosen or else on the virtual radio.
-    func host(_ index: Int = 0) throws(RadioError) -> HostRadio {
+    func host(_ index: Int = 0, _ address: AddressChoice = .identity) throws(RadioError) -> HostRadio {
         var options = HostRadio.Options()
+        options.address = address.policy
         options.bonds = stateDirectory.map { directory in
             BondFile(path: "\(directory)/bonds\(index == 0 ? "" : "-\(index + 1)").json")
         }
-        if case .hci(let address) = choice {
-            options.name = "own host on \(address)"
-            options.controller = "the controller at \(address)"
-            return HostRadio(transport: address.transport(), options: options)
+        if case .hci(let place) = choice {
+            options.name = "own host on \(place)"
+            options.controller = "the controller at \(place)"
+            return HostRadio(transport: place.transport(), options: options)
         }
         options.name = "virtual radio"
         return HostRadio(

@@ -60,6 +60,15 @@ struct RunCommand: AsyncParsableCommand {
     var adapter: [String] = []
 
     @Option(
+        help: ArgumentHelp(
+            """
+            With virtual and hci: identity, the controller's own address or a random one that stays, or private, one that only \
+            paired phones know again and that changes every 15 minutes. Default: private for apps, as an iPhone's, else identity.
+            """, valueName: "address"),
+        completion: Choice.completion(of: AddressChoice.self), transform: Choice.parse)
+    var address: AddressChoice?
+
+    @Option(
         help: "The state an app starts in: foreground, background or suspended. Default: the profile's.",
         completion: Choice.completion(of: StartState.self), transform: Choice.parse)
     var state: StartState?
@@ -128,6 +137,10 @@ struct RunCommand: AsyncParsableCommand {
         if !radios.usesAdapters, !adapter.isEmpty {
             return "--adapter names BlueZ's adapters, and the radio is another"
         }
+        if radios.usesAdapters, address != nil {
+            return
+                "--address is for --radio virtual and hci:, because the address of an adapter is bluetoothd's to say"
+        }
         if radios.usesAdapters, groups.count > 1, adapter.count != groups.count {
             return
                 "\(needed): give --adapter \(groups.count) times, in their order, or --radio virtual"
@@ -153,7 +166,7 @@ struct RunCommand: AsyncParsableCommand {
         let groups = RunGroups(profiles)
         let radios = RadioMaker(
             radio, adapters: adapter, notificationRate: notificationRate == 0 ? nil : notificationRate,
-            namesSubscribers: nameSubscribers, stateDirectory: stateDir)
+            namesSubscribers: nameSubscribers, stateDirectory: stateDir, address: address)
         if let misuse = misuse(of: groups.groups, radios) { throw Exit.wrongUsage(misuse, of: Self.self) }
         for issue in groups.issues { StandardError.print(issue.description) }
         guard groups.issues.isEmpty else { throw Exit.problems }

@@ -18,6 +18,9 @@ final class RunPlayer: Sendable {
         var profiles: [Profile]
         var stateDirectory: StateDirectory?
         var observer: (@Sendable (DeviceEvent) -> Void)?
+
+        /// Whether apps play it.
+        var isPhone: Bool { devices.contains { $0.app != nil } }
     }
 
     private let runs: [Run]
@@ -69,18 +72,19 @@ final class RunPlayer: Sendable {
 
     /// Starts one, and says which radios the others get.
     private func start(_ index: Int, on radios: RadioMaker) async throws(RadioError) -> RadioMaker {
+        let run = runs[index]
         do throws(RadioError) {
-            try await play(runs[index], on: try radios.peripheralRadio(index))
+            try await play(run, on: try radios.peripheralRadio(index, isPhone: run.isPhone))
             return radios
         } catch {
             guard index == 0, let reason = radios.reasonForVirtual(error) else { throw error }
             let message = "\(reason): it plays on the virtual radio, where `mynah scan` sees it"
-            runs[index].observer?(
+            run.observer?(
                 DeviceEvent(
                     time: .now(), name: .warning,
                     fields: [.init("code", .string("virtualRadio")), .init("message", .string(message))]))
             let virtual = radios.onVirtualRadio
-            try await play(runs[index], on: try virtual.peripheralRadio(index))
+            try await play(run, on: try virtual.peripheralRadio(index, isPhone: run.isPhone))
             return virtual
         }
     }

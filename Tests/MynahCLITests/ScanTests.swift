@@ -77,6 +77,25 @@ import Testing
         await stage.end()
     }
 
+    @Test(arguments: [
+        ("everything-app", [], true), ("heart-rate", [], false),
+        ("everything-app", ["--address", "identity"], false), ("heart-rate", ["--address", "private"], true),
+    ])
+    func `a phone that apps play on has a private address, unless another is asked for`(
+        profile: String, options: [String], isPrivate: Bool
+    ) async throws {
+        let stage = try await AirStage(["\(repository)/profiles/\(profile).yaml"], options)
+        let scan = try stage.phone(["scan", "--format", "json"])
+        let line = try #require(await scan.output.line(containing: "\"address\""))
+        let address = try #require(try json(line)["address"] as? String)
+        let first = try #require(UInt8(address.prefix(2), radix: 16))
+        // The two highest bits: 01 is resolvable private, 11 random static (Vol 6, Part B, 1.3.2).
+        #expect(first >> 6 == (isPrivate ? 1 : 3))
+        scan.child.send(SIGINT)
+        #expect(await scan.child.end() == .exited(0))
+        await stage.end()
+    }
+
     @Test func `a terminal shows a table, in which a name does nothing to it, and is given back`()
         async throws
     {

@@ -50,6 +50,8 @@ import Testing
 
     @Test(arguments: [
         (["--radio", "virtual", "--adapter", "hci0", RunTests.profile], "--adapter names BlueZ's adapters"),
+        (["--radio", "bluez", "--address", "private", RunTests.profile], "--address is for --radio virtual"),
+        (["--radio", "virtual", "--address", "random", RunTests.profile], "identity"),
         (
             [
                 "--radio", "hci:tcp-client:127.0.0.1:1", RunTests.profile,

@@ -30,6 +30,9 @@ class Mynah:
         ready: bool = True,
     ) -> None:  # fmt: skip
         command = [BINARY, "run", str(profile), "--radio", self.radio, "--events", "json", *options]
+        if self.radio.startswith("hci:"):
+            # The lab knows the device by the adapter's address, also where it is a phone.
+            command += ["--address", "identity"]
         self.note(f"--- {' '.join(command)}")
         # A terminal to press keys on; events go to the pipe all the same.
         self.keyboard, terminal = pty.openpty()

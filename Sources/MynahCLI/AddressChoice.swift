@@ -1,0 +1,16 @@
+import MynahHost
+
+/// The address that a device on our own host is known by.
+enum AddressChoice: String, CaseIterable {
+    /// The controller's public address, or where it has none a static random one.
+    case identity
+    /// Resolvable private addresses, which change as an iPhone's do.
+    case `private`
+
+    var policy: AddressPolicy {
+        switch self {
+        case .identity: .automatic
+        case .private: .resolvablePrivate()
+        }
+    }
+}
