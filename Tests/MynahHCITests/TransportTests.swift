@@ -131,6 +131,22 @@ private final class Other: Sendable {
         #expect(other.descriptor >= 0)
     }
 
+    @Test func `an end that only writing meets is told`() async throws {
+        var ends: [Int32] = [-1, -1]
+        #expect(socketpair(AF_UNIX, Descriptor.stream, 0, &ends) == 0)
+        let other = Other(ends[1])
+        Descriptor.prepare(ends[0])
+        let receiver = PacketReceiver(
+            receive: { _ in }, ended: { [told] error in told.state.withLock { $0.ends.append(error) } })
+        let line = PacketLine(ends[0], .socket, other: "the controller", receiver)
+        line.start()
+        // It will not read any more, and says nothing.
+        #expect(shutdown(other.descriptor, Int32(SHUT_RD)) == 0)
+        line.send(H4Packet(.command, [0x03, 0x0C, 0x00]))
+        #expect(try await told.end() == RadioError(.lost, "the controller closed the connection"))
+        line.close()
+    }
+
     @Test func `a server waits for its controller, takes one, and can wait again`() async throws {
         let transport = SocketTransport(.tcpServer(host: "127.0.0.1", port: 0))
         for round in 1...2 {

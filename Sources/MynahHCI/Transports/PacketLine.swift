@@ -104,7 +104,7 @@ final class PacketLine: Sendable {
                 )
             case .failed(let number):
                 Self.shut(&state)
-                return ([], RadioError(.lost, "\(other) is gone: \(SystemError(number))"))
+                return ([], gone(number))
             }
         }
         for packet in packets { receiver.tell(packet) }
@@ -120,65 +120,94 @@ final class PacketLine: Sendable {
 
     // MARK: - Writing
 
+    private enum Written {
+        /// So many bytes went; fewer than there are: there is no more room.
+        case bytes(Int)
+        case trouble(RadioError)
+    }
+
     /// Sends a packet, or keeps it until there is room.
     func send(_ packet: H4Packet) {
         let bytes = packet.bytes
-        let isTooMuch = state.withLock { state -> Bool in
-            guard state.descriptor >= 0 else { return false }
+        let trouble = state.withLock { state -> RadioError? in
+            guard state.descriptor >= 0 else { return nil }
             guard state.waiting.isEmpty else {
-                guard state.size + bytes.count <= Self.limit else { return true }
+                guard state.size + bytes.count <= Self.limit else {
+                    return RadioError(.lost, "\(other) does not take what is sent to it")
+                }
                 state.waiting.append(bytes)
                 state.size += bytes.count
-                return false
+                return nil
             }
-            let count = write(bytes, to: state.descriptor)
-            guard count < bytes.count else { return false }
-            state.waiting.append(bytes)
-            state.gone = count
-            state.size = bytes.count
-            if let watch = state.watch { EventLoop.shared.change(watch, [.reading, .writing]) }
-            return false
+            switch write(bytes, to: state.descriptor) {
+            case .bytes(bytes.count): return nil
+            case .bytes(let count):
+                state.waiting.append(bytes)
+                state.gone = count
+                state.size = bytes.count
+                if let watch = state.watch { EventLoop.shared.change(watch, [.reading, .writing]) }
+                return nil
+            case .trouble(let error): return error
+            }
         }
-        guard isTooMuch else { return }
+        guard let trouble else { return }
         // Not in this call: who sends may be being told something.
-        EventLoop.shared.perform { [weak self] in self?.giveUp() }
+        EventLoop.shared.perform { [weak self] in self?.giveUp(trouble) }
     }
 
-    private func giveUp() {
+    private func gone(_ number: Int32) -> RadioError {
+        RadioError(.lost, "\(other) is gone: \(SystemError(number))")
+    }
+
+    /// Reads what has come before it, which may say better how the line ended.
+    ///
+    /// The kernel tells an error once, and who writes may be the one to hear it: reading alone would wait for ever.
+    private func giveUp(_ error: RadioError) {
+        read()
         let wasOpen = state.withLock { state in
             defer { Self.shut(&state) }
             return state.descriptor >= 0
         }
-        guard wasOpen else { return }
-        receiver.end(RadioError(.lost, "\(other) does not take what is sent to it"))
+        if wasOpen { receiver.end(error) }
     }
 
     private func goOn() {
-        state.withLock { state in
+        let trouble = state.withLock { state -> RadioError? in
             var done = 0
+            defer {
+                state.waiting.removeFirst(done)
+                if state.waiting.isEmpty, let watch = state.watch {
+                    EventLoop.shared.change(watch, .reading)
+                }
+            }
             while done < state.waiting.count, state.descriptor >= 0 {
                 let rest = state.gone == 0 ? state.waiting[done] : Array(state.waiting[done][state.gone...])
-                let count = write(rest, to: state.descriptor)
-                guard count == rest.count else {
+                switch write(rest, to: state.descriptor) {
+                case .bytes(rest.count):
+                    state.size -= state.waiting[done].count
+                    state.gone = 0
+                    done += 1
+                case .bytes(let count):
                     state.gone += count
-                    break
+                    return nil
+                case .trouble(let error): return error
                 }
-                state.size -= state.waiting[done].count
-                state.gone = 0
-                done += 1
             }
-            state.waiting.removeFirst(done)
-            if state.waiting.isEmpty, let watch = state.watch { EventLoop.shared.change(watch, .reading) }
+            return nil
         }
+        if let trouble { giveUp(trouble) }
     }
 
-    /// How many bytes went; what is wrong with a line is found by reading.
-    private func write(_ bytes: [UInt8], to descriptor: Int32) -> Int {
+    private func write(_ bytes: [UInt8], to descriptor: Int32) -> Written {
         let outcome =
             kind == .socket
             ? Descriptor.send(descriptor, bytes)
             : Descriptor.outcome(systemWrite(descriptor, bytes), endsAtZero: false)
-        if case .moved(let count) = outcome { return count }
-        return outcome == .blocked ? 0 : bytes.count
+        return switch outcome {
+        case .moved(let count): .bytes(count)
+        case .blocked: .bytes(0)
+        case .ended: .trouble(RadioError(.lost, "\(other) closed the connection"))
+        case .failed(let number): .trouble(gone(number))
+        }
     }
 }
