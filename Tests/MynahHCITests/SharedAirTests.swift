@@ -90,7 +90,7 @@ private final class Stranger: Sendable {
         let device = try await device(1, on: first)
         let phone = try await phone(2, on: second)
         _ = try await phone.scan { $0.address == AirRig.address(1) && $0.kind == .scanResponse }
-        let phoneLink = try await phone.connect(to: AirRig.address(1))
+        let phoneLink = try await phone.connect(to: AirRig.address(1), isPatient: true)
         let link = try await link(of: device)
         for _ in 0..<50 { try await talk(phone, phoneLink, device, link) }
         try await phone.command(.disconnect, "4000 13")
@@ -109,7 +109,7 @@ private final class Stranger: Sendable {
         try await until { airs.allSatisfy { $0.neighbours == 11 } }
         let device = try await device(1, on: airs[0])
         let phone = try await phone(2, on: airs[11])
-        let link = try await phone.connect(to: AirRig.address(1))
+        let link = try await phone.connect(to: AirRig.address(1), isPatient: true)
         try await talk(phone, link, device, try await self.link(of: device))
         for air in airs.dropFirst(6).prefix(4) { air.leave() }
         try await until { airs[0].neighbours == 7 && airs[11].neighbours == 7 }
@@ -123,7 +123,7 @@ private final class Stranger: Sendable {
         let third = try air()
         let other = HCIProbe(third.transport(address: AirRig.address(3)))
         try await other.open()
-        let phoneLink = try await phone.connect(to: AirRig.address(1))
+        let phoneLink = try await phone.connect(to: AirRig.address(1), isPatient: true)
         let link = try await link(of: device)
         try await until { airs[0].neighbours == 2 && airs[1].neighbours == 2 }
         try await advertise(other)
