@@ -65,10 +65,14 @@ import Testing
             }
         }
         round(2000)
-        let before = residentMemory()
-        round(60_000)
+        // The least of several: what is kept grows with each, and other tests of the process do not.
+        let growth = (0..<4).map { _ in
+            let before = residentMemory()
+            round(15_000)
+            return residentMemory() - before
+        }
         #expect(told > 10_000)
-        #expect(residentMemory() - before < 16_000)
+        #expect(growth.min() ?? .max < 4_000)
         #expect(air.dueCount <= Air.spareEntries + 2 * air.count)
     }
 

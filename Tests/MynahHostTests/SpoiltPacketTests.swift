@@ -170,10 +170,15 @@ private final class MarkSink: RadioSink {
             }
         }
         await round(40)
-        let before = residentMemory()
-        await round(200)
+        // The least of several: what is kept grows with each, and other tests of the process do not.
+        var growth = Int.max
+        for _ in 0..<4 {
+            let before = residentMemory()
+            await round(50)
+            growth = min(growth, residentMemory() - before)
+        }
         #expect(controller.sent > 500)
-        #expect(residentMemory() - before < 48_000)
+        #expect(growth < 12_000)
         #expect(await radio.data.count <= 16 * DataQueue.limit)
         await radio.stop()
     }
