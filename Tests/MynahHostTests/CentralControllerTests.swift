@@ -1,0 +1,167 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@testable import MynahHost
+
+/// Our central on a controller that a test plays.
+@Suite(.timeLimit(.minutes(1))) struct CentralControllerTests {
+    private func radio(_ controller: ScriptedController, _ clock: ManualClock) -> HostRadio {
+        HostRadio(
+            transport: controller,
+            sleep: { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) },
+            now: { clock.now.offset })
+    }
+
+    @Test func `a controller that was lost listens again when it is there`() async throws {
+        let (controller, clock, sink) = (ScriptedController(), ManualClock(), CentralWords())
+        let radio = radio(controller, clock)
+        try await radio.start(DeviceIdentity(name: "Phone"), central: sink)
+        try await radio.scan(ScanOptions())
+        let wanted = Task {
+            try await radio.connect(
+                try #require(DeviceAddress(littleEndian: [1, 2, 3, 4, 5, 6], kind: .random)), timeout: nil)
+        }
+        await controller.wait { $0.commands.contains { $0.opcode == .leExtendedCreateConnection } }
+        controller.end()
+        await #expect { try await wanted.value } throws: { ($0 as? RadioError)?.code == .lost }
+        try await sink.wait(for: "lost")
+        await clock.waitForSleepers(1)
+        clock.advance(by: .milliseconds(250))
+        try await sink.wait(for: "recovered")
+        let enables = controller.state.withLock { $0.parameters(of: .leSetExtendedScanEnable) }
+        #expect(enables == [[1, 1, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0]])
+        await radio.stop()
+    }
+
+    @Test func `a scan that the controller refuses is told, and none is on`() async throws {
+        let (controller, sink) = (ScriptedController(), CentralWords())
+        let radio = radio(controller, ManualClock())
+        try await radio.start(DeviceIdentity(name: "Phone"), central: sink)
+        controller.state.withLock { $0.refused[HCIOpcode.leSetExtendedScanEnable.rawValue] = 0x0C }
+        await #expect(throws: RadioError.self) { try await radio.scan(ScanOptions()) }
+        #expect(await radio.central.scan == nil)
+        await radio.stop()
+    }
+
+    @Test func `a connection that the controller refuses is told, and the next has its turn`() async throws {
+        let (controller, sink) = (ScriptedController(), CentralWords())
+        let radio = radio(controller, ManualClock())
+        try await radio.start(DeviceIdentity(name: "Phone"), central: sink)
+        controller.state.withLock { $0.refused[HCIOpcode.leExtendedCreateConnection.rawValue] = 0x0C }
+        for _ in 0..<2 {
+            await #expect(throws: RadioError.self) {
+                try await radio.connect(
+                    try #require(DeviceAddress(littleEndian: [1, 2, 3, 4, 5, 6], kind: .random)), timeout: nil
+                )
+            }
+        }
+        await radio.stop()
+    }
+
+    @Test func `reports in pieces are put together, and no more than fits is held`() throws {
+        var assembler = ReportAssembler()
+        let address = try #require(DeviceAddress("C0:00:00:00:00:01", kind: .public))
+        func report(_ data: [UInt8], _ progress: LEAdvertisingReport.Progress, set: UInt8 = 1)
+            -> LEAdvertisingReport
+        {
+            LEAdvertisingReport(
+                kind: .nonConnectable, address: address, data: data, isExtended: true, set: set,
+                progress: progress)
+        }
+        #expect(assembler.take(report([1, 2], .more)) == nil)
+        #expect(assembler.take(report([9], .complete, set: 2))?.data == [9])
+        #expect(assembler.take(report([3], .complete))?.data == [1, 2, 3])
+        #expect(assembler.take(report([4], .more)) == nil)
+        #expect(assembler.take(report([], .truncated))?.data == [4])
+        #expect(assembler.count == 0)
+        var longest = 0
+        for _ in 0..<100 {
+            longest = max(
+                longest, assembler.take(report(Array(repeating: 0, count: 229), .more))?.data.count ?? 0)
+        }
+        #expect(longest == ReportAssembler.limit)
+        for number in 0..<200 {
+            let sender = try #require(
+                DeviceAddress(littleEndian: [UInt8(number), 0, 0, 0, 0, 0], kind: .public))
+            _ = assembler.take(
+                LEAdvertisingReport(
+                    kind: .nonConnectable, address: sender, data: [1], isExtended: true, progress: .more))
+        }
+        #expect(assembler.count <= ReportAssembler.senderLimit)
+    }
+
+    @Test func `a link is told of when the peripheral is heard on it, and is tried again until then`()
+        async throws
+    {
+        let (controller, sink) = (ScriptedController(), CentralWords())
+        controller.state.withLock { $0.featureStatus = nil }
+        let radio = radio(controller, ManualClock())
+        try await radio.start(DeviceIdentity(name: "Phone"), central: sink)
+        let address = try #require(
+            DeviceAddress(littleEndian: [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0], kind: .random))
+        func begin(_ count: Int) async {
+            await controller.wait {
+                $0.commands.count { $0.opcode == .leExtendedCreateConnection } == count
+            }
+            controller.tell(
+                HCIEvent(
+                    HCIEvent.leMeta,
+                    [0x01, 0, 0x40, 0, 0, 1, 0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0, 0x18, 0, 0, 0, 0x48, 0, 0]))
+        }
+        let connecting = Task { try await radio.connect(address, timeout: nil) }
+        await begin(1)
+        controller.tell(HCIEvent(HCIEvent.disconnectionComplete, [0, 0x40, 0, 0x3E]))
+        await begin(2)
+        // It says something of itself.
+        controller.receive([0x03, 0x17, 0x00])
+        let peer = try await connecting.value
+        await radio.disconnect(peer.id)
+        // Its controller does not know the request.
+        controller.state.withLock { $0.featureStatus = 0x1A }
+        let second = Task { try await radio.connect(address, timeout: nil) }
+        await begin(3)
+        _ = try await second.value
+        controller.tell(HCIEvent(HCIEvent.disconnectionComplete, [0, 0x40, 0, 0x3E]))
+        // Another end than that of a link that never was is no reason to try again.
+        controller.state.withLock { $0.featureStatus = nil }
+        let third = Task { try await radio.connect(address, timeout: nil) }
+        await begin(4)
+        controller.tell(HCIEvent(HCIEvent.disconnectionComplete, [0, 0x40, 0, 0x3D]))
+        await #expect(throws: RadioError.self) { _ = try await third.value }
+        await radio.stop()
+    }
+
+    @Test func `a peripheral may ask to meet less often, within reason`() async throws {
+        let (controller, sink) = (ScriptedController(), CentralWords())
+        let radio = radio(controller, ManualClock())
+        try await radio.start(DeviceIdentity(name: "Phone"), central: sink)
+        let address = try #require(
+            DeviceAddress(littleEndian: [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0], kind: .random))
+        let connecting = Task { try await radio.connect(address, timeout: nil) }
+        await controller.wait { $0.commands.contains { $0.opcode == .leExtendedCreateConnection } }
+        controller.tell(
+            HCIEvent(
+                HCIEvent.leMeta,
+                [0x01, 0, 0x40, 0, 0, 1, 0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0, 0x18, 0, 0, 0, 0x48, 0, 0]))
+        _ = try await connecting.value
+        await controller.wait { $0.sent() == ["4:020502"] }
+        controller.receive([0x12, 7, 8, 0, 24, 0, 40, 0, 4, 0, 0x90, 1], on: 5)
+        controller.receive([0x12, 8, 8, 0, 1, 0, 40, 0, 4, 0, 0x90, 1], on: 5)
+        await controller.wait { $0.sent().count == 3 }
+        #expect(controller.state.withLock { $0.sent() }.dropFirst() == ["5:130702000000", "5:130802000100"])
+        await controller.wait { $0.commands.contains { $0.opcode == .leConnectionUpdate } }
+        // The link layer asks in its own way.
+        controller.tell(HCIEvent(HCIEvent.leMeta, [0x06, 0x40, 0, 24, 0, 40, 0, 4, 0, 0x90, 1]))
+        controller.tell(HCIEvent(HCIEvent.leMeta, [0x06, 0x40, 0, 1, 0, 40, 0, 4, 0, 0x90, 1]))
+        await controller.wait { state in
+            !state.parameters(of: .leRemoteConnectionParameterRequestReply).isEmpty
+                && state.parameters(of: .leRemoteConnectionParameterRequestNegativeReply) == [
+                    [0x40, 0, 0x3B]
+                ]
+        }
+        await radio.stop()
+    }
+}

@@ -1,0 +1,118 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@testable import MynahHost
+
+/// What a controller can do to a radio.
+@Suite(.timeLimit(.minutes(1))) struct HostRadioTroubleTests {
+    @Test func `a controller without LE, one that refuses and one that is silent are errors that say so`()
+        async throws
+    {
+        let refusing = try await HostRig(starts: false)
+        refusing.controller.state.withLock {
+            $0.refused = [HCIOpcode.leReadLocalSupportedFeatures.rawValue: 0x01]
+        }
+        let first = await #expect(throws: RadioError.self) {
+            _ = try await refusing.radio.start(DeviceIdentity(name: ""), sink: refusing.sink)
+        }
+        #expect(first?.message == "the controller has no LE: it does not know LE commands")
+        let silent = try await HostRig(starts: false)
+        silent.controller.state.withLock { $0.silent = [HCIOpcode.reset.rawValue] }
+        async let start: Void = {
+            let error = await #expect(throws: RadioError.self) {
+                _ = try await silent.radio.start(DeviceIdentity(name: ""), sink: silent.sink)
+            }
+            #expect(error?.code == .timedOut)
+        }()
+        await silent.clock.waitForSleepers(1)
+        silent.clock.advance(by: .seconds(5))
+        await start
+        #expect(silent.controller.state.withLock { $0.isClosed })
+    }
+
+    @Test func `a transport that ends loses the radio, its centrals first`() async throws {
+        let rig = try await HostRig()
+        try await rig.subscribe()
+        rig.controller.end(RadioError(.lost, "the socket was closed"))
+        try await rig.wait(for: "state unsupported")
+        #expect(
+            rig.sink.words.suffix(4) == [
+                "unsubscribed", "disconnected", "lost: the socket was closed", "state unsupported",
+            ])
+        let (radio, key) = (rig.radio, rig.rate.key)
+        await #expect(throws: RadioError.self) {
+            _ = try await radio.send([1], of: key, as: .asSubscribed, to: nil)
+        }
+        await rig.radio.stop()
+    }
+
+    @Test func `a controller that comes back is brought up, and the device is as it was`() async throws {
+        let rig = try await HostRig()
+        var advertisement = Advertisement()
+        advertisement.localName = "Mynah"
+        let report = try await rig.radio.advertise(advertisement)
+        try await rig.subscribe()
+        rig.controller.state.withLock { $0.refused[HCIOpcode.reset.rawValue] = 0x0C }
+        rig.controller.end()
+        // The first look finds one that is not ready, the second, after twice the pause, one that is.
+        try await until { rig.clock.pauses.contains(.milliseconds(250)) }
+        rig.controller.state.withLock { $0.commands = [] }
+        rig.clock.advance(by: .milliseconds(250))
+        try await until { rig.clock.pauses.contains(.milliseconds(500)) }
+        #expect(rig.controller.state.withLock { $0.commands.map(\.opcode) } == [.reset])
+        rig.controller.state.withLock { $0.refused = [:] }
+        rig.clock.advance(by: .milliseconds(500))
+        try await rig.wait(for: "recovered")
+        #expect(
+            rig.sink.words.drop { !$0.hasPrefix("unsubscribed") } == [
+                "unsubscribed", "disconnected", "lost: the controller is gone: its transport was closed",
+                "state unsupported", "state poweredOn", "recovered",
+            ])
+        let commands = rig.controller.state.withLock { $0.commands }
+        #expect(commands.last { $0.opcode == .leSetAdvertisingEnable }?.parameters == [1])
+        let data = try #require(commands.last { $0.opcode == .leSetAdvertisingData }?.parameters)
+        #expect(Array(data.dropFirst().prefix(Int(data[0]))) == report.data)
+        // The services are where they were, and nobody is subscribed any more.
+        rig.controller.connect()
+        #expect(try await rig.exchange("0A 1700") == ["4:0B01"])
+        #expect(try await rig.exchange("0A 1300") == ["4:0B0000"])
+        await rig.radio.stop()
+    }
+
+    @Test func `a controller that falls silent is one that is gone`() async throws {
+        let rig = try await HostRig()
+        rig.controller.state.withLock { $0.silent = [HCIOpcode.leSetAdvertisingParameters.rawValue] }
+        let (radio, clock) = (rig.radio, rig.clock)
+        async let error = {
+            await #expect(throws: RadioError.self) { try await radio.advertise(Advertisement()) }
+        }()
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+        #expect(await error?.code == .timedOut)
+        try await rig.wait(for: "state unsupported")
+        rig.controller.state.withLock { $0.silent = [] }
+        try await until { clock.pauses.contains(.milliseconds(250)) }
+        clock.advance(by: .milliseconds(250))
+        try await rig.wait(for: "recovered")
+        await radio.stop()
+    }
+
+    @Test func `nonsense of a controller changes nothing`() async throws {
+        let rig = try await HostRig()
+        rig.controller.connect()
+        var random = SeededGenerator(seed: 9)
+        let receive = rig.controller.state.withLock { $0.receive }
+        for _ in 0..<5000 {
+            let type = H4PacketType.allCases.randomElement(using: &random) ?? .event
+            let count = Int.random(in: 0..<40, using: &random)
+            var body = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+            // The connection itself stays, so that the last question can be asked.
+            if type == .event, let code = body.first, [0x05, 0x3E].contains(code) { body[0] = 0x0E }
+            receive?(H4Packet(type, body))
+        }
+        #expect(try await rig.exchange("0A 1700").last == "4:0B01")
+    }
+}

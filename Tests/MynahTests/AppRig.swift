@@ -1,0 +1,163 @@
+import Mynah
+import MynahCore
+import MynahLifecycle
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+/// An app's code, as a test writes it: one manager, everything it hears in one list of words.
+final class TestApp: AppDelegate, PeripheralSink {
+    struct State {
+        var words: [String] = []
+        var manager: PeripheralManager?
+        var options: [LaunchOptions] = []
+        var restored: [RestoredState] = []
+        var errors: [RadioError] = []
+        var answer: RadioAnswer = .answer(.success([7]))
+        var channels: [any L2CAPChannel] = []
+    }
+
+    let state = Lock(State())
+    let restoreIdentifier: String?
+
+    init(restoreIdentifier: String? = nil) {
+        self.restoreIdentifier = restoreIdentifier
+    }
+
+    func app(_ app: App, didFinishLaunching options: LaunchOptions) {
+        let made: Result<PeripheralManager, RadioError> = app.assumeIsolated { app in
+            do throws(RadioError) {
+                return .success(
+                    try app.makePeripheralManager(restoreIdentifier: self.restoreIdentifier, sink: self))
+            } catch {
+                return .failure(error)
+            }
+        }
+        state.withLock { state in
+            state.words.append("launched" + (options.isInBackground ? " in background" : ""))
+            state.options.append(options)
+            switch made {
+            case .success(let manager): state.manager = manager
+            case .failure(let error): state.errors.append(error)
+            }
+        }
+    }
+
+    func app(_ app: App, didChange change: AppChange) {
+        let word =
+            switch change {
+            case .enteredForeground: "foreground"
+            case .enteredBackground: "background"
+            case .suspended: "suspended"
+            case .woken(let kind, _, _): "woken by \(kind)"
+            case .throttled: "throttled"
+            case .extraneous: "extraneous"
+            case .terminated(let reason): "terminated \(reason)"
+            case .quit: "quit"
+            }
+        state.withLock { $0.words.append(word) }
+    }
+
+    func handle(_ event: PeripheralEvent) -> RadioAnswer {
+        state.withLock { state in
+            switch event {
+            case .willRestoreState(let restored):
+                state.words.append("willRestoreState")
+                state.restored.append(restored)
+            case .stateChanged(let new): state.words.append("state \(new)")
+            case .read: state.words.append("read")
+            case .write(let request, _): state.words.append("write \(Hex.encode(request.parts[0].value))")
+            case .subscribed: state.words.append("subscribed")
+            case .unsubscribed: state.words.append("unsubscribed")
+            case .connected: state.words.append("connected")
+            case .disconnected: state.words.append("disconnected")
+            case .missed(let count): state.words.append("missed \(count)")
+            case .channelOpened(let channel, _):
+                state.words.append("channel \(channel.psm)")
+                state.channels.append(channel)
+            case .answeredRead, .mtuChanged, .confirmed, .readyToUpdateSubscribers, .advertisingChanged: break
+            }
+            return event.wantsResponse ? state.answer : .none
+        }
+    }
+
+    var words: [String] { state.withLock { $0.words } }
+    var manager: PeripheralManager? { state.withLock { $0.manager } }
+    var channels: [any L2CAPChannel] { state.withLock { $0.channels } }
+    var restored: [RestoredState] { state.withLock { $0.restored } }
+    func answer(_ answer: RadioAnswer) { state.withLock { $0.answer = answer } }
+    func forget() { state.withLock { $0.words = [] } }
+}
+
+/// A phone with one app that runs, publishes and advertises.
+struct AppRig {
+    let radio: FakeRadio
+    let clock = ManualClock()
+    let code: TestApp
+    let phone: Phone
+    let app: App
+    let sink = RecordingSink()
+    let level = CharacteristicDefinition(uuid: "2A19", properties: [.read, .write, .notify])
+    let fixed = CharacteristicDefinition(uuid: "2A29", properties: .read, value: [1, 2])
+    let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random))
+
+    init(
+        background: Bool = true, restoreIdentifier: String? = nil, directory: StateDirectory? = nil,
+        radio: FakeRadio = FakeRadio(), publishes: Bool = true
+    ) async throws {
+        self.radio = radio
+        code = TestApp(restoreIdentifier: restoreIdentifier)
+        phone = Phone(
+            radio: radio, identity: DeviceIdentity(name: "iPhone"), stateDirectory: directory, sink: sink)
+        var rules = AppRules()
+        if background { rules.backgroundModes = [.bluetoothPeripheral] }
+        app = await phone.makeApp(
+            AppDescription(
+                name: "test", rules: rules, restoreIdentifiers: restoreIdentifier.map { [$0] } ?? []),
+            delegate: code, clock: clock)
+        await app.enterForeground()
+        try await phone.start()
+        if publishes { try await publish() }
+    }
+
+    var service: ServiceDefinition { ServiceDefinition(uuid: "180F", characteristics: [level, fixed]) }
+
+    func publish() async throws {
+        let manager = try #require(code.manager)
+        try await manager.add(service)
+        var advertisement = Advertisement()
+        advertisement.localName = "Fred"
+        advertisement.serviceUUIDs = ["C007"]
+        try await manager.startAdvertising(advertisement)
+        code.forget()
+    }
+
+    /// Moves the time and lets what it wakes run.
+    func advance(_ duration: Duration, expecting word: String) async throws {
+        await clock.waitForSleepers(1)
+        clock.advance(by: duration)
+        try await wait(for: word)
+    }
+
+    func wait(for word: String) async throws {
+        try await until { code.words.contains(word) }
+    }
+
+    func read(_ key: AttributeKey? = nil) async -> PendingReply.Outcome? {
+        await radio.request(.read(ReadRequest(central: peer.id, attribute: key ?? level.key)))
+    }
+
+    func write(_ bytes: [UInt8], wantsResponse: Bool = true) async -> PendingReply.Outcome? {
+        let part = WriteRequest.Part(attribute: level.key, value: bytes)
+        return await radio.request(
+            .write(WriteRequest(central: peer.id, parts: [part], wantsResponse: wantsResponse)))
+    }
+
+    /// The bytes that the radio was asked for, in hexadecimal: data and scan response.
+    var air: [String]? {
+        get async {
+            guard let exact = await radio.advertisement?.exact else { return nil }
+            return [Hex.encode(exact.data.bytes), Hex.encode(exact.scanResponse.bytes)]
+        }
+    }
+}
