@@ -34,16 +34,21 @@ import Testing
         #expect(Set(gaps).count > 3)
     }
 
-    @Test func `an active scanner asks, and filters what it told`() {
-        var rig = AirRig()
+    /// What an active scanner that filters hears of a device that answers it.
+    private func hear(on rig: inout AirRig, milliseconds: Int64) -> [LEAdvertisingReport] {
         let scanner = rig.join(1)
         let device = rig.join(2)
         rig.send(.leSetScanResponseData, "03020A00" + String(repeating: "00", count: 28), device)
         rig.advertise(device)
         rig.send(.leSetScanParameters, "01 1000 1000 00 00", scanner)
         rig.send(.leSetScanEnable, "0101", scanner)
-        rig.pass(milliseconds: 1000)
-        let heard = reports(rig.events(scanner))
+        rig.pass(milliseconds: milliseconds)
+        return reports(rig.events(scanner))
+    }
+
+    @Test func `an active scanner asks, and filters what it told`() {
+        var rig = AirRig()
+        let heard = hear(on: &rig, milliseconds: 1000)
         #expect(heard.map(\.kind) == [.connectable, .scanResponse])
         #expect(heard.map(\.data) == [[2, 1, 6], [2, 0x0A, 0]])
     }
@@ -52,14 +57,7 @@ import Testing
         for seed: UInt64 in 1...20 {
             var rig = AirRig(seed: seed)
             rig.air.loss = 0.7
-            let scanner = rig.join(1)
-            let device = rig.join(2)
-            rig.send(.leSetScanResponseData, "03020A00" + String(repeating: "00", count: 28), device)
-            rig.advertise(device)
-            rig.send(.leSetScanParameters, "01 1000 1000 00 00", scanner)
-            rig.send(.leSetScanEnable, "0101", scanner)
-            rig.pass(milliseconds: 60_000)
-            #expect(reports(rig.events(scanner)).map(\.kind) == [.connectable, .scanResponse])
+            #expect(hear(on: &rig, milliseconds: 60_000).map(\.kind) == [.connectable, .scanResponse])
         }
     }
 
