@@ -12,38 +12,37 @@ import MynahSupport
 
 /// Makes the radios that a command uses.
 final class RadioMaker: Sendable {
-    /// As it was chosen.
-    let choice: RadioChoice
-    private let adapters: [String]
-    private let notificationRate: Int?
-    private let namesSubscribers: Bool
-    private let stateDirectory: String?
-    private let address: AddressChoice?
+    /// What a user chose.
+    struct Options {
+        var choice: RadioChoice
+        /// BlueZ's, in order.
+        var adapters: [String] = []
+        /// For BlueZ; nil: no limit.
+        var notificationRate: Int?
+        /// For BlueZ.
+        var namesSubscribers = false
+        /// Where our own host keeps its bonds; held already.
+        var stateDirectory: String?
+        /// Of our own host; nil: a phone's is private.
+        var address: AddressChoice?
+    }
+
+    private let options: Options
+    /// Made when it is wanted first.
     private let air: Lock<SharedAir?>
 
-    /// As it is chosen: `adapters` names BlueZ's, in order, and `notificationRate` and `namesSubscribers` are for BlueZ too.
-    ///
-    /// Our own host keeps its bonds in `stateDirectory`, which is held already; its address is `address`, or where none is chosen a
-    /// phone's is private.
-    convenience init(
-        _ choice: RadioChoice, adapters: [String] = [], notificationRate: Int? = nil,
-        namesSubscribers: Bool = false, stateDirectory: String? = nil, address: AddressChoice? = nil
-    ) {
-        self.init(choice, adapters, notificationRate, namesSubscribers, stateDirectory, address, Lock(nil))
+    init(_ options: Options) {
+        self.options = options
+        air = Lock(nil)
     }
 
-    private init(
-        _ choice: RadioChoice, _ adapters: [String], _ notificationRate: Int?, _ namesSubscribers: Bool,
-        _ stateDirectory: String?, _ address: AddressChoice?, _ air: Lock<SharedAir?>
-    ) {
-        self.choice = choice
-        self.adapters = adapters
-        self.notificationRate = notificationRate
-        self.namesSubscribers = namesSubscribers
-        self.stateDirectory = stateDirectory
-        self.address = address
+    private init(_ options: Options, _ air: Lock<SharedAir?>) {
+        self.options = options
         self.air = air
     }
+
+    /// As it was chosen.
+    var choice: RadioChoice { options.choice }
 
     /// Whether each radio is an adapter that has to be there.
     var usesAdapters: Bool { choice == .auto || choice == .bluez }
@@ -52,18 +51,22 @@ final class RadioMaker: Sendable {
     func peripheralRadio(_ index: Int, isPhone: Bool) throws(RadioError) -> any PeripheralRadio {
         switch choice {
         case .auto, .bluez:
-            var options = BlueZRadio.Options()
-            if adapters.indices.contains(index) { options.adapter = adapters[index] }
-            options.notificationRate = notificationRate
-            options.acquiresNotify = namesSubscribers
-            return BlueZRadio(options: options)
+            var bluez = BlueZRadio.Options()
+            if options.adapters.indices.contains(index) { bluez.adapter = options.adapters[index] }
+            bluez.notificationRate = options.notificationRate
+            bluez.acquiresNotify = options.namesSubscribers
+            return BlueZRadio(options: bluez)
         case .virtual, .hci:
-            return try host(index, address ?? (isPhone ? .private : .identity))
+            return try host(index, options.address ?? (isPhone ? .private : .identity))
         }
     }
 
     /// The virtual radio, with all else as it was chosen.
-    var onVirtualRadio: RadioMaker { RadioMaker(.virtual, [], nil, false, stateDirectory, address, air) }
+    var onVirtualRadio: RadioMaker {
+        var options = options
+        options.choice = .virtual
+        return RadioMaker(options, air)
+    }
 
     /// The radios are not used any more: nothing of them is left in the directory of the air.
     func end() {
@@ -72,19 +75,19 @@ final class RadioMaker: Sendable {
 
     /// Our own host, on what was chosen or else on the virtual radio.
     func host(_ index: Int = 0, _ address: AddressChoice = .identity) throws(RadioError) -> HostRadio {
-        var options = HostRadio.Options()
-        options.address = address.policy
-        options.bonds = stateDirectory.map { directory in
+        var host = HostRadio.Options()
+        host.address = address.policy
+        host.bonds = options.stateDirectory.map { directory in
             BondFile(path: "\(directory)/bonds\(index == 0 ? "" : "-\(index + 1)").json")
         }
         if case .hci(let place) = choice {
-            options.name = "own host on \(place)"
-            options.controller = "the controller at \(place)"
-            return HostRadio(transport: place.transport(), options: options)
+            host.name = "own host on \(place)"
+            host.controller = "the controller at \(place)"
+            return HostRadio(transport: place.transport(), options: host)
         }
-        options.name = "virtual radio"
+        host.name = "virtual radio"
         return HostRadio(
-            transport: try sharedAir().transport(cipher: ControllerConfiguration.aes), options: options)
+            transport: try sharedAir().transport(cipher: ControllerConfiguration.aes), options: host)
     }
 
     private func sharedAir() throws(RadioError) -> SharedAir {
@@ -103,7 +106,7 @@ final class RadioMaker: Sendable {
     ///
     /// Where an adapter is, its user wants it mended and not replaced.
     func reasonForVirtual(_ error: RadioError) -> String? {
-        guard choice == .auto, adapters.isEmpty, !Self.hasAdapter else { return nil }
+        guard choice == .auto, options.adapters.isEmpty, !Self.hasAdapter else { return nil }
         switch error.code {
         case .noAdapter, .unreachable: return error.message
         default: return nil

@@ -165,8 +165,10 @@ struct RunCommand: AsyncParsableCommand {
         let profiles = try ProfileLoading.load(profiles)
         let groups = RunGroups(profiles)
         let radios = RadioMaker(
-            radio, adapters: adapter, notificationRate: notificationRate == 0 ? nil : notificationRate,
-            namesSubscribers: nameSubscribers, stateDirectory: stateDir, address: address)
+            RadioMaker.Options(
+                choice: radio, adapters: adapter,
+                notificationRate: notificationRate == 0 ? nil : notificationRate,
+                namesSubscribers: nameSubscribers, stateDirectory: stateDir, address: address))
         if let misuse = misuse(of: groups.groups, radios) { throw Exit.wrongUsage(misuse, of: Self.self) }
         for issue in groups.issues { StandardError.print(issue.description) }
         guard groups.issues.isEmpty else { throw Exit.problems }

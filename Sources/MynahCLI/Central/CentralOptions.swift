@@ -36,7 +36,8 @@ enum CentralOptions {
                 "the phone's side does not go through bluetoothd: take --radio virtual or --radio hci:TRANSPORT",
                 of: command)
         }
-        return RadioMaker(choice == .auto ? .virtual : choice, stateDirectory: stateDirectory)
+        return RadioMaker(
+            RadioMaker.Options(choice: choice == .auto ? .virtual : choice, stateDirectory: stateDirectory))
     }
 
     static func log(_ level: LogLevel) {
