@@ -118,6 +118,7 @@ public actor HostRadio: PeripheralRadio {
     public init(
         transport: any HCITransport, options: Options = Options(),
         logger: Logger = Logger(label: "mynah.host"),
+        // Time-outs and rotation wait with it; a test moves the time by hand.
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
         now: @escaping @Sendable () -> Duration = HostRadio.uptime
     ) {

@@ -223,6 +223,7 @@ struct ConnectCommand: AsyncParsableCommand {
 
     private func timer(_ duration: Duration, _ work: @escaping @Sendable () -> Void) -> Task<Void, Never> {
         Task {
+            // A time that the user gave; cancelled when it is not needed any more.
             guard (try? await Task.sleep(for: duration)) != nil else { return }
             work()
         }

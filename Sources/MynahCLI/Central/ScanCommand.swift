@@ -77,6 +77,7 @@ struct ScanCommand: AsyncParsableCommand {
             try await scan(manager, services)
             guard let timeout else { return }
             Task {
+                // --timeout: as long as the user wants to listen.
                 guard (try? await Task.sleep(for: timeout)) != nil else { return }
                 interruption.interrupt()
             }

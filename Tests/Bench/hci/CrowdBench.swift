@@ -30,6 +30,7 @@ enum CrowdBench {
         try await phone.scan(options)
         let (began, busy) = (Bench.now, Bench.processorTime)
         scanner.reset()
+        // So long is counted.
         try await Task.sleep(for: .seconds(seconds))
         let (heard, devicesHeard) = scanner.counts
         let (elapsed, used) = (Bench.now - began, Bench.processorTime - busy)

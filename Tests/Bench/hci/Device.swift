@@ -39,6 +39,7 @@ struct Device {
 
     /// Lasts until its process is ended, and the radio with it.
     func play() async {
+        // Nothing is left to do here: the radio plays by itself.
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
         await radio.stop()
     }
