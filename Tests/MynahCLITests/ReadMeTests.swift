@@ -24,7 +24,14 @@ import Testing
 
     @Test func `it names every command, and its event is JSON`() async throws {
         let text = try String(contentsOfFile: "\(repository)/README.md", encoding: .utf8)
-        for command in ["run", "check", "show", "new"] { #expect(text.contains("`mynah \(command) ")) }
+        let help = try await Program.run("--help").output
+        let commands = help.components(separatedBy: "SUBCOMMANDS:\n").last?.components(separatedBy: "\n")
+            .prefix { !$0.isEmpty }.filter { !$0.hasPrefix("   ") }
+            .compactMap { $0.split(separator: " ").first.map(String.init) }
+        for command in ["run", "check", "show", "new"] {
+            #expect(try #require(commands).contains(command))
+        }
+        for command in try #require(commands) { #expect(text.contains("| `mynah \(command)")) }
         let line = try #require(try blocks(of: "").first { $0.contains("\"event\"") })
         #expect(try json(line)["event"] as? String == "write")
     }
