@@ -14,6 +14,9 @@ enum RadioChoice: Equatable, Sendable {
     /// Our own host on the controller behind this transport.
     case hci(HCITransportAddress)
 
+    /// Whether BlueZ's adapters may play it.
+    var usesAdapters: Bool { self == .auto || self == .bluez }
+
     /// The choices, as a shell completes them.
     static let completion = CompletionKind.list(words + HCITransportAddress.forms.map { "hci:\($0)" })
 

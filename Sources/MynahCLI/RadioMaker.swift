@@ -25,6 +25,8 @@ final class RadioMaker: Sendable {
         var stateDirectory: String?
         /// Of our own host; nil: a phone's is private.
         var address: AddressChoice?
+        /// Takes what the user should know and what stops no radio; called on any thread.
+        var notice: @Sendable (RadioWarning) -> Void = { StandardError.print("warning: \($0.message)") }
     }
 
     private let options: Options
@@ -41,11 +43,7 @@ final class RadioMaker: Sendable {
         self.air = air
     }
 
-    /// As it was chosen.
-    var choice: RadioChoice { options.choice }
-
-    /// Whether each radio is an adapter that has to be there.
-    var usesAdapters: Bool { choice == .auto || choice == .bluez }
+    private var choice: RadioChoice { options.choice }
 
     /// The radio for the device of that number, which is a phone where apps play it.
     func peripheralRadio(_ index: Int, isPhone: Bool) throws(RadioError) -> any PeripheralRadio {
@@ -94,7 +92,7 @@ final class RadioMaker: Sendable {
         let made = air.withLock { air in
             Result<SharedAir, RadioError> { () throws(RadioError) in
                 if let air { return air }
-                let new = try SharedAir { StandardError.print("warning: \($0.message)") }
+                let new = try SharedAir(notice: options.notice)
                 air = new
                 return new
             }

@@ -128,20 +128,20 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     /// What is wrong with the options for these profiles; nil: nothing.
-    private func misuse(of groups: [[Profile]], _ radios: RadioMaker) -> String? {
+    private func misuse(of groups: [[Profile]]) -> String? {
         let needed =
             "these profiles need \(groups.count) radios, one for each accessory and one for all apps"
         if case .hci = radio, groups.count > 1 {
             return "\(needed), and --radio hci: is one"
         }
-        if !radios.usesAdapters, !adapter.isEmpty {
+        if !radio.usesAdapters, !adapter.isEmpty {
             return "--adapter names BlueZ's adapters, and the radio is another"
         }
-        if radios.usesAdapters, address != nil {
+        if radio.usesAdapters, address != nil {
             return
                 "--address is for --radio virtual and hci:, because the address of an adapter is bluetoothd's to say"
         }
-        if radios.usesAdapters, groups.count > 1, adapter.count != groups.count {
+        if radio.usesAdapters, groups.count > 1, adapter.count != groups.count {
             return
                 "\(needed): give --adapter \(groups.count) times, in their order, or --radio virtual"
         }
@@ -164,12 +164,7 @@ struct RunCommand: AsyncParsableCommand {
         let interruption = Interruption()
         let profiles = try ProfileLoading.load(profiles)
         let groups = RunGroups(profiles)
-        let radios = RadioMaker(
-            RadioMaker.Options(
-                choice: radio, adapters: adapter,
-                notificationRate: notificationRate == 0 ? nil : notificationRate,
-                namesSubscribers: nameSubscribers, stateDirectory: stateDir, address: address))
-        if let misuse = misuse(of: groups.groups, radios) { throw Exit.wrongUsage(misuse, of: Self.self) }
+        if let misuse = misuse(of: groups.groups) { throw Exit.wrongUsage(misuse, of: Self.self) }
         for issue in groups.issues { StandardError.print(issue.description) }
         guard groups.issues.isEmpty else { throw Exit.problems }
         let level = logLevel.level
@@ -187,6 +182,12 @@ struct RunCommand: AsyncParsableCommand {
         }
         let seed = seed ?? UInt64.random(in: 0...UInt64.max)
         let output = RunOutput(format: events, profiles: profiles, interruption: interruption)
+        let radios = RadioMaker(
+            RadioMaker.Options(
+                choice: radio, adapters: adapter,
+                notificationRate: notificationRate == 0 ? nil : notificationRate,
+                namesSubscribers: nameSubscribers, stateDirectory: stateDir, address: address,
+                notice: { output.warn($0) }))
         let runs = groups.groups.map { group in
             RunPlayer.Run(
                 devices: group.map { profile in
@@ -207,7 +208,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         if let failure {
             StandardError.print("error: \(failure)")
-            if radios.usesAdapters, failure.code == .noAdapter || failure.code == .unreachable {
+            if radio.usesAdapters, failure.code == .noAdapter || failure.code == .unreachable {
                 StandardError.print("hint: --radio virtual needs no adapter")
             }
             throw Exit.problems

@@ -1,3 +1,4 @@
+import MynahCore
 import MynahEmulator
 import MynahProfiles
 import MynahSupport
@@ -73,6 +74,22 @@ final class RunOutput: Sendable {
         case .screen(let screen):
             return { event in screen.take { $0.take(event.named(name)) } }
         }
+    }
+
+    /// Reports an event of the run itself: no device has caused it.
+    func tell(_ event: DeviceEvent) {
+        observer(of: "", isAlone: true)?(event)
+    }
+
+    /// Reports a warning of the run itself; with `--events off` it goes to standard error.
+    func warn(_ warning: RadioWarning) {
+        if case .off = kind { return StandardError.print("warning: \(warning.message)") }
+        tell(
+            DeviceEvent(
+                time: .now(), name: .warning,
+                fields: [
+                    .init("code", .string(warning.code)), .init("message", .string(warning.message)),
+                ]))
     }
 
     private static func tellDropped(
