@@ -77,10 +77,17 @@ let package = Package(
             ]),
 
         // Level 6
+        .target(
+            name: "MynahConsole",
+            dependencies: [
+                "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles", "MynahSupport",
+            ]),
+
+        // Level 7
         .executableTarget(
             name: "MynahCLI",
             dependencies: [
-                "Mynah", "MynahBlueZ", "MynahCore", "MynahEmulator", "MynahHCI", "MynahHost",
+                "Mynah", "MynahBlueZ", "MynahConsole", "MynahCore", "MynahEmulator", "MynahHCI", "MynahHost",
                 "MynahLifecycle", "MynahProfiles", "MynahSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -139,6 +146,12 @@ let package = Package(
             dependencies: [
                 "MynahEmulator", "Mynah", "MynahCore", "MynahLifecycle", "MynahProfiles", "MynahSupport",
                 "MynahTestSupport",
+            ]),
+        .testTarget(
+            name: "MynahConsoleTests",
+            dependencies: [
+                "MynahConsole", "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles",
+                "MynahSupport", "MynahTestSupport",
             ]),
         // The program is run, not linked; it is built because it is a product.
         .testTarget(

@@ -1,3 +1,4 @@
+import MynahConsole
 import MynahEmulator
 import MynahSupport
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import MynahConsole
 import MynahCore
 import MynahEmulator
 import MynahProfiles

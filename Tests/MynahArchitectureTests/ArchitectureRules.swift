@@ -8,7 +8,8 @@ enum ArchitectureRules {
         "Mynah": 3, "MynahHost": 3,
         "MynahEmulator": 4,
         "MynahControl": 5,
-        "MynahCLI": 6,
+        "MynahConsole": 6,
+        "MynahCLI": 7,
     ]
 
     /// What each module may import, of ours and of others.
@@ -24,8 +25,12 @@ enum ArchitectureRules {
         "Mynah": ["MynahCore", "MynahLifecycle", "MynahSupport"],
         "MynahEmulator": ["Mynah", "MynahCore", "MynahLifecycle", "MynahProfiles", "MynahSupport"],
         "MynahControl": ["MynahEmulator", "MynahSupport", "FlyingFox"],
+        "MynahConsole": [
+            "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles", "MynahSupport",
+        ],
         "MynahCLI": [
-            "Mynah", "MynahBlueZ", "MynahControl", "MynahCore", "MynahEmulator", "MynahHCI", "MynahHost",
+            "Mynah", "MynahBlueZ", "MynahConsole", "MynahControl", "MynahCore", "MynahEmulator", "MynahHCI",
+            "MynahHost",
             "MynahLifecycle", "MynahProfiles", "MynahSupport", "ArgumentParser",
         ],
     ]

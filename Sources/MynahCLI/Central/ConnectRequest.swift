@@ -1,3 +1,4 @@
+import MynahConsole
 import MynahCore
 import MynahProfiles
 import MynahSupport

@@ -1,4 +1,5 @@
 import Mynah
+import MynahConsole
 import MynahCore
 import MynahEmulator
 import MynahSupport

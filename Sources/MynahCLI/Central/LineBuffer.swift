@@ -1,3 +1,4 @@
+import MynahConsole
 import MynahSupport
 
 /// A line that is being typed, without a terminal: keys in, what to do out.

@@ -1,4 +1,5 @@
 import Dispatch
+import MynahConsole
 import MynahSupport
 
 #if canImport(Glibc)

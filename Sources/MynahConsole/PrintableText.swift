@@ -1,7 +1,7 @@
-/// Text from outside as a terminal may be shown it.
-enum PrintableText {
-    /// The text without what a terminal would act on: a central chooses its name itself.
-    static func of(_ text: String) -> String {
+/// Text from outside, made safe for a terminal.
+package enum PrintableText {
+    /// The text with U+FFFD in place of every character that a terminal would act on: a device chooses its own name.
+    package static func of(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isActedOn) else { return text }
         return String(
             String.UnicodeScalarView(text.unicodeScalars.map { isActedOn($0) ? "\u{FFFD}" : $0 }))
