@@ -28,6 +28,8 @@ public struct HCIStatus: Error, Hashable, Sendable {
     public static let connectionAlreadyExists = HCIStatus(0x0B)
     /// Command Disallowed.
     public static let commandDisallowed = HCIStatus(0x0C)
+    /// Connection Rejected Due To Limited Resources.
+    public static let limitedResources = HCIStatus(0x0D)
     /// Unsupported Feature Or Parameter Value.
     public static let unsupportedFeatureOrParameterValue = HCIStatus(0x11)
     /// Invalid Command Parameters.

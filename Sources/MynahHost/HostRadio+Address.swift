@@ -47,7 +47,6 @@ extension HostRadio {
         var writer = ByteWriter(capacity: 6)
         writer.write(address)
         try await command(.leSetRandomAddress, writer.bytes, "setting its random address")
-        if commandStyle == .extended, advertisement != nil { try await setAddressOfSet(address) }
     }
 
     private func staticAddress() -> DeviceAddress {
@@ -79,9 +78,8 @@ extension HostRadio {
         guard state == .running, var next = rotation, let address = next.rotate(at: now()) else {
             return false
         }
-        if advertisement != nil {
-            await attempt { () throws(RadioError) in try await setAdvertising(false) }
-        }
+        advertiser.hold()
+        await settleAdvertising()
         await pauseScan()
         var isSet = false
         do throws(RadioError) {
@@ -92,7 +90,8 @@ extension HostRadio {
         } catch {
             logger.debug("address stays", metadata: ["error": "\(error)"])
         }
-        await advertiseAgain()
+        advertiser.release(ownAddress)
+        advertiseAgain()
         await resumeScan()
         return isSet
     }

@@ -32,32 +32,44 @@ extension HostRadio {
         guard state.isAttached else {
             throw RadioError(.lost, "the radio was stopped while \(doing)")
         }
-        let number = commands.add(HCICommand(opcode, parameters))
+        switch await exchange(HCICommand(opcode, parameters)) {
+        case .success(let parameters): return parameters
+        case .failure(let failure): throw error(of: failure, opcode, doing)
+        }
+    }
+
+    /// What a user is told of a command that failed; `doing` completes "while …".
+    func error(of failure: HCICommandError, _ opcode: HCIOpcode, _ doing: String) -> RadioError {
+        switch failure {
+        case .refused(.unknownCommand) where opcode == .leReadLocalSupportedFeatures:
+            hasNoLE("it does not know LE commands")
+        case .refused(let status):
+            RadioError(
+                .protocolViolation,
+                "\(options.controller) refused \(doing): status 0x\(Hex.encode([status.code]))")
+        case .timedOut:
+            RadioError(
+                .timedOut,
+                "\(options.controller) did not answer within \(options.commandTimeout) while \(doing)")
+        case .ended:
+            endedWhileStarting
+                ?? RadioError(.lost, "\(options.controller) is gone: its transport was closed while \(doing)")
+        }
+    }
+
+    /// Sends a command, and returns what the controller returns after the status, or why nothing was returned.
+    func exchange(_ command: HCICommand) async -> Result<[UInt8], HCICommandError> {
+        guard state.isAttached else { return .failure(.ended) }
+        let number = commands.add(command)
         let run = run
         let timeout = Task {
             guard (try? await sleep(options.commandTimeout)) != nil else { return }
             self.timeOut(number, run)
         }
-        let result = await withCheckedContinuation { continuation in
+        defer { timeout.cancel() }
+        return await withCheckedContinuation { continuation in
             waiters[number] = continuation
             sendCommands()
-        }
-        timeout.cancel()
-        switch result {
-        case .success(let parameters): return parameters
-        case .failure(.refused(.unknownCommand)) where opcode == .leReadLocalSupportedFeatures:
-            throw hasNoLE("it does not know LE commands")
-        case .failure(.refused(let status)):
-            throw RadioError(
-                .protocolViolation,
-                "\(options.controller) refused \(doing): status 0x\(Hex.encode([status.code]))")
-        case .failure(.timedOut):
-            throw RadioError(
-                .timedOut,
-                "\(options.controller) did not answer within \(options.commandTimeout) while \(doing)")
-        case .failure(.ended):
-            throw endedWhileStarting
-                ?? RadioError(.lost, "\(options.controller) is gone: its transport was closed while \(doing)")
         }
     }
 
@@ -119,6 +131,7 @@ extension HostRadio {
         var reader = ByteReader(try await command(.readBDADDR, "reading its address"))
         let publicAddress = reader.readAddress(kind: 0)
         try await chooseAddress(publicAddress)
+        advertiser.began(ownAddress)
     }
 
     private func leFeatures() async throws(RadioError) -> [UInt8] {

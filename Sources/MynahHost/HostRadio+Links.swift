@@ -88,8 +88,8 @@ extension HostRadio {
         if let bond = security.bonds[connection.peer], bond.ownKey != nil, !bond.configurations.isEmpty {
             pairing(connection.handle) { $0.requestSecurity(by: bond, at: $1) }
         }
-        // A controller stops advertising when it is connected to; a second central must find the device too.
-        Task { await advertiseAgain() }
+        // A second central must find the device too.
+        advertiseAgain()
     }
 
     /// Takes a link up; a bonded peer is known by its identity.
@@ -105,11 +105,14 @@ extension HostRadio {
             server: ATTServer(), pairing: LinkPairing(own: ownAddress ?? onAir, peer: onAir))
         link.security.isBonded = bond != nil
         links[connection.handle] = link
+        advertiser.linkBegan(connection.role)
         return peer
     }
 
     private func disconnected(_ handle: UInt16, _ reason: HCIStatus) {
         guard let link = links.removeValue(forKey: handle) else { return }
+        advertiser.linkEnded()
+        advertiseAgain()
         data.forget(handle)
         endRequests(of: link)
         endPairing(of: link)
@@ -117,7 +120,6 @@ extension HostRadio {
         switch link.role {
         case .peripheral:
             tell(.disconnected(link.peer.id))
-            Task { await advertiseAgain() }
         case .central where link.wish != nil: unheard(link, reason)
         case .central:
             tellCentral(.disconnected(link.peer.id, Self.disconnection(reason)))

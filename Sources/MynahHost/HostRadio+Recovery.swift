@@ -35,6 +35,7 @@ extension HostRadio {
         forgetLinks(isTold: true)
         commands = CommandQueue()
         data = DataQueue()
+        advertiser.ended()
         central.listening = nil
         let error = error ?? RadioError(.lost, "\(options.controller) is gone: its transport was closed")
         failConnections(error)
@@ -67,15 +68,9 @@ extension HostRadio {
             }
             guard state == .recovering else { return }
             state = .running
-            if let advertisement {
-                self.advertisement = nil
-                do throws(RadioError) {
-                    try await advertise(advertisement)
-                } catch {
-                    tell(
-                        .warning(
-                            RadioWarning("advertisingLost", "the device is not advertised again: \(error)")))
-                }
+            if let number = advertiser.number {
+                await settleAdvertising()
+                warnOfLoss(number)
                 guard state == .running else { return }
             }
             await scanAgain()

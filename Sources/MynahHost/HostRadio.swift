@@ -81,7 +81,9 @@ public actor HostRadio: PeripheralRadio {
     var lastBatch: UInt32 = 0
     /// The properties of published characteristics, by key.
     var properties: [AttributeKey: CharacteristicProperties] = [:]
-    var advertisement: Advertisement?
+    var advertiser = HostAdvertiser()
+    /// Carries out the advertiser's steps, or `nil` while there are none; returns why the controller was lost.
+    var advertising: Task<RadioError?, Never>?
     /// Where a value found no room.
     var refusals = Refusals()
     /// Links whose notifications wait to go out together.
@@ -192,9 +194,7 @@ public actor HostRadio: PeripheralRadio {
         if state == .running {
             central.isFollowing = false
             await stopScan()
-            if advertisement != nil {
-                await attempt { () throws(RadioError) in try await setAdvertising(false) }
-            }
+            await stopAdvertising()
             for handle in links.keys.sorted() {
                 await attempt { () throws(RadioError) in
                     try await self.end(handle, .remoteUserTerminatedConnection)
@@ -217,7 +217,8 @@ public actor HostRadio: PeripheralRadio {
         batches = [:]
         channels = ChannelKeeper()
         properties = [:]
-        advertisement = nil
+        advertiser.ended()
+        advertiser.stop()
         refusals = Refusals()
         sink = nil
     }

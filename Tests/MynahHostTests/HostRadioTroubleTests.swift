@@ -115,4 +115,52 @@ import Testing
         }
         #expect(try await rig.exchange("0A 1700").last == "4:0B01")
     }
+
+    @Test(arguments: [true, false])
+    func `a central that connects or leaves while the advertisement changes does not keep the old bytes`(
+        connects: Bool
+    ) async throws {
+        let rig = try await HostRig()
+        if !connects { rig.controller.connect() }
+        var advertisement = Advertisement()
+        advertisement.localName = "before"
+        _ = try await rig.radio.advertise(advertisement)
+        let controller = rig.controller
+        controller.state.withLock {
+            $0.beforeAnswer[HCIOpcode.leSetAdvertisingEnable.rawValue] = {
+                if connects { controller.connect() } else { controller.disconnect() }
+            }
+        }
+        advertisement.localName = "after"
+        advertisement.interval = .milliseconds(200)
+        let report = try await rig.radio.advertise(advertisement)
+        await controller.wait { $0.isAdvertising }
+        let commands = controller.state.withLock { $0.commands }
+        let data = try #require(commands.last { $0.opcode == .leSetAdvertisingData }?.parameters)
+        #expect(Array(data.dropFirst().prefix(Int(data[0]))) == report.data)
+        let parameters = try #require(commands.last { $0.opcode == .leSetAdvertisingParameters }?.parameters)
+        #expect(parameters.prefix(2) == [0x40, 0x01])
+        #expect(!rig.sink.words.contains { $0.hasPrefix("warning") })
+        await rig.radio.stop()
+    }
+
+    @Test func `an advertisement that the controller refused is not switched on by the next link`()
+        async throws
+    {
+        let rig = try await HostRig()
+        rig.controller.state.withLock { $0.refused[HCIOpcode.leSetAdvertisingData.rawValue] = 0x12 }
+        let error = await #expect(throws: RadioError.self) {
+            try await rig.radio.advertise(Advertisement())
+        }
+        #expect(error?.code == .advertisementRefused)
+        #expect(error?.message == "the controller refused setting the advertising data: status 0x12")
+        rig.controller.connect()
+        try await rig.wait(for: "connected F0:F1:F2:F3:F4:F5")
+        rig.controller.disconnect()
+        try await rig.wait(for: "disconnected")
+        // It answers in order, so what a link event brought would have been sent by now.
+        await rig.radio.stopAdvertising()
+        #expect(rig.controller.state.withLock { $0.parameters(of: .leSetAdvertisingEnable) } == [])
+        await rig.radio.stop()
+    }
 }

@@ -11,6 +11,9 @@ final class ScriptedController: HCITransport {
         var data: [ACLPacket] = []
         var silent: Set<UInt16> = []
         var refused: [UInt16: UInt8] = [:]
+        /// Done once, after a command has come and before it is answered.
+        var beforeAnswer: [UInt16: @Sendable () -> Void] = [:]
+        var isAdvertising = false
         var isClosed = false
         var hasPublicAddress = true
         var completesData = true
@@ -36,10 +39,14 @@ final class ScriptedController: HCITransport {
         switch packet.type {
         case .command:
             guard let command = HCICommand(packet.body) else { return }
-            let isSilent = change { state in
+            let (isSilent, before) = change { state in
                 state.commands.append(command)
-                return state.silent.contains(command.opcode.rawValue)
+                return (
+                    state.silent.contains(command.opcode.rawValue),
+                    state.beforeAnswer.removeValue(forKey: command.opcode.rawValue)
+                )
             }
+            before?()
             if !isSilent { answer(command) }
         case .aclData:
             guard let data = ACLPacket(packet.body) else { return }
@@ -92,6 +99,12 @@ final class ScriptedController: HCITransport {
             return complete(command.opcode, [code])
         }
         switch command.opcode {
+        case .leSetAdvertisingEnable:
+            state.withLock { $0.isAdvertising = command.parameters == [1] }
+            complete(command.opcode, [0])
+        case .leSetAdvertisingParameters:
+            // Not while advertising is on (Vol 4, Part E, 7.8.5).
+            complete(command.opcode, [state.withLock { $0.isAdvertising } ? 0x0C : 0])
         case .leReadLocalSupportedFeatures: complete(command.opcode, [0] + Array(repeating: 0xFF, count: 8))
         case .leReadBufferSize: complete(command.opcode, [0, 27, 0, 4])
         case .readBDADDR:
@@ -129,6 +142,7 @@ final class ScriptedController: HCITransport {
     // MARK: A central
 
     func connect(_ handle: UInt16 = 0x40, _ address: [UInt8] = [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0]) {
+        state.withLock { $0.isAdvertising = false }
         tell(
             HCIEvent(
                 HCIEvent.leMeta,
