@@ -21,7 +21,8 @@ struct AirDirectoryChoice {
     /// The choice of this process.
     static func ofThisProcess() -> AirDirectoryChoice {
         AirDirectoryChoice(
-            variable: { name in getenv(name).map { String(cString: $0) } }, user: geteuid(), status: Self.status(of:))
+            variable: { name in getenv(name).map { String(cString: $0) } }, user: geteuid(),
+            status: Self.status(of:))
     }
 
     /// `MYNAH_AIR`, else a directory of this user's session, else one among the temporary files.
