@@ -1,7 +1,7 @@
 # make run plays a heart-rate monitor; make test runs every test. Both install what they need and do no work twice.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.PHONY: run demo test interop lab lab-all bench fuzz fuzz-briefly format build lint unit
+.PHONY: run demo test interop lab lab-all bench bench-air fuzz fuzz-briefly format build lint unit
 
 PROFILE ?= profiles/heart-rate.yaml
 # What the demo's phone connects to.
@@ -84,8 +84,14 @@ bench: PACKAGES := $(RUN_PACKAGES) python3 python3-venv
 bench: build
 	@Tests/Bench/run $(MYNAH)
 
+# The processor time of 50 processes that share an air, for a minute; or others: make bench-air PROCESSES=30 BENCH_SECONDS=20
+PROCESSES := 50
+BENCH_SECONDS := 60
+bench-air: build
+	@Tests/Bench/air $(MYNAH) $(PROCESSES) $(BENCH_SECONDS)
+
 # Each decoder for so many seconds, or one: make fuzz FUZZ_SECONDS=3600 TARGET=att-server
-FUZZ_SECONDS := 600
+FUZZ_BENCH_SECONDS := 600
 TARGET :=
 fuzz:
 	@.ci/need $(BUILD_PACKAGES)

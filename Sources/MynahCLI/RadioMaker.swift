@@ -88,6 +88,15 @@ final class RadioMaker: Sendable {
             transport: try sharedAir().transport(cipher: ControllerConfiguration.aes), options: host)
     }
 
+    /// The directory of the air that our own host is on; nil if it is on none.
+    var airDirectory: String? { air.withLock { $0?.directory } }
+
+    /// Where our own host listens, for a message.
+    var listeningPlace: String {
+        if case .hci(let place) = choice { return "by the controller at \(place)" }
+        return airDirectory.map { "on the air in \($0)" } ?? "on the virtual radio"
+    }
+
     private func sharedAir() throws(RadioError) -> SharedAir {
         let made = air.withLock { air in
             Result<SharedAir, RadioError> { () throws(RadioError) in

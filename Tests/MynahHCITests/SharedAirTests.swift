@@ -7,7 +7,7 @@ import Testing
 @testable import MynahHCI
 
 /// Warnings that an air gave, by code.
-private final class Notices: Sendable {
+final class Notices: Sendable {
     let codes = Lock<[String]>([])
     var sink: @Sendable (RadioWarning) -> Void {
         { warning in self.codes.withLock { $0.append(warning.code) } }
@@ -16,7 +16,7 @@ private final class Notices: Sendable {
 }
 
 /// A process that is on an air without being ours.
-private final class Stranger: Sendable {
+final class Stranger: Sendable {
     let descriptor: Int32
 
     init(_ directory: String) throws {
@@ -27,6 +27,13 @@ private final class Stranger: Sendable {
     deinit { close(descriptor) }
 
     func send(_ bytes: [UInt8]) { _ = Descriptor.send(descriptor, bytes) }
+
+    /// The next message, if there is one.
+    func receive() -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        guard case .moved(let count) = Descriptor.receive(descriptor, into: &buffer) else { return nil }
+        return Array(buffer[..<count])
+    }
 
     /// Waits until the other side has ended it.
     func isRefused() async throws {
@@ -159,7 +166,10 @@ private final class Stranger: Sendable {
         let here = try air()
         let phone = try await phone(2, on: here)
         _ = try await phone.scan { $0.address.value == 0xC000_0000_0001 }
-        let link = try await phone.connect(to: DeviceAddress(value: 0xC000_0000_0001, kind: .public))
+        // Six intervals of a second until the other side is heard, and six seconds then: a busy machine keeps such a link.
+        let link = try await phone.connect(
+            to: DeviceAddress(value: 0xC000_0000_0001, kind: .public),
+            parameters: "2003 2003 0000 5802 0000 0000")
         #expect(try await phone.exchange("0A 0300", of: link).hasPrefix("0B"))
         child.stop()
         try await until { here.neighbours == 0 }
@@ -169,6 +179,7 @@ private final class Stranger: Sendable {
         }
         #expect(reason == .connectionTimeout)
         #expect(directory.files.count == 2)
+        for name in directory.files { makeOld("\(directory.path)/\(name)") }
         let later = try air()
         #expect(directory.files.count == 2)
         try await until { here.neighbours == 1 && later.neighbours == 1 }
@@ -198,7 +209,7 @@ private final class Stranger: Sendable {
         let here = try air(notices)
         let stranger = try Stranger(directory.path)
         let other = try air()
-        stranger.send(AirGreeting(node: 77).bytes)
+        stranger.send(AirGreeting(node: 77, wantsAdvertising: true).bytes)
         try await until { here.neighbours == 2 }
         // An empty message cannot be told from an end, and is one.
         if !frame.isEmpty { stranger.send(frame) } else { shutdown(stranger.descriptor, Int32(SHUT_RDWR)) }
@@ -220,17 +231,19 @@ private final class Stranger: Sendable {
             directory,
             receive: { frames in if frames.contains(marked) { heard.withLock { $0 = true } } },
             notice: notices.sink)
+        one.send(.wantsAdvertising(true))
         try one.join()
         let deaf = try Stranger(directory.path)
-        deaf.send(AirGreeting(node: 77).bytes)
+        deaf.send(AirGreeting(node: 77, wantsAdvertising: true).bytes)
         try other.join()
         try await until { one.count == 2 && other.count >= 1 }
         let long = AirFrame(from: Station(8), to: nil, pdu: .advertisement(advertisement(1000)))
-        for _ in 0..<5000 { one.send(long) }
+        for _ in 0..<5000 { one.send(.frame(long)) }
         #expect(notices.has("airNeighbourDeaf"))
-        other.send(AirFrame(from: Station(10), to: nil, pdu: .advertisement(advertisement(0))))
+        let known = AirFrame(from: Station(10), to: nil, pdu: .advertisement(advertisement(0)))
+        other.send(.frame(known))
         try await until {
-            one.send(marked)
+            one.send(.frame(marked))
             return heard.withLock { $0 }
         }
         one.leave()
@@ -247,7 +260,7 @@ private final class Stranger: Sendable {
         chmod(directory.path, 0o700)
         try directory.write("", to: "file")
         #expect { try SharedAir(directory: directory.path + "/file") } throws: {
-            ($0 as? RadioError)?.message.hasSuffix("is to be the directory of the air, but is none") == true
+            ($0 as? RadioError)?.message.hasSuffix("/file, is not a directory") == true
         }
         #expect { try SharedAir(directory: directory.path + "/missing/air") } throws: {
             ($0 as? RadioError)?.code == .unreachable
@@ -259,14 +272,50 @@ private final class Stranger: Sendable {
         rmdir(long)
     }
 
-    @Test func `the directory is the one that the variables say`() {
-        func path(_ variables: [String: String]) -> String {
-            AirDirectory.standard { variables[$0] }.path
+    @Test
+    func
+        `other processes hear that advertising is wanted while a station here listens or the air is monitored`()
+        async throws
+    {
+        let air = LiveAir(time: .manual)
+        let messages = Lock<[AirMessage]>([])
+        air.share { message in messages.withLock { $0.append(message) } }
+        func told() -> [Bool] {
+            messages.withLock { messages in
+                defer { messages = [] }
+                return messages.compactMap {
+                    if case .wantsAdvertising(let isWanted) = $0 { isWanted } else { nil }
+                }
+            }
         }
-        #expect(path(["MYNAH_AIR": "/a", "XDG_RUNTIME_DIR": "/run/user/1"]) == "/a")
-        #expect(path(["MYNAH_AIR": "", "XDG_RUNTIME_DIR": "/run/user/1"]) == "/run/user/1/mynah-air")
-        #expect(
-            path(["XDG_RUNTIME_DIR": "relative", "TMPDIR": "/var/tmp/"]) == "/var/tmp/mynah-air-\(geteuid())")
-        #expect(path([:]) == "/tmp/mynah-air-\(geteuid())")
+        let transports = [1, 2].map { number in
+            air.transport(ControllerConfiguration(address: AirRig.address(number)))
+        }
+        let probes = transports.map { HCIProbe($0) }
+        for probe in probes { try await probe.open() }
+        try await advertise(probes[1])
+        #expect(told() == [])
+        try await probes[0].command(.leSetScanEnable, "0100")
+        #expect(told() == [true])
+        try await probes[1].command(.leSetScanEnable, "0100")
+        try await probes[0].command(.leSetScanEnable, "0000")
+        #expect(told() == [])
+        transports[1].close()
+        #expect(told() == [false])
+        air.change { $0.isMonitored = true }
+        #expect(told() == [true])
+        try await probes[0].command(
+            .leCreateConnection, "6000 6000 00 00 0900000000C0 00 1800 2800 0000 F401 0000 0000")
+        air.change { $0.isMonitored = false }
+        #expect(told() == [])
+        try await probes[0].command(.leCreateConnectionCancel)
+        #expect(told() == [false])
+        air.advance(by: 1_000_000)
+        // One who joins later has to be told as well.
+        try await probes[0].command(.leSetScanEnable, "0100")
+        air.share(nil)
+        _ = told()
+        air.share { message in messages.withLock { $0.append(message) } }
+        #expect(told() == [true])
     }
 }

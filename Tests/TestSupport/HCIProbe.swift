@@ -138,16 +138,19 @@ package final class HCIProbe: Sendable {
 
     /// Connects, and returns the link's handle.
     ///
-    /// `isPatient`: the link outlives a silence of seconds, as where a test shares its processors with others; else it ends
-    /// after 180 ms before the other side was heard, and 720 ms then.
-    package func connect(to address: DeviceAddress, isPatient: Bool = false) async throws -> UInt16 {
+    /// `isPatient`: the link survives a silence of half a minute, as a busy machine may cause one; else it ends after 180 ms
+    /// before the other side was heard, and 720 ms then. `parameters`: others than these, as in LE Create Connection.
+    package func connect(
+        to address: DeviceAddress, isPatient: Bool = false, parameters: String? = nil
+    ) async throws -> UInt16 {
         var writer = ByteWriter()
         writer.write(address)
         let kind = Hex.encode([address.kindCode])
         try await command(
             .leCreateConnection,
             "1000 1000 00 \(kind) \(Hex.encode(writer.bytes)) 00 "
-                + (isPatient ? "800C 800C 0000 800C 0000 0000" : "1800 1800 0000 4800 0000 0000"))
+                + (parameters
+                    ?? (isPatient ? "800C 800C 0000 800C 0000 0000" : "1800 1800 0000 4800 0000 0000")))
         return try await event { content in
             guard case .connectionComplete(let status, let link) = content, status == .success else {
                 return nil

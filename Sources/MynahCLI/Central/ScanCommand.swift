@@ -92,6 +92,16 @@ struct ScanCommand: AsyncParsableCommand {
             StandardError.print("error: \(failure)")
             throw Exit.problems
         }
+        if output.hasHeardNothing { tellNothingHeard(maker) }
+    }
+
+    /// An empty list does not say where devices were looked for, and another air may be full of them.
+    private func tellNothingHeard(_ maker: RadioMaker) {
+        let what = service.isEmpty ? "nothing" : "no device with such a service"
+        StandardError.print("\(what) was heard \(maker.listeningPlace)")
+        guard maker.airDirectory != nil else { return }
+        StandardError.print(
+            "hint: what another user plays, such as root, or with another MYNAH_AIR, is on another air")
     }
 
     private func scan(_ manager: CentralManager, _ services: [BluetoothUUID]) async throws(RadioError) {

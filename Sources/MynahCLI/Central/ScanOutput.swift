@@ -26,6 +26,7 @@ final class ScanOutput: CentralManagerSink {
     private let kind: Kind
     private let tellsAll: Bool
     private let whenLost: @Sendable (RadioError) -> Void
+    private let heardAny = Lock(false)
 
     /// `tellsAll`: each advertising event is told, not only what is new.
     init(
@@ -47,7 +48,9 @@ final class ScanOutput: CentralManagerSink {
 
     func handle(_ event: CentralManagerEvent) -> RadioAnswer {
         switch event {
-        case .discovered(let discovery): take(discovery)
+        case .discovered(let discovery):
+            heardAny.withLock { $0 = true }
+            take(discovery)
         case .lost(let error): whenLost(error)
         case .warning(let warning): StandardError.print("warning: \(warning.message)")
         default: break
@@ -85,6 +88,9 @@ final class ScanOutput: CentralManagerSink {
             return tell(model, device)
         }
     }
+
+    /// Whether no device was heard, shown or not.
+    var hasHeardNothing: Bool { heardAny.withLock { !$0 } }
 
     /// Why nothing can be written any more; nil: it can, or the reader has left.
     var problem: String? {

@@ -6,49 +6,50 @@
 import MynahCore
 import MynahSupport
 
-/// The directory in which the processes of one air find each other: a socket of each, named by a number that is drawn.
+/// The directory in which the processes of one air find each other: each has a socket in it, named by a random number.
 struct AirDirectory: Sendable {
+    /// Tells a socket from one that was made later under the same name.
+    struct Identity: Hashable {
+        var device: dev_t
+        var inode: ino_t
+    }
+
     let path: String
 
-    /// What the variables say: `MYNAH_AIR`, else a directory of this user's session, else one beside the temporary files.
-    static func standard(_ environment: (String) -> String? = Self.variable) -> AirDirectory {
-        if let path = environment("MYNAH_AIR"), !path.isEmpty { return AirDirectory(path: path) }
-        if let session = environment("XDG_RUNTIME_DIR"), session.hasPrefix("/") {
-            return AirDirectory(path: session + "/mynah-air")
-        }
-        var temporary = environment("TMPDIR") ?? ""
-        if !temporary.hasPrefix("/") { temporary = "/tmp" }
-        while temporary.count > 1, temporary.hasSuffix("/") { temporary.removeLast() }
-        return AirDirectory(path: "\(temporary)/mynah-air-\(geteuid())")
-    }
+    /// A socket that refuses connections is a leftover if it is older than this, in seconds: its process may be between
+    /// `bind` and `listen`.
+    static let leftoverAge: Int64 = 2
 
-    static func variable(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }
-    }
+    private static let remedy = "set MYNAH_AIR to a directory of your own"
 
-    /// Sees that it is there and nobody else's.
+    /// Makes the directory if it is missing, and checks that nobody else can write to it.
     func prepare() throws(RadioError) {
-        let remedy = "set MYNAH_AIR to a directory of your own"
         if mkdir(path, 0o700) != 0, errno != EEXIST {
             throw RadioError(
                 .unreachable, "the directory of the air, \(path), cannot be made: \(SystemError(errno))",
-                remedy: remedy)
+                remedy: Self.remedy)
         }
         var status = stat()
         guard lstat(path, &status) == 0 else {
             throw RadioError(
                 .unreachable, "the directory of the air, \(path), cannot be read: \(SystemError(errno))",
-                remedy: remedy)
+                remedy: Self.remedy)
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {
             throw RadioError(
-                .unreachable, "\(path) is to be the directory of the air, but is none", remedy: remedy)
+                .unreachable, "the directory of the air, \(path), is not a directory", remedy: Self.remedy)
         }
-        // Who can put a socket there is on the air, and who could put a link there could send us elsewhere.
-        guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
+        // Anyone who can put a socket there is on the air, and could put a link there that leads elsewhere.
+        guard status.st_uid == geteuid() else {
+            throw RadioError(
+                .notPermitted,
+                "the directory of the air, \(path), belongs to user \(status.st_uid), and this is user \(geteuid())",
+                remedy: "run this as that user, or \(Self.remedy)")
+        }
+        guard status.st_mode & 0o022 == 0 else {
             throw RadioError(
                 .notPermitted, "the directory of the air, \(path), can be written by others",
-                remedy: remedy)
+                remedy: "run chmod go-w \(path), or \(Self.remedy)")
         }
     }
 
@@ -61,7 +62,7 @@ struct AirDirectory: Sendable {
 
     func path(of node: UInt64) -> String { path + "/" + Self.name(of: node) }
 
-    /// Whom there are sockets of.
+    /// The processes that have a socket here. Files, links and directories that are named like one are not ours.
     func nodes() throws(RadioError) -> [UInt64] {
         guard let directory = opendir(path) else {
             throw RadioError(
@@ -74,50 +75,85 @@ struct AirDirectory: Sendable {
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             guard name.utf8.count == 16, let bytes = Hex.decode(name), bytes.count == 8 else { continue }
-            found.append(bytes.reduce(0) { $0 << 8 | UInt64($1) })
+            let node = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+            if name == Self.name(of: node), socket(of: node) != nil { found.append(node) }
         }
         return found.sorted()
     }
 
-    /// Opens this process's socket, so that it has its name only when one can connect to it.
+    /// The identity of a process's socket; nil if there is nothing by its name, or something else.
+    func identity(of node: UInt64) -> Identity? {
+        socket(of: node).map { Identity(device: $0.st_dev, inode: $0.st_ino) }
+    }
+
+    private func socket(of node: UInt64) -> stat? {
+        var status = stat()
+        guard lstat(path(of: node), &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
+        return status
+    }
+
+    /// Opens this process's socket.
+    ///
+    /// It is bound under its final name: systemd-tmpfiles spares the sockets that the kernel lists, and the kernel lists the name
+    /// that was bound. If the process is killed before it listens, the next one to join takes it for the leftover that it is.
     func listen(as node: UInt64) throws(RadioError) -> Int32 {
-        let temporary = path + "/." + Self.name(of: node)
+        let descriptor = try bind(as: node)
+        guard systemListen(descriptor) == 0 else {
+            let error = SystemError(errno)
+            close(descriptor)
+            remove(node)
+            throw unusable(error)
+        }
+        return descriptor
+    }
+
+    /// The first half of `listen`.
+    func bind(as node: UInt64) throws(RadioError) -> Int32 {
         let descriptor: Int32
         switch Descriptor.socket(AF_UNIX, Descriptor.sequencedPackets) {
         case .success(let made): descriptor = made
         case .failure(let error): throw RadioError(.unreachable, "a socket cannot be made: \(error)")
         }
-        let bound = Descriptor.withUnixAddress(temporary) { bind(descriptor, $0, $1) }
-        guard let bound else {
+        switch Descriptor.withUnixAddress(path(of: node), { systemBind(descriptor, $0, $1) }) {
+        case 0?: return descriptor
+        case nil:
             close(descriptor)
             throw RadioError(
                 .unreachable, "the directory of the air, \(path), has too long a name for sockets in it",
                 remedy: "set MYNAH_AIR to one with a shorter name")
-        }
-        guard bound == 0, systemListen(descriptor) == 0, rename(temporary, path(of: node)) == 0
-        else {
+        default:
             let error = SystemError(errno)
             close(descriptor)
-            unlink(temporary)
-            throw RadioError(.unreachable, "a socket cannot be made in \(path): \(error)")
+            throw unusable(error)
         }
-        return descriptor
     }
 
-    /// Connects to another's socket; nil: nobody is there any more, or nobody takes us.
+    private func unusable(_ error: SystemError) -> RadioError {
+        RadioError(.unreachable, "a socket cannot be made in \(path): \(error)", remedy: Self.remedy)
+    }
+
+    /// Connects to another's socket; nil if its process is gone, or does not accept.
     func connect(to node: UInt64) -> Int32? {
         guard case .success(let descriptor) = Descriptor.socket(AF_UNIX, Descriptor.sequencedPackets)
         else { return nil }
-        let path = path(of: node)
-        let outcome = Descriptor.withUnixAddress(path) { systemConnect(descriptor, $0, $1) }
+        let outcome = Descriptor.withUnixAddress(path(of: node)) { systemConnect(descriptor, $0, $1) }
         if outcome == 0 { return descriptor }
-        // Who died left the socket behind. A name is never given again, so nobody else's is taken away.
-        if outcome != nil, errno == ECONNREFUSED { unlink(path) }
+        if outcome != nil, errno == ECONNREFUSED { removeLeftover(node) }
         close(descriptor)
         return nil
     }
 
-    func remove(_ node: UInt64) {
+    /// Removes a socket that refuses connections, unless it is so young that its process may be about to listen.
+    private func removeLeftover(_ node: UInt64) {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        guard let status = socket(of: node), Int64(now.tv_sec - status.st_mtim.tv_sec) > Self.leftoverAge
+        else { return }
         unlink(path(of: node))
+    }
+
+    /// Removes a process's socket, and nothing else that has its name.
+    func remove(_ node: UInt64) {
+        if socket(of: node) != nil { unlink(path(of: node)) }
     }
 }

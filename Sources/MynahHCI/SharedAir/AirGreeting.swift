@@ -1,28 +1,32 @@
 import MynahSupport
 
-/// The first message of each side: that it speaks our language, in which version, and who it is.
+/// The first message of each side: the protocol, its version, and the process that speaks.
 struct AirGreeting: Hashable, Sendable {
-    /// Why a first message is none.
+    /// Why a first message is not a greeting.
     enum Trouble: Error, Hashable {
         case nonsense
         case foreignVersion(UInt16)
     }
 
-    /// What changes with each change of what follows.
-    static let version: UInt16 = 1
+    /// Changes with every change of the messages; processes of different versions refuse each other.
+    static let version: UInt16 = 2
     private static let mark = Array("mynah air".utf8)
 
     var node: UInt64
+    /// Whether the sender wants advertising, until it says otherwise.
+    var wantsAdvertising: Bool
 
-    init(node: UInt64) {
+    init(node: UInt64, wantsAdvertising: Bool) {
         self.node = node
+        self.wantsAdvertising = wantsAdvertising
     }
 
     var bytes: [UInt8] {
-        var writer = ByteWriter(capacity: 19)
+        var writer = ByteWriter(capacity: 20)
         writer.write(Self.mark)
         writer.write(Self.version)
         writer.write(node)
+        writer.write(UInt8(wantsAdvertising ? 1 : 0))
         return writer.bytes
     }
 
@@ -33,7 +37,9 @@ struct AirGreeting: Hashable, Sendable {
         }
         // Of another version nothing is known but its number.
         guard version == Self.version else { throw .foreignVersion(version) }
-        guard let node = reader.readUInt64(), reader.isAtEnd else { throw .nonsense }
+        guard let node = reader.readUInt64(), let flag = reader.readUInt8(), flag <= 1, reader.isAtEnd
+        else { throw .nonsense }
         self.node = node
+        wantsAdvertising = flag == 1
     }
 }

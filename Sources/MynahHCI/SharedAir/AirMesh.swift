@@ -6,45 +6,56 @@
 import MynahCore
 import MynahSupport
 
-/// Carries frames between the processes of an air: each has a socket, and a connection to each other.
+/// Carries messages between the processes of an air: each has a socket, and a connection to each other process.
 ///
-/// What a neighbour has no room for is lost on the way to it, as on a real air, and links send again; so one that does not read
-/// holds nobody up and costs nothing.
+/// A frame that a neighbour has no room for is lost, as on a real air, and links send again. So a process that does not read
+/// delays no other and costs nothing.
 final class AirMesh: Sendable {
     typealias Connection = AirNeighbours.Connection
 
-    private struct Line {
+    struct Line {
         var descriptor: Int32
         var watch: EventLoop.Watch
-        /// It has no room, and that was said.
+        /// It has no room, and a warning said so.
         var isDeaf = false
+        /// It had no room when we began or ceased to want advertising, and has to hear of it.
+        var isOutdated = false
     }
 
-    private struct State {
+    /// Our socket in the directory.
+    fileprivate struct Door {
+        var descriptor: Int32
+        var watch: EventLoop.Watch
+        var identity: AirDirectory.Identity?
+    }
+
+    struct State {
         var neighbours: AirNeighbours
         var lines: [Connection: Line] = [:]
-        var listener: Line?
+        fileprivate var door: Door?
+        fileprivate var deletions: (watch: DirectoryWatch, registration: EventLoop.Watch)?
         var isOpen = true
-        /// More would tell nobody anything.
+        var wantsAdvertising = false
+        /// Enough to understand what is wrong; thousands would not say more.
         var noticesLeft = 20
+        /// The codes of warnings that are given once.
+        fileprivate var given: Set<String> = []
     }
 
     private let directory: AirDirectory
-    private let node: UInt64
-    private let state: Lock<State>
-    private let receive: @Sendable ([AirFrame]) -> Void
-    private let notice: @Sendable (RadioWarning) -> Void
-
-    /// The longest message: a frame with the most AD structures.
-    static let longestMessage = 2048
-    /// How many messages are read before others have their turn.
-    private static let turn = 64
+    let node: UInt64
+    let state: Lock<State>
+    private let makeWatch: @Sendable () -> Result<DirectoryWatch, SystemError>
+    let receive: @Sendable ([AirFrame]) -> Void
+    let notice: @Sendable (RadioWarning) -> Void
 
     /// A mesh that nobody is part of yet; `receive` and `notice` are called on the loop's thread.
     init(
-        _ directory: AirDirectory, receive: @escaping @Sendable ([AirFrame]) -> Void,
-        notice: @escaping @Sendable (RadioWarning) -> Void
+        _ directory: AirDirectory,
+        watch makeWatch: @escaping @Sendable () -> Result<DirectoryWatch, SystemError> = DirectoryWatch.make,
+        receive: @escaping @Sendable ([AirFrame]) -> Void, notice: @escaping @Sendable (RadioWarning) -> Void
     ) {
+        self.makeWatch = makeWatch
         self.directory = directory
         self.receive = receive
         self.notice = notice
@@ -52,166 +63,144 @@ final class AirMesh: Sendable {
         state = Lock(State(neighbours: AirNeighbours(node: node)))
     }
 
-    /// How many other processes are on it.
+    /// The number of other processes.
     var count: Int { state.withLock { $0.neighbours.count } }
 
-    /// Opens a socket, and connects to all that are there; who comes later connects to us.
+    /// Opens a socket, and connects to the processes that are there.
+    ///
+    /// Of any two processes, the one that looks later finds the other, because each opens its socket before it looks.
     func join() throws(RadioError) {
+        try open()
+        try find()
+    }
+
+    /// Opens our socket; processes that look from now on find us.
+    func open() throws(RadioError) {
         try directory.prepare()
-        let listener = try directory.listen(as: node)
-        state.withLock { state in
-            state.listener = Line(
-                descriptor: listener,
-                watch: EventLoop.shared.watch(listener, .reading) { [weak self] _ in self?.accept() })
+        // Before there is a socket that could be deleted.
+        let trouble = watchForDeletions()
+        let descriptor = try directory.listen(as: node)
+        let identity = directory.identity(of: node)
+        let former = state.withLock { state -> Door? in
+            let former = state.door
+            let watch = EventLoop.shared.watch(descriptor, .reading) { [weak self] _ in self?.accept() }
+            state.door = Door(descriptor: descriptor, watch: watch, identity: identity)
+            if let former { close(former.descriptor) }
+            return former
         }
+        if let former { EventLoop.shared.remove(former.watch) }
+        if let trouble {
+            give(
+                RadioWarning(
+                    "airNotWatched",
+                    "the directory of the air, \(directory.path), cannot be watched (\(trouble)): if this run's socket is deleted, later runs do not find it"
+                ))
+        }
+        // Left meanwhile by another thread.
+        if !state.withLock({ $0.isOpen }) { leave() }
+    }
+
+    /// Connects to the processes that are there and that we don't know yet.
+    func find() throws(RadioError) {
         for other in try directory.nodes() where other != node {
-            if let descriptor = directory.connect(to: other) { begin(descriptor, isOurs: true) }
+            guard !state.withLock({ $0.neighbours.knows(other) }),
+                let descriptor = directory.connect(to: other)
+            else { continue }
+            begin(descriptor, to: other)
         }
     }
 
-    /// Leaves it; nothing is received any more.
+    /// Leaves the air; nothing is received any more.
     func leave() {
-        let lines = state.withLock { state in
-            state.isOpen = false
-            defer {
-                state.lines = [:]
-                state.listener = nil
-                state.neighbours = AirNeighbours(node: node)
+        let watches = state.withLock { state in
+            // Closed in here, where no other thread is using them.
+            for line in state.lines.values { close(line.descriptor) }
+            var watches = state.lines.values.map(\.watch)
+            if let door = state.door {
+                close(door.descriptor)
+                watches.append(door.watch)
             }
-            // Closed in here, where nobody else can be using them.
-            let lines = Array(state.lines.values) + (state.listener.map { [$0] } ?? [])
-            for line in lines { close(line.descriptor) }
-            return lines
+            if let deletions = state.deletions {
+                close(deletions.watch.descriptor)
+                watches.append(deletions.registration)
+            }
+            state.isOpen = false
+            state.lines = [:]
+            state.door = nil
+            state.deletions = nil
+            state.neighbours = AirNeighbours(node: node)
+            return watches
         }
-        for line in lines { EventLoop.shared.remove(line.watch) }
+        for watch in watches { EventLoop.shared.remove(watch) }
         directory.remove(node)
     }
 
-    // MARK: - Connections
+    // MARK: - Our socket
 
     private func accept() {
         while true {
             let descriptor = state.withLock { state in
-                guard let listener = state.listener else { return Int32(-1) }
-                return systemAccept(listener.descriptor)
+                guard let door = state.door else { return Int32(-1) }
+                return systemAccept(door.descriptor)
             }
             guard descriptor >= 0 else { return }
             Descriptor.prepare(descriptor)
-            begin(descriptor, isOurs: false)
+            begin(descriptor, to: nil)
         }
     }
 
-    private func begin(_ descriptor: Int32, isOurs: Bool) {
-        var room: Int32 = 1 << 20
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<Int32>.size))
-        guard Descriptor.send(descriptor, AirGreeting(node: node).bytes) != .ended else {
-            close(descriptor)
-            return
-        }
-        let isTaken = state.withLock { state in
-            guard state.isOpen, let connection = state.neighbours.connected(isOurs: isOurs) else {
-                return false
-            }
-            let watch = EventLoop.shared.watch(descriptor, .reading) { [weak self] _ in
-                self?.read(connection)
-            }
-            state.lines[connection] = Line(descriptor: descriptor, watch: watch)
-            return true
-        }
-        if !isTaken { close(descriptor) }
-    }
-
-    private func read(_ connection: Connection) {
-        var buffer = [UInt8](repeating: 0, count: Self.longestMessage)
-        var frames: [AirFrame] = []
-        let notices = state.withLock { state in
-            var notices: [RadioWarning] = []
-            for _ in 0..<Self.turn {
-                guard let line = state.lines[connection] else { break }
-                // With this flag, the length that the message had.
-                let outcome = Descriptor.receive(
-                    line.descriptor, into: &buffer, flags: Int32(MSG_TRUNC))
-                guard case .moved(let count) = outcome else {
-                    if outcome != .blocked {
-                        state.neighbours.ended(connection)
-                        Self.drop(connection, &state)
+    /// Watches the directory; returns why it cannot be watched.
+    private func watchForDeletions() -> SystemError? {
+        state.withLock { state in
+            guard state.isOpen else { return nil }
+            if state.deletions == nil {
+                switch makeWatch() {
+                case .failure(let error): return error
+                case .success(let watch):
+                    let registration = EventLoop.shared.watch(watch.descriptor, .reading) { [weak self] _ in
+                        self?.seeToDeletion()
                     }
-                    break
-                }
-                // One that is too long is kept short, and makes no sense.
-                let message = count > buffer.count ? [] : Array(buffer[..<count])
-                for action in state.neighbours.received(message, on: connection) {
-                    switch action {
-                    case .take(let frame): frames.append(frame)
-                    case .close(let connection, let reason):
-                        Self.drop(connection, &state)
-                        if let reason, state.noticesLeft > 0 {
-                            state.noticesLeft -= 1
-                            notices.append(Self.warning(reason))
-                        }
-                    }
+                    state.deletions = (watch, registration)
                 }
             }
-            return notices
+            return state.deletions?.watch.follow(directory.path)
         }
-        if !frames.isEmpty { receive(frames) }
-        for each in notices { notice(each) }
     }
 
-    private static func drop(_ connection: Connection, _ state: inout State) {
-        guard let line = state.lines.removeValue(forKey: connection) else { return }
-        close(line.descriptor)
-        EventLoop.shared.remove(line.watch)
-    }
-
-    // MARK: - Sending
-
-    /// Sends a frame to whoever it is for.
-    func send(_ frame: AirFrame) {
-        let bytes = frame.bytes
-        let notices = state.withLock { state in
-            var notices: [RadioWarning] = []
-            if let station = frame.to {
-                if let connection = state.neighbours.connection(of: station) {
-                    Self.send(bytes, to: connection, &state, &notices)
-                }
-            } else {
-                for connection in state.neighbours.everyone {
-                    Self.send(bytes, to: connection, &state, &notices)
-                }
-            }
-            return notices
+    private func seeToDeletion() {
+        let isLost = state.withLock { state in
+            state.deletions?.watch.mayHaveLost(AirDirectory.name(of: node)) ?? false
         }
-        for each in notices { notice(each) }
-    }
-
-    private static func send(
-        _ bytes: [UInt8], to connection: Connection, _ state: inout State, _ notices: inout [RadioWarning]
-    ) {
-        guard let line = state.lines[connection] else { return }
-        // Whatever is wrong with a connection is found by reading.
-        guard Descriptor.send(line.descriptor, bytes) == .blocked else { return }
-        guard !line.isDeaf, state.noticesLeft > 0 else { return }
-        state.lines[connection]?.isDeaf = true
-        state.noticesLeft -= 1
-        notices.append(
-            RadioWarning(
-                "airNeighbourDeaf",
-                "a process on the air does not read what it hears; it misses the rest until it does"))
-    }
-
-    private static func warning(_ reason: AirNeighbours.Reason) -> RadioWarning {
-        switch reason {
-        case .nonsense:
-            RadioWarning("airNonsense", "a process on the air sent what makes no sense, and was refused")
-        case .tooMany:
-            RadioWarning(
-                "airNonsense", "a process on the air has more devices than it can have, and was refused")
-        case .foreignVersion(let version):
-            RadioWarning(
-                "airVersion",
-                "a process on the air speaks version \(version) of it, not \(AirGreeting.version), and was refused: it is another version of Mynah"
-            )
+        guard isLost else { return }
+        // Connections that wait at the former socket are good all the same.
+        accept()
+        guard let identity = state.withLock({ $0.door?.identity }), directory.identity(of: node) != identity
+        else { return }
+        let outcome: String
+        do throws(RadioError) {
+            try reopen()
+            outcome = "it was made again"
+        } catch {
+            outcome = "it cannot be made again, so later runs do not find this one: \(error.message)"
         }
+        give(
+            RadioWarning(
+                "airSocketDeleted",
+                "this run's socket in the directory of the air, \(directory.path), was deleted; \(outcome)"))
+    }
+
+    /// Makes the socket again, and finds the processes that started while it was gone.
+    private func reopen() throws(RadioError) {
+        // Somebody may still be deleting the directory: it can go between two steps of ours.
+        for _ in 0..<3 {
+            if (try? open()) != nil { return try find() }
+        }
+        try open()
+        try find()
+    }
+
+    /// Gives a warning, unless it was given before.
+    private func give(_ warning: RadioWarning) {
+        if state.withLock({ $0.given.insert(warning.code).inserted }) { notice(warning) }
     }
 }

@@ -1,20 +1,20 @@
-/// Who else is on a shared air, through which connection, and which of their stations have spoken.
+/// The other processes of a shared air: the connection to each, its stations, and whether it wants advertising.
 ///
-/// A machine without I/O. Two that start at once connect to each other twice; both keep the connection that the lower number
-/// began.
+/// A machine without I/O. Two processes that start at once connect to each other twice; both keep the connection that the
+/// lower number began.
 struct AirNeighbours: Sendable {
-    /// Names a connection of this process.
+    /// A connection of this process.
     struct Connection: Hashable, Sendable, Comparable {
         var number: UInt64
 
         static func < (left: Connection, right: Connection) -> Bool { left.number < right.number }
     }
 
-    /// What is to be done about a connection.
+    /// What a message asks for.
     enum Action: Hashable {
-        /// It ends, and why, where someone should know.
+        /// Close the connection; the reason is nil if the other side did nothing wrong.
         case close(Connection, Reason?)
-        /// A frame for the air.
+        /// Put a frame on the air of this process.
         case take(AirFrame)
     }
 
@@ -25,9 +25,11 @@ struct AirNeighbours: Sendable {
     }
 
     private struct Neighbour {
-        var isOurs: Bool
-        /// Who it is; nil: it has not greeted.
+        /// The process that we connected to; nil if it connected to us.
+        var called: UInt64?
+        /// The process that has greeted; nil if none has.
         var node: UInt64?
+        var wantsAdvertising = false
         var stations: Set<Station> = []
     }
 
@@ -36,6 +38,9 @@ struct AirNeighbours: Sendable {
     private var nodes: [UInt64: Connection] = [:]
     private var stations: [Station: Connection] = [:]
     private var last: UInt64 = 0
+
+    /// The connections to processes that want advertising, in order.
+    private(set) var audience: [Connection] = []
 
     /// More connections than any desk has terminals.
     static let limit = 512
@@ -46,77 +51,104 @@ struct AirNeighbours: Sendable {
         self.node = node
     }
 
-    /// How many others have greeted.
+    /// The number of processes that have greeted.
     var count: Int { nodes.count }
 
-    /// Whom to send what is for everyone.
-    var everyone: [Connection] { nodes.values.sorted() }
+    /// Whether a process is a neighbour, or is about to be because we connected to it.
+    func knows(_ node: UInt64) -> Bool {
+        nodes[node] != nil || connections.values.contains { $0.called == node }
+    }
 
-    /// Through whom a station is reached; nil: it has not spoken, or is gone.
+    /// The connection to the process of a station; nil if the station has not sent anything, or is gone.
     func connection(of station: Station) -> Connection? { stations[station] }
 
-    /// A connection came to be, by us or by the other side; nil: there are too many.
-    mutating func connected(isOurs: Bool) -> Connection? {
+    /// Adds a connection to a process, or one that the other side began; nil if there are too many.
+    mutating func connected(to called: UInt64? = nil) -> Connection? {
         guard connections.count < Self.limit else { return nil }
         last += 1
-        connections[Connection(number: last)] = Neighbour(isOurs: isOurs)
+        connections[Connection(number: last)] = Neighbour(called: called)
         return Connection(number: last)
     }
 
-    /// A connection is over.
+    /// Removes a connection that is over.
     mutating func ended(_ connection: Connection) {
         guard let neighbour = connections.removeValue(forKey: connection) else { return }
         for station in neighbour.stations { stations[station] = nil }
         if let node = neighbour.node, nodes[node] == connection { nodes[node] = nil }
+        audience.removeAll { $0 == connection }
     }
 
-    /// A message came.
+    /// Takes a message.
     mutating func received(_ bytes: [UInt8], on connection: Connection) -> [Action] {
         guard let neighbour = connections[connection] else { return [] }
         guard neighbour.node != nil else {
             do throws(AirGreeting.Trouble) {
                 return greeted(try AirGreeting(bytes), on: connection, neighbour)
             } catch {
-                ended(connection)
                 switch error {
-                case .nonsense: return [.close(connection, .nonsense)]
-                case .foreignVersion(let version): return [.close(connection, .foreignVersion(version))]
+                case .nonsense: return refuse(connection, .nonsense)
+                case .foreignVersion(let version): return refuse(connection, .foreignVersion(version))
                 }
             }
         }
-        guard let frame = AirFrame(bytes) else {
-            ended(connection)
-            return [.close(connection, .nonsense)]
+        switch AirMessage(bytes) {
+        case .frame(let frame): return take(frame, on: connection, neighbour)
+        case .wantsAdvertising(let isWanted):
+            send(advertising: isWanted, to: connection)
+            return []
+        case nil: return refuse(connection, .nonsense)
         }
-        // A station belongs to whoever spoke for it first.
+    }
+
+    private mutating func take(
+        _ frame: AirFrame, on connection: Connection, _ neighbour: Neighbour
+    ) -> [Action] {
+        // A station belongs to the process that sent for it first.
         if let owner = stations[frame.from] {
             return owner == connection ? [.take(frame)] : []
         }
-        guard neighbour.stations.count < Self.stationLimit else {
-            ended(connection)
-            return [.close(connection, .tooMany)]
-        }
+        guard neighbour.stations.count < Self.stationLimit else { return refuse(connection, .tooMany) }
         stations[frame.from] = connection
         connections[connection]?.stations.insert(frame.from)
         return [.take(frame)]
     }
 
+    private mutating func send(advertising isWanted: Bool, to connection: Connection) {
+        guard connections[connection]?.wantsAdvertising != isWanted else { return }
+        connections[connection]?.wantsAdvertising = isWanted
+        if isWanted {
+            audience.append(connection)
+            audience.sort()
+        } else {
+            audience.removeAll { $0 == connection }
+        }
+    }
+
     private mutating func greeted(
         _ greeting: AirGreeting, on connection: Connection, _ neighbour: Neighbour
     ) -> [Action] {
-        guard greeting.node != node else {
-            ended(connection)
-            return [.close(connection, .nonsense)]
-        }
+        guard greeting.node != node else { return refuse(connection, .nonsense) }
         connections[connection]?.node = greeting.node
         guard let other = nodes[greeting.node] else {
             nodes[greeting.node] = connection
+            send(advertising: greeting.wantsAdvertising, to: connection)
             return []
         }
-        let keepsNew = neighbour.isOurs == (node < greeting.node)
-        let loser = keepsNew ? other : connection
-        if keepsNew { nodes[greeting.node] = connection }
-        ended(loser)
-        return [.close(loser, nil)]
+        let isOurs = neighbour.called != nil
+        guard isOurs == (node < greeting.node) else { return refuse(connection, nil) }
+        nodes[greeting.node] = connection
+        send(advertising: greeting.wantsAdvertising, to: connection)
+        // Its stations are still there, and may have no other reason to send again.
+        let stations = connections[other]?.stations ?? []
+        defer {
+            for station in stations { self.stations[station] = connection }
+            connections[connection]?.stations = stations
+        }
+        return refuse(other, nil)
+    }
+
+    private mutating func refuse(_ connection: Connection, _ reason: Reason?) -> [Action] {
+        ended(connection)
+        return [.close(connection, reason)]
     }
 }

@@ -3,7 +3,7 @@ import MynahSupport
 
 /// One air for several processes: each finds the others in a directory, and no one has to be started first.
 ///
-/// Advertising goes to all, links go from one to one, and whoever ends is missed by those alone who had a link with it.
+/// Advertising goes to the processes that listen for it. A process that ends is missed only by those that had a link with it.
 public final class SharedAir: Sendable {
     /// The directory in which its processes find each other.
     public let directory: String
@@ -11,14 +11,21 @@ public final class SharedAir: Sendable {
     public let air: LiveAir
     private let mesh: AirMesh
 
-    /// Joins the air of a directory; nil: the one of `MYNAH_AIR`, else of this user.
+    /// Joins the air of a directory, or if it is `nil`, the one of `MYNAH_AIR`, else this user's.
     ///
-    /// `notice` is told, on any thread, what does not stop the air but someone should know.
+    /// `notice` takes warnings, on any thread.
     public init(
         directory: String? = nil, seed: UInt64 = .random(in: .min ... .max),
         notice: @escaping @Sendable (RadioWarning) -> Void = { _ in }
     ) throws(RadioError) {
-        let found = directory.map { AirDirectory(path: $0) } ?? .standard()
+        let found: AirDirectory
+        if let directory {
+            found = AirDirectory(path: directory)
+        } else {
+            let choice = AirDirectoryChoice.ofThisProcess()
+            if let warning = choice.warning { notice(warning) }
+            found = choice.directory
+        }
         let air = LiveAir(seed: seed)
         let mesh = AirMesh(found, receive: { [weak air] in air?.take($0) }, notice: notice)
         self.directory = found.path
@@ -35,7 +42,7 @@ public final class SharedAir: Sendable {
 
     deinit { leave() }
 
-    /// How many other processes are on it.
+    /// The number of other processes on it.
     public var neighbours: Int { mesh.count }
 
     /// A new controller on it.

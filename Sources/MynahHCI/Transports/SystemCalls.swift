@@ -12,6 +12,10 @@ func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
 
 func systemClose(_ descriptor: Int32) { _ = close(descriptor) }
 
+func systemBind(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
+    bind(descriptor, address, length)
+}
+
 func systemListen(_ descriptor: Int32) -> Int32 { listen(descriptor, 4096) }
 
 func systemAccept(_ descriptor: Int32) -> Int32 { accept(descriptor, nil, nil) }

@@ -44,6 +44,8 @@ public struct Air: Sendable {
     public var loss: Double = 0
     /// Whether stations of other processes hear this one.
     public var isShared = false
+    /// Whether advertising of other processes is wanted although no station here listens for it: something records the air.
+    public var isMonitored = false
     /// What time it is on it.
     public private(set) var now = AirTime.zero
 
@@ -70,6 +72,9 @@ public struct Air: Sendable {
 
     /// How many controllers are on it.
     public var count: Int { members.count }
+
+    /// Whether advertising of other processes is wanted: a station scans or initiates, or the air is monitored.
+    public var wantsAdvertising: Bool { isMonitored || !listeners.isEmpty }
 
     /// How many entries are held of when something is due.
     var dueCount: Int { heap.count }

@@ -20,15 +20,23 @@ public struct AirFrame: Hashable, Sendable {
     /// As bytes.
     public var bytes: [UInt8] {
         var writer = ByteWriter(capacity: 48)
-        writer.write(from.rawValue)
-        writer.write(to?.rawValue ?? 0)
-        pdu.write(&writer)
+        write(&writer)
         return writer.bytes
     }
 
-    /// The frame in bytes; nil: they are none.
+    /// The frame in these bytes; nil if they are not a frame.
     public init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
+        self.init(&reader)
+    }
+
+    func write(_ writer: inout ByteWriter) {
+        writer.write(from.rawValue)
+        writer.write(to?.rawValue ?? 0)
+        pdu.write(&writer)
+    }
+
+    init?(_ reader: inout ByteReader) {
         guard let from = reader.readUInt64(), from != 0, let to = reader.readUInt64(),
             let pdu = AirPDU(&reader), reader.isAtEnd
         else { return nil }

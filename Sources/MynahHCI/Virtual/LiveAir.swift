@@ -15,13 +15,15 @@ public final class LiveAir: Sendable {
 
     private enum Delivery {
         case packet(PacketReceiver, H4Packet)
-        case frame(AirFrame)
+        case message(AirMessage)
     }
 
     private struct State {
         var air: Air
         var receivers = SortedMap<Station, PacketReceiver>()
-        var elsewhere: (@Sendable (AirFrame) -> Void)?
+        var elsewhere: (@Sendable (AirMessage) -> Void)?
+        /// As other processes were last told.
+        var wantsAdvertising = false
         /// Of the air, while they are looked through; empty otherwise.
         var outputs: [Air.Output] = []
         /// What waits to be delivered, in the order of the air.
@@ -87,10 +89,12 @@ public final class LiveAir: Sendable {
     }
 
     func leave(_ station: Station) {
-        state.withLock { state in
+        let isMine = state.withLock { state in
             state.air.leave(station)
             state.receivers[station] = nil
+            return Self.settle(&state)
         }
+        if isMine { deliver() }
     }
 
     func take(_ packet: H4Packet, of station: Station) {
@@ -99,11 +103,15 @@ public final class LiveAir: Sendable {
 
     // MARK: - Other processes
 
-    func share(_ elsewhere: (@Sendable (AirFrame) -> Void)?) {
-        state.withLock { state in
+    /// Sends what other processes have to know to `elsewhere`, from now on; `nil` if there are none.
+    func share(_ elsewhere: (@Sendable (AirMessage) -> Void)?) {
+        let isMine = state.withLock { state in
             state.elsewhere = elsewhere
             state.air.isShared = elsewhere != nil
+            state.wantsAdvertising = false
+            return Self.settle(&state)
         }
+        if isMine { deliver() }
     }
 
     func take(_ frames: [AirFrame]) {
@@ -124,15 +132,13 @@ public final class LiveAir: Sendable {
             // What was due before comes before.
             if let clock = Self.clock(&state) { state.air.pass(to: clock) }
             body(&state.air)
-            Self.keep(&state)
             var moment: Int64?
             if let start = state.clock?.start, let due = state.air.due, state.armed.map({ due < $0 }) ?? true
             {
                 state.armed = due
                 moment = start &+ due.microseconds
             }
-            defer { if !state.deliveries.isEmpty { state.isDelivering = true } }
-            return (!state.isDelivering && !state.deliveries.isEmpty, moment)
+            return (Self.settle(&state), moment)
         }
         if let moment, let alarm = alarm.withLock({ $0 }) { loop.set(alarm, by: moment) }
         if isMine { deliver() }
@@ -143,7 +149,8 @@ public final class LiveAir: Sendable {
         return state.clock?.time(at: EventLoop.now, due: due)
     }
 
-    private static func keep(_ state: inout State) {
+    /// Lines up what the air wants done; returns whether the caller is to deliver it.
+    private static func settle(_ state: inout State) -> Bool {
         state.air.drain(into: &state.outputs)
         for output in state.outputs {
             switch output {
@@ -151,10 +158,18 @@ public final class LiveAir: Sendable {
                 if let receiver = state.receivers[station] {
                     state.deliveries.append(.packet(receiver, packet))
                 }
-            case .elsewhere(let frame): state.deliveries.append(.frame(frame))
+            case .elsewhere(let frame): state.deliveries.append(.message(.frame(frame)))
             }
         }
         state.outputs.removeAll(keepingCapacity: true)
+        let isWanted = state.air.wantsAdvertising
+        if state.air.isShared, isWanted != state.wantsAdvertising {
+            state.wantsAdvertising = isWanted
+            state.deliveries.append(.message(.wantsAdvertising(isWanted)))
+        }
+        guard !state.isDelivering, !state.deliveries.isEmpty else { return false }
+        state.isDelivering = true
+        return true
     }
 
     /// Delivers until nothing waits, outside the lock: who is told something may send at once.
@@ -172,7 +187,7 @@ public final class LiveAir: Sendable {
             for delivery in taken {
                 switch delivery {
                 case .packet(let receiver, let packet): receiver.tell(packet)
-                case .frame(let frame): elsewhere?(frame)
+                case .message(let message): elsewhere?(message)
                 }
             }
             batch = taken

@@ -5,13 +5,13 @@ import MynahSupport
 @testable import MynahHCI
 
 extension FuzzTarget {
-    /// Frames of other processes: what is understood is written the same, and of each neighbour only so much is kept.
+    /// Messages of other processes: what is understood is written the same, and of each neighbour only so much is kept.
     static let air = FuzzTarget("air") { bytes in
         var neighbours = AirNeighbours(node: 7)
         var connections: [AirNeighbours.Connection] = []
         for (kind, body) in Steps(bytes) {
-            if let frame = AirFrame(body) { precondition(AirFrame(frame.bytes) == frame) }
-            if kind & 0x80 != 0, let new = neighbours.connected(isOurs: kind & 1 != 0) {
+            if let message = AirMessage(body) { precondition(AirMessage(message.bytes) == message) }
+            if kind & 0x80 != 0, let new = neighbours.connected(to: kind & 1 != 0 ? 9 : nil) {
                 connections.append(new)
             }
             guard !connections.isEmpty else { continue }
@@ -21,6 +21,7 @@ extension FuzzTarget {
                 connections.removeAll { $0 == closed }
             }
             precondition(neighbours.count <= connections.count)
+            precondition(neighbours.audience.allSatisfy(connections.contains))
         }
     }
 

@@ -1,0 +1,150 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+import MynahCore
+import MynahSupport
+
+// The connections to other processes.
+extension AirMesh {
+    /// The longest message: a frame with the most AD structures.
+    static let longestMessage = 2048
+    /// The most messages that are read before other descriptors have their turn.
+    private static let turn = 64
+
+    /// Greets a process that we connected to, or that connected to us.
+    func begin(_ descriptor: Int32, to called: UInt64?) {
+        var room: Int32 = 1 << 20
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<Int32>.size))
+        let isTaken = state.withLock { state in
+            guard state.isOpen else { return false }
+            // In one step with the line, so that no change of what we want gets lost between.
+            let greeting = AirGreeting(node: node, wantsAdvertising: state.wantsAdvertising)
+            guard Descriptor.send(descriptor, greeting.bytes) != .ended,
+                let connection = state.neighbours.connected(to: called)
+            else { return false }
+            let watch = EventLoop.shared.watch(descriptor, .reading) { [weak self] ready in
+                if ready.contains(.writing) { self?.catchUp(connection) }
+                if ready.contains(.reading) { self?.read(connection) }
+            }
+            state.lines[connection] = Line(descriptor: descriptor, watch: watch)
+            return true
+        }
+        if !isTaken { close(descriptor) }
+    }
+
+    private func read(_ connection: Connection) {
+        var buffer = [UInt8](repeating: 0, count: Self.longestMessage)
+        var frames: [AirFrame] = []
+        let notices = state.withLock { state in
+            var notices: [RadioWarning] = []
+            for _ in 0..<Self.turn {
+                guard let line = state.lines[connection] else { break }
+                // With this flag, the length that the message had.
+                let outcome = Descriptor.receive(
+                    line.descriptor, into: &buffer, flags: Int32(MSG_TRUNC))
+                guard case .moved(let count) = outcome else {
+                    if outcome != .blocked {
+                        state.neighbours.ended(connection)
+                        Self.drop(connection, &state)
+                    }
+                    break
+                }
+                // One that is too long is cut short, and makes no sense.
+                let message = count > buffer.count ? [] : Array(buffer[..<count])
+                for action in state.neighbours.received(message, on: connection) {
+                    switch action {
+                    case .take(let frame): frames.append(frame)
+                    case .close(let connection, let reason):
+                        Self.drop(connection, &state)
+                        if let reason, state.noticesLeft > 0 {
+                            state.noticesLeft -= 1
+                            notices.append(Self.warning(reason))
+                        }
+                    }
+                }
+            }
+            return notices
+        }
+        if !frames.isEmpty { receive(frames) }
+        for each in notices { notice(each) }
+    }
+
+    private static func drop(_ connection: Connection, _ state: inout State) {
+        guard let line = state.lines.removeValue(forKey: connection) else { return }
+        close(line.descriptor)
+        EventLoop.shared.remove(line.watch)
+    }
+
+    // MARK: - Sending
+
+    /// Sends a message to the processes that it is for.
+    func send(_ message: AirMessage) {
+        let notices = state.withLock { state in
+            var notices: [RadioWarning] = []
+            switch message {
+            case .frame(let frame):
+                let connections =
+                    if let station = frame.to {
+                        state.neighbours.connection(of: station).map { [$0] } ?? []
+                    } else {
+                        state.neighbours.audience
+                    }
+                guard !connections.isEmpty else { break }
+                let bytes = message.bytes
+                for connection in connections { Self.send(bytes, to: connection, &state, &notices) }
+            case .wantsAdvertising(let isWanted):
+                state.wantsAdvertising = isWanted
+                for connection in state.lines.keys { Self.update(connection, &state) }
+            }
+            return notices
+        }
+        for each in notices { notice(each) }
+    }
+
+    private static func send(
+        _ bytes: [UInt8], to connection: Connection, _ state: inout State, _ notices: inout [RadioWarning]
+    ) {
+        guard let line = state.lines[connection] else { return }
+        // Anything wrong with a connection is found by reading.
+        guard Descriptor.send(line.descriptor, bytes) == .blocked else { return }
+        guard !line.isDeaf, state.noticesLeft > 0 else { return }
+        state.lines[connection]?.isDeaf = true
+        state.noticesLeft -= 1
+        notices.append(
+            RadioWarning(
+                "airNeighbourDeaf",
+                "a process on the air does not read what it hears; it misses the rest until it does"))
+    }
+
+    /// Sends whether we want advertising; unlike a frame, this is sent later if there is no room now.
+    private static func update(_ connection: Connection, _ state: inout State) {
+        guard let line = state.lines[connection] else { return }
+        let bytes = AirMessage.wantsAdvertising(state.wantsAdvertising).bytes
+        let isOutdated = Descriptor.send(line.descriptor, bytes) == .blocked
+        guard isOutdated != line.isOutdated else { return }
+        state.lines[connection]?.isOutdated = isOutdated
+        EventLoop.shared.change(line.watch, isOutdated ? [.reading, .writing] : .reading)
+    }
+
+    /// There is room again.
+    private func catchUp(_ connection: Connection) {
+        state.withLock { Self.update(connection, &$0) }
+    }
+
+    private static func warning(_ reason: AirNeighbours.Reason) -> RadioWarning {
+        switch reason {
+        case .nonsense:
+            RadioWarning("airNonsense", "a process on the air sent what makes no sense, and was refused")
+        case .tooMany:
+            RadioWarning(
+                "airNonsense", "a process on the air has more devices than it can have, and was refused")
+        case .foreignVersion(let version):
+            RadioWarning(
+                "airVersion",
+                "a process on the air speaks version \(version) of it, not \(AirGreeting.version), and was refused: it is another version of Mynah"
+            )
+        }
+    }
+}
