@@ -38,10 +38,10 @@ demo: build
 	@air=$$(mktemp -d); export MYNAH_AIR=$$air; \
 	$(MYNAH) run --radio virtual $(PROFILE) </dev/null > >(sed -u 's/^/device  | /') & device=$$!; \
 	trap 'kill -INT $$device 2>/dev/null || true; wait; rm -rf "$$air"' EXIT; \
-	$(MYNAH) scan --timeout 1s </dev/null | sed -u 's/^/phone   | /'; \
+	$(MYNAH) scan --radio virtual --timeout 1s </dev/null | sed -u 's/^/phone   | /'; \
 	printf '%s\n' 'read body-sensor-location' 'subscribe heart-rate-measurement' 'wait 5 s' \
 	    'write heart-rate-control-point 01' 'unsubscribe heart-rate-measurement' | \
-	$(MYNAH) connect "$(DEVICE)" | sed -u 's/^/phone   | /'
+	$(MYNAH) connect "$(DEVICE)" --radio virtual | sed -u 's/^/phone   | /'
 
 build:
 	@command -v swift >/dev/null || { echo "Swift 6.2 or later is missing: see swift.org/install"; exit 1; }
@@ -66,8 +66,10 @@ test: lint unit fuzz-briefly interop build
 
 interop:
 	@.ci/need $(TEST_PACKAGES)
-	@.ci/quietly "Building our side for the stacks that are not ours" swift build $(DEBUG) --product mynah-interop
-	@Tests/Interop/interop --helper .build/debug/mynah-interop
+	@for product in mynah-interop mynah; do \
+	    .ci/quietly "Building our side for the stacks that are not ours" swift build $(DEBUG) --product $$product; \
+	done
+	@Tests/Interop/interop --helper .build/debug/mynah-interop --mynah .build/debug/mynah
 
 lab: PACKAGES := $(TEST_PACKAGES)
 lab: build

@@ -66,47 +66,7 @@ extension BlueZRadio {
                 .unreachable, "bluetoothd is not running, and does not start",
                 remedy: "look why: systemctl status bluetooth")
         }
-        var learned = BusObjects()
-        do throws(DBusError) {
-            var reader = reply.reader()
-            for entry in try reader.readValue().entries ?? [] {
-                guard let path = entry.key.objectPathValue else { continue }
-                learned.add(path.string, entry.value)
-            }
-        } catch {
-            throw BlueZErrors.radioError(error, doing: "listing its adapters")
-        }
-        objects = learned
-    }
-
-    /// The adapter that was asked for, or the first that can be a peripheral.
-    func selectAdapter() throws(RadioError) -> (path: ObjectPath, address: String) {
-        let known = objects.adapters.sorted { $0.key < $1.key }
-        func name(_ path: String) -> String { String(path.split(separator: "/").last ?? "") }
-        let names = known.map { "\(name($0.key)) (\($0.value.address))" }
-        let wanted = options.adapter?.uppercased()
-        let chosen = known.first { path, adapter in
-            guard let wanted else { return adapter.isComplete }
-            return name(path).uppercased() == wanted || adapter.address.uppercased() == wanted
-        }
-        guard let (path, adapter) = chosen else {
-            if let wanted = options.adapter, !known.isEmpty {
-                throw RadioError(
-                    .noAdapter, "there is no adapter \(wanted)",
-                    remedy: "there is \(names.joined(separator: ", "))")
-            }
-            guard known.isEmpty else {
-                throw RadioError(
-                    .noAdapter, "the adapter \(names[0]) cannot be a peripheral: it has no LE advertising")
-            }
-            throw RadioError(
-                .noAdapter, "bluetoothd has no Bluetooth adapter",
-                remedy: "plug one in, or look for its driver: dmesg | grep -i bluetooth")
-        }
-        guard let objectPath = try? ObjectPath(path) else {
-            throw RadioError(.protocolViolation, "bluetoothd gave its adapter no valid path")
-        }
-        return (objectPath, adapter.address)
+        objects = try BusObjects(reply)
     }
 
     /// Remembers how the adapter was found, turns it on, gives it the device's name and makes us its agent.

@@ -145,7 +145,7 @@ public actor BlueZRadio: PeripheralRadio {
             try await connect()
             try await learnObjects()
             try checkWanted()
-            adapter = try selectAdapter()
+            adapter = try objects.selectAdapter(options.adapter)
             version = await learnVersion()
             try await prepareAdapter()
             try checkWanted()

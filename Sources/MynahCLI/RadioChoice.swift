@@ -5,30 +5,61 @@ import MynahSupport
 
 /// What `--radio` may say to commands that use one.
 enum RadioChoice: Equatable, Sendable {
-    /// BlueZ where there is an adapter, else the virtual radio.
+    /// An adapter, else a live Android emulator, else the virtual radio.
     case auto
     /// bluetoothd, over D-Bus.
     case bluez
     /// Our own host on a virtual controller; all processes of this user are on one air.
     case virtual
-    /// Our own host on the controller behind this transport.
+    /// Our own host on a controller of an Android emulator's radio; `nil`: the instance that is found.
+    case netsim(instance: Int?)
+    /// Our own host on the controller that this transport reaches.
     case hci(HCITransportAddress)
 
     /// Whether BlueZ's adapters may play it.
     var usesAdapters: Bool { self == .auto || self == .bluez }
 
-    /// The choices, as a shell completes them.
-    static let completion = CompletionKind.list(words + HCITransportAddress.forms.map { "hci:\($0)" })
+    private static let deviceWords = ["auto", "bluez", "virtual", "netsim"]
+    private static let phoneWords = ["auto", "virtual", "netsim"]
 
-    private static let words = ["auto", "bluez", "virtual"]
+    /// The choices for a device, as a shell completes them.
+    static let completion = completion(deviceWords)
+    /// The choices for a phone, as a shell completes them.
+    static let phoneCompletion = completion(phoneWords)
 
-    /// The choice that is written like this; a word that is none is told with the near one.
-    static func parse(_ text: String) throws -> RadioChoice {
+    private static func completion(_ words: [String]) -> CompletionKind {
+        .list(words + ["netsim:instance=N"] + HCITransportAddress.forms.map { "hci:\($0)" })
+    }
+
+    /// Reads a choice for a device.
+    static func parse(_ text: String) throws -> RadioChoice { try parse(text, deviceWords) }
+
+    /// Reads a choice for a phone, which BlueZ does not serve.
+    static func parseForPhone(_ text: String) throws -> RadioChoice {
+        if text == "bluez" {
+            throw ValidationError(
+                "scan and connect do not use BlueZ; choose virtual, netsim or hci:TRANSPORT, as in hci:user:0")
+        }
+        return try parse(text, phoneWords)
+    }
+
+    private static func parse(_ text: String, _ words: [String]) throws -> RadioChoice {
         switch text {
         case "auto": return .auto
         case "bluez": return .bluez
         case "virtual": return .virtual
+        case "netsim": return .netsim(instance: nil)
         default: break
+        }
+        if text.hasPrefix("netsim:") {
+            let numbers = NetsimEnvironment.instances
+            guard text.hasPrefix("netsim:instance="), let instance = Int(text.dropFirst(16)),
+                numbers.contains(instance)
+            else {
+                throw ValidationError(
+                    "write netsim:instance=N with N from \(numbers.lowerBound) to \(numbers.upperBound)")
+            }
+            return .netsim(instance: instance)
         }
         if text.hasPrefix("hci:") {
             do throws(RadioError) {

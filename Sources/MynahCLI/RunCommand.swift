@@ -49,8 +49,9 @@ struct RunCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            auto, bluez, virtual or hci:TRANSPORT. auto, the default, is BlueZ where there is an adapter and else virtual, \
-            the air of this user's processes. TRANSPORT is one of \(HCITransportAddress.forms.joined(separator: ", ")).
+            auto, bluez, virtual, netsim[:instance=N] or hci:TRANSPORT. auto, the default, is BlueZ if there is an adapter, \
+            else the radio of a running Android emulator, else virtual, the air of this user's processes. netsim waits up to \
+            30 s for an emulator. TRANSPORT is one of \(HCITransportAddress.forms.joined(separator: ", ")).
             """, valueName: "radio"),
         completion: RadioChoice.completion, transform: RadioChoice.parse)
     var radio: RadioChoice = .auto
@@ -62,7 +63,7 @@ struct RunCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            With virtual and hci: identity, the controller's own address or a random one that stays, or private, one that only \
+            With virtual, netsim and hci: identity, the controller's own address or a random one that stays, or private, one that only \
             paired phones know again and that changes every 15 minutes. Default: private for apps, as an iPhone's, else identity.
             """, valueName: "address"),
         completion: Choice.completion(of: AddressChoice.self), transform: Choice.parse)
@@ -98,11 +99,12 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help:
-            "With BlueZ: notifications handed to bluetoothd in a second, which queues them without limit; 0: no limit."
+            "With BlueZ: notifications a second that bluetoothd is given, which queues them without limit. 0: no limit. Default: 2000."
     )
-    var notificationRate: Int = 2000
+    var notificationRate: Int?
 
-    @Flag(help: "With BlueZ 5.80 or later: a socket for each subscriber, so that it is known who subscribed.")
+    @Flag(
+        help: "With BlueZ 5.80 or later: a socket for each subscriber, so that events name the subscriber.")
     var nameSubscribers = false
 
     @Option(
@@ -112,7 +114,7 @@ struct RunCommand: AsyncParsableCommand {
 
     // Not by `validate()`, which speaks before an unknown option is told: what stands behind one looks like a profile.
     private func checkUsage() throws -> [PlannedTransition] {
-        if notificationRate < 0 {
+        if let notificationRate, notificationRate < 0 {
             throw Exit.wrongUsage("--notification-rate cannot be negative", of: Self.self)
         }
         if Set(adapter.map { $0.uppercased() }).count < adapter.count {
@@ -137,9 +139,12 @@ struct RunCommand: AsyncParsableCommand {
         if !radio.usesAdapters, !adapter.isEmpty {
             return "--adapter names BlueZ's adapters, and the radio is another"
         }
+        if !radio.usesAdapters, let option = optionsForBlueZ.first {
+            return "\(option) is for BlueZ, and the radio is another"
+        }
         if radio.usesAdapters, address != nil {
             return
-                "--address is for --radio virtual and hci:, because the address of an adapter is bluetoothd's to say"
+                "--address is for --radio virtual, netsim and hci:, because the address of an adapter is bluetoothd's to say"
         }
         if radio.usesAdapters, groups.count > 1, adapter.count != groups.count {
             return
@@ -157,6 +162,12 @@ struct RunCommand: AsyncParsableCommand {
         return options.first { $0.1 }.map {
             "\($0.0) is about an app's life, and no profile here has an app: section"
         }
+    }
+
+    /// The options given that BlueZ alone follows.
+    private var optionsForBlueZ: [String] {
+        (nameSubscribers ? ["--name-subscribers"] : [])
+            + (notificationRate == nil ? [] : ["--notification-rate"])
     }
 
     func run() async throws {
@@ -182,12 +193,6 @@ struct RunCommand: AsyncParsableCommand {
         }
         let seed = seed ?? UInt64.random(in: 0...UInt64.max)
         let output = RunOutput(format: events, profiles: profiles, interruption: interruption)
-        let radios = RadioMaker(
-            RadioMaker.Options(
-                choice: radio, adapters: adapter,
-                notificationRate: notificationRate == 0 ? nil : notificationRate,
-                namesSubscribers: nameSubscribers, stateDirectory: stateDir, address: address,
-                notice: { output.warn($0) }))
         let runs = groups.groups.map { group in
             RunPlayer.Run(
                 devices: group.map { profile in
@@ -199,8 +204,10 @@ struct RunCommand: AsyncParsableCommand {
                 observer: output.observer(
                     of: group.map(\.name).joined(separator: ", "), isAlone: groups.groups.count == 1))
         }
-        let failure = await RunPlayer(runs, on: radios, planned, output).play(until: interruption)
-        radios.end()
+        let player = RunPlayer(
+            runs, RadioChooser(choice: radio, adapters: adapter, notice: { output.warn($0) }), planned, output
+        ) { chosen in makeRadios(chosen, output) }
+        let failure = await player.play(until: interruption)
         output.end()
         if let problem = output.problem {
             StandardError.print("error: events cannot be written to standard output: \(problem)")
@@ -213,5 +220,18 @@ struct RunCommand: AsyncParsableCommand {
             }
             throw Exit.problems
         }
+    }
+
+    private func makeRadios(_ chosen: ChosenRadio, _ output: RunOutput) -> RadioMaker {
+        if chosen != .bluez, let option = optionsForBlueZ.first {
+            output.warn(
+                RadioWarning("optionIgnored", "\(option) is for BlueZ, and has no effect on this radio"))
+        }
+        let rate = notificationRate ?? 2000
+        return RadioMaker(
+            RadioMaker.Options(
+                choice: chosen, adapters: adapter, notificationRate: rate == 0 ? nil : rate,
+                namesSubscribers: nameSubscribers, stateDirectory: stateDir, address: address,
+                notice: { output.warn($0) }))
     }
 }

@@ -24,27 +24,43 @@ final class RunPlayer: Sendable {
     }
 
     private let runs: [Run]
-    private let radios: RadioMaker
+    private let chooser: RadioChooser
+    private let makeRadios: @Sendable (ChosenRadio) -> RadioMaker
     private let planned: [PlannedTransition]
     private let output: RunOutput
-    /// Those that have begun to start; nil: it is over, and no other begins.
+    private let radios = Lock<RadioMaker?>(nil)
+    /// Those that have begun to start; `nil` if it is over, and no other begins.
     private let emulators = Lock<[Emulator<ContinuousClock>]?>([])
 
-    init(_ runs: [Run], on radios: RadioMaker, _ planned: [PlannedTransition], _ output: RunOutput) {
+    /// Plays them on the radio that the chooser settles on.
+    init(
+        _ runs: [Run], _ chooser: RadioChooser, _ planned: [PlannedTransition], _ output: RunOutput,
+        makeRadios: @escaping @Sendable (ChosenRadio) -> RadioMaker
+    ) {
         self.runs = runs
-        self.radios = radios
+        self.chooser = chooser
+        self.makeRadios = makeRadios
         self.planned = planned
         self.output = output
     }
 
-    /// Starts one after the other and waits to be interrupted; the first failure ends it.
+    /// Chooses the radio, starts one after the other and waits to be interrupted; the first failure ends it.
     func play(until interruption: Interruption) async -> RadioError? {
+        let choosing = Task<Result<ChosenRadio, RadioError>, Never> {
+            do throws(RadioError) {
+                return .success(try await chooser.forDevice())
+            } catch {
+                return .failure(error)
+            }
+        }
         // Interrupted while it starts: what has begun is withdrawn, which makes the start fail.
         let starting = Task<RadioError?, Never> {
             do throws(RadioError) {
-                var radios = radios
+                let radios = makeRadios(try await choosing.value.get())
+                self.radios.withLock { $0 = radios }
                 for index in runs.indices {
-                    radios = try await start(index, on: radios)
+                    let run = runs[index]
+                    try await play(run, on: try radios.peripheralRadio(index, isPhone: run.isPhone))
                 }
                 return nil
             } catch {
@@ -53,12 +69,14 @@ final class RunPlayer: Sendable {
         }
         let stopping = Task {
             await interruption.wait()
+            choosing.cancel()
             await stop(forgetting: interruption.cause == SIGINT)
         }
         let failure = await starting.value
         let wasInterrupted = interruption.isInterrupted
         if failure != nil { interruption.interrupt() }
         await stopping.value
+        radios.withLock { $0 }?.end()
         return wasInterrupted ? nil : failure
     }
 
@@ -68,25 +86,6 @@ final class RunPlayer: Sendable {
             return emulators ?? []
         }
         for emulator in begun.reversed() { await emulator.stop(forgetting: forgetting) }
-    }
-
-    /// Starts one, and says which radios the others get.
-    private func start(_ index: Int, on radios: RadioMaker) async throws(RadioError) -> RadioMaker {
-        let run = runs[index]
-        do throws(RadioError) {
-            try await play(run, on: try radios.peripheralRadio(index, isPhone: run.isPhone))
-            return radios
-        } catch {
-            guard index == 0, let reason = radios.reasonForVirtual(error) else { throw error }
-            let message = "\(reason): it plays on the virtual radio, where `mynah scan` sees it"
-            run.observer?(
-                DeviceEvent(
-                    time: .now(), name: .warning,
-                    fields: [.init("code", .string("virtualRadio")), .init("message", .string(message))]))
-            let virtual = radios.onVirtualRadio
-            try await play(run, on: try virtual.peripheralRadio(index, isPhone: run.isPhone))
-            return virtual
-        }
     }
 
     private func play(_ run: Run, on radio: any PeripheralRadio) async throws(RadioError) {

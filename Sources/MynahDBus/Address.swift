@@ -2,7 +2,7 @@ import Glibc
 
 extension DBusConnection.Address {
     /// The address in D-Bus's own form.
-    var resolved: String {
+    package var resolved: String {
         switch self {
         case .address(let address): address
         case .system:

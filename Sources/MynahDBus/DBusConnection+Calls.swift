@@ -113,6 +113,13 @@ extension DBusConnection {
         _ = try await call(Bus.name, Bus.path, Bus.interface, "ReleaseName") { $0.append(name) }
     }
 
+    /// Whether somebody has a well-known name; nobody is started for it.
+    public func nameHasOwner(_ name: String) async throws(DBusError) -> Bool {
+        let reply = try await call(Bus.name, Bus.path, Bus.interface, "NameHasOwner") { $0.append(name) }
+        var reader = reply.reader()
+        return try reader.readBool()
+    }
+
     /// A property of a peer's object.
     public func property(
         _ name: String, of interface: String, at path: ObjectPath, on destination: String

@@ -62,7 +62,7 @@ extension HostRadio: CentralRadio {
     func updateParameters(
         of handle: UInt16, _ minimum: UInt16, _ maximum: UInt16, _ latency: UInt16, _ timeout: UInt16
     ) -> L2CAPSignal {
-        guard
+        guard supportedCommands.allows(.leConnectionUpdate),
             LEConnection.Parameters.areValid(
                 minimum: minimum, maximum: maximum, latency: latency, timeout: timeout)
         else { return .parameterUpdateResponse(isAccepted: false) }

@@ -111,6 +111,11 @@ extension HostRadio {
     func bringUp() async throws(RadioError) {
         try await command(.reset, "resetting it")
         let features = try await leFeatures()
+        supportedCommands = .unlisted
+        await attempt { () throws(RadioError) in
+            let octets = try await command(.readLocalSupportedCommands, "reading its supported commands")
+            supportedCommands = HCISupportedCommands(octets) ?? .unlisted
+        }
         try await command(
             .setEventMask, [0xFF, 0xFF, 0xFB, 0xFF, 0x07, 0xF8, 0xBF, 0x3D], "setting its event mask")
         hasExtendedCommands = features[1] & 0x10 != 0

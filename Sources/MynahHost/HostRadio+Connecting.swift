@@ -168,7 +168,12 @@ extension HostRadio {
         guard let number else { return endSoon(connection.handle) }
         let peer = add(connection)
         links[connection.handle]?.wish = Link.Wish(number: number, address: address)
-        askForFeatures(connection.handle, peer.id)
+        if supportedCommands.allows(.leReadRemoteFeatures) {
+            askForFeatures(connection.handle, peer.id)
+        } else {
+            // The controller cannot ask, so what it reports of the link is taken as true.
+            heard(connection.handle)
+        }
         // As an iPhone does: before anything else is asked for.
         begin(MTUExchange(ownMTU: ATTServer().ownMTU), connection.handle)
     }
@@ -184,7 +189,7 @@ extension HostRadio {
             do throws(RadioError) {
                 try await command(.leReadRemoteFeatures, parameters, "asking what a peripheral can do")
             } catch {
-                // A controller that cannot ask: what it says of the link is taken for true.
+                // A controller that refuses to ask: what it reports of the link is taken as true.
                 if links[handle]?.peer.id == peer { heard(handle) }
             }
         }

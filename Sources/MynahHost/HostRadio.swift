@@ -100,6 +100,8 @@ public actor HostRadio: PeripheralRadio {
     var central = CentralHalf()
     /// Beside the half, which would be copied whole for each event that it is told.
     var centralSink: (any CentralSink)?
+    /// Some controllers do not survive a command that they do not list, among them the Android emulator's.
+    var supportedCommands = HCISupportedCommands.unlisted
     /// Whether the controller has commands for extended advertising.
     var hasExtendedCommands = false
     /// What it was given since it was reset; nil: neither.

@@ -59,7 +59,7 @@ import Testing
         try await rig.standIn.start()
         await rig.sink.wait(for: "recovered")
         #expect(await rig.standIn.services().map(\.handle) == [0x0100])
-        #expect(try await early.has(#require(radio)))
+        #expect(try await early.nameHasOwner(#require(radio)))
         #expect(rig.sink.words("lost").count == 1)
         #expect(await rig.violations() == [])
         await early.close()
@@ -127,15 +127,5 @@ private final class MuteDaemon: DBusObject {
     func handle(_ call: MethodCall) {
         continuation.yield(call.sender)
         call.fail(DBusError(.failed, "not yet"))
-    }
-}
-
-extension DBusConnection {
-    /// Whether somebody of this unique name is on the bus.
-    fileprivate func has(_ name: String) async throws -> Bool {
-        let bus = "org.freedesktop.DBus"
-        let reply = try await call(bus, "/org/freedesktop/DBus", bus, "NameHasOwner") { $0.append(name) }
-        var reader = reply.reader()
-        return try reader.readBool()
     }
 }

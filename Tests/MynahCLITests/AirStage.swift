@@ -22,7 +22,9 @@ final class AirStage {
     func phone(
         _ arguments: [String], terminal: Terminal? = nil, input: Int32? = nil
     ) throws -> Program {
-        try Program(arguments, terminal: terminal, input: input, air: air)
+        try Program(
+            arguments + (arguments.contains("--radio") ? [] : ["--radio", "virtual"]), terminal: terminal,
+            input: input, air: air)
     }
 
     private var sockets: Int {

@@ -104,6 +104,21 @@ final class IllController: Sendable {
         return true
     }
 
+    /// Connects to a port of this machine where a host waits for a controller; false if none does.
+    func connect(port: UInt16) async throws -> Bool {
+        for address in try await SocketAddress.resolve("127.0.0.1", port) {
+            let descriptor = Glibc.socket(address.family, Descriptor.stream, 0)
+            guard address.with({ systemConnect(descriptor, $0, $1) }) == 0 else {
+                Glibc.close(descriptor)
+                continue
+            }
+            Descriptor.prepare(descriptor)
+            serve(descriptor, .socket)
+            return true
+        }
+        return false
+    }
+
     /// Is behind a new terminal, and returns its path.
     func openTerminal() -> String? {
         let master = Glibc.open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)

@@ -24,7 +24,7 @@ struct Program {
     init(
         _ arguments: [String], bus: String? = nil, output kept: OutputReader? = nil,
         terminal: Terminal? = nil, input: Int32? = nil,
-        air: TemporaryDirectory? = nil
+        air: TemporaryDirectory? = nil, environment: [String: String] = [:]
     ) throws {
         self.air = try air ?? TemporaryDirectory()
         output = try #require(OutputReader())
@@ -42,7 +42,11 @@ struct Program {
         child = try #require(
             ChildProcess(
                 path, arguments, passing: descriptors,
-                environment: ["DBUS_SYSTEM_BUS_ADDRESS": address, "TZ": "UTC", "MYNAH_AIR": self.air.path]))
+                environment: [
+                    "DBUS_SYSTEM_BUS_ADDRESS": address, "TZ": "UTC", "MYNAH_AIR": self.air.path,
+                    // Where no Android emulator listens, whatever runs on this machine.
+                    "NETSIM_HCI_PORT": "1",
+                ].merging(environment) { $1 }))
         output.start()
         error.start()
     }

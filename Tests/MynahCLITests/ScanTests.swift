@@ -121,7 +121,7 @@ import Testing
     @Test(arguments: [
         (["--service", "hart-rate"], "did you mean \"heart-rate\""),
         (["--timeout", "soon"], "--timeout soon"),
-        (["--radio", "bluez"], "does not go through bluetoothd"), (["--radio", "hci:nowhere"], "hci"),
+        (["--radio", "bluez"], "do not use BlueZ"), (["--radio", "hci:nowhere"], "hci"),
         (["--format", "yaml"], "it is one of text, json"),
     ])
     func `wrong usage is told, and nothing is scanned`(arguments: [String], words: String) async throws {

@@ -109,6 +109,26 @@ private final class Other: Sendable {
         transport.close()
     }
 
+    @Test func `a server says where a controller may connect, with the port that was free`() async throws {
+        let places = Lock<[String]>([])
+        let address = try HCITransportAddress(parsing: "tcp-server:0")
+        let transport = SocketTransport(address) { place in places.withLock { $0.append(place) } }
+        let opening = Task { try await told.open(transport) }
+        try await until { places.withLock { !$0.isEmpty } }
+        let port = try #require(transport.port)
+        #expect(port > 0)
+        #expect(places.withLock { $0 } == ["127.0.0.1:\(port)"])
+        let client = SocketTransport(.tcpClient(host: "127.0.0.1", port: port)) { place in
+            places.withLock { $0.append(place) }
+        }
+        try await Told().open(client)
+        try await opening.value
+        // A client listens nowhere.
+        #expect(places.withLock { $0.count } == 1)
+        client.close()
+        transport.close()
+    }
+
     @Test func `what is no H4 ends it, and says which byte`() async throws {
         let (transport, other) = try await connected()
         try other.write("040E0401030C00" + "47455420")

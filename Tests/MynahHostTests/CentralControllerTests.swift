@@ -164,4 +164,36 @@ import Testing
         }
         await radio.stop()
     }
+
+    @Test(arguments: [true, false])
+    func `commands that a controller does not list are not sent to it`(lists: Bool) async throws {
+        let (controller, sink) = (ScriptedController(), CentralWords())
+        // LE Connection Update and LE Read Remote Features are bits 2 and 5 of octet 27 (Vol 4, Part E, 6.27).
+        var commands = [UInt8](repeating: 0xFF, count: 64)
+        if !lists { commands[27] = 0xDB }
+        controller.state.withLock { $0.supportedCommands = commands }
+        let radio = radio(controller, ManualClock())
+        try await radio.start(DeviceIdentity(name: "Phone"), central: sink)
+        let address = try #require(
+            DeviceAddress(littleEndian: [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0], kind: .random))
+        let connecting = Task { try await radio.connect(address, timeout: nil) }
+        await controller.wait { $0.commands.contains { $0.opcode == .leExtendedCreateConnection } }
+        controller.tell(
+            HCIEvent(
+                HCIEvent.leMeta,
+                [0x01, 0, 0x40, 0, 0, 1, 0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0, 0x18, 0, 0, 0, 0x48, 0, 0]))
+        _ = try await connecting.value
+        await controller.wait { $0.sent() == ["4:020502"] }
+        controller.receive([0x12, 7, 8, 0, 24, 0, 40, 0, 4, 0, 0x90, 1], on: 5)
+        await controller.wait { $0.sent().count == 2 }
+        // Accepted, or refused.
+        #expect(controller.state.withLock { $0.sent().last } == "5:13070200\(lists ? "0000" : "0100")")
+        if lists { await controller.wait { $0.commands.contains { $0.opcode == .leConnectionUpdate } } }
+        await radio.stop()
+        let sent = controller.state.withLock { Set($0.commands.map(\.opcode)) }
+        #expect(sent.contains(.leReadRemoteFeatures) == lists)
+        #expect(sent.contains(.leConnectionUpdate) == lists)
+        let never: Set<HCIOpcode> = [.setControllerToHostFlowControl, .hostBufferSize, .leSetPHY]
+        #expect(sent.isDisjoint(with: never))
+    }
 }

@@ -18,6 +18,8 @@ final class ScriptedController: HCITransport {
         var hasPublicAddress = true
         var completesData = true
         var endsLinks = true
+        /// What Read Local Supported Commands returns.
+        var supportedCommands: [UInt8] = []
         /// What a peripheral's controller says to the request for its features.
         var featureStatus: UInt8? = 0
         var waiters: [(@Sendable (State) -> Bool, CheckedContinuation<Void, Never>)] = []
@@ -106,6 +108,8 @@ final class ScriptedController: HCITransport {
             // Not while advertising is on (Vol 4, Part E, 7.8.5).
             complete(command.opcode, [state.withLock { $0.isAdvertising } ? 0x0C : 0])
         case .leReadLocalSupportedFeatures: complete(command.opcode, [0] + Array(repeating: 0xFF, count: 8))
+        case .readLocalSupportedCommands:
+            complete(command.opcode, [0] + state.withLock { $0.supportedCommands })
         case .leReadBufferSize: complete(command.opcode, [0, 27, 0, 4])
         case .readBDADDR:
             let address: [UInt8] =

@@ -27,17 +27,24 @@ enum CentralOptions {
         }
     }
 
-    /// bluetoothd is asked by peripherals alone, as yet.
-    static func radios(
+    /// What a phone's radio is made of, once `auto` is decided; which one that is goes to standard error.
+    static func radio(
         _ choice: RadioChoice, stateDirectory: String? = nil, of command: any ParsableCommand.Type
-    ) throws -> RadioMaker {
-        guard choice != .bluez else {
-            throw Exit.wrongUsage(
-                "the phone's side does not go through bluetoothd: take --radio virtual or --radio hci:TRANSPORT",
-                of: command)
+    ) throws -> RadioMaker.Options {
+        let chooser = RadioChooser(choice: choice) { StandardError.print($0.message) }
+        do throws(RadioError) {
+            let chosen = try chooser.forPhone(command.configuration.commandName ?? "mynah")
+            return RadioMaker.Options(
+                choice: chosen, stateDirectory: stateDirectory, notice: { Self.print($0) })
+        } catch {
+            StandardError.print("error: \(error)")
+            throw Exit.problems
         }
-        return RadioMaker(
-            RadioMaker.Options(choice: choice == .auto ? .virtual : choice, stateDirectory: stateDirectory))
+    }
+
+    /// Writes what the user should know of the radio to standard error.
+    static func print(_ warning: RadioWarning) {
+        StandardError.print(warning.isWait ? warning.message : "warning: \(warning.message)")
     }
 
     static func log(_ level: LogLevel) {
@@ -77,4 +84,9 @@ enum CentralOptions {
         await stopping.value
         return wasInterrupted ? nil : failure
     }
+}
+
+extension RadioWarning {
+    /// Whether it says what a radio waits for, which is no trouble yet.
+    var isWait: Bool { code.hasPrefix("waitingFor") }
 }

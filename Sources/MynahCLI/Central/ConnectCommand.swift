@@ -32,8 +32,11 @@ struct ConnectCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "virtual (the default: the air of this user's processes) or hci:TRANSPORT.", valueName: "radio"),
-        completion: RadioChoice.completion, transform: RadioChoice.parse)
+            """
+            auto, virtual, netsim[:instance=N] or hci:TRANSPORT. auto, the default, is the radio of a running Android \
+            emulator, else virtual, the air of this user's processes.
+            """, valueName: "radio"),
+        completion: RadioChoice.phoneCompletion, transform: RadioChoice.parseForPhone)
     var radio: RadioChoice = .auto
 
     @Option(
@@ -66,7 +69,6 @@ struct ConnectCommand: AsyncParsableCommand {
 
     func run() async throws {
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
-        let maker = try CentralOptions.radios(radio, stateDirectory: stateDir, of: Self.self)
         if device.isEmpty {
             throw Exit.wrongUsage("the device has no name", of: Self.self)
         }
@@ -81,6 +83,8 @@ struct ConnectCommand: AsyncParsableCommand {
             }
         }
         CentralOptions.log(logLevel)
+        let maker = RadioMaker(
+            try CentralOptions.radio(self.radio, stateDirectory: stateDir, of: Self.self))
         let interruption = Interruption()
         let radio: HostRadio
         // Held for as long as this runs: no other may write into it.

@@ -21,8 +21,11 @@ struct ScanCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "virtual (the default: the air of this user's processes) or hci:TRANSPORT.", valueName: "radio"),
-        completion: RadioChoice.completion, transform: RadioChoice.parse)
+            """
+            auto, virtual, netsim[:instance=N] or hci:TRANSPORT. auto, the default, is the radio of a running Android \
+            emulator, else virtual, the air of this user's processes.
+            """, valueName: "radio"),
+        completion: RadioChoice.phoneCompletion, transform: RadioChoice.parseForPhone)
     var radio: RadioChoice = .auto
 
     @Option(
@@ -58,8 +61,18 @@ struct ScanCommand: AsyncParsableCommand {
     func run() async throws {
         let services = try service.map { try CentralOptions.service($0, of: Self.self) }
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
-        let maker = try CentralOptions.radios(radio, of: Self.self)
         CentralOptions.log(logLevel)
+        // Before a screen is drawn, which would hide which radio it is.
+        var options = try CentralOptions.radio(radio, of: Self.self)
+        let shown = Lock<ScanOutput?>(nil)
+        options.notice = { warning in
+            if let output = shown.withLock({ $0 }) {
+                output.warn(warning)
+            } else {
+                CentralOptions.print(warning)
+            }
+        }
+        let maker = RadioMaker(options)
         let interruption = Interruption()
         let radio: HostRadio
         do throws(RadioError) {
@@ -72,6 +85,7 @@ struct ScanCommand: AsyncParsableCommand {
             format: format, model: ScanModel(title: "mynah scan", known: services, wanted: filter),
             tellsAll: all, interruption: interruption,
             whenLost: { StandardError.print("warning: \($0); it is looked for") })
+        shown.withLock { $0 = output }
         let manager = CentralManager(radio: radio, sink: output)
         let failure = await CentralOptions.play(manager, until: interruption) { () throws(RadioError) in
             try await scan(manager, services)

@@ -6,6 +6,8 @@ import MynahSupport
 /// The devices that were heard, and the table of them.
 struct ScanModel: LiveModel {
     private(set) var devices: [DeviceAddress: HeardDevice] = [:]
+    /// What is done before anything can be heard; `nil` while the radio listens.
+    var waiting: String? = "starting"
     /// Addresses in the order in which they were heard first.
     private var order: [DeviceAddress] = []
     private let title: String
@@ -54,7 +56,7 @@ struct ScanModel: LiveModel {
     mutating func isMoving(now: WallTime) -> Bool { !devices.isEmpty }
 
     func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String] {
-        var lines = ["\u{1B}[1m\(title)\u{1B}[0m  \(wantedDevices.count) heard", ""]
+        var lines = ["\u{1B}[1m\(title)\u{1B}[0m  \(waiting ?? "\(wantedDevices.count) heard")", ""]
         lines.append(Self.row("address", "name", "RSSI", "interval", "heard", "advertises"))
         let shown = wantedDevices
         // What was heard last is never pushed off the screen.

@@ -52,10 +52,20 @@ final class ScanOutput: CentralManagerSink {
             heardAny.withLock { $0 = true }
             take(discovery)
         case .lost(let error): whenLost(error)
-        case .warning(let warning): StandardError.print("warning: \(warning.message)")
+        case .stateChanged(.poweredOn): if case .screen(let screen) = kind { screen.take { $0.waiting = nil } }
+        case .warning(let warning): warn(warning)
         default: break
         }
         return .none
+    }
+
+    /// Shows what the radio waits for in the title of a screen, and everything else on standard error.
+    func warn(_ warning: RadioWarning) {
+        if warning.isWait, case .screen(let screen) = kind {
+            screen.take { $0.waiting = warning.message }
+        } else {
+            CentralOptions.print(warning)
+        }
     }
 
     private func take(_ discovery: Discovery) {

@@ -86,24 +86,30 @@ public enum HCITransportAddress: Hashable, Sendable {
         return (host.isEmpty ? loopback : host, port)
     }
 
-    /// A transport that goes there, not opened.
-    public func transport() -> any HCITransport { SocketTransport(self) }
+    /// A transport that goes there, not open; a server calls `whenListening` with the place where a controller may connect now.
+    public func transport(
+        whenListening: @escaping @Sendable (_ place: String) -> Void = { _ in }
+    ) -> any HCITransport {
+        SocketTransport(self, whenListening: whenListening)
+    }
 }
 
 extension HCITransportAddress: CustomStringConvertible {
     /// As it is written.
     public var description: String {
-        func place(_ host: String, _ port: UInt16) -> String {
-            host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-        }
-        return switch self {
-        case .tcpClient(let host, let port): "tcp-client:\(place(host, port))"
-        case .tcpServer(let host, let port): "tcp-server:\(place(host, port))"
+        switch self {
+        case .tcpClient(let host, let port): "tcp-client:\(Self.endpoint(host, port))"
+        case .tcpServer(let host, let port): "tcp-server:\(Self.endpoint(host, port))"
         case .unixClient(let path): "unix:\(path)"
         case .unixServer(let path): "unix-server:\(path)"
         case .serial(let path, nil): "pty:\(path)"
         case .serial(let path, let baud?): "serial:\(path),\(baud)"
         case .userChannel(let number): "user:\(number)"
         }
+    }
+
+    /// `HOST:PORT`, with an IPv6 address in brackets.
+    static func endpoint(_ host: String, _ port: UInt16) -> String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }

@@ -25,13 +25,17 @@ public final class SocketTransport: HCITransport {
 
     /// Where it goes.
     public let address: HCITransportAddress
+    private let whenListening: @Sendable (_ place: String) -> Void
     private let state = Lock(State())
     /// How long a controller may take to accept a connection, in microseconds.
     private static let patience: Int64 = 10_000_000
 
-    /// A transport that is not open.
-    public init(_ address: HCITransportAddress) {
+    /// A transport that is not open; a server calls `whenListening` with the place where a controller may connect now.
+    public init(
+        _ address: HCITransportAddress, whenListening: @escaping @Sendable (_ place: String) -> Void = { _ in }
+    ) {
         self.address = address
+        self.whenListening = whenListening
     }
 
     deinit { close() }
@@ -110,9 +114,11 @@ public final class SocketTransport: HCITransport {
         case .tcpClient(let host, let port):
             return try await connect(host, port, wait)
         case .tcpServer(let host, let port):
-            return try await accept(try await Listener(host: host, port: port), wait)
+            let listener = try await Listener(host: host, port: port)
+            let place = HCITransportAddress.endpoint(host, listener.port ?? port)
+            return try await accept(listener, at: place, wait)
         case .unixServer(let path):
-            return try await accept(try Listener(path: path), wait)
+            return try await accept(try Listener(path: path), at: path, wait)
         case .unixClient(let path):
             return try connect(path)
         case .serial(let path, let baud):
@@ -185,13 +191,16 @@ public final class SocketTransport: HCITransport {
                 ? "start what listens there first" : nil)
     }
 
-    private func accept(_ listener: Listener, _ wait: DescriptorWait) async throws(RadioError) -> Int32 {
+    private func accept(
+        _ listener: Listener, at place: String, _ wait: DescriptorWait
+    ) async throws(RadioError) -> Int32 {
         state.withLock { $0.port = listener.port }
-        // One controller is enough: who comes second is refused by the system.
+        // One controller is enough: the system refuses a second.
         defer {
             state.withLock { $0.port = nil }
             listener.close()
         }
+        whenListening(place)
         guard await wait.wait(for: listener.descriptor, .reading) == .ready else { throw Self.closed }
         guard let descriptor = listener.accept() else {
             throw RadioError(.lost, "the controller that connected to \(address) was gone at once")

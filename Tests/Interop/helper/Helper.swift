@@ -21,19 +21,26 @@ import MynahSupport
             say("usage", "controllers|device|phone ADDRESS …")
             exit(64)
         }
-        let address = try HCITransportAddress(parsing: place)
         let rest = Array(arguments.dropFirst(2))
         switch mode {
-        case "controllers": try await controllers(address)
+        case "controllers": try await controllers(try HCITransportAddress(parsing: place))
         case "device":
-            let device = try await Device(address.transport(), Device.Choices(rest))
+            let device = try await Device(transport(place), Device.Choices(rest))
             for await line in lines() { try await device.do(line) }
             await device.phone.stop()
         case "phone":
             guard let target = rest.first.flatMap({ DeviceAddress($0, kind: .random) }) else { exit(64) }
-            try await Phone(address.transport(), target).run()
+            try await Phone(transport(place), target).run()
         default: exit(64)
         }
+    }
+
+    /// `netsim:instance=N`, as `--radio` has it, or an address.
+    private static func transport(_ place: String) throws -> any HCITransport {
+        let netsim = "netsim:instance="
+        guard place.hasPrefix(netsim) else { return try HCITransportAddress(parsing: place).transport() }
+        let instance = Int(place.dropFirst(netsim.count))
+        return NetsimTransport(try NetsimSearch(.current).place(instance: instance))
     }
 
     /// Controllers for whoever connects, the first C0:00:00:00:00:01.

@@ -13,7 +13,7 @@ EXPECTED = {
 async def looks(place: Place) -> None:
     device = BumbleDevice(await open_host(await place.address()))
     await device.start()
-    helper = await Helper.start("phone", await place.address(), ADDRESS)
+    helper = await Helper.start("phone", await place.our_address(), ADDRESS, environment=place.environment)
     try:
         await helper.until("subscribed notification")
         await device.notify(b"\x11")

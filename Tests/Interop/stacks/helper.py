@@ -15,9 +15,9 @@ class Helper:
         self.reading = asyncio.ensure_future(self.read())
 
     @classmethod
-    async def start(cls, *arguments: str) -> "Helper":
+    async def start(cls, *arguments: str, environment: dict[str, str] | None = None) -> "Helper":
         process = await asyncio.create_subprocess_exec(
-            str(cls.path), *arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+            str(cls.path), *arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env=environment
         )
         return cls(process)
 

@@ -1,6 +1,7 @@
 """A device on our host: a process of mynah-interop."""
 
 from stacks.helper import Helper
+from stacks.places import Place
 
 
 class OurDevice:
@@ -11,9 +12,10 @@ class OurDevice:
         self.sent = self.confirmed = 0
 
     @classmethod
-    async def make(cls, address: str, io: str, secure: bool, scans: bool) -> "OurDevice":
+    async def make(cls, place: Place, io: str, secure: bool, scans: bool) -> "OurDevice":
         words = ["legacy"] * (not secure) + ["scans"] * scans
-        return cls(await Helper.start("device", address, io, *words))
+        address = await place.our_address()
+        return cls(await Helper.start("device", address, io, *words, environment=place.environment))
 
     async def start(self) -> None:
         await self.helper.until("ready")

@@ -43,12 +43,12 @@ class Phone:
     async def start(self) -> None:
         await self.device.power_on()
 
-    async def find(self) -> hci.Address:
+    async def find(self, wanted: str = NAME) -> hci.Address:
         found: asyncio.Future[hci.Address] = asyncio.get_running_loop().create_future()
 
         def on_advertisement(advertisement) -> None:
             name = advertisement.data.get(AdvertisingData.COMPLETE_LOCAL_NAME)
-            if name == NAME and not found.done():
+            if name == wanted and not found.done():
                 found.set_result(advertisement.address)
 
         self.device.on("advertisement", on_advertisement)

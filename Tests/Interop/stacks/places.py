@@ -29,6 +29,13 @@ class Place:
         """Of a controller that nobody has yet, as both sides write it."""
         raise NotImplementedError
 
+    async def our_address(self) -> str:
+        """The same, as our side is told it."""
+        return await self.address()
+
+    # For our side's processes; None: as this one's.
+    environment: dict[str, str] | None = None
+
     async def close(self) -> None: ...
 
 
@@ -112,22 +119,29 @@ class Rootcanal(Place):
     name = "rootcanal"
 
     async def open(self) -> None:
+        for _ in range(5):
+            if await self.launch(free_ports(4)):
+                return
+        raise AssertionError("rootcanal does not listen")
+
+    async def start_again(self, port: int) -> None:
+        assert await self.launch([port, *free_ports(3)]), "rootcanal does not listen again"
+
+    async def launch(self, ports: list[int]) -> bool:
         program = packages.rootcanal()
         assert program is not None
-        for _ in range(5):
-            ports = free_ports(4)
-            self.work = tempfile.TemporaryDirectory(prefix="mynah-interop-")
-            self.process = await asyncio.create_subprocess_exec(
-                str(program), *(f"-{name}={port}" for name, port in zip(
-                    ("hci_port", "test_port", "link_port", "link_ble_port"), ports, strict=True)),
-                stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL,
-                stderr=asyncio.subprocess.DEVNULL, cwd=self.work.name,
-            )  # fmt: skip
-            self.port = ports[0]
-            if await self.listens():
-                return
-            await self.close()
-        raise AssertionError("rootcanal does not listen")
+        self.work = tempfile.TemporaryDirectory(prefix="mynah-interop-")
+        self.process = await asyncio.create_subprocess_exec(
+            str(program), *(f"-{name}={port}" for name, port in zip(
+                ("hci_port", "test_port", "link_port", "link_ble_port"), ports, strict=True)),
+            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL, cwd=self.work.name,
+        )  # fmt: skip
+        self.port = ports[0]
+        if await self.listens():
+            return True
+        await Rootcanal.close(self)
+        return False
 
     async def listens(self) -> bool:
         # It says nothing that a program could wait for.

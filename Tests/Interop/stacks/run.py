@@ -5,11 +5,14 @@ import logging
 import sys
 import time
 import traceback
+from collections.abc import Awaitable, Callable
+from functools import partial
 
-from stacks import central, packages
+from stacks import central, netsim, packages
 from stacks.bumble_device import BumbleDevice
 from stacks.checks import CHECKS, Check
 from stacks.helper import Helper
+from stacks.netsim import Netsim
 from stacks.our_device import OurDevice
 from stacks.phone import Phone
 from stacks.places import Bumbles, Ours, Place, Rootcanal, open_host
@@ -20,11 +23,10 @@ SIDE_BY_SIDE = 6
 
 
 async def meeting(place: Place, check: Check, ours: bool) -> None:
-    address = await place.address()
     device = (
-        await OurDevice.make(address, check.io, check.secure, check.scans)
+        await OurDevice.make(place, check.io, check.secure, check.scans)
         if ours
-        else BumbleDevice(await open_host(address), check.io, check.secure)
+        else BumbleDevice(await open_host(await place.address()), check.io, check.secure)
     )
     phone = None
     try:
@@ -54,23 +56,33 @@ async def attempt(place: Place, body) -> str | None:
 
 async def everything(only: str, names_alone: bool) -> int:
     left_out = []
-    plan: list[tuple[str, type[Place], Check | None, bool]] = []
+    plan: list[tuple[str, type[Place], Callable[..., Awaitable[None]]]] = []
     for check in CHECKS:
         if check.ours_only:
             left_out.append(f"a Bumble device on our controllers: {check.sentence}: {check.ours_only}")
         else:
-            plan.append((f"a Bumble device on our controllers: {check.sentence}", Ours, check, False))
+            body = partial(meeting, check=check, ours=False)
+            plan.append((f"a Bumble device on our controllers: {check.sentence}", Ours, body))
     left_out.append(
         "a Bumble device on our controllers: it is met again encrypted after legacy pairing: "
         "it answers with the key of the other side"
     )
-    places = [Ours, Bumbles, Rootcanal]
+    places = [Ours, Bumbles, Rootcanal, Netsim]
     if packages.rootcanal() is None:
-        places.remove(Rootcanal)
-        left_out.append("our host on rootcanal: its makers build no program for this machine")
+        places = [Ours, Bumbles]
+        left_out.append("our host on rootcanal and netsim: their makers build no program for this machine")
     for kind in places:
-        plan += [(f"our host on {kind.name}: {check.sentence}", kind, check, True) for check in CHECKS]
-        plan.append((f"our central on {kind.name}: it looks at a Bumble device", kind, None, True))
+        plan += [
+            (f"our host on {kind.name}: {check.sentence}", kind, partial(meeting, check=check, ours=True))
+            for check in CHECKS
+        ]
+        plan.append((f"our central on {kind.name}: it looks at a Bumble device", kind, central.looks))
+    for sentence, scene, obstacle in netsim.SCENES if Netsim in places else []:
+        name = f"our program on netsim: {sentence}"
+        if obstacle is not None and obstacle[0]():
+            left_out.append(f"{name}: {obstacle[1]}")
+        else:
+            plan.append((name, Netsim, scene))
     chosen = [each for each in plan if only in each[0]]
     if names_alone:
         for name, *_ in chosen:
@@ -79,11 +91,10 @@ async def everything(only: str, names_alone: bool) -> int:
     # They wait for each other and for radio time, seldom for the processor.
     turn = asyncio.Semaphore(SIDE_BY_SIDE)
 
-    async def judge(name: str, kind: type[Place], check: Check | None, ours: bool) -> bool:
+    async def judge(name: str, kind: type[Place], body: Callable[..., Awaitable[None]]) -> bool:
         async with turn:
             place = kind()
-            body = (lambda: meeting(place, check, ours)) if check else (lambda: central.looks(place))
-            trouble = await attempt(place, body)
+            trouble = await attempt(place, partial(body, place))
         if trouble is not None:
             print(f"FAILED {name}\n{trouble}", flush=True)
         return trouble is None
@@ -100,6 +111,7 @@ async def everything(only: str, names_alone: bool) -> int:
 def main(options) -> int:
     logging.basicConfig(level=logging.CRITICAL, stream=sys.stderr)
     Helper.path = options.helper.resolve()
+    Netsim.program = options.mynah.resolve()
     start = time.monotonic()
     status = asyncio.run(everything(options.only, options.list))
     if not options.list:

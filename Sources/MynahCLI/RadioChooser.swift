@@ -1,0 +1,75 @@
+import MynahBlueZ
+import MynahConsole
+import MynahCore
+import MynahHCI
+
+/// The radio that a command uses, once `auto` is decided.
+enum ChosenRadio: Equatable, Sendable {
+    case bluez
+    case virtual
+    case netsim(NetsimPlace)
+    case hci(HCITransportAddress)
+}
+
+/// Settles which radio a command uses: `run`, `scan` and `connect` share it.
+struct RadioChooser: Sendable {
+    var choice: RadioChoice
+    /// BlueZ's adapters that the user named.
+    var adapters: [String] = []
+    /// Takes what the user should know of the choice; called on any thread.
+    var notice: @Sendable (RadioWarning) -> Void
+
+    /// The radio that plays a device. Nothing is launched before it is known: BlueZ is looked for first.
+    func forDevice() async throws(RadioError) -> ChosenRadio {
+        guard choice == .auto else { return try settled() }
+        var trouble: RadioError?
+        var probe = BlueZProbe()
+        probe.adapter = adapters.first
+        do throws(RadioError) {
+            try await probe.run { notice(RadioWarning("waitingForBus", $0)) }
+        } catch {
+            trouble = error
+        }
+        let needsBlueZ = !adapters.isEmpty || BlueZProbe.kernelHasAdapter
+        return try take { AutoRadio.forDevice(bluez: trouble, needsBlueZ: needsBlueZ, emulator: $0) }
+    }
+
+    /// The radio of a phone, which BlueZ does not serve.
+    func forPhone(_ command: String) throws(RadioError) -> ChosenRadio {
+        guard choice == .auto else { return try settled() }
+        return try take { AutoRadio.forPhone(command, emulator: $0) }
+    }
+
+    private func take(_ decide: (AutoRadio.Emulator) -> AutoRadio) throws(RadioError) -> ChosenRadio {
+        var place: NetsimPlace?
+        let emulator: AutoRadio.Emulator
+        do throws(NetsimSearch.Absence) {
+            let live = try search.live()
+            place = live
+            emulator = .alive("\(live)")
+        } catch {
+            emulator = .absent(error.reason)
+        }
+        switch decide(emulator) {
+        case .bluez: return .bluez
+        case .failed(let error): throw error
+        case .virtual(let warning):
+            notice(warning)
+            return .virtual
+        case .emulator(let warning):
+            notice(warning)
+            return place.map { .netsim($0) } ?? .virtual
+        }
+    }
+
+    private func settled() throws(RadioError) -> ChosenRadio {
+        switch choice {
+        case .auto, .virtual: .virtual
+        case .bluez: .bluez
+        case .hci(let address): .hci(address)
+        case .netsim(let instance): .netsim(try search.place(instance: instance))
+        }
+    }
+
+    private var search: NetsimSearch { NetsimSearch(.current) }
+}

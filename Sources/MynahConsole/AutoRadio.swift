@@ -1,0 +1,61 @@
+public import MynahCore
+
+/// Which radio `--radio auto` takes, from what was found.
+public enum AutoRadio: Hashable, Sendable {
+    /// BlueZ, whose name `ready` reports.
+    case bluez
+    /// An Android emulator's radio, with what the user should know.
+    case emulator(RadioWarning)
+    /// The virtual radio, with what the user should know.
+    case virtual(RadioWarning)
+    /// No radio: this has to be mended.
+    case failed(RadioError)
+
+    /// What was found of an Android emulator.
+    public enum Emulator: Hashable, Sendable {
+        /// It is alive, and called this.
+        case alive(String)
+        /// Why there is none.
+        case absent(String)
+    }
+
+    /// For a device that is played. `trouble` is why BlueZ has no adapter for it, `nil` if it has one.
+    ///
+    /// A user whose kernel has an adapter, or who named one, wants it mended and not replaced: `needsBlueZ`.
+    public static func forDevice(
+        bluez trouble: RadioError?, needsBlueZ: Bool, emulator: Emulator
+    ) -> AutoRadio {
+        guard let trouble else { return .bluez }
+        guard !needsBlueZ, [.noAdapter, .unreachable, .timedOut, .lost].contains(trouble.code) else {
+            return .failed(trouble)
+        }
+        switch emulator {
+        case .alive(let name):
+            return .emulator(
+                RadioWarning(
+                    "netsimRadio", "\(trouble.message): the device plays on the Android emulator's radio (\(name))"))
+        case .absent(let reason):
+            return .virtual(
+                RadioWarning(
+                    "virtualRadio",
+                    "\(trouble.message), and \(reason): the device plays on the virtual radio, where `mynah scan` sees it"
+                ))
+        }
+    }
+
+    /// For a command that is a phone, which BlueZ does not serve.
+    public static func forPhone(_ command: String, emulator: Emulator) -> AutoRadio {
+        switch emulator {
+        case .alive(let name):
+            .emulator(
+                RadioWarning(
+                    "netsimRadio",
+                    "\(command) uses the Android emulator's radio (\(name)); it does not use BlueZ"))
+        case .absent(let reason):
+            .virtual(
+                RadioWarning(
+                    "virtualRadio",
+                    "\(command) uses the virtual radio, because \(reason); it does not use BlueZ"))
+        }
+    }
+}

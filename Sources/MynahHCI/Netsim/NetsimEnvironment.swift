@@ -1,0 +1,79 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+import MynahCore
+
+/// What the environment's variables say about netsim, the Android emulator's radio.
+public struct NetsimEnvironment: Sendable {
+    private let variables: [String: String]
+    private let isMacOS: Bool
+
+    /// The instances whose port fits into 16 bits.
+    public static let instances = 1...(0xFFFF - firstPort + 1)
+    /// Where the first instance listens for H4 unless it is told otherwise.
+    static let firstPort = 6402
+
+    /// An environment with these variables.
+    public init(_ variables: [String: String], isMacOS: Bool = Self.runsOnMacOS) {
+        self.variables = variables
+        self.isMacOS = isMacOS
+    }
+
+    /// The environment of this process.
+    public static var current: NetsimEnvironment {
+        let names = ["XDG_RUNTIME_DIR", "TMPDIR", "HOME", "NETSIM_INSTANCE", "NETSIM_HCI_PORT"]
+        let values = names.compactMap { name in getenv(name).map { (name, String(cString: $0)) } }
+        return NetsimEnvironment(Dictionary(uniqueKeysWithValues: values))
+    }
+
+    /// Whether this is a Mac, which has other directories for temporary files.
+    public static var runsOnMacOS: Bool {
+        #if os(macOS)
+            true
+        #else
+            false
+        #endif
+    }
+
+    /// The directories where netsim may have written its file, in the order in which they are searched.
+    ///
+    /// netsim writes to `TMPDIR` first and other programs read from `XDG_RUNTIME_DIR` first, so all of them are searched.
+    var directories: [String] {
+        var found: [String] = []
+        let candidates =
+            isMacOS
+            ? [variables["TMPDIR"], variables["HOME"].map { "\($0)/Library/Caches/TemporaryItems" }]
+            : [variables["XDG_RUNTIME_DIR"], variables["TMPDIR"], "/tmp"]
+        for case var path? in candidates where path.hasPrefix("/") {
+            while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+            if !found.contains(path) { found.append(path) }
+        }
+        return found
+    }
+
+    /// The instance that `NETSIM_INSTANCE` names; `nil` if it names none.
+    func instance() throws(RadioError) -> Int? {
+        guard let text = variables["NETSIM_INSTANCE"], !text.isEmpty else { return nil }
+        guard let number = Int(text), Self.instances.contains(number) else {
+            throw RadioError(
+                .invalidState, "NETSIM_INSTANCE is \"\(text)\", which is no number of an instance",
+                remedy: "unset it, or set it to a number from 1 to \(Self.instances.upperBound)")
+        }
+        return number
+    }
+
+    /// The port where an instance speaks H4: the one that `NETSIM_HCI_PORT` names, else the instance's usual one.
+    func port(instance: Int) throws(RadioError) -> UInt16 {
+        guard let text = variables["NETSIM_HCI_PORT"], !text.isEmpty else {
+            return UInt16(Self.firstPort + instance - 1)
+        }
+        guard let port = UInt16(text), port > 0 else {
+            throw RadioError(
+                .invalidState, "NETSIM_HCI_PORT is \"\(text)\", which is no port",
+                remedy: "unset it, or set it to a number from 1 to 65535")
+        }
+        return port
+    }
+}

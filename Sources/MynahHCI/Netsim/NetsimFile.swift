@@ -1,0 +1,42 @@
+/// The file in which netsim, the Android emulator's radio, publishes its ports: `netsim.ini`, or `netsim_N.ini` for another instance.
+///
+/// A key and a value a line, as in `grpc.port=8877` or `web.port = localhost:7681`.
+struct NetsimFile: Hashable, Sendable {
+    /// The ports by their keys, such as `grpc.port`.
+    let ports: [String: UInt16]
+
+    /// Reads a file's text; `nil` if it names no port.
+    init?(parsing text: String) {
+        var ports: [String: UInt16] = [:]
+        for line in text.split(whereSeparator: \.isNewline) {
+            guard let equals = line.firstIndex(of: "=") else { continue }
+            let key = Self.trimmed(line[..<equals])
+            // The value may be `HOST:PORT`.
+            let value = Self.trimmed(line[line.index(after: equals)...])
+            guard key.hasSuffix(".port"), let port = UInt16(value.split(separator: ":").last ?? ""), port > 0
+            else { continue }
+            ports[key] = port
+        }
+        guard !ports.isEmpty else { return nil }
+        self.ports = ports
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        let head = text.drop { $0 == " " || $0 == "\t" }
+        guard let last = head.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
+        return String(head[...last])
+    }
+
+    /// The file's name.
+    static func name(instance: Int) -> String { instance == 1 ? "netsim.ini" : "netsim_\(instance).ini" }
+
+    /// The instance whose file is called so; `nil` if no instance's is.
+    static func instance(named name: String) -> Int? {
+        if name == Self.name(instance: 1) { return 1 }
+        guard name.hasPrefix("netsim_"), name.hasSuffix(".ini"),
+            let number = Int(name.dropFirst(7).dropLast(4)), NetsimEnvironment.instances.contains(number),
+            name == Self.name(instance: number)
+        else { return nil }
+        return number
+    }
+}

@@ -1,0 +1,149 @@
+public import MynahCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Finds the radio of an Android emulator by the file that it writes and by its port.
+public struct NetsimSearch: Sendable {
+    /// What a path holds.
+    enum Entry: Hashable, Sendable {
+        case none
+        /// A regular file that netsim may have written.
+        case netsim
+        /// A file of another user, who must not choose where this user's devices play.
+        case foreign
+        /// Anything else.
+        case other
+    }
+
+    /// What is asked of the system.
+    struct Probes: Sendable {
+        var names: @Sendable (_ directory: String) -> [String]
+        var entry: @Sendable (_ path: String) -> Entry
+        /// Whether anybody listens on this port of this machine.
+        var listens: @Sendable (_ port: UInt16) -> Bool
+
+        static let system = Probes(
+            names: NetsimFiles.names(in:), entry: NetsimFiles.entry(at:),
+            listens: { LoopbackListeners.listens(on: $0) })
+    }
+
+    /// Why `auto` takes no emulator.
+    public struct Absence: Error, Hashable {
+        /// For people, to follow "because".
+        public var reason: String
+    }
+
+    private let environment: NetsimEnvironment
+    let probes: Probes
+
+    /// A search on this machine.
+    public init(_ environment: NetsimEnvironment) {
+        self.init(environment, .system)
+    }
+
+    init(_ environment: NetsimEnvironment, _ probes: Probes) {
+        self.environment = environment
+        self.probes = probes
+    }
+
+    /// Where an emulator's radio is or will be: of this instance, else of the one that `NETSIM_INSTANCE` names, else of the
+    /// first that is alive, else of instance 1.
+    public func place(instance: Int? = nil) throws(RadioError) -> NetsimPlace {
+        let named: Int? = if let instance { instance } else { try environment.instance() }
+        if let named { return try place(of: named) }
+        for found in instancesWithFiles {
+            let place = try place(of: found)
+            if isAlive(place) { return place }
+        }
+        return try place(of: 1)
+    }
+
+    /// An emulator that is alive now: its file is there, is this user's, and its port is open. It never waits.
+    public func live() throws(Absence) -> NetsimPlace {
+        let place: NetsimPlace
+        do throws(RadioError) {
+            place = try self.place()
+        } catch {
+            throw Absence(reason: error.message)
+        }
+        let paths = paths(of: place)
+        guard let path = paths.first(where: { probes.entry($0) == .netsim }) else {
+            if let path = paths.first(where: { probes.entry($0) == .foreign }) {
+                throw Absence(reason: "\(path) belongs to another user")
+            }
+            throw Absence(reason: "no Android emulator is running")
+        }
+        guard probes.listens(place.port) else {
+            throw Absence(
+                reason: "the emulator of \(path) does not listen on \(HCITransportAddress.loopback):\(place.port)"
+            )
+        }
+        return place
+    }
+
+    private func place(of instance: Int) throws(RadioError) -> NetsimPlace {
+        NetsimPlace(
+            instance: instance, port: try environment.port(instance: instance),
+            directories: environment.directories)
+    }
+
+    private func isAlive(_ place: NetsimPlace) -> Bool {
+        paths(of: place).contains { probes.entry($0) == .netsim } && probes.listens(place.port)
+    }
+
+    private func paths(of place: NetsimPlace) -> [String] {
+        place.directories.map { "\($0)/\(NetsimFile.name(instance: place.instance))" }
+    }
+
+    private var instancesWithFiles: [Int] {
+        Set(environment.directories.flatMap(probes.names).compactMap(NetsimFile.instance(named:))).sorted()
+    }
+}
+
+/// The files that netsim writes.
+enum NetsimFiles {
+    /// netsim writes a few lines.
+    private static let limit = 1 << 16
+
+    static func names(in directory: String) -> [String] {
+        guard let folder = opendir(directory) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            names.append(
+                withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                    pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                })
+        }
+        return names
+    }
+
+    static func entry(at path: String) -> NetsimSearch.Entry {
+        // Without waiting: a FIFO of this name must not hold a run up.
+        let descriptor = systemOpen(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            switch errno {
+            case ENOENT, ENOTDIR: return .none
+            case EACCES: return .foreign
+            default: return .other
+            }
+        }
+        defer { systemClose(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return .other }
+        guard status.st_uid == geteuid() else { return .foreign }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while bytes.count < limit {
+            let count = systemRead(descriptor, &buffer)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            bytes += buffer[..<count]
+        }
+        return NetsimFile(parsing: String(decoding: bytes, as: UTF8.self)) == nil ? .other : .netsim
+    }
+}

@@ -1,0 +1,113 @@
+import MynahBlueZStandIn
+import MynahCore
+import MynahDBus
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@testable import MynahBlueZ
+
+@Suite(.timeLimit(.minutes(1))) struct BlueZProbeTests {
+    private func probe(_ address: String) -> BlueZProbe {
+        var probe = BlueZProbe()
+        probe.bus = .address(address)
+        // As on a machine whose kernel has no adapter, whatever this one has.
+        probe.startsDaemon = false
+        return probe
+    }
+
+    private func trouble(_ probe: BlueZProbe, _ waiting: @Sendable (String) -> Void = { _ in }) async
+        -> RadioError?
+    {
+        do throws(RadioError) {
+            try await probe.run(whenWaiting: waiting)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `an adapter is found, and nothing of it is changed`() async throws {
+        let bus = try PrivateBus()
+        let standIn = try await BlueZStandIn.start(on: bus.address)
+        var probe = probe(bus.address)
+        #expect(await trouble(probe) == nil)
+        probe.adapter = "HCI0"
+        #expect(await trouble(probe) == nil)
+        probe.adapter = "hci7"
+        #expect(await trouble(probe)?.message == "there is no adapter hci7")
+        #expect(await standIn.alias() == "stand-in")
+        #expect(await standIn.agentCapability == nil)
+        #expect(await standIn.violations == [])
+        await standIn.stop()
+    }
+
+    @Test func `a daemon without an adapter says so`() async throws {
+        let bus = try PrivateBus()
+        let standIn = try await BlueZStandIn.start(on: bus.address, StandInConfiguration(adapters: []))
+        #expect(await trouble(probe(bus.address))?.code == .noAdapter)
+        await standIn.stop()
+    }
+
+    @Test func `without a daemon, and without a bus, the answer comes at once`() async throws {
+        let bus = try PrivateBus()
+        #expect(await trouble(probe(bus.address))?.message == "bluetoothd is not running")
+        #expect(await trouble(probe("unix:path=/nonexistent/bus"))?.code == .unreachable)
+    }
+
+    @Test func `a bus that never answers is given up, and the waiting is reported before`() async throws {
+        let bus = try PrivateBus()
+        bus.freeze()
+        var probe = probe(bus.address)
+        probe.limit = .milliseconds(50)
+        probe.silence = .milliseconds(10)
+        let messages = Lock<[String]>([])
+        let error = await trouble(probe) { message in messages.withLock { $0.append(message) } }
+        #expect(error?.code == .timedOut)
+        #expect(error?.message.contains("on the D-Bus system bus (\(bus.address))") == true)
+        let told = messages.withLock { $0 }
+        #expect(told.count == 1)
+        #expect(told.first?.contains("bluetoothd on the D-Bus system bus (\(bus.address))") == true)
+    }
+
+    @Test func `a daemon that never answers is given up as well`() async throws {
+        let bus = try PrivateBus()
+        let mute = try await DBusConnection.connect(to: .address(bus.address))
+        let daemon = SilentDaemon()
+        try await GLibExecutor.shared.perform { () throws(DBusError) in try mute.export(daemon, at: "/") }
+        try await mute.requestName(BlueZ.service)
+        var probe = probe(bus.address)
+        probe.limit = .milliseconds(300)
+        #expect(await trouble(probe)?.code == .timedOut)
+        await mute.close()
+    }
+
+    @Test func `it can be interrupted`() async throws {
+        let bus = try PrivateBus()
+        bus.freeze()
+        var slow = probe(bus.address)
+        slow.limit = .seconds(1000)
+        slow.silence = .milliseconds(1)
+        let probe = slow
+        let (waits, waiting) = AsyncStream<Void>.makeStream()
+        let running = Task {
+            await self.trouble(probe) { _ in waiting.yield(()) }
+        }
+        for await _ in waits { break }
+        running.cancel()
+        #expect(await running.value?.code == .lost)
+    }
+}
+
+/// Has bluetoothd's name, and answers nothing.
+private final class SilentDaemon: DBusObject {
+    let interfaces = [
+        DBusInterface(
+            "org.freedesktop.DBus.ObjectManager",
+            methods: [.init("GetManagedObjects", returns: "a{oa{sa{sv}}}")])
+    ]
+
+    private let calls = Lock<[MethodCall]>([])
+
+    func handle(_ call: MethodCall) { calls.withLock { $0.append(call) } }
+}
