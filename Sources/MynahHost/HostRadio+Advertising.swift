@@ -30,16 +30,18 @@ extension HostRadio {
         try await setData(bytes)
         try await setAdvertising(true)
         let exact = Duration.microseconds(Int64(interval) * 625)
-        return AdvertisingReport(
+        let report = AdvertisingReport(
             isOn: true, data: bytes.data.bytes, scanResponse: bytes.scanResponse.bytes,
-            interval: exact...exact,
-            isConnectable: advertisement.isConnectable)
+            interval: exact...exact, isConnectable: advertisement.isConnectable, address: ownAddress)
+        reported = report
+        return report
     }
 
     /// Stops advertising.
     public func stopAdvertising() async {
         guard advertisement != nil else { return }
         advertisement = nil
+        reported = .silent
         await attempt { () throws(RadioError) in try await setAdvertising(false) }
     }
 

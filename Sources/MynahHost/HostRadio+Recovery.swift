@@ -69,6 +69,7 @@ extension HostRadio {
             state = .running
             if let advertisement {
                 self.advertisement = nil
+                reported = .silent
                 do throws(RadioError) {
                     try await advertise(advertisement)
                 } catch {
@@ -82,6 +83,8 @@ extension HostRadio {
             guard state == .running else { return }
             tell(.stateChanged(.poweredOn))
             tell(.recovered)
+            // A private address is drawn anew.
+            if reported.isOn { tell(.advertisingChanged(reported)) }
             tellCentral(.stateChanged(.poweredOn))
             tellCentral(.recovered)
             return

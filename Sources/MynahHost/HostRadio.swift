@@ -82,6 +82,8 @@ public actor HostRadio: PeripheralRadio {
     /// The properties of published characteristics, by key.
     var properties: [AttributeKey: CharacteristicProperties] = [:]
     var advertisement: Advertisement?
+    /// What was last reported of it; silent if nothing is advertised.
+    var reported = AdvertisingReport.silent
     /// Where a value found no room.
     var refusals = Refusals()
     /// Links whose notifications wait to go out together.
@@ -155,6 +157,7 @@ public actor HostRadio: PeripheralRadio {
             try await open(identity)
         }
         tell(.stateChanged(.poweredOn))
+        capabilities.address = ownAddress
         return capabilities
     }
 
@@ -218,6 +221,7 @@ public actor HostRadio: PeripheralRadio {
         channels = ChannelKeeper()
         properties = [:]
         advertisement = nil
+        reported = .silent
         refusals = Refusals()
         sink = nil
     }
