@@ -10,6 +10,8 @@ struct Air {
     var isHeld = false
     /// What the radio was asked to send; nil: nothing.
     var sent: Advertisement?
+    /// The interval that an iPhone would send it at.
+    var interval: ClosedRange<Duration>?
     /// What the radio said of it.
     var report = AdvertisingReport.silent
     /// What was told of it last, for the phone as a whole.
@@ -114,12 +116,8 @@ extension Phone {
             return tellAir(air.report)
         }
         air.sent = advertisement
-        var report = try await radio.advertise(advertisement)
-        // The radio was asked for the shortest; what an iPhone adds to it in the background is said with it.
-        if let interval = report.interval, interval.lowerBound == plan.interval.lowerBound {
-            report.interval = plan.interval
-        }
-        tellAir(report)
+        air.interval = plan.interval
+        tellAir(try await radio.advertise(advertisement))
     }
 
     /// What the apps want now, together.
@@ -144,6 +142,13 @@ extension Phone {
     /// Tells what is on the air, with what is omitted of each app's wishes.
     func tellAir(_ report: AdvertisingReport) {
         guard !apps.isEmpty else { return tell(.advertisingChanged(report)) }
+        var report = report
+        // The radio was asked for the shortest interval; an iPhone's report also says what it adds in the background.
+        if let interval = report.interval, let planned = air.interval,
+            interval.lowerBound == planned.lowerBound
+        {
+            report.interval = planned
+        }
         air.report = report
         var whole = report
         for (manager, isOn, omissions) in air.omitted {

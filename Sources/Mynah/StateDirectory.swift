@@ -9,27 +9,25 @@ import MynahSupport
 
 /// The directory in which a phone keeps what its apps' managers preserve, a file for each restore identifier.
 ///
-/// One process at a time uses it. A file is replaced whole, so that whatever ends the process leaves the old or the new
-/// one; one that cannot be read is set aside under another name and never deleted.
+/// One process at a time uses it, and only its owner may write to it. A file is replaced whole, so a process that is
+/// killed leaves either the old or the new one. A file that cannot be used is set aside under another name, never deleted.
 public final class StateDirectory: Sendable {
     private let path: String
     private let lock: Int32
 
-    /// Opens a directory, and makes it where it is missing; throws `stateDirectory` where it cannot or another process
-    /// has it.
+    /// Opens a directory, or makes it if it is missing.
+    ///
+    /// Throws `stateDirectory` if it cannot be used, belongs to another user, can be written by others, or is in use.
     public init(path: String) throws(RadioError) {
         self.path = path
         try Self.make(path)
-        let lockPath = path + "/lock"
-        let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.error("\(lockPath) cannot be opened: \(Self.reason)") }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let reason = errno == EWOULDBLOCK ? "another process uses it" : Self.reason
-            close(descriptor)
-            throw Self.error(
-                "the state directory \(path) cannot be used: \(reason)", "give each run one of its own")
+        let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else {
+            throw Self.error("the state directory \(path) cannot be opened: \(Self.reason)")
         }
-        lock = descriptor
+        defer { close(directory) }
+        try Self.checkIsPrivate(directory, path)
+        lock = try Self.takeLock(in: directory, path)
     }
 
     deinit {
@@ -43,8 +41,51 @@ public final class StateDirectory: Sendable {
         guard !path.isEmpty else { throw error("the state directory has no name") }
         for end in path.indices.dropFirst() where path[end] == "/" { mkdir(String(path[..<end]), 0o700) }
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-            throw error("\(path) cannot be made: \(reason)")
+            throw error("the state directory \(path) cannot be made: \(reason)")
         }
+    }
+
+    /// Another user who can write there could replace keys and preserved state, or redirect what is written.
+    private static func checkIsPrivate(_ directory: Int32, _ path: String) throws(RadioError) {
+        var status = stat()
+        guard fstat(directory, &status) == 0 else {
+            throw error("the state directory \(path) cannot be read: \(reason)")
+        }
+        guard status.st_uid == geteuid() else {
+            throw error(
+                "the state directory \(path) belongs to user \(status.st_uid), and this runs as user \(geteuid())",
+                "use a directory of your own")
+        }
+        guard status.st_mode & 0o022 == 0 else {
+            let mode = String(status.st_mode & 0o7777, radix: 8)
+            throw error(
+                "other users can write to the state directory \(path) (its mode is \(mode))",
+                "chmod 700 \(path)")
+        }
+    }
+
+    /// The lock is a regular file of the directory itself: a link could name a file elsewhere.
+    private static func takeLock(in directory: Int32, _ path: String) throws(RadioError) -> Int32 {
+        let lockPath = path + "/lock"
+        // Without O_NONBLOCK a FIFO would be waited for.
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        let descriptor = openat(directory, "lock", flags, 0o600)
+        guard descriptor >= 0 else {
+            guard errno == ELOOP else { throw error("\(lockPath) cannot be opened: \(reason)") }
+            throw error("\(lockPath) is a symbolic link, and must be a regular file", "remove it")
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw error("\(lockPath) is not a regular file", "remove it")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let reason = errno == EWOULDBLOCK ? "another process uses it" : reason
+            close(descriptor)
+            throw error(
+                "the state directory \(path) cannot be used: \(reason)", "give each run one of its own")
+        }
+        return descriptor
     }
 
     private static var reason: String { String(cString: strerror(errno)) }

@@ -29,7 +29,14 @@ extension BlueZRadio {
         tellLimits(of: new)
         advertising.want(new)
         try await settleAdvertisement()
-        return new.report
+        return addressed(new.report)
+    }
+
+    /// A report with the adapter's address.
+    func addressed(_ report: AdvertisingReport) -> AdvertisingReport {
+        var report = report
+        report.address = adapter.flatMap { DeviceAddress($0.address, kind: .public) }
+        return report
     }
 
     /// Exact bytes were asked for: each way in which bluetoothd sends others is told, once.
@@ -79,7 +86,7 @@ extension BlueZRadio {
                 do throws(RadioError) {
                     try await registerAdvertisement()
                     if advertising.registered(), let report = advertising.shown?.report {
-                        tell(.advertisingChanged(report))
+                        tell(.advertisingChanged(addressed(report)))
                     }
                 } catch {
                     logger.info("advertisement refused", metadata: ["error": "\(error)"])

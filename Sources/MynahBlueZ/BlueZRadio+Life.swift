@@ -174,7 +174,7 @@ extension BlueZRadio {
             }
             carryOut(life.handle(.recovered(attempt: attempt)))
             guard life.state == .running else { return }
-            if let report = advertising.shownReport { tell(.advertisingChanged(report)) }
+            if let report = advertising.shownReport { tell(.advertisingChanged(addressed(report))) }
             lookAtDevices()
             if owesReady {
                 owesReady = false

@@ -207,9 +207,11 @@ public actor BlueZRadio: PeripheralRadio {
     func currentCapabilities() -> RadioCapabilities {
         let adapter = adapter.flatMap { objects.adapters[$0.path.string] }
         let name = self.adapter.map { String($0.path.string.split(separator: "/").last ?? "") }
-        return BlueZCapabilities.capabilities(
+        var capabilities = BlueZCapabilities.capabilities(
             version: version ?? .oldest, keepsInterval: adapter?.tellsAdvertisingFeatures,
             namesSubscribers: offersSockets, adapter: name)
+        capabilities.address = self.adapter.flatMap { DeviceAddress($0.address, kind: .public) }
+        return capabilities
     }
 
     /// Whether each subscriber is asked for a socket of its own; confirmations come back through it from 5.80 on.

@@ -1,16 +1,18 @@
 import ArgumentParser
+import MynahConsole
 import MynahProfiles
 
 /// `mynah check`.
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Tells every problem of profiles, with its line and column.",
+        abstract: "Prints every problem of profiles, with its line and column.",
         discussion: """
-            Ends with 0 when there is none, with 1 when there is one, with 64 for wrong usage.
+            Exits with status 0 if there is no problem, 1 if there is one, and 64 for wrong usage.
 
-            Of BlueZ it says what \(KnownRadio.bluezVersion) does, the oldest that is known here, so that the answer is the \
-            same on every machine; a run goes by the one that is there.
+            Without --radio, one line for each profile says how much BlueZ would play differently; --radio bluez lists it. \
+            BlueZ checks assume \(KnownRadio.bluezVersion), the oldest supported version, so results do not depend on the \
+            machine. `run` uses the installed version.
             """)
 
     @Argument(help: "The profile files.", completion: .file(extensions: ["yaml", "yml", "json"]))
@@ -18,7 +20,7 @@ struct CheckCommand: ParsableCommand {
 
     @Option(
         help:
-            "virtual or bluez, the radio that must be able to do it all; without it what BlueZ cannot do is a warning.",
+            "virtual or bluez: what this radio cannot do is an error, and what it does differently a warning.",
         completion: Choice.completion(of: KnownRadio.self), transform: Choice.parse)
     var radio: KnownRadio?
 
@@ -27,13 +29,15 @@ struct CheckCommand: ParsableCommand {
         for path in profiles {
             do throws(ProfileIssues) {
                 let profile = try ProfileLoader.load(path: path)
-                let shortcomings = (radio ?? .bluez).issues(with: profile, isChosen: radio != nil)
-                let issues = profile.warnings + shortcomings
+                let issues = profile.warnings + (radio?.issues(with: profile) ?? [])
                 for issue in issues { print(issue) }
                 if issues.contains(where: { $0.severity == .error }) {
                     hasErrors = true
                 } else {
-                    print("\(path): \(Self.summary(of: profile))")
+                    print("\(PrintableText.of(path)): \(Self.summary(of: profile))")
+                    if radio == nil, let line = Self.differences(of: profile) {
+                        print("\(PrintableText.of(path)): \(line)")
+                    }
                 }
             } catch {
                 hasErrors = true
@@ -41,6 +45,15 @@ struct CheckCommand: ParsableCommand {
             }
         }
         if hasErrors { throw Exit.problems }
+    }
+
+    /// How much BlueZ would play differently; `nil` if nothing.
+    private static func differences(of profile: Profile) -> String? {
+        let issues = KnownRadio.bluez.issues(with: profile)
+        guard !issues.isEmpty else { return nil }
+        return
+            "BlueZ \(KnownRadio.bluezVersion) would play \(count(issues.count, "thing")) differently; --radio bluez lists "
+            + (issues.count == 1 ? "it" : "them")
     }
 
     private static func summary(of profile: Profile) -> String {

@@ -16,8 +16,9 @@ enum EventText {
     static func detail(of event: DeviceEvent) -> String {
         switch event.name {
         case .ready:
+            let address = event.string("address").map { " as \($0)" } ?? ""
             return PrintableText.of(
-                "\(event.string("profile") ?? "") plays on \(event.string("radio") ?? "")")
+                "\(event.string("profile") ?? "") plays on \(event.string("radio") ?? "")" + address)
         case .advertisingStarted, .advertisingChanged:
             let device = event.string("device").map { "device \(PrintableText.of($0))  " } ?? ""
             return device + advertising(event)
@@ -59,6 +60,7 @@ enum EventText {
         if case .number(let interval)? = event["intervalMilliseconds"] {
             text += "  every \(JSON.number(interval).text) ms"
         }
+        if let address = event.string("address") { text += "  from \(address)" }
         if case .array(let omitted)? = event["omitted"] {
             for case .object(let members) in omitted {
                 let texts = members.compactMap { member -> String? in

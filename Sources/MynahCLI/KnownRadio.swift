@@ -9,7 +9,7 @@ enum KnownRadio: String, CaseIterable {
     case virtual
     case bluez
 
-    /// The BlueZ that is spoken of: not the installed one, or a profile would be right on one machine and not on another.
+    /// The version that BlueZ checks assume: with the installed one, a profile would be right on one machine only.
     static let bluezVersion = BlueZVersion.oldest
 
     /// What it can do, as far as that can be said without it.
@@ -47,19 +47,15 @@ enum KnownRadio: String, CaseIterable {
         }
     }
 
-    /// What it cannot do of what the profile wants.
-    ///
-    /// `isChosen`: it will play the profile, so what it would do otherwise than ordered is an error.
-    func issues(with profile: Profile, isChosen: Bool) -> [ProfileIssue] {
-        var issues = profile.issues(with: capabilities, isChosen: isChosen)
+    /// What it would play differently: errors for what it cannot do, and warnings.
+    func issues(with profile: Profile) -> [ProfileIssue] {
+        var issues = profile.issues(with: capabilities, isChosen: true)
         if profile.app != nil { issues += losses(of: profile) }
         if let advertising = profile.advertising, profile.app == nil {
             do throws(AdvertisementError) {
                 _ = try report(advertising.advertisement)
             } catch {
-                issues.append(
-                    profile.issue(
-                        isChosen ? .error : .warning, at: advertising.marks[error.field], "\(error)"))
+                issues.append(profile.issue(.error, at: advertising.marks[error.field], "\(error)"))
             }
         }
         return issues

@@ -84,7 +84,7 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help:
-            "The directory that keeps what apps preserve and, but for BlueZ, which has its own, bonds. Default: all is kept while this runs."
+            "Directory for preserved app state and bonds (BlueZ stores its own bonds); no other user may write to it. Default: in memory only."
     )
     var stateDir: String?
 
@@ -193,17 +193,19 @@ struct RunCommand: AsyncParsableCommand {
         }
         let seed = seed ?? UInt64.random(in: 0...UInt64.max)
         let output = RunOutput(format: events, profiles: profiles, interruption: interruption)
-        let runs = groups.groups.map { group in
+        let runs = zip(groups.groups, groups.labels).map { group, labels in
             RunPlayer.Run(
-                devices: group.map { profile in
-                    var device = EmulatedDevice(profile, seed: seed)
+                devices: zip(group, labels).map { profile, label in
+                    var device = EmulatedDevice(profile, seed: seed, label: label)
                     if let state { device.app?.startState = state.transition }
                     return device
                 },
                 profiles: group, stateDirectory: group[0].app != nil ? stateDirectory : nil,
                 observer: output.observer(
-                    of: group.map(\.name).joined(separator: ", "), isAlone: groups.groups.count == 1))
+                    of: labels.joined(separator: ", "), isAlone: groups.groups.count == 1))
         }
+        // An accessory keeps its bonds there too, and no other run may use it meanwhile.
+        defer { withExtendedLifetime(stateDirectory) {} }
         let player = RunPlayer(
             runs, RadioChooser(choice: radio, adapters: adapter, notice: { output.warn($0) }), planned, output
         ) { chosen in makeRadios(chosen, output) }

@@ -1,15 +1,20 @@
+import MynahEmulator
 import MynahProfiles
 
 /// Which profiles of a run share a radio: apps are apps of one phone, and each accessory needs a radio of its own.
 struct RunGroups {
     private(set) var groups: [[Profile]] = []
+    /// What events call the devices of each group.
+    private(set) var labels: [[String]] = []
 
     init(_ profiles: [Profile]) {
-        for profile in profiles {
+        for (profile, label) in zip(profiles, DeviceLabels.unique(profiles.map(\.name))) {
             if profile.app != nil, let place = groups.firstIndex(where: { $0[0].app != nil }) {
                 groups[place].append(profile)
+                labels[place].append(label)
             } else {
                 groups.append([profile])
+                labels.append([label])
             }
         }
     }

@@ -44,7 +44,7 @@ struct ShowCommand: ParsableCommand {
         guard let profile = profiles.first else { return }
         if state != nil, profile.app == nil {
             throw Exit.wrongUsage(
-                "--state is for a profile with app:, and \(profile.file) is an accessory's, which has no states",
+                "--state is for a profile with app:, and \(PrintableText.of(profile.file)) is an accessory's, which has no states",
                 of: ShowCommand.self)
         }
         let airs: [AirView]
@@ -77,52 +77,86 @@ enum ProfileView {
         var fields: [JSON.Member] = [.init("profile", .string(profile.name))]
         if let state = air?.states.first { fields.append(.init("state", .string(state.rawValue))) }
         fields.append(.init("advertising", .object(air?.fields ?? [])))
-        fields.append(.init("services", .array(profile.services.map { json(of: $0, in: profile) })))
+        let tree = profile.attributeTree
+        fields.append(
+            .init("services", .array(profile.services.indices.map { json(of: $0, in: profile, tree) })))
         return .object(fields)
     }
 
-    private static func json(of service: Profile.Service, in profile: Profile) -> JSON {
-        .object([
+    private static func json(of index: Int, in profile: Profile, _ tree: AttributeTree) -> JSON {
+        let service = profile.services[index]
+        return .object([
             .init("uuid", .string(service.uuid.description)),
+            path(of: .init(service: index), tree),
             .init("primary", .bool(service.isPrimary)),
             .init(
-                "includes", .array(service.includes.map { .string(profile.services[$0].uuid.description) })),
-            .init("characteristics", .array(service.characteristics.map { json(of: $0) })),
+                "includes",
+                .array(
+                    service.includes.map {
+                        .string(numbered(profile.services[$0].uuid, .init(service: $0), tree))
+                    })),
+            .init(
+                "characteristics",
+                .array(
+                    service.characteristics.indices.map {
+                        json(
+                            of: service.characteristics[$0], at: .init(service: index, characteristic: $0),
+                            tree)
+                    })),
         ])
     }
 
-    private static func json(of characteristic: Profile.Characteristic) -> JSON {
+    private static func json(
+        of characteristic: Profile.Characteristic, at place: AttributeTree.Place, _ tree: AttributeTree
+    ) -> JSON {
         .object([
             .init("uuid", .string(characteristic.uuid.description)),
+            path(of: place, tree),
             .init("properties", .array(characteristic.properties.names.map { .string($0) })),
             .init(
                 "descriptors",
                 .array(
-                    characteristic.descriptors.map { descriptor in
-                        .object([
+                    characteristic.descriptors.enumerated().map { index, descriptor in
+                        var place = place
+                        place.descriptor = index
+                        return .object([
                             .init("uuid", .string(descriptor.uuid.description)),
+                            path(of: place, tree),
                             .init("properties", .array(descriptor.properties.names.map { .string($0) })),
                         ])
                     })),
         ])
     }
 
+    /// The name that leads to the attribute alone.
+    private static func path(of place: AttributeTree.Place, _ tree: AttributeTree) -> JSON.Member {
+        .init("path", .string(tree.path(of: place)))
+    }
+
     static func text(of profile: Profile, _ airs: [AirView]) -> [String] {
+        let tree = profile.attributeTree
         var lines = [profile.name, ""]
         lines += airs.flatMap(\.text)
-        for service in profile.services {
+        for (index, service) in profile.services.enumerated() {
             lines.append("")
-            let includes = service.includes.map { name(of: profile.services[$0].uuid) }
+            let includes = service.includes.map {
+                name(of: .init(service: $0), tree, profile.services[$0].uuid)
+            }
             lines.append(
-                "\(service.isPrimary ? "primary" : "secondary") service \(name(of: service.uuid))"
+                "\(service.isPrimary ? "primary" : "secondary") service "
+                    + name(of: .init(service: index), tree, service.uuid)
                     + (includes.isEmpty ? "" : "  includes " + includes.joined(separator: ", ")))
-            for characteristic in service.characteristics { lines += text(of: characteristic) }
+            for (number, characteristic) in service.characteristics.enumerated() {
+                lines += text(of: characteristic, at: .init(service: index, characteristic: number), tree)
+            }
         }
         return lines
     }
 
-    private static func text(of characteristic: Profile.Characteristic) -> [String] {
-        var line = "  \(EventText.pad(name(of: characteristic.uuid), 44)) "
+    private static func text(
+        of characteristic: Profile.Characteristic, at place: AttributeTree.Place, _ tree: AttributeTree
+    ) -> [String] {
+        var line = "  \(EventText.pad(name(of: place, tree, characteristic.uuid), 44)) "
         line += characteristic.properties.names.joined(separator: ", ")
         switch characteristic.value {
         case .bytes(let bytes) where !bytes.isEmpty: line += "  = " + EventText.value(Hex.encode(bytes))
@@ -131,10 +165,26 @@ enum ProfileView {
         }
         if let every = characteristic.every { line += " every \(DurationText.format(every))" }
         return [line]
-            + characteristic.descriptors.map { descriptor in
-                "    \(EventText.pad(name(of: descriptor.uuid), 42)) \(descriptor.properties.names.joined(separator: ", "))"
+            + characteristic.descriptors.enumerated().map { index, descriptor in
+                var place = place
+                place.descriptor = index
+                let name = EventText.pad(name(of: place, tree, descriptor.uuid), 42)
+                return "    \(name) \(descriptor.properties.names.joined(separator: ", "))"
                     + (descriptor.value.isEmpty ? "" : "  = " + EventText.value(Hex.encode(descriptor.value)))
             }
+    }
+
+    /// The UUID, with the `~N` that tells it from others of its UUID, and the SIG's name.
+    private static func name(
+        of place: AttributeTree.Place, _ tree: AttributeTree, _ uuid: BluetoothUUID
+    ) -> String {
+        numbered(uuid, place, tree) + (AssignedNumbers.name(of: uuid).map { " \($0)" } ?? "")
+    }
+
+    private static func numbered(
+        _ uuid: BluetoothUUID, _ place: AttributeTree.Place, _ tree: AttributeTree
+    ) -> String {
+        "\(uuid)" + (tree.ordinal(of: place).map { "~\($0)" } ?? "")
     }
 
     static func name(of uuid: BluetoothUUID) -> String {

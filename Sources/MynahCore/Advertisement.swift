@@ -84,6 +84,8 @@ public struct AdvertisingReport: Hashable, Sendable {
     public var interval: ClosedRange<Duration>?
     /// Whether a central may connect.
     public var isConnectable: Bool
+    /// The advertiser's address, as it is on the air; `nil` if it is not known.
+    public var address: DeviceAddress?
     /// What was asked for and does not go out, and why.
     public var omitted: [Omission]
 
@@ -104,13 +106,14 @@ public struct AdvertisingReport: Hashable, Sendable {
     /// A report.
     public init(
         isOn: Bool, data: [UInt8] = [], scanResponse: [UInt8] = [], interval: ClosedRange<Duration>? = nil,
-        isConnectable: Bool = true, omitted: [Omission] = []
+        isConnectable: Bool = true, address: DeviceAddress? = nil, omitted: [Omission] = []
     ) {
         self.isOn = isOn
         self.data = data
         self.scanResponse = scanResponse
         self.interval = interval
         self.isConnectable = isConnectable
+        self.address = address
         self.omitted = omitted
     }
 

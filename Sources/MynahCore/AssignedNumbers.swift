@@ -36,6 +36,16 @@ public enum AssignedNumbers {
         }
     }
 
+    /// Whether the SIG assigned it to an attribute declaration: 2800 to 2803 (Assigned Numbers, 3.6).
+    public static func isDeclaration(_ uuid: BluetoothUUID) -> Bool {
+        uuid.assignedNumber.map { (0x2800...0x2803).contains($0) } ?? false
+    }
+
+    /// Whether the SIG assigned it to a descriptor (3.7).
+    public static func isDescriptor(_ uuid: BluetoothUUID) -> Bool {
+        uuid.assignedNumber.flatMap { descriptors.name(of: $0) } != nil
+    }
+
     /// The appearance of this name.
     public static func appearance(named name: String) -> UInt16? {
         appearances.number(named: name)

@@ -2,6 +2,8 @@
 public struct RadioCapabilities: Hashable, Sendable {
     /// What it is, for people: `BlueZ 5.66 on hci0`.
     public var name: String
+    /// The address that the device has on the air now; `nil` if it is not known.
+    public var address: DeviceAddress?
     /// Says which central subscribed.
     public var namesSubscribers = true
     /// Sends a value to one central alone.

@@ -4,6 +4,8 @@ public import MynahCore
 public struct EmulatedDevice: Sendable {
     /// Its name for people.
     public var name: String
+    /// What events call it: its name, or another if another device of the run has that name (`DeviceLabels`).
+    public var label: String
     /// How the radio presents it.
     public var identity: DeviceIdentity
     /// What is published, in one batch.
@@ -17,10 +19,12 @@ public struct EmulatedDevice: Sendable {
     var table: AttributeTable
 
     init(
-        name: String, identity: DeviceIdentity, services: [ServiceDefinition], table: AttributeTable,
+        name: String, label: String? = nil, identity: DeviceIdentity, services: [ServiceDefinition],
+        table: AttributeTable,
         advertisement: Advertisement? = nil, passkey: UInt32? = nil, app: EmulatedApp? = nil
     ) {
         self.name = name
+        self.label = label ?? name
         self.identity = identity
         self.services = services
         self.table = table

@@ -77,7 +77,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         let clock = clock
         players = devices.map { device in
             var teller = teller
-            if devices.count > 1 { teller.device = device.name }
+            if devices.count > 1 { teller.device = device.label }
             return DevicePlayer(device, on: phone, clock: clock, teller: teller)
         }
         do throws(RadioError) {
@@ -104,13 +104,16 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     }
 
     private func tellReady(_ capabilities: RadioCapabilities) {
-        teller.tell(
-            .ready,
-            [
-                .init("profile", .string(devices.map(\.name).joined(separator: ", "))),
-                .init("radio", .string(capabilities.name)),
-                .init("services", .array(devices.flatMap(\.services).map { .string($0.uuid.description) })),
-            ])
+        var fields: [JSON.Member] = [
+            .init("profile", .string(devices.map(\.name).joined(separator: ", "))),
+            .init("radio", .string(capabilities.name)),
+        ]
+        if let address = capabilities.address {
+            fields.append(.init("address", .string(address.description)))
+        }
+        fields.append(
+            .init("services", .array(devices.flatMap(\.services).map { .string($0.uuid.description) })))
+        teller.tell(.ready, fields)
     }
 
     /// Withdraws everything and stops the radio; `forgetting` what would be restored too.

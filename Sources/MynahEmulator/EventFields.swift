@@ -30,6 +30,7 @@ public enum EventFields {
             fields.append(.init("intervalMilliseconds", .null))
         }
         fields.append(.init("connectable", .bool(report.isConnectable)))
+        if let address = report.address { fields.append(.init("address", .string(address.description))) }
         fields.append(
             .init(
                 "omitted",

@@ -3,7 +3,9 @@ public import MynahProfiles
 
 extension EmulatedDevice {
     /// The device that a profile declares; `seed` makes its generators repeat themselves.
-    public init(_ profile: Profile, seed: UInt64) {
+    ///
+    /// `label` is what events call it; the profile's name if it is left out.
+    public init(_ profile: Profile, seed: UInt64, label: String? = nil) {
         var table = AttributeTable()
         var services: [ServiceDefinition] = []
         var generators: UInt64 = 0
@@ -21,9 +23,9 @@ extension EmulatedDevice {
                     characteristics: characteristics))
         }
         self.init(
-            name: profile.name, identity: profile.device, services: services, table: table,
+            name: profile.name, label: label, identity: profile.device, services: services, table: table,
             advertisement: profile.advertising?.advertisement, passkey: profile.passkey,
-            app: profile.app.map { EmulatedApp($0, name: profile.name) })
+            app: profile.app.map { EmulatedApp($0, name: label ?? profile.name) })
     }
 
     private static func definition(

@@ -23,7 +23,7 @@ extension HostRadio {
             }
             identity = publicAddress
         case .fixed(let address):
-            guard address == publicAddress || address.kind == .random && address.isIdentity else {
+            guard address == publicAddress || address.isStatic else {
                 throw RadioError(
                     .unsupported, "\(address) is neither the controller's public address nor a static one",
                     remedy: "the two highest bits of a static address are set, as in C0:…")
@@ -93,6 +93,10 @@ extension HostRadio {
         advertiser.release(ownAddress)
         advertiseAgain()
         await resumeScan()
+        if isSet, reported.isOn {
+            reported.address = address
+            tell(.advertisingChanged(reported))
+        }
         return isSet
     }
 }

@@ -31,15 +31,17 @@ extension HostRadio {
         let loss = await settleAdvertising()
         try check(advertiser.verdict(on: number), loss)
         let exact = Duration.microseconds(Int64(interval) * 625)
-        return AdvertisingReport(
+        let report = AdvertisingReport(
             isOn: true, data: bytes.data.bytes, scanResponse: bytes.scanResponse.bytes,
-            interval: exact...exact,
-            isConnectable: advertisement.isConnectable)
+            interval: exact...exact, isConnectable: advertisement.isConnectable, address: ownAddress)
+        reported = report
+        return report
     }
 
     /// Stops advertising.
     public func stopAdvertising() async {
         advertiser.stop()
+        reported = .silent
         await settleAdvertising()
     }
 
@@ -71,17 +73,20 @@ extension HostRadio {
         Task {
             let number = advertiser.number
             await settleAdvertising()
-            if let number { warnOfLoss(number) }
+            if let number { giveUpIfRefused(number) }
         }
     }
 
-    func warnOfLoss(_ number: UInt64) {
-        guard case .refused = advertiser.verdict(on: number) else { return }
+    /// Reports that nothing is advertised any more, if the controller refused what nobody waits for.
+    func giveUpIfRefused(_ number: UInt64) {
+        guard case .refused = advertiser.verdict(on: number), reported.isOn else { return }
+        reported = .silent
         do throws(RadioError) {
             try check(advertiser.verdict(on: number), nil)
         } catch {
             warn("advertisingLost", "the device is not advertised any more: \(error)")
         }
+        tell(.advertisingChanged(.silent))
     }
 
     private func check(_ verdict: HostAdvertiser.Verdict, _ loss: RadioError?) throws(RadioError) {

@@ -70,13 +70,16 @@ extension HostRadio {
             state = .running
             if let number = advertiser.number {
                 await settleAdvertising()
-                warnOfLoss(number)
+                reported.address = ownAddress
+                giveUpIfRefused(number)
                 guard state == .running else { return }
             }
             await scanAgain()
             guard state == .running else { return }
             tell(.stateChanged(.poweredOn))
             tell(.recovered)
+            // A private address is drawn anew.
+            if reported.isOn { tell(.advertisingChanged(reported)) }
             tellCentral(.stateChanged(.poweredOn))
             tellCentral(.recovered)
             return

@@ -84,6 +84,8 @@ public actor HostRadio: PeripheralRadio {
     var advertiser = HostAdvertiser()
     /// Carries out the advertiser's steps, or `nil` while there are none; returns why the controller was lost.
     var advertising: Task<RadioError?, Never>?
+    /// What was last reported of the advertisement; silent if nothing is advertised.
+    var reported = AdvertisingReport.silent
     /// Where a value found no room.
     var refusals = Refusals()
     /// Links whose notifications wait to go out together.
@@ -159,6 +161,7 @@ public actor HostRadio: PeripheralRadio {
             try await open(identity)
         }
         tell(.stateChanged(.poweredOn))
+        capabilities.address = ownAddress
         return capabilities
     }
 
@@ -221,6 +224,7 @@ public actor HostRadio: PeripheralRadio {
         properties = [:]
         advertiser.ended()
         advertiser.stop()
+        reported = .silent
         refusals = Refusals()
         sink = nil
     }

@@ -92,7 +92,16 @@ extension ProfileDecoder {
     }
 
     mutating func serviceUUID(_ node: Node) -> BluetoothUUID? {
-        uuid(node, "service", names: AssignedNumbers.serviceNames) { AssignedNumbers.service(named: $0) }
+        guard let text = text(node, "service") else { return nil }
+        return serviceUUID(text, at: node)
+    }
+
+    mutating func serviceUUID(_ text: String, at node: Node) -> BluetoothUUID? {
+        let uuid = uuid(text, at: node, "service", names: AssignedNumbers.serviceNames) {
+            AssignedNumbers.service(named: $0)
+        }
+        if let uuid { checkType(uuid, "service", at: node) }
+        return uuid
     }
 
     private mutating func manufacturerData(_ node: Node) -> [Advertisement.ManufacturerData] {

@@ -14,6 +14,7 @@ extension ProfileDecoder {
                 node, "characteristic", names: AssignedNumbers.characteristicNames,
                 lookup: { AssignedNumbers.characteristic(named: $0) })
         else { return nil }
+        checkType(uuid, "characteristic", at: node)
         var result = Profile.Characteristic(
             uuid: uuid, properties: properties(fields, of: uuid), permissions: .open, value: .bytes([]),
             every: nil,

@@ -35,6 +35,7 @@ extension ProfileDecoder {
                 node, "descriptor", names: AssignedNumbers.descriptorNames,
                 lookup: { AssignedNumbers.descriptor(named: $0) })
         else { return nil }
+        checkType(uuid, "descriptor", at: node)
         if uuid == GATT.clientConfiguration {
             error(at: node, "the descriptor 2902 is made by the radio for notify and indicate; leave it out")
         }

@@ -138,6 +138,20 @@ public struct Profile: Sendable {
         public var marks: [String: SourceMark] = [:]
     }
 
+    /// Its attributes, for names that lead to them.
+    public var attributeTree: AttributeTree {
+        AttributeTree(
+            services.map { service in
+                .init(
+                    uuid: service.uuid,
+                    characteristics: service.characteristics.map { characteristic in
+                        .init(
+                            uuid: characteristic.uuid,
+                            descriptors: characteristic.descriptors.map { .init(uuid: $0.uuid) })
+                    })
+            })
+    }
+
     /// A problem of this profile that was found after it was read.
     public func issue(_ severity: ProfileIssue.Severity, at mark: SourceMark?, _ message: String)
         -> ProfileIssue

@@ -295,6 +295,13 @@ struct ProfileDecoder {
         lookup: (String) -> BluetoothUUID?
     ) -> BluetoothUUID? {
         guard let text = text(node, what) else { return nil }
+        return uuid(text, at: node, what, names: names(), lookup: lookup)
+    }
+
+    mutating func uuid(
+        _ text: String, at node: Node, _ what: String, names: @autoclosure () -> [String],
+        lookup: (String) -> BluetoothUUID?
+    ) -> BluetoothUUID? {
         if let uuid = BluetoothUUID(text) ?? lookup(text) { return uuid }
         let isNumber = text.utf8.allSatisfy { Hex.value(ofDigit: $0) != nil || $0 == UInt8(ascii: "-") }
         if isNumber {
@@ -306,6 +313,26 @@ struct ProfileDecoder {
             error(at: node, Self.unknown("\(what) \(Self.quote(text))", text, among: names()))
         }
         return nil
+    }
+
+    /// Notes a UUID that the SIG assigned to declarations or descriptors, where it names `what` instead: a central would
+    /// take the attribute for something else.
+    mutating func checkType(_ uuid: BluetoothUUID, _ what: String, at node: Node) {
+        if AssignedNumbers.isDeclaration(uuid) {
+            error(
+                at: node,
+                "\(uuid) is the type of a declaration, not of a \(what); the radio makes declarations, so use another UUID"
+            )
+        } else if what != "descriptor", AssignedNumbers.isDescriptor(uuid) {
+            let name = AssignedNumbers.name(of: uuid).map { " (\($0))" } ?? ""
+            let isMade = uuid == GATT.clientConfiguration || uuid == GATT.extendedProperties
+            error(
+                at: node,
+                "\(uuid) is a descriptor\(name), not a \(what); "
+                    + (isMade
+                        ? "the radio makes it, so leave it out"
+                        : "list it under a characteristic's descriptors"))
+        }
     }
 
     // MARK: Words
@@ -328,9 +355,9 @@ struct ProfileDecoder {
         return text + (scalars.count > 60 ? "…\"" : "\"")
     }
 
-    static func list(_ words: [String]) -> String {
+    static func list(_ words: [String], _ conjunction: String = "and") -> String {
         guard words.count > 1, let last = words.last else { return words.first ?? "nothing" }
-        return words.dropLast().joined(separator: ", ") + " and " + last
+        return words.dropLast().joined(separator: ", ") + " \(conjunction) " + last
     }
 
     static func shape(of node: Node) -> String {

@@ -52,11 +52,22 @@ public struct ProfileIssue: Hashable, Sendable {
 extension ProfileIssue: CustomStringConvertible {
     /// `FILE:LINE:COLUMN: error: message`, the source line and a caret below it.
     public var description: String {
-        guard let mark else { return "\(file): \(severity.rawValue): \(message)" }
-        let head = "\(file):\(mark.line):\(mark.column): \(severity.rawValue): \(message)"
+        let file = Self.shown(file)
+        let text = "\(severity.rawValue): \(Self.shown(message))"
+        guard let mark else { return "\(file): \(text)" }
+        let head = "\(file):\(mark.line):\(mark.column): \(text)"
         guard let sourceLine, sourceLine.contains(where: { !$0.isWhitespace }) else { return head }
         let (line, caret) = Self.pointing(at: mark.column, in: sourceLine)
         return "\(head)\n\(line)\n\(caret)"
+    }
+
+    /// Text without the characters that a terminal would act on: anybody may have named the file.
+    private static func shown(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { isActedOn($0) ? "?" : $0 }))
+    }
+
+    private static func isActedOn(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.generalCategory == .control || scalar.properties.isBidiControl
     }
 
     /// The line and its caret, cut to what a terminal shows; tabs are kept so that the caret stands below its column.
@@ -66,10 +77,7 @@ extension ProfileIssue: CustomStringConvertible {
         let start = column > limit ? column - limit / 2 : 0
         let shown = scalars.dropFirst(start).prefix(limit)
         var text = String.UnicodeScalarView()
-        // Control characters would be carried out by the terminal.
-        for scalar in shown {
-            text.append(scalar.value < 0x20 && scalar != "\t" || scalar.value == 0x7F ? "?" : scalar)
-        }
+        for scalar in shown { text.append(scalar != "\t" && isActedOn(scalar) ? "?" : scalar) }
         let caret = shown.prefix(max(0, column - 1 - start)).map { scalar in
             scalar == "\t" ? "\t" : String(repeating: " ", count: columns(of: scalar))
         }

@@ -30,6 +30,10 @@ public enum ProfileLoader {
             throw issue(file, at: error.mark ?? .start, error.message)
         }
         var decoder = ProfileDecoder(file: file, lines: text.lines)
+        if file.lowercased().hasSuffix(".json"), let problem = text.jsonProblem {
+            decoder.error(at: problem.mark, problem.message)
+            throw ProfileIssues(decoder.allIssues)
+        }
         let document = YAMLDocument(text)
         for problem in document.problems { decoder.error(at: problem.mark ?? .start, problem.message) }
         decoder.ignoredKeys = document.ignoredKeys

@@ -14,6 +14,7 @@ extension ProfileDecoder {
         var marks = fields.marks
         let nameNode = fields["device"].flatMap { self.device($0, &identity, &marks) } ?? fields["name"]
         checkDeviceName(identity.name, at: nameNode)
+        if let name, identity.name != name { checkIsPrintable(name, "the name", at: fields["name"]) }
         var passkey: UInt32?
         if let security = fields["security"] { passkey = self.security(security, &identity, &marks) }
         let app = fields["app"].map { self.app($0) }
@@ -71,9 +72,9 @@ extension ProfileDecoder {
         checkIsPrintable(name, "the device's name", at: node)
     }
 
-    /// A bus takes no NUL, and a phone's screen none of the others.
+    /// D-Bus takes no NUL, and a phone or a terminal may act on the others.
     mutating func checkIsPrintable(_ text: String, _ what: String, at node: Node?) {
-        if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
+        if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
             error(at: node, "\(what) has a control character in it")
         }
     }

@@ -74,11 +74,12 @@ extension ProfileDecoder {
                 }
             }
         }
-        var walk = IncludeOrder(targets: targets)
+        let predecessors = services.indices.map { index in
+            positions[services[index].uuid]?.last { $0 < index }
+        }
+        var walk = IncludeOrder(targets: targets, predecessors: predecessors)
         for index in services.indices where !walk.place(index) {
-            let way = walk.cycle.map { services[$0].uuid.description }.joined(separator: " includes ")
-            let mark = walk.cycle.first.flatMap { nodes[$0].first }.flatMap(Self.mark)
-            error(at: mark, "a service cannot include itself, and \(way)")
+            noteCycle(walk, services, including: nodes)
             return services
         }
         let order = walk.order
@@ -97,37 +98,73 @@ extension ProfileDecoder {
         }
     }
 
+    private mutating func noteCycle(
+        _ walk: IncludeOrder, _ services: [Profile.Service], including nodes: [[Node]]
+    ) {
+        let tree = AttributeTree(services.map { .init(uuid: $0.uuid) })
+        let names = walk.cycle.map { tree.path(of: .init(service: $0)) }
+        for index in walk.cycle.indices.dropLast() {
+            let (later, earlier) = (walk.cycle[index], walk.cycle[index + 1])
+            guard !walk.targets[later].contains(earlier) else { continue }
+            let (first, second) = (names[index + 1], names[index])
+            return error(
+                at: nodes[earlier].first,
+                "services of one UUID keep the file's order, and \(first) includes \(second); put \(second) first"
+            )
+        }
+        let mark = walk.cycle.first.flatMap { nodes[$0].first }.flatMap(Self.mark)
+        error(at: mark, "a service cannot include itself, and \(names.joined(separator: " includes "))")
+    }
+
+    /// The service that an include names: a UUID or the SIG's name, with `~N` if the file has several of it.
     private mutating func includedService(
         _ node: Node, in positions: [BluetoothUUID: [Int]]
     ) -> Int? {
-        guard let uuid = serviceUUID(node) else { return nil }
-        let found = positions[uuid] ?? []
-        switch found.count {
-        case 1: return found[0]
-        case 0:
-            error(at: node, "the profile has no service \(uuid) to include; add it to services")
-            return nil
-        default:
-            error(
-                at: node,
-                "the profile has \(found.count) services \(uuid), and which one is included cannot be said")
+        guard let text = text(node, "service") else { return nil }
+        let (word, ordinal): (String, Int?)
+        do throws(AttributeName.Problem) {
+            (word, ordinal) = try AttributeName.splitOrdinal(text)
+        } catch {
+            self.error(at: node, "a number from 1 up must follow ~, as in 180F~2, not \(Self.quote(text))")
             return nil
         }
+        guard let uuid = serviceUUID(word, at: node) else { return nil }
+        let found = positions[uuid] ?? []
+        guard !found.isEmpty else {
+            error(at: node, "the profile has no service \(uuid) to include; add it to services")
+            return nil
+        }
+        if let ordinal, found.indices.contains(ordinal - 1) { return found[ordinal - 1] }
+        if ordinal == nil, found.count == 1 { return found[0] }
+        let choices = found.count == 1 ? ["\(uuid)"] : found.indices.map { "\(uuid)~\($0 + 1)" }
+        let count = "\(found.count) service\(found.count == 1 ? "" : "s") \(uuid)"
+        error(
+            at: node,
+            ordinal.map {
+                "the profile has \(count) and no \(uuid)~\($0); include \(Self.list(choices, "or"))"
+            }
+                ?? "the profile has \(count); include \(Self.list(choices, "or"))")
+        return nil
     }
 }
 
-/// Puts what is included before what includes it, and each as early as it stands in the file.
+/// Puts what is included before what includes it, and each as early as it is in the file.
+///
+/// Services of one UUID keep the file's order, so that `180F~2` is the same one in the file and on the air.
 private struct IncludeOrder {
     private enum State { case open, entered, placed }
 
     let targets: [[Int]]
+    /// What comes before each service: the last service of its UUID before it, and what it includes.
+    private let earlier: [[Int]]
     private(set) var order: [Int] = []
     /// After a cycle was met: its members, the first once more at the end.
     private(set) var cycle: [Int] = []
     private var states: [State]
 
-    init(targets: [[Int]]) {
+    init(targets: [[Int]], predecessors: [Int?]) {
         self.targets = targets
+        earlier = zip(targets, predecessors).map { ($1.map { [$0] } ?? []) + $0 }
         states = Array(repeating: .open, count: targets.count)
     }
 
@@ -142,14 +179,14 @@ private struct IncludeOrder {
         }
         if states[index] == .open { enter(index, &self) }
         while let (service, next) = way.last {
-            guard next < targets[service].count else {
+            guard next < earlier[service].count else {
                 way.removeLast()
                 states[service] = .placed
                 order.append(service)
                 continue
             }
             way[way.count - 1].next += 1
-            let target = targets[service][next]
+            let target = earlier[service][next]
             switch states[target] {
             case .placed: break
             case .open: enter(target, &self)

@@ -23,27 +23,18 @@ struct YAMLText {
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
             return YAMLProblem(message: "the file is UTF-16; save it as UTF-8")
         }
-        // What is repaired was not UTF-8: its first replacement stands where the first wrong byte does.
-        var mark = SourceMark.start
-        for character in String(decoding: bytes, as: UTF8.self) {
-            if character == "\u{FFFD}" { break }
-            if character.isNewline {
-                mark = SourceMark(line: mark.line + 1, column: 1)
-            } else {
-                mark.column += character.unicodeScalars.count
-            }
-        }
-        return YAMLProblem(mark: mark, message: "this is not UTF-8; save the file as UTF-8 text")
+        // Decoding replaces the first wrong byte, and so everything before its replacement is right.
+        let valid = String(decoding: bytes, as: UTF8.self).prefix { $0 != "\u{FFFD}" }
+        return YAMLProblem(
+            mark: mark(after: valid.utf8), message: "this is not UTF-8; save the file as UTF-8 text")
     }
 
     /// The first character that YAML forbids everywhere (YAML 1.2, 5.1).
     var forbiddenCharacter: YAMLProblem? {
-        guard text.utf8.contains(where: { $0 < 0x20 && !"\t\n\r".utf8.contains($0) || $0 == 0x7F }) else {
-            return nil
-        }
+        guard text.unicodeScalars.contains(where: Self.isForbidden) else { return nil }
         for (index, line) in lines.enumerated() {
             let scalars = line.unicodeScalars
-            let column = scalars.enumerated().first { $1.value < 0x20 && $1 != "\t" || $1.value == 0x7F }
+            let column = scalars.enumerated().first { Self.isForbidden($1) }
             guard let (offset, scalar) = column else { continue }
             return YAMLProblem(
                 mark: SourceMark(line: index + 1, column: offset + 1),
@@ -52,6 +43,43 @@ struct YAMLText {
             )
         }
         return YAMLProblem(message: "a control character cannot stand in YAML; take it out")
+    }
+
+    /// Why it is not JSON; `nil` if it is, or if there is nothing in it.
+    ///
+    /// A `.json` file is read as YAML, of which JSON is a subset, but other programs read it as JSON alone.
+    var jsonProblem: YAMLProblem? {
+        guard text.contains(where: { !$0.isWhitespace }) else { return nil }
+        let bytes = Array(text.utf8)
+        do throws(JSON.ParseError) {
+            _ = try JSON(parsing: bytes)
+            return nil
+        } catch {
+            return YAMLProblem(
+                mark: Self.mark(after: bytes.prefix(error.offset)),
+                message: "this is not JSON: \(error.message); if it is YAML, name the file .yaml")
+        }
+    }
+
+    private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x09, 0x0A, 0x0D, 0x85: false
+        case 0..<0x20, 0x7F...0x9F: true
+        default: false
+        }
+    }
+
+    /// The place that so many bytes of a text come before.
+    static func mark(after bytes: some Collection<UInt8>) -> SourceMark {
+        var mark = SourceMark.start
+        for character in String(decoding: bytes, as: UTF8.self) {
+            if character.isNewline {
+                mark = SourceMark(line: mark.line + 1, column: 1)
+            } else {
+                mark.column += character.unicodeScalars.count
+            }
+        }
+        return mark
     }
 
     /// Why its aliases are too much; nil: they are not.

@@ -114,6 +114,7 @@ public enum JSON: Hashable, Sendable {
         return text.hasSuffix(".0") && text != "-0.0" ? String(text.dropLast(2)) : text
     }
 
+    /// Escapes every character that a terminal or a reader of lines acts on: C0 and C1 controls, DEL, U+2028 and U+2029.
     private static func quote(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
@@ -123,7 +124,14 @@ public enum JSON: Hashable, Sendable {
             case UInt8(ascii: "\n"): bytes += #"\n"#.utf8
             case UInt8(ascii: "\r"): bytes += #"\r"#.utf8
             case UInt8(ascii: "\t"): bytes += #"\t"#.utf8
-            case 0..<0x20: bytes += (#"\u00"# + Hex.encode([byte])).utf8
+            case 0..<0x20, 0x7F: bytes += (#"\u00"# + Hex.encode([byte])).utf8
+            // U+0080 to U+009F: 0xC2 is a lead byte only.
+            case 0x80...0x9F where bytes.last == 0xC2:
+                bytes.removeLast()
+                bytes += (#"\u00"# + Hex.encode([byte])).utf8
+            case 0xA8...0xA9 where bytes.suffix(2) == [0xE2, 0x80]:
+                bytes.removeLast(2)
+                bytes += (byte == 0xA8 ? #"\u2028"# : #"\u2029"#).utf8
             default: bytes.append(byte)
             }
         }

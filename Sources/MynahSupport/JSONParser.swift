@@ -1,5 +1,5 @@
 extension JSON {
-    /// What is wrong with a text that is no JSON.
+    /// What is wrong with a text that is not JSON.
     public struct ParseError: Error, Hashable, Sendable, CustomStringConvertible {
         /// What was expected or found.
         public var message: String
@@ -62,7 +62,7 @@ private struct JSONParser {
     mutating func parse() throws(JSON.ParseError) -> JSON {
         let value = try value(level: 0)
         skipSpace()
-        guard index == bytes.count else { throw error("something stands behind the end") }
+        guard index == bytes.count else { throw error("there is more after the end of the value") }
         return value
     }
 
@@ -81,6 +81,16 @@ private struct JSONParser {
         guard next == byte else { return false }
         index += 1
         return true
+    }
+
+    /// What people get wrong most is told at the comma, not after it.
+    private mutating func takeComma(before end: UInt8) throws(JSON.ParseError) -> Bool {
+        guard take(UInt8(ascii: ",")) else { return false }
+        let comma = index - 1
+        skipSpace()
+        guard next == end else { return true }
+        index = comma
+        throw error("there is a comma before \(end == UInt8(ascii: "]") ? "]" : "}")")
     }
 
     private mutating func value(level: Int) throws(JSON.ParseError) -> JSON {
@@ -109,7 +119,7 @@ private struct JSONParser {
         index += 1
         var values: [JSON] = []
         if take(UInt8(ascii: "]")) { return .array(values) }
-        repeat { values.append(try value(level: level + 1)) } while take(UInt8(ascii: ","))
+        repeat { values.append(try value(level: level + 1)) } while try takeComma(before: UInt8(ascii: "]"))
         guard take(UInt8(ascii: "]")) else { throw error("a comma or a ] is expected") }
         return .array(values)
     }
@@ -124,7 +134,7 @@ private struct JSONParser {
             let key = try string()
             guard take(UInt8(ascii: ":")) else { throw error("a colon is expected") }
             members.append(.init(key, try value(level: level + 1)))
-        } while take(UInt8(ascii: ","))
+        } while try takeComma(before: UInt8(ascii: "}"))
         guard take(UInt8(ascii: "}")) else { throw error("a comma or a } is expected") }
         return .object(members)
     }
@@ -158,7 +168,7 @@ private struct JSONParser {
             case UInt8(ascii: "\\"): try escape(&text)
             case 0..<0x20:
                 index -= 1
-                throw error("a control character stands in a string")
+                throw error("there is a control character in a string")
             default: text.append(byte)
             }
         }

@@ -80,11 +80,13 @@ public struct KeptFile: Hashable, Sendable {
         unlink(draft)
     }
 
-    /// Gives it a name that nothing else has, and returns that; nil: it could not be done.
+    /// Gives it a name that nothing else has, and returns that name; `nil` if it cannot be renamed.
     public func setAside() -> String? {
         for number in 1...10_000 {
             let place = path + ".unusable-\(number)"
-            guard access(place, F_OK) != 0 else { continue }
+            var status = stat()
+            // A link that leads nowhere has its name too, and a rename would delete it.
+            guard lstat(place, &status) != 0 else { continue }
             return rename(path, place) == 0 ? place : nil
         }
         return nil

@@ -57,6 +57,45 @@ import Testing
         await stage.end()
     }
 
+    @Test func `an attribute that is there several times is named by ~N, and the error lists the names`()
+        async throws
+    {
+        let profile = try ProfileFile(ProfileCommandTests.twins + "\nadvertising: {localName: Twins}\n")
+        let stage = try await AirStage([profile.path])
+        let result = try await stage.phone(
+            ["connect", "Twins"]
+                + [
+                    "read 180F~1/2A19", "read battery~2/battery-level~2", "read 180F~2/2A19~2/2904~2",
+                    "read 180F/2A19",
+                ].flatMap { ["--command", $0] }
+        ).end()
+        #expect(result.status == .exited(1))
+        let values = result.output.split(separator: "\n").filter { $0.hasPrefix("battery-level") }
+        #expect(values.map { $0.suffix(2) } == ["0A", "1E", "02"])
+        let message = "error: the device has 3 attributes called 180F/2A19: name one of 180F~1/2A19 (@"
+        #expect(result.error.hasPrefix(message))
+        #expect(result.error.contains("), 180F~2/2A19~1 (@") && result.error.contains("), 180F~2/2A19~2 (@"))
+        await stage.end()
+    }
+
+    @Test func `the Tab key offers names that lead to one attribute each`() async throws {
+        let profile = try ProfileFile(ProfileCommandTests.twins + "\nadvertising: {localName: Twins}\n")
+        let stage = try await AirStage([profile.path])
+        let terminal = try Terminal()
+        let phone = try stage.phone(["connect", "Twins"], terminal: terminal)
+        #expect(await terminal.output.line(containing: "180D Heart Rate") != nil)
+        // What both levels of the second service begin with, and then the number.
+        terminal.type("read battery~2\t2\n")
+        #expect(await terminal.output.line(containing: "read battery~2/battery-level~2") != nil)
+        #expect(await terminal.output.line(containing: "battery-level  1E") != nil)
+        terminal.type("read 180F~1\t\n")
+        #expect(await terminal.output.line(containing: "read 180F~1/2A19 ") != nil)
+        #expect(await terminal.output.line(containing: "battery-level  0A") != nil)
+        terminal.type("\u{04}")
+        #expect(await phone.child.end() == .exited(0))
+        await stage.end()
+    }
+
     @Test func `the first command that fails ends it, with what the device answered`() async throws {
         let stage = try await AirStage()
         let result = try await stage.phone(

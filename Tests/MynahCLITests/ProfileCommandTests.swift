@@ -66,7 +66,8 @@ import Testing
         #expect(result.output.contains(":1:49: error: "))
     }
 
-    @Test func `what BlueZ cannot do is a warning, and an error where BlueZ is chosen`() async throws {
+    @Test func `what BlueZ cannot do is a line of its own, and an error where BlueZ is chosen`() async throws
+    {
         let file = try ProfileFile(
             """
             mynah: 1
@@ -76,9 +77,14 @@ import Testing
                 characteristics:
                   - {uuid: 2A19, properties: [read], errors: {read: 0x05}}
             """)
-        let warned = try await Program.run("check", file.path)
-        #expect(warned.status == .exited(0))
-        #expect(warned.output.contains(":6:57: warning: "))
+        let summary = try await Program.run("check", file.path)
+        #expect(summary.status == .exited(0))
+        #expect(
+            summary.output == """
+                \(file.path): ok: 1 service, 1 characteristic
+                \(file.path): BlueZ 5.66 would play 1 thing differently; --radio bluez lists it
+
+                """)
         let refused = try await Program.run("check", "--radio", "bluez", file.path)
         #expect(refused.status == .exited(1))
         #expect(refused.output.contains(":6:57: error: "))
@@ -88,15 +94,88 @@ import Testing
         #expect(!virtual.output.contains("warning"))
     }
 
-    @Test(arguments: [[], ["--radio", "bluez"]])
-    func `an interval that BlueZ may ignore is a warning, with what to do`(arguments: [String]) async throws {
-        let result = try await Program(["check", RunTests.profile] + arguments).end()
+    @Test func `an interval that BlueZ may ignore is a warning, with what to do`() async throws {
+        let result = try await Program.run("check", RunTests.profile, "--radio", "bluez")
         #expect(result.status == .exited(0))
         #expect(
             result.output.contains("\(RunTests.profile):14:13: warning: BlueZ 5.66 advertises at an interval")
         )
         #expect(result.output.contains("5.77"))
         #expect(result.output.contains("--experimental"))
+    }
+
+    @Test func `the shipped profiles are checked in two lines each at most`() async throws {
+        let files = Self.templates.map { "\(repository)/profiles/\($0).yaml" }
+        let result = try await Program(["check"] + files).end()
+        #expect(result.status == .exited(0))
+        for file in files {
+            let lines = result.output.split(separator: "\n").filter { $0.hasPrefix("\(file):") }
+            #expect(lines.count <= 2 && lines.first?.contains(": ok: ") == true)
+        }
+        #expect(result.output.split(separator: "\n").count <= 2 * files.count)
+    }
+
+    @Test func `a file name is printed without what a terminal acts on`() async throws {
+        let folder = try TemporaryDirectory()
+        let name = "a\u{1B}[2Jb.yaml"
+        try folder.write("mynah: 1\nname: x\n", to: name)
+        let good = try await Program.run("check", "\(folder.path)/\(name)")
+        #expect(good.status == .exited(0))
+        #expect(good.output.contains("/a\u{FFFD}[2Jb.yaml: ok: "))
+        try folder.write("mynah: 2\nname: x\n", to: name)
+        let bad = try await Program.run("check", "\(folder.path)/\(name)")
+        #expect(bad.status == .exited(1))
+        #expect(bad.output.contains("/a?[2Jb.yaml:1:8: error: "))
+        for result in [good, bad] { #expect(!(result.output + result.error).contains("\u{1B}")) }
+    }
+
+    @Test func `a trailing comma in a .json file is an error`() async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write(#"{"mynah": 1, "name": "x",}"#, to: "p.json")
+        let result = try await Program.run("check", "\(folder.path)/p.json")
+        #expect(result.status == .exited(1))
+        #expect(result.output.contains("/p.json:1:25: error: this is not JSON: there is a comma before }"))
+    }
+
+    static let twins = """
+        mynah: 1
+        name: Twins
+        services:
+          - uuid: 180F
+            characteristics: [{uuid: 2A19, properties: [read], value: {hex: 0A}}]
+          - uuid: 180F
+            characteristics:
+              - {uuid: 2A19, properties: [read], value: {hex: 14}}
+              - uuid: 2A19
+                properties: [read]
+                value: {hex: 1E}
+                descriptors: [{uuid: 2904, value: {hex: 01}}, {uuid: 2904, value: {hex: 02}}]
+          - {uuid: 180D, includes: [180F~2]}
+        """
+
+    @Test func `show prints the name that leads to each attribute`() async throws {
+        let file = try ProfileFile(Self.twins)
+        let text = try await Program.run("show", file.path)
+        for line in [
+            "primary service 180F~1 battery\n", "primary service 180F~2 battery\n",
+            "  2A19~2 battery-level  ",
+            "    2904~1 characteristic-presentation-format",
+            "service 180D heart-rate  includes 180F~2 battery\n",
+        ] { #expect(text.output.contains(line)) }
+        // Where there is one alone, it has no number.
+        #expect(text.output.contains("  2A19 battery-level  "))
+        let shown = try json(try await Program.run("show", file.path, "--format", "json").output)
+        let services = try #require(shown["services"] as? [[String: Any]])
+        #expect(services.compactMap { $0["path"] as? String } == ["180F~1", "180F~2", "180D"])
+        #expect(services.compactMap { $0["uuid"] as? String } == ["180F", "180F", "180D"])
+        #expect(services[2]["includes"] as? [String] == ["180F~2"])
+        let characteristics = try #require(services[1]["characteristics"] as? [[String: Any]])
+        #expect(characteristics.compactMap { $0["path"] as? String } == ["180F~2/2A19~1", "180F~2/2A19~2"])
+        let descriptors = try #require(characteristics[1]["descriptors"] as? [[String: Any]])
+        #expect(
+            descriptors.compactMap { $0["path"] as? String } == [
+                "180F~2/2A19~2/2904~1", "180F~2/2A19~2/2904~2",
+            ])
     }
 
     @Test(arguments: [
@@ -216,7 +295,7 @@ import Testing
             advertising:
               serviceUUIDs: [2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6, 428132AF-4746-42D3-801E-4572D65BFD9B]
             """)
-        let result = try await Program.run("check", file.path)
+        let result = try await Program.run("check", file.path, "--radio", "bluez")
         #expect(result.status == .exited(0))
         #expect(result.output.contains(":5:17: warning: "))
         #expect(result.output.contains("does not send all of it in the foreground: overflowArea: "))

@@ -76,6 +76,10 @@ import Testing
         ]
         #expect(Set(expected).subtracting(names) == [])
         #expect(events.allSatisfy { ($0["time"] as? String)?.hasSuffix("Z") == true })
+        for name in ["ready", "advertising.started"] {
+            let event = try #require(events.first { $0["event"] as? String == name })
+            #expect(event["address"] as? String == StandInConfiguration().adapters.first?.address)
+        }
         let read = try #require(events.first { $0["event"] as? String == "read" })
         #expect(read["central"] as? String == "F0:F1:F2:F3:F4:F5")
         #expect(read["service"] as? String == "180D")

@@ -48,6 +48,87 @@ import Testing
         #expect(!result.output.contains("virtualRadio"))
     }
 
+    @Test
+    func `devices of one name have labels and addresses of their own, and a phone hears those addresses`()
+        async throws
+    {
+        let air = try TemporaryDirectory()
+        let program = try Program(
+            [
+                "run", "--events", "json", "--radio", "virtual", RunTests.profile, RunTests.profile,
+                RunTests.profile,
+            ],
+            air: air)
+        var addresses: [String] = []
+        for label in ["Heart rate monitor", "Heart rate monitor~2", "Heart rate monitor~3"] {
+            let ready = await program.output.line {
+                $0.contains("\"ready\"") && $0.contains("\"device\":\"\(label)\"")
+            }
+            let event = try json(try #require(ready))
+            #expect(event["profile"] as? String == "Heart rate monitor")
+            addresses.append(try #require(event["address"] as? String))
+        }
+        #expect(Set(addresses).count == 3)
+        let scan = try Program(["scan", "--format", "json"], air: air)
+        for address in addresses {
+            #expect(await scan.output.line(containing: "\"address\":\"\(address)\"") != nil)
+        }
+        for each in [scan, program] { each.child.send(SIGINT) }
+        #expect(await scan.end().status == .exited(0))
+        let result = await program.end()
+        let started = try result.output.split(separator: "\n").map { try json(String($0)) }
+            .filter { $0["event"] as? String == "advertising.started" }
+        #expect(started.compactMap { $0["address"] as? String } == addresses)
+        #expect(
+            started.compactMap { $0["device"] as? String } == [
+                "Heart rate monitor", "Heart rate monitor~2", "Heart rate monitor~3",
+            ])
+    }
+
+    @Test func `a device alone has no label, and its address is in its text`() async throws {
+        let program = try Program(["run", "--radio", "virtual", RunTests.profile])
+        let pattern = /Heart rate monitor plays on virtual radio as ([0-9A-F:]{17})/
+        let ready = try #require(await program.output.line(containing: "plays on"))
+        let address = try #require(try pattern.firstMatch(in: ready)?.1)
+        program.child.send(SIGINT)
+        let end = await program.end()
+        #expect(end.status == .exited(0))
+        #expect(end.output.contains("  from \(address)"))
+        let result = try await play(["--radio", "virtual", RunTests.profile])
+        #expect(!result.output.contains("\"device\""))
+    }
+
+    @Test func `two runs cannot share a state directory, though they play accessories`() async throws {
+        let folder = try TemporaryDirectory()
+        let arguments = [
+            "run", "--events", "json", "--radio", "virtual", "--state-dir", folder.path, RunTests.profile,
+        ]
+        let first = try Program(arguments)
+        try #require(await first.output.line(containing: "\"ready\"") != nil)
+        let second = try await Program(arguments).end()
+        #expect(second.status == .exited(1))
+        #expect(second.error.contains("another process uses it"))
+        first.child.send(SIGINT)
+        #expect(await first.end().status == .exited(0))
+    }
+
+    @Test(arguments: ["run", "connect"])
+    func `a state directory that others can write to is refused by every command that takes one`(
+        command: String
+    ) async throws {
+        let folder = try TemporaryDirectory()
+        #expect(chmod(folder.path, 0o777) == 0)
+        let target = command == "run" ? RunTests.profile : "Mynah HRM"
+        let result = try await Program([command, target, "--radio", "virtual", "--state-dir", folder.path])
+            .end()
+        #expect(result.status == .exited(1))
+        #expect(
+            result.error.contains(
+                "error: other users can write to the state directory \(folder.path) (its mode is 777); chmod 700"
+            ))
+        #expect(folder.files == [])
+    }
+
     @Test(arguments: [
         (["--radio", "virtual", "--adapter", "hci0", RunTests.profile], "--adapter names BlueZ's adapters"),
         (["--radio", "bluez", "--address", "private", RunTests.profile], "--address is for --radio virtual"),

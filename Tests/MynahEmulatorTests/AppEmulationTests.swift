@@ -69,6 +69,14 @@ import Testing
         #expect(air.string("data") == "02011A")
         #expect(air.string("scanResponse") == Self.background)
         #expect(air["intervalMaximumMilliseconds"] == .number(187.5))
+        // The radio knows the shortest interval alone; a new address does not change what an iPhone adds to it.
+        let interval = Duration.microseconds(181_250)
+        var report = AdvertisingReport(isOn: true, data: [2, 1, 0x1A], interval: interval...interval)
+        report.address = DeviceAddress("4A:00:00:00:00:01", kind: .random)
+        await radio.simulate(.advertisingChanged(report))
+        let change = try #require(log.all.last)
+        #expect(change.name == .advertisingChanged && change.string("address") == "4A:00:00:00:00:01")
+        #expect(change["intervalMaximumMilliseconds"] == .number(187.5))
     }
 
     @Test func `a foreground-only app that starts suspended is published and silent`() async throws {

@@ -69,6 +69,26 @@ final class EventLog: Sendable {
         #expect(await !radio.isRunning)
     }
 
+    @Test func `the address on the air is told when it starts and when it changes`() async throws {
+        let first = try #require(DeviceAddress("D5:88:1A:B0:E5:92", kind: .random))
+        var capabilities = RadioCapabilities(name: "fake")
+        capabilities.address = first
+        let radio = FakeRadio(capabilities: capabilities)
+        let log = log
+        let device = EmulatedDevice(try ProfileLoader.load(text: Self.profile, file: "test.yaml"), seed: 1)
+        let emulator = Emulator(device, on: radio, clock: clock, observer: { log.append($0) })
+        try await emulator.start()
+        for name in [DeviceEvent.Name.advertisingStarted, .ready] {
+            #expect(log.all.first { $0.name == name }?.string("address") == "D5:88:1A:B0:E5:92")
+        }
+        var report = AdvertisingReport(isOn: true, data: [2, 1, 6], address: first)
+        report.address = DeviceAddress("4A:00:00:00:00:01", kind: .random)
+        await radio.simulate(.advertisingChanged(report))
+        #expect(log.names.last == .advertisingChanged)
+        #expect(log.all.last?.string("address") == "4A:00:00:00:00:01")
+        await emulator.stop()
+    }
+
     @Test func `only a static value is the radio's to answer`() async throws {
         try await emulator().start()
         #expect(await radio.values == [try key("2A38"): [1]])

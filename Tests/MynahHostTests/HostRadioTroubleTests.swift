@@ -65,11 +65,13 @@ import Testing
         #expect(rig.controller.state.withLock { $0.commands.map(\.opcode) } == [.reset])
         rig.controller.state.withLock { $0.refused = [:] }
         rig.clock.advance(by: .milliseconds(500))
-        try await rig.wait(for: "recovered")
+        // With its address, which may be another by now.
+        let address = try #require(report.address)
+        try await rig.wait(for: "advertising as \(address)")
         #expect(
             rig.sink.words.drop { !$0.hasPrefix("unsubscribed") } == [
                 "unsubscribed", "disconnected", "lost: the controller is gone: its transport was closed",
-                "state unsupported", "state poweredOn", "recovered",
+                "state unsupported", "state poweredOn", "recovered", "advertising as \(address)",
             ])
         let commands = rig.controller.state.withLock { $0.commands }
         #expect(commands.last { $0.opcode == .leSetAdvertisingEnable }?.parameters == [1])

@@ -36,6 +36,8 @@ final class HostSink: RadioSink {
             case .confirmed: state.words.append("confirmed")
             case .readyToSend: state.words.append("ready")
             case .channelOpened(let channel): state.channels.append(channel)
+            case .advertisingChanged(let report):
+                state.words.append("advertising as \(report.address?.description ?? "nobody")")
             case .warning(let warning): state.words.append("warning \(warning.code)")
             default: break
             }

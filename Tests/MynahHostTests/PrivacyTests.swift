@@ -61,6 +61,10 @@ import Testing
         #expect(second.isResolvable)
         #expect(await PrivateAddress.resolves(second, with: rig.device.bonds.identityResolvingKey))
         try await until { await rig.phone.central.privateAddresses[rig.address] == second }
+        // The new address is reported with what is on the air.
+        try await until { rig.deviceSink.reports.last?.address == second }
+        #expect(rig.deviceSink.reports.count == 1 && rig.deviceSink.reports[0].isOn)
+        #expect(await rig.device.reported == rig.deviceSink.reports[0])
         #expect(rig.phoneSink.heard.contains(rig.address) && !rig.phoneSink.heard.contains(second))
         let again = try await rig.connect()
         try await rig.phone.pair(again)

@@ -85,7 +85,7 @@ import Testing
     @Test(
         "a UUID is what is written, in its width",
         arguments: [
-            ("2901", "2901", 2), ("2E37", "2E37", 2), ("1E10", "1E10", 2), ("\"180d\"", "180D", 2),
+            ("3901", "3901", 2), ("2E37", "2E37", 2), ("1E10", "1E10", 2), ("\"180d\"", "180D", 2),
             ("0x180D", "180D", 2),
             ("heart-rate", "180D", 2), ("0000180D", "0000180D", 4), ("12345678", "12345678", 4),
             ("0000180d-0000-1000-8000-00805f9b34fb", "0000180D-0000-1000-8000-00805F9B34FB", 16),
@@ -105,6 +105,18 @@ import Testing
             ))
         #expect(profile.services.map(\.uuid) == ["1805", "180F", "180D", "180A"])
         #expect(profile.services.map(\.includes) == [[], [0], [1, 0], []])
+    }
+
+    @Test("services of one UUID keep the file's order, and ~N includes one of them")
+    func numberedIncludes() throws {
+        let profile = try profile(
+            head(
+                "services: [{uuid: 180D, includes: [180F~2, battery~3]}, {uuid: 180F}, {uuid: 180F, primary: false}, {uuid: 180F}]\n"
+            ))
+        #expect(profile.services.map(\.uuid) == ["180F", "180F", "180F", "180D"])
+        #expect(profile.services.map(\.isPrimary) == [true, false, true, true])
+        #expect(profile.services.map(\.includes) == [[], [], [], [1, 2]])
+        #expect(profile.attributeTree.path(of: .init(service: 1)) == "180F~2")
     }
 
     @Test("a long chain of includes is put in order")

@@ -39,6 +39,13 @@ import Testing
         #expect(text("a\u{1B}b\u{7F}", column: 1) == "a.yaml:3:1: error: no\na?b?\n^")
     }
 
+    @Test("what a terminal would act on is not printed, in a line, a file name or a message")
+    func terminalControls() {
+        #expect(text("a\u{9B}2J\u{85}\u{202E}b", column: 1) == "a.yaml:3:1: error: no\na?2J??b\n^")
+        let issue = ProfileIssue(file: "a\u{1B}[2J\n\u{9B}.yaml", message: "as in b\u{7F}.yaml")
+        #expect(issue.description == "a?[2J??.yaml: error: as in b?.yaml")
+    }
+
     @Test("a line with nothing on it is not shown")
     func emptyLine() {
         #expect(text("  ", column: 1) == "a.yaml:3:1: error: no")

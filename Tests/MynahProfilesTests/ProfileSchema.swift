@@ -73,7 +73,11 @@ enum ProfileSchema {
     }
 
     /// A number of any width, or one of the SIG's names.
-    private static func uuid(_ names: [String], except reserved: [String]) -> JSON {
+    ///
+    /// `refused` are assigned numbers that are no such thing.
+    private static func uuid(
+        _ names: [String], except reserved: [String], refusing refused: [UInt16]
+    ) -> JSON {
         let pattern =
             "^((0[xX])?[0-9A-Fa-f]{4}|(0[xX])?[0-9A-Fa-f]{8}|[0-9A-Fa-f]{32}"
             + "|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12})$"
@@ -84,8 +88,35 @@ enum ProfileSchema {
                     words(names.filter { !reserved.contains($0) }),
                     .object([.init("type", .string("string")), .init("pattern", .string(pattern))]),
                     .object([.init("type", .string("number"))]),
+                ])),
+            .init("not", anySpelling(of: refused)),
+        ])
+    }
+
+    /// Assigned numbers in every spelling; an editor reads 2902 as that number, and 0x2902 as 10498.
+    private static func anySpelling(of numbers: [UInt16]) -> JSON {
+        let digits = numbers.map { Hex.encode([UInt8($0 >> 8), UInt8($0 & 0xFF)]) }
+        let spelled = digits.map { text in
+            text.map { $0.isLetter ? "[\($0)\($0.lowercased())]" : "\($0)" }.joined()
+        }
+        let base = "(-?0000-?1000-?8000-?00805[Ff]9[Bb]34[Ff][Bb])?"
+        let pattern = "^(0[xX])?(0000)?(\(spelled.joined(separator: "|")))\(base)$"
+        let values = digits.compactMap { Int($0) } + numbers.map { Int($0) }
+        return .object([
+            .init(
+                "anyOf",
+                .array([
+                    .object([.init("enum", .array(values.map { .integer($0) }))]),
+                    .object([.init("type", .string("string")), .init("pattern", .string(pattern))]),
                 ]))
         ])
+    }
+
+    private static let declarations: [UInt16] = (0x2800...0x28FF).filter {
+        AssignedNumbers.isDeclaration(BluetoothUUID($0 as UInt16))
+    }
+    private static let descriptorNumbers: [UInt16] = (0x2900...0x29FF).filter {
+        AssignedNumbers.isDescriptor(BluetoothUUID($0 as UInt16))
     }
 
     private static let definitions: [JSON.Member] = [
@@ -98,13 +129,29 @@ enum ProfileSchema {
         .init("permission", words(SecurityRequirement.allCases.map(\.rawValue))),
         .init(
             "serviceUUID",
-            uuid(AssignedNumbers.serviceNames, except: ["generic-access", "generic-attribute"])),
-        .init("characteristicUUID", uuid(AssignedNumbers.characteristicNames, except: [])),
+            uuid(
+                AssignedNumbers.serviceNames, except: ["generic-access", "generic-attribute"],
+                refusing: declarations + descriptorNumbers)),
+        .init(
+            "serviceReference",
+            .object([
+                .init(
+                    "anyOf",
+                    .array([
+                        .object([.init("$ref", .string("#/$defs/serviceUUID"))]),
+                        types(["string"], [.init("pattern", .string("^[^~]+~[1-9][0-9]{0,4}$"))]),
+                    ]))
+            ])),
+        .init(
+            "characteristicUUID",
+            uuid(
+                AssignedNumbers.characteristicNames, except: [], refusing: declarations + descriptorNumbers)),
         .init(
             "descriptorUUID",
             uuid(
                 AssignedNumbers.descriptorNames,
-                except: ["characteristic-extended-properties", "client-characteristic-configuration"])),
+                except: ["characteristic-extended-properties", "client-characteristic-configuration"],
+                refusing: declarations)),
         .init("companyNumber", number(0...0xFFFF)), .init("adType", number(1...0xFF)),
         .init("attError", number(1...0xFF)), .init("valueLength", number(0...GATT.maximumValueLength)),
         .init("beats", number(0...0xFFFF)),
@@ -262,7 +309,12 @@ enum ProfileSchema {
         [
             ("uuid", ref("serviceUUID", "The SIG's name, or a number of 16, 32 or 128 bits.")),
             ("primary", ref("boolean", "Left out: true.")),
-            ("includes", list(ref("serviceUUID", "A service."), "Services of this file.")),
+            (
+                "includes",
+                list(
+                    ref("serviceReference", "A service; 180F~2 is the second 180F of the file."),
+                    "Services of this file.")
+            ),
             (
                 "characteristics",
                 .object([

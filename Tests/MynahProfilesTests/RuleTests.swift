@@ -41,6 +41,18 @@ private struct Broken: CustomTestStringConvertible {
             head("device: {name: \"a\\tb\"}\n"),
             "3:16: error: the device's name has a control character in it"),
         Broken(
+            head("device: {name: \"a\\x9Bb\"}\n"),
+            "3:16: error: the device's name has a control character in it"),
+        Broken(
+            "mynah: 1\nname: \"a\\Nb\"\ndevice: {name: Test}\n",
+            "2:7: error: the name has a control character in it"),
+        Broken(
+            head("advertising: {localName: \"\\x80\"}\n"),
+            "3:26: error: localName has a control character in it"),
+        Broken(
+            head("app: {restoreIdentifier: \"\\x85\"}\n"),
+            "3:26: error: restoreIdentifier has a control character in it"),
+        Broken(
             head("advertising:\n  localName: \"a\\0b\"\n"),
             "4:14: error: localName has a control character in it"),
         Broken(

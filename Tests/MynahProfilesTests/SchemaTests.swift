@@ -68,7 +68,7 @@ import Testing
         "what the decoder takes as text is valid where an editor sees a number",
         arguments: [
             head(
-                "services: [{uuid: 2901}, {uuid: 2E37}, {uuid: 1E10}, {uuid: \"180D\"}, {uuid: 0x180D}, {uuid: heart-rate}]\n"
+                "services: [{uuid: 3901}, {uuid: 2E37}, {uuid: 1E10}, {uuid: \"180D\"}, {uuid: 0x180D}, {uuid: heart-rate}]\n"
             ),
             head(
                 "services: [{uuid: 6E400001-B5A3-F393-E0A9-E50E24DCCA9E}, {uuid: 6E400001B5A3F393E0A9E50E24DCCA9E}]\n"
@@ -77,7 +77,9 @@ import Testing
             head(
                 "device: {name: true, appearance: \"0x0341\"}\nadvertising: {localName: \"\", interval: 20ms}\n"
             ),
-            head("advertising: {manufacturerData: {89: 01}, serviceData: {battery: 64, 2901: 1E10}}\n"),
+            head("services: [{uuid: 180F}, {uuid: battery}, {uuid: 180D, includes: [180F~2, battery~1]}]\n"),
+            head("services: [{uuid: 2800AAAA-0000-1000-8000-00805F9B34FB}, {uuid: 2804}]\n"),
+            head("advertising: {manufacturerData: {89: 01}, serviceData: {battery: 64, 3901: 1E10}}\n"),
             head("security: {io: keyboardOnly, passkey: 001234}\n"),
             characteristic("properties: [read]\n        value: {hex: }\n"),
             characteristic("properties: [read]\n        value: {text: ~}\n"),
@@ -135,7 +137,14 @@ import Testing
                 "properties: [read]\n        descriptors: [{uuid: 2901, value: {generate: heart-rate}}]\n"),
             characteristic(
                 "properties: [read]\n        descriptors: [{uuid: client-characteristic-configuration}]\n"),
-            head("services: [{uuid: generic-access}]\n"),
+            head("services: [{uuid: generic-access}]\n"), head("services: [{uuid: 2800}]\n"),
+            head("services: [{uuid: \"2902\"}]\n"), head("services: [{uuid: 0x290a}]\n"),
+            head("services: [{uuid: 00002803-0000-1000-8000-00805f9b34fb}]\n"),
+            head("advertising: {serviceUUIDs: [2901]}\n"), head("advertising: {serviceData: {2904: 01}}\n"),
+            head("services: [{uuid: 180F, characteristics: [{uuid: 2803, properties: [read]}]}]\n"),
+            head("services: [{uuid: 180F, characteristics: [{uuid: 00002917, properties: [read]}]}]\n"),
+            characteristic("properties: [read]\n        descriptors: [{uuid: 2801}]\n"),
+            head("services: [{uuid: 180F}, {uuid: 180F}, {uuid: 180D, includes: [180F~0]}]\n"),
         ])
     func refuses(_ text: String) throws {
         #expect(problems(text).contains { $0.contains("error: ") })

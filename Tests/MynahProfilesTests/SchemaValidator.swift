@@ -43,6 +43,7 @@ struct SchemaValidator {
             return holds(
                 (argument.elements ?? []).allSatisfy { key in members.contains { .string($0.key) == key } })
         case "anyOf": return holds((argument.elements ?? []).contains(where: isValid))
+        case "not": return holds(!isValid(argument))
         case "oneOf": return holds((argument.elements ?? []).filter(isValid).count == 1)
         case "if":
             return isValid(argument) ? problems(of: value, by: schema["then"] ?? .bool(true), at: path) : []
@@ -76,13 +77,14 @@ struct SchemaValidator {
         let known: Set<String> = [
             "$ref", "type", "enum", "const", "pattern", "minimum", "maximum", "minItems", "uniqueItems",
             "required",
-            "anyOf", "oneOf", "if", "then", "items", "properties", "additionalProperties", "propertyNames",
+            "anyOf", "oneOf", "not", "if", "then", "items", "properties", "additionalProperties",
+            "propertyNames",
         ]
         return (schema.members ?? []).flatMap { member -> [String] in
             switch member.key {
             case "properties", "$defs": return (member.value.members ?? []).flatMap { unknown(in: $0.value) }
             case "anyOf", "oneOf": return (member.value.elements ?? []).flatMap { unknown(in: $0) }
-            case "items", "if", "then", "additionalProperties", "propertyNames":
+            case "items", "if", "then", "not", "additionalProperties", "propertyNames":
                 return unknown(in: member.value)
             default:
                 return known.contains(member.key) || Self.annotations.contains(member.key) ? [] : [member.key]

@@ -56,7 +56,53 @@ import Testing
         ),
         (
             services("  - {uuid: 180F, includes: [180A]}\n  - uuid: 180A\n  - uuid: 180A\n"),
-            ["4:29: error: the profile has 2 services 180A, and which one is included cannot be said"]
+            ["4:29: error: the profile has 2 services 180A; include 180A~1 or 180A~2"]
+        ),
+        (
+            services("  - {uuid: 180F, includes: [180A~3]}\n  - uuid: 180A\n  - uuid: 180A\n"),
+            ["4:29: error: the profile has 2 services 180A and no 180A~3; include 180A~1 or 180A~2"]
+        ),
+        (
+            services("  - {uuid: 180F, includes: [180A~2]}\n  - uuid: 180A\n"),
+            ["4:29: error: the profile has 1 service 180A and no 180A~2; include 180A"]
+        ),
+        (
+            services("  - {uuid: 180F, includes: [180A~x]}\n  - uuid: 180A\n"),
+            ["4:29: error: a number from 1 up must follow ~, as in 180F~2, not \"180A~x\""]
+        ),
+        (
+            services("  - {uuid: 180F, includes: [180A~1, 180A]}\n  - uuid: 180A\n"),
+            ["4:37: error: the service is included twice"]
+        ),
+        (
+            services("  - {uuid: 180F, includes: [180F~2]}\n  - uuid: 180F\n"),
+            [
+                "4:29: error: services of one UUID keep the file's order, and 180F~1 includes 180F~2; put 180F~2 first"
+            ]
+        ),
+        (
+            services("  - uuid: 2800\n"),
+            [
+                "4:11: error: 2800 is the type of a declaration, not of a service; the radio makes declarations, so use another UUID"
+            ]
+        ),
+        (
+            services("  - uuid: 2902\n"),
+            [
+                "4:11: error: 2902 is a descriptor (client-characteristic-configuration), not a service; the radio makes it, so leave it out"
+            ]
+        ),
+        (
+            services("  - {uuid: 180F, characteristics: [{uuid: 2803, properties: [read]}]}\n"),
+            [
+                "4:43: error: 2803 is the type of a declaration, not of a characteristic; the radio makes declarations, so use another UUID"
+            ]
+        ),
+        (
+            services("  - {uuid: 180F, characteristics: [{uuid: 0x2901, properties: [read]}]}\n"),
+            [
+                "4:43: error: 2901 is a descriptor (characteristic-user-description), not a characteristic; list it under a characteristic's descriptors"
+            ]
         ),
         (
             services("  - {uuid: 180F, includes: [180F]}\n"),

@@ -43,6 +43,10 @@ import Testing
                 "2:8: error: the control character 0x00 cannot stand in YAML; take it out"
             ),
             (
+                "mynah: 1\nname: a\u{9B}2J\n",
+                "2:8: error: the control character 0x9B cannot stand in YAML; take it out"
+            ),
+            (
                 "mynah: 1\nname: \u{1B}[2J\n",
                 "2:7: error: the control character 0x1B cannot stand in YAML; take it out"
             ),

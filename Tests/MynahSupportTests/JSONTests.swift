@@ -11,9 +11,13 @@ import Testing
 
     @Test(arguments: [
         ("\"", #""\"""#), ("\\", #""\\""#), ("\n\r\t", #""\n\r\t""#), ("\u{1}", #""\u0001""#),
-        ("é🫀", "\"é🫀\""),
+        ("é🫀", "\"é🫀\""), ("\u{7F}", #""\u007F""#), ("a\u{80}\u{85}\u{9F}", #""a\u0080\u0085\u009F""#),
+        ("\u{2028}\u{2029}", #""\u2028\u2029""#), ("\u{A0}Â", "\"\u{A0}Â\""),
+        ("\u{2027}\u{202A}‡\u{E0A8}\u{428}", "\"\u{2027}\u{202A}‡\u{E0A8}\u{428}\""),
     ])
-    func `what JSON reserves is escaped, the rest stays`(text: String, written: String) {
+    func `what JSON reserves and what a terminal acts on is escaped, the rest stays`(
+        text: String, written: String
+    ) {
         #expect(JSON.string(text).text == written)
     }
 

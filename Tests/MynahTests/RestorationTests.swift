@@ -157,6 +157,50 @@ import Testing
         #expect(error?.code == .stateDirectory)
     }
 
+    private func refusal() -> RadioError? {
+        #expect(throws: RadioError.self) { _ = try StateDirectory(path: temporary.path) }
+    }
+
+    @Test(arguments: [0o777, 0o770, 0o702, 0o1777] as [mode_t])
+    func `a directory that others can write to is refused with the command that mends it`(mode: mode_t) throws
+    {
+        #expect(chmod(temporary.path, mode) == 0)
+        let error = refusal()
+        #expect(error?.code == .stateDirectory)
+        #expect(error?.message.contains("mode is \(String(mode, radix: 8))") == true)
+        #expect(error?.remedy == "chmod 700 \(temporary.path)")
+        #expect(temporary.files == [])
+        #expect(chmod(temporary.path, 0o755) == 0)
+        withExtendedLifetime(try StateDirectory(path: temporary.path)) {}
+    }
+
+    @Test func `a directory of another user is refused`() throws {
+        // Only root can give a directory away, and root's own directories are another user's for everybody else.
+        if geteuid() == 0 { #expect(chown(temporary.path, 4711, 0) == 0) }
+        let path = geteuid() == 0 ? temporary.path : "/usr"
+        let error = #expect(throws: RadioError.self) { _ = try StateDirectory(path: path) }
+        #expect(error?.message.contains("belongs to user \(geteuid() == 0 ? 4711 : 0)") == true)
+        #expect(temporary.files == [])
+    }
+
+    @Test func `a lock that is a link or no regular file is refused, and nothing is made elsewhere`() {
+        let lock = temporary.path + "/lock"
+        #expect(symlink(temporary.path + "/elsewhere", lock) == 0)
+        #expect(refusal()?.message == "\(lock) is a symbolic link, and must be a regular file")
+        #expect(temporary.files == ["lock"])
+        #expect(unlink(lock) == 0)
+        #expect(mkfifo(lock, 0o600) == 0)
+        #expect(refusal()?.message == "\(lock) is not a regular file")
+    }
+
+    @Test func `a directory that is made is its owner's alone`() throws {
+        let path = temporary.path + "/made"
+        withExtendedLifetime(try StateDirectory(path: path)) {}
+        var status = stat()
+        #expect(stat(path, &status) == 0 && status.st_mode & 0o077 == 0)
+        #expect(unlink(path + "/lock") == 0 && rmdir(path) == 0)
+    }
+
     @Test func `an identifier that no file name holds has a file of its own`() async throws {
         let directory = try StateDirectory(path: temporary.path)
         for identifier in ["a/b", "a%2Fb", "../x", String(repeating: "ü", count: 200)] {

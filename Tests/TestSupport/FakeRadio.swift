@@ -142,7 +142,7 @@ package actor FakeRadio: PeripheralRadio {
             let bytes = try AccessoryAdvertising.compose(advertisement)
             return AdvertisingReport(
                 isOn: true, data: bytes.data.bytes, scanResponse: bytes.scanResponse.bytes,
-                interval: advertisement.interval.map { $0...$0 })
+                interval: advertisement.interval.map { $0...$0 }, address: capabilities.address)
         } catch {
             throw RadioError(.advertisementRefused, "\(error)")
         }

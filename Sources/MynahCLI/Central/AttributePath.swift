@@ -1,9 +1,8 @@
 import Mynah
 import MynahConsole
 import MynahCore
-import MynahSupport
 
-/// An attribute as it is typed: `2A37`, `heart-rate-measurement`, `180D/2A37`, `2A37/2901`, or `@12` by its handle.
+/// An attribute of the connected device, as it is typed.
 struct AttributePath: Hashable, Sendable {
     /// What it leads to.
     enum Target: Sendable {
@@ -11,112 +10,69 @@ struct AttributePath: Hashable, Sendable {
         case descriptor(RemoteDescriptor, of: DiscoveredCharacteristic)
     }
 
-    private enum Form: Hashable, Sendable {
-        case handle(UInt16)
-        case steps([Step])
-    }
-
-    /// A step has up to three meanings, of which the place decides.
-    private struct Step: Hashable, Sendable {
-        var text: String
-        var uuids: Set<BluetoothUUID>
-    }
-
-    private let form: Form
+    private let name: AttributeName
     let text: String
 
     init(parsing text: String) throws(ConnectRequest.Problem) {
         self.text = PrintableText.of(text)
-        if text.hasPrefix("@") {
-            guard let handle = UInt16(text.dropFirst()), handle > 0 else {
-                throw ConnectRequest.Problem(message: "\(self.text) is no handle, as @12 is")
-            }
-            form = .handle(handle)
-            return
+        do throws(AttributeName.Problem) {
+            name = try AttributeName(parsing: text)
+        } catch {
+            throw ConnectRequest.Problem(message: PrintableText.of(error.message))
         }
-        var steps: [Step] = []
-        for part in text.split(separator: "/", omittingEmptySubsequences: false) {
-            let part = String(part)
-            let found = Set(
-                [
-                    BluetoothUUID(part), AssignedNumbers.service(named: part),
-                    AssignedNumbers.characteristic(named: part), AssignedNumbers.descriptor(named: part),
-                    AssignedNumbers.vendor(named: part),
-                ].compactMap { $0 })
-            guard !found.isEmpty else {
-                let names = AssignedNumbers.characteristicNames + AssignedNumbers.serviceNames
-                let near = NearestName.of(part, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
-                throw ConnectRequest.Problem(
-                    message: "\"\(PrintableText.of(part))\" is neither a UUID nor a name\(near)")
-            }
-            steps.append(Step(text: part, uuids: found))
-        }
-        guard steps.count <= 3 else {
-            throw ConnectRequest.Problem(
-                message: "\(self.text) has more steps than service, characteristic and descriptor")
-        }
-        form = .steps(steps)
     }
 
     /// What it leads to among what was discovered.
     func target(in services: [DiscoveredService]) throws(ConnectRequest.Problem) -> Target {
-        let targets: [Target]
-        switch form {
-        case .handle(let handle): targets = Self.all(in: services).filter { $0.handle == handle }
-        case .steps(let steps): targets = Self.find(steps, in: services)
+        let place: AttributeTree.Place
+        do throws(AttributeName.Problem) {
+            place = try name.resolve(in: AttributeTree(services))
+        } catch {
+            throw ConnectRequest.Problem(message: PrintableText.of(error.message))
         }
-        guard let first = targets.first else {
-            throw ConnectRequest.Problem(message: "the device has no \(text)")
+        let characteristic = services[place.service].characteristics[place.characteristic ?? 0]
+        guard let index = place.descriptor, let descriptors = characteristic.descriptors else {
+            return .characteristic(characteristic)
         }
-        guard targets.count == 1 else {
-            let handles = targets.map { "@\($0.handle)" }.joined(separator: ", ")
-            throw ConnectRequest.Problem(
-                message:
-                    "the device has \(targets.count) of \(text): name the service before it, or a handle: \(handles)"
-            )
-        }
-        return first
+        return .descriptor(descriptors[index], of: characteristic)
     }
 
-    private static func all(in services: [DiscoveredService]) -> [Target] {
-        services.flatMap { service in
-            service.characteristics.flatMap { characteristic in
-                [.characteristic(characteristic)]
-                    + (characteristic.descriptors ?? []).map { .descriptor($0, of: characteristic) }
-            }
+    /// The names of characteristics that begin with what is typed, each of which leads to one attribute.
+    ///
+    /// `properties` is what a characteristic must have one of; if it is empty, any will do. UUIDs are offered only when
+    /// something is typed.
+    static func completions(
+        of typed: String, in services: [DiscoveredService], having properties: CharacteristicProperties
+    ) -> [String] {
+        let tree = AttributeTree(services)
+        let places = services.indices.flatMap { service in
+            services[service].characteristics.indices.filter {
+                let own = services[service].characteristics[$0].properties
+                return properties.isEmpty || !own.isDisjoint(with: properties)
+            }.map { AttributeTree.Place(service: service, characteristic: $0) }
         }
-    }
-
-    private static func find(_ steps: [Step], in services: [DiscoveredService]) -> [Target] {
-        var services = services
-        var rest = steps[...]
-        // The first step is a service where something follows that is in it.
-        if rest.count > 1, let first = rest.first {
-            let found = services.filter { first.uuids.contains($0.uuid) }
-            if !found.isEmpty {
-                services = found
-                rest = rest.dropFirst()
-            }
+        let names = places.map { place in
+            tree.shortName(of: place) { AssignedNumbers.name(of: $0) ?? $0.shortest.description }
         }
-        guard let step = rest.popFirst() else { return [] }
-        let characteristics = services.flatMap(\.characteristics).filter { step.uuids.contains($0.uuid) }
-        if rest.isEmpty, !characteristics.isEmpty { return characteristics.map { .characteristic($0) } }
-        // A descriptor by itself, or behind its characteristic.
-        let owners = rest.isEmpty ? services.flatMap(\.characteristics) : characteristics
-        let last = rest.popFirst() ?? step
-        guard rest.isEmpty else { return [] }
-        return owners.flatMap { owner in
-            (owner.descriptors ?? []).filter { last.uuids.contains($0.uuid) }
-                .map { .descriptor($0, of: owner) }
-        }
+        let all = typed.isEmpty ? names : names + places.map { tree.shortName(of: $0) }
+        return Set(all.filter { $0.lowercased().hasPrefix(typed.lowercased()) }).sorted()
     }
 }
 
-extension AttributePath.Target {
-    var handle: UInt16 {
-        switch self {
-        case .characteristic(let characteristic): characteristic.id
-        case .descriptor(let descriptor, _): descriptor.handle
-        }
+extension AttributeTree {
+    /// What was discovered on a device.
+    init(_ services: [DiscoveredService]) {
+        self.init(
+            services.map { service in
+                Service(
+                    uuid: service.uuid,
+                    characteristics: service.characteristics.map { characteristic in
+                        Characteristic(
+                            uuid: characteristic.uuid, handle: characteristic.id,
+                            descriptors: (characteristic.descriptors ?? []).map {
+                                Descriptor(uuid: $0.uuid, handle: $0.handle)
+                            })
+                    })
+            })
     }
 }

@@ -55,7 +55,7 @@ struct ConnectCommand: AsyncParsableCommand {
     var timeout: String = "10s"
 
     @Option(
-        help: "The directory that keeps the keys of pairings, for the next time. Default: they are forgotten."
+        help: "Directory for the keys of pairings; no other user may write to it. Default: in memory only."
     )
     var stateDir: String?
 

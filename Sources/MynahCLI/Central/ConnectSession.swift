@@ -174,6 +174,7 @@ struct ConnectSession: Sendable {
         let notes = [
             "",
             "A UUID is 2A37, heart-rate-measurement, 180D/2A37, 2A37/2901 for a descriptor, or @12 for a handle.",
+            "180F~2/2A19 is in the second service 180F: ~N counts attributes of one UUID by their handles.",
             "A VALUE is hexadecimal, as 01 02 or 0102, or a text behind text:.",
         ]
         return ConnectEvent("help", text: (lines + notes).joined(separator: "\n"))
@@ -187,22 +188,7 @@ struct ConnectSession: Sendable {
         guard let last = words.last else { return [] }
         if words.count == 1 { return ConnectRequest.usages.map(\.word).filter { $0.hasPrefix(last) } }
         guard words.count == 2, ConnectRequest.wordsWithAttribute.contains(words[0]) else { return [] }
-        let wanted = properties(of: words[0])
-        let fitting = services.flatMap(\.characteristics).filter {
-            wanted.isEmpty || !$0.properties.isDisjoint(with: wanted)
-        }
-        let texts = fitting.flatMap { characteristic in
-            [AssignedNumbers.name(of: characteristic.uuid), characteristic.uuid.shortest.description]
-                .compactMap { $0 }
-        }
-        let prefix = last.lowercased()
-        var found = texts.filter { $0.lowercased().hasPrefix(prefix) }
-        // Names alone, unless digits are being typed.
-        let named = found.filter { BluetoothUUID($0) == nil }
-        if last.isEmpty, !named.isEmpty {
-            found = fitting.map { AssignedNumbers.name(of: $0.uuid) ?? $0.uuid.shortest.description }
-        }
-        return Array(Set(found)).sorted()
+        return AttributePath.completions(of: last, in: services, having: properties(of: words[0]))
     }
 
     private static func properties(of word: String) -> CharacteristicProperties {

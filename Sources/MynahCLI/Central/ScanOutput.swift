@@ -52,7 +52,8 @@ final class ScanOutput: CentralManagerSink {
             heardAny.withLock { $0 = true }
             take(discovery)
         case .lost(let error): whenLost(error)
-        case .stateChanged(.poweredOn): if case .screen(let screen) = kind { screen.take { $0.waiting = nil } }
+        case .stateChanged(.poweredOn):
+            if case .screen(let screen) = kind { screen.take { $0.waiting = nil } }
         case .warning(let warning): warn(warning)
         default: break
         }

@@ -89,7 +89,15 @@ struct BondStore: Hashable, Sendable {
             throw RadioError(.stateDirectory, "the bonds have no identityResolvingKey")
         }
         identityResolvingKey = key
-        staticAddress = json["staticAddress"]?.stringValue.flatMap { DeviceAddress($0, kind: .random) }
+        if let field = json["staticAddress"] {
+            guard let address = field.stringValue.flatMap({ DeviceAddress($0, kind: .random) }),
+                address.isStatic
+            else {
+                throw RadioError(
+                    .stateDirectory, "staticAddress is \(field.text), which is not a static random address")
+            }
+            staticAddress = address
+        }
         guard let entries = json["bonds"]?.arrayValue else {
             throw RadioError(.stateDirectory, "the file of bonds has no list of them")
         }

@@ -45,6 +45,13 @@ extension DeviceAddress {
     /// Whether a device can be known by it: public, or random and static.
     var isIdentity: Bool { kind == .public || value >> 46 & 0b11 == 0b11 }
 
+    /// Whether it is a static address: the two highest bits are set, and the 46 random bits are neither all 0 nor all 1
+    /// (Core Specification, Vol 6, Part B, 1.3.2.1).
+    var isStatic: Bool {
+        let ones: UInt64 = (1 << 46) - 1
+        return kind == .random && value >> 46 == 0b11 && value & ones != 0 && value & ones != ones
+    }
+
     fileprivate init(random value: UInt64) {
         let bytes = (0..<6).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
         guard let address = DeviceAddress(littleEndian: bytes, kind: .random) else {

@@ -177,7 +177,10 @@ import Testing
         await rig.stop()
     }
 
-    @Test(arguments: ["", "{", #"{"version":1}"#, #"{"version":7,"bonds":[]}"#])
+    @Test(arguments: [
+        "", "{", #"{"version":1}"#, #"{"version":7,"bonds":[]}"#,
+        #"{"version":1,"identityResolvingKey":"000102030405060708090A0B0C0D0E0F","staticAddress":"00:11:22:33:44:55","bonds":[]}"#,
+    ])
     func `a file that is damaged is set aside, said, and never lost`(text: String) async throws {
         try KeptFile(path: path).replace(Array(text.utf8))
         let sink = SecureSink(PairingUser())

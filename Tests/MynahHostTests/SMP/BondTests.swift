@@ -33,6 +33,26 @@ import Testing
     }
 
     @Test(arguments: [
+        ("C0:00:00:00:00:01", true), ("FF:FF:FF:FF:FF:FE", true), ("D5:88:1A:B0:E5:92", true),
+        ("C0:00:00:00:00:00", false), ("FF:FF:FF:FF:FF:FF", false), ("00:11:22:33:44:55", false),
+        ("80:00:00:00:00:01", false), ("7F:FF:FF:FF:FF:FE", false), ("none", false),
+    ])
+    func `only a static random address is taken from a file as the own one`(text: String, isTaken: Bool)
+        throws
+    {
+        let file = #"""
+            {"version":1,"identityResolvingKey":"000102030405060708090A0B0C0D0E0F","staticAddress":"\#(text)","bonds":[]}
+            """#
+        let json = try JSON(parsing: Array(file.utf8))
+        if isTaken {
+            #expect(try BondStore(json).staticAddress?.description == text)
+        } else {
+            let error = #expect(throws: RadioError.self) { try BondStore(json) }
+            #expect(error?.message == "staticAddress is \"\(text)\", which is not a static random address")
+        }
+    }
+
+    @Test(arguments: [
         ("{}", "the bonds have no version"),
         (#"{"version":2}"#, "the bonds are of version 2, and this program reads 1"),
         (#"{"version":1}"#, "the bonds have no identityResolvingKey"),

@@ -71,6 +71,10 @@ final class SecureSink: RadioSink, CentralSink {
     private let peers = Lock<[Peer]>([])
     private let addresses = Lock<Set<DeviceAddress>>([])
     private let channels = Lock<[any L2CAPChannel]>([])
+    private let reported = Lock<[AdvertisingReport]>([])
+
+    /// What the radio said of its advertising by itself.
+    var reports: [AdvertisingReport] { reported.withLock { $0 } }
 
     init(_ user: PairingUser) {
         self.user = user
@@ -92,6 +96,7 @@ final class SecureSink: RadioSink, CentralSink {
             return request.wantsResponse ? .answer(.success([])) : .none
         case .read: return .answer(.success([0x63]))
         case .channelOpened(let channel): channels.withLock { $0.append(channel) }
+        case .advertisingChanged(let report): reported.withLock { $0.append(report) }
         case .warning(let warning): add("warning \(warning.code)")
         default: break
         }

@@ -1,0 +1,150 @@
+import MynahSupport
+
+/// The name of an attribute: `2A37`, `heart-rate-measurement`, `180D/2A37`, `180F~2/2A19`, `2A37/2901`, or `@18`, a handle.
+///
+/// A step is a UUID or the SIG's name. With `~N` it is the Nth attribute that it would name, in attribute order.
+public struct AttributeName: Hashable, Sendable {
+    /// What is wrong with a name, as a sentence without its full stop.
+    public struct Problem: Error, Hashable, Sendable {
+        /// The sentence.
+        public var message: String
+    }
+
+    private enum Form: Hashable, Sendable {
+        case handle(UInt16)
+        case steps([Step])
+    }
+
+    /// The SIG gives one name to a service and to a characteristic, so a step may stand for several UUIDs.
+    private struct Step: Hashable, Sendable {
+        var uuids: Set<BluetoothUUID>
+        var ordinal: Int?
+    }
+
+    /// The name as it is written.
+    public let text: String
+    private let form: Form
+
+    /// Reads a name.
+    public init(parsing text: String) throws(Problem) {
+        self.text = text
+        if text.hasPrefix("@") {
+            guard let handle = UInt16(text.dropFirst()), handle > 0 else {
+                throw Problem(message: "\(text) is not a handle, as @12 is")
+            }
+            form = .handle(handle)
+            return
+        }
+        var steps: [Step] = []
+        for part in text.split(separator: "/", omittingEmptySubsequences: false) {
+            steps.append(try Self.step(String(part)))
+        }
+        guard steps.count <= 3 else {
+            throw Problem(message: "\(text) has more steps than service, characteristic and descriptor")
+        }
+        form = .steps(steps)
+    }
+
+    private static func step(_ text: String) throws(Problem) -> Step {
+        let (word, ordinal) = try splitOrdinal(text)
+        let uuids = Set(
+            [
+                BluetoothUUID(word), AssignedNumbers.service(named: word),
+                AssignedNumbers.characteristic(named: word), AssignedNumbers.descriptor(named: word),
+                AssignedNumbers.vendor(named: word),
+            ].compactMap { $0 })
+        guard !uuids.isEmpty else {
+            let names = AssignedNumbers.characteristicNames + AssignedNumbers.serviceNames
+            let near = NearestName.of(word, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
+            throw Problem(message: "\"\(word)\" is neither a UUID nor a name\(near)")
+        }
+        return Step(uuids: uuids, ordinal: ordinal)
+    }
+
+    /// The UUID or name in a step, and the number behind its `~`; `nil` if it has none.
+    public static func splitOrdinal(_ step: String) throws(Problem) -> (word: String, ordinal: Int?) {
+        guard let tilde = step.lastIndex(of: "~") else { return (step, nil) }
+        let digits = step[step.index(after: tilde)...]
+        guard (1...5).contains(digits.utf8.count), digits.first != "0",
+            digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let ordinal = Int(digits)
+        else { throw Problem(message: "\"\(step)\" needs a number from 1 up after ~, as in 180F~2") }
+        return (String(step[..<tilde]), ordinal)
+    }
+
+    // MARK: - Resolving
+
+    /// The characteristic or descriptor that it names; throws if there is none, or more than one.
+    public func resolve(in tree: AttributeTree) throws(Problem) -> AttributeTree.Place {
+        let found = places(in: tree)
+        guard let first = found.first else {
+            let others = withoutOrdinals.places(in: tree)
+            throw Problem(
+                message: "the device has no \(text)"
+                    + (others.isEmpty ? "" : "; it has \(Self.list(others, in: tree))"))
+        }
+        guard found.count == 1 else {
+            throw Problem(
+                message:
+                    "the device has \(found.count) attributes called \(text): name one of \(Self.list(found, in: tree))"
+            )
+        }
+        return first
+    }
+
+    private var withoutOrdinals: AttributeName {
+        guard case .steps(let steps) = form else { return self }
+        return AttributeName(text: text, form: .steps(steps.map { Step(uuids: $0.uuids) }))
+    }
+
+    private init(text: String, form: Form) {
+        self.text = text
+        self.form = form
+    }
+
+    /// The first reading of the steps that leads anywhere: a characteristic is meant rather than a descriptor.
+    private func places(in tree: AttributeTree) -> [AttributeTree.Place] {
+        let steps: [Step]
+        switch form {
+        case .handle(let handle):
+            return (tree.places(at: .characteristic) + tree.places(at: .descriptor))
+                .filter { tree.handle(at: $0) == handle }
+        case .steps(let parsed): steps = parsed
+        }
+        let readings: [[AttributeTree.Level]] =
+            switch steps.count {
+            case 1: [[.characteristic], [.descriptor]]
+            case 2: [[.service, .characteristic], [.service, .descriptor], [.characteristic, .descriptor]]
+            default: [[.service, .characteristic, .descriptor]]
+            }
+        return readings.lazy.map { Self.find(steps, at: $0, in: tree) }.first { !$0.isEmpty } ?? []
+    }
+
+    private static func find(
+        _ steps: [Step], at levels: [AttributeTree.Level], in tree: AttributeTree
+    ) -> [AttributeTree.Place] {
+        var scope: (level: AttributeTree.Level, places: Set<AttributeTree.Place>)?
+        var found: [AttributeTree.Place] = []
+        for (step, level) in zip(steps, levels) {
+            found = tree.places(at: level).filter { place in
+                step.uuids.contains(tree.uuid(at: place))
+                    && scope.map { $0.places.contains(place.ancestor(at: $0.level)) } ?? true
+            }
+            if let ordinal = step.ordinal {
+                found = found.indices.contains(ordinal - 1) ? [found[ordinal - 1]] : []
+            }
+            scope = (level, Set(found))
+        }
+        return found
+    }
+
+    /// How many choices a message lists.
+    private static let listed = 8
+
+    private static func list(_ places: [AttributeTree.Place], in tree: AttributeTree) -> String {
+        let names = places.prefix(listed).map { place in
+            tree.path(of: place) + (tree.handle(at: place).map { " (@\($0))" } ?? "")
+        }
+        let rest = places.count > listed ? " and \(places.count - listed) more" : ""
+        return names.joined(separator: ", ") + rest
+    }
+}

@@ -1,0 +1,162 @@
+/// A device's services, characteristics and descriptors in attribute order: what attribute names are resolved among.
+public struct AttributeTree: Hashable, Sendable {
+    /// A service.
+    public struct Service: Hashable, Sendable {
+        /// Its type.
+        public var uuid: BluetoothUUID
+        /// Its characteristics.
+        public var characteristics: [Characteristic]
+
+        /// A service.
+        public init(uuid: BluetoothUUID, characteristics: [Characteristic] = []) {
+            self.uuid = uuid
+            self.characteristics = characteristics
+        }
+    }
+
+    /// A characteristic.
+    public struct Characteristic: Hashable, Sendable {
+        /// Its type.
+        public var uuid: BluetoothUUID
+        /// The attribute handle of its value; `nil` if it is not known.
+        public var handle: UInt16?
+        /// Its descriptors.
+        public var descriptors: [Descriptor]
+
+        /// A characteristic.
+        public init(uuid: BluetoothUUID, handle: UInt16? = nil, descriptors: [Descriptor] = []) {
+            self.uuid = uuid
+            self.handle = handle
+            self.descriptors = descriptors
+        }
+    }
+
+    /// A descriptor.
+    public struct Descriptor: Hashable, Sendable {
+        /// Its type.
+        public var uuid: BluetoothUUID
+        /// Its attribute handle; `nil` if it is not known.
+        public var handle: UInt16?
+
+        /// A descriptor.
+        public init(uuid: BluetoothUUID, handle: UInt16? = nil) {
+            self.uuid = uuid
+            self.handle = handle
+        }
+    }
+
+    /// The position of a service, a characteristic or a descriptor, as indices.
+    public struct Place: Hashable, Sendable {
+        /// The index of the service.
+        public var service: Int
+        /// The index of the characteristic in its service; `nil` for a service.
+        public var characteristic: Int?
+        /// The index of the descriptor in its characteristic; `nil` for anything else.
+        public var descriptor: Int?
+
+        /// A position.
+        public init(service: Int, characteristic: Int? = nil, descriptor: Int? = nil) {
+            self.service = service
+            self.characteristic = characteristic
+            self.descriptor = descriptor
+        }
+
+        var level: Level {
+            descriptor != nil ? .descriptor : characteristic != nil ? .characteristic : .service
+        }
+
+        func ancestor(at level: Level) -> Place {
+            switch level {
+            case .service: Place(service: service)
+            case .characteristic: Place(service: service, characteristic: characteristic)
+            case .descriptor: self
+            }
+        }
+    }
+
+    enum Level: Int, CaseIterable, Sendable {
+        case service, characteristic, descriptor
+    }
+
+    /// The services.
+    public var services: [Service]
+
+    /// These services.
+    public init(_ services: [Service]) {
+        self.services = services
+    }
+
+    /// Every position of a level, in attribute order.
+    func places(at level: Level) -> [Place] {
+        services.indices.flatMap { service -> [Place] in
+            guard level != .service else { return [Place(service: service)] }
+            let characteristics = services[service].characteristics
+            return characteristics.indices.flatMap { characteristic -> [Place] in
+                guard level != .characteristic else {
+                    return [Place(service: service, characteristic: characteristic)]
+                }
+                return characteristics[characteristic].descriptors.indices.map {
+                    Place(service: service, characteristic: characteristic, descriptor: $0)
+                }
+            }
+        }
+    }
+
+    func uuid(at place: Place) -> BluetoothUUID {
+        let service = services[place.service]
+        guard let index = place.characteristic else { return service.uuid }
+        let characteristic = service.characteristics[index]
+        return place.descriptor.map { characteristic.descriptors[$0].uuid } ?? characteristic.uuid
+    }
+
+    func handle(at place: Place) -> UInt16? {
+        guard let index = place.characteristic else { return nil }
+        let characteristic = services[place.service].characteristics[index]
+        return place.descriptor.map { characteristic.descriptors[$0].handle } ?? characteristic.handle
+    }
+
+    // MARK: - Names
+
+    /// The number behind `~` in the name of an attribute; `nil` if no sibling has its UUID.
+    public func ordinal(of place: Place) -> Int? {
+        let uuid = uuid(at: place)
+        let siblings: [BluetoothUUID]
+        let index: Int
+        if let characteristic = place.characteristic {
+            let owner = services[place.service]
+            siblings =
+                place.descriptor == nil
+                ? owner.characteristics.map(\.uuid)
+                : owner.characteristics[characteristic].descriptors.map(\.uuid)
+            index = place.descriptor ?? characteristic
+        } else {
+            siblings = services.map(\.uuid)
+            index = place.service
+        }
+        guard siblings.count(where: { $0 == uuid }) > 1 else { return nil }
+        return siblings[...index].count { $0 == uuid }
+    }
+
+    /// The name that leads to this attribute alone, from its service on: `180F~2/2A19`.
+    ///
+    /// `text` writes a UUID: in the fewest digits unless it is given.
+    public func path(
+        of place: Place, text: (BluetoothUUID) -> String = { $0.shortest.description }
+    ) -> String {
+        Level.allCases.filter { $0.rawValue <= place.level.rawValue }
+            .map { step(of: place.ancestor(at: $0), text) }.joined(separator: "/")
+    }
+
+    /// The shortest name that leads to this attribute alone: its UUID, or else its path.
+    public func shortName(
+        of place: Place, text: (BluetoothUUID) -> String = { $0.shortest.description }
+    ) -> String {
+        let uuid = uuid(at: place)
+        let isOnly = places(at: place.level).count { self.uuid(at: $0) == uuid } == 1
+        return isOnly ? text(uuid) : path(of: place, text: text)
+    }
+
+    private func step(of place: Place, _ text: (BluetoothUUID) -> String) -> String {
+        text(uuid(at: place)) + (ordinal(of: place).map { "~\($0)" } ?? "")
+    }
+}
