@@ -14,12 +14,13 @@ private final class Member: Sendable {
 
     init(
         _ directory: AirDirectory,
-        watch: @escaping @Sendable () -> Result<DirectoryWatch, SystemError> = DirectoryWatch.make
+        follow: @escaping AirMesh.Follow = { DeletionWatch.shared.follow($0, $1) }
     ) {
         let frames = Lock<[AirFrame]>([])
         let notices = Notices()
         mesh = AirMesh(
-            directory, watch: watch, receive: { new in frames.withLock { $0 += new } }, notice: notices.sink)
+            directory, follow: follow, receive: { new in frames.withLock { $0 += new } }, notice: notices.sink
+        )
         self.frames = frames
         self.notices = notices
     }
@@ -27,6 +28,13 @@ private final class Member: Sendable {
     deinit { mesh.leave() }
 
     func hears(_ frame: AirFrame) -> Bool { frames.withLock { $0.contains(frame) } }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Needs inotify, of which the kernel grants each user a limited number of instances.
+    static var isWatching: Self {
+        .enabled(if: DeletionWatch.shared.isAvailable, "the kernel grants no inotify instance")
+    }
 }
 
 @Suite(.timeLimit(.minutes(1))) struct AirMeshTests {
@@ -97,7 +105,9 @@ private final class Member: Sendable {
 
     // MARK: - A socket that is deleted
 
-    @Test func `a socket that is deleted or moved away is made again, and warned of once`() async throws {
+    @Test(.isWatching) func `a socket that is deleted or moved away is made again, and warned of once`()
+        async throws
+    {
         let first = Member(directory)
         try first.mesh.join()
         let name = try #require(temporary.files.first)
@@ -119,7 +129,9 @@ private final class Member: Sendable {
         #expect(first.notices.codes.withLock { $0 } == ["airSocketDeleted"])
     }
 
-    @Test func `a directory that is removed is made again, and all are found in it`() async throws {
+    @Test(.isWatching) func `a directory that is removed is made again, and all are found in it`()
+        async throws
+    {
         let inner = AirDirectory(path: temporary.path + "/air")
         let members = (0..<3).map { _ in Member(inner) }
         for member in members { try member.mesh.join() }
@@ -137,7 +149,7 @@ private final class Member: Sendable {
         rmdir(inner.path)
     }
 
-    @Test func `a directory that was moved away is made again in its place`() async throws {
+    @Test(.isWatching) func `a directory that was moved away is made again in its place`() async throws {
         let inner = AirDirectory(path: temporary.path + "/air")
         let member = Member(inner)
         try member.mesh.join()
@@ -152,7 +164,9 @@ private final class Member: Sendable {
         rmdir(inner.path)
     }
 
-    @Test func `a socket that cannot be made again is reported, and the neighbours stay`() async throws {
+    @Test(.isWatching) func `a socket that cannot be made again is reported, and the neighbours stay`()
+        async throws
+    {
         let inner = AirDirectory(path: temporary.path + "/air")
         let members = [Member(inner), Member(inner)]
         for member in members { try member.mesh.join() }
@@ -175,7 +189,7 @@ private final class Member: Sendable {
     @Test func `an air whose directory cannot be watched is joined all the same, with one warning`()
         async throws
     {
-        let unwatched = Member(directory, watch: { .failure(SystemError(EMFILE)) })
+        let unwatched = Member(directory, follow: { _, _ in .failure(SystemError(EMFILE)) })
         try unwatched.mesh.join()
         let other = Member(directory)
         try other.mesh.join()
@@ -188,10 +202,12 @@ private final class Member: Sendable {
             [watch, 0, 0, 0] + [0, 2, 0, 0] + [0, 0, 0, 0] + [UInt8(name.count), 0, 0, 0] + name
         }
         let bytes = event(1, Array("air\0\0\0\0\0".utf8)) + event(2, [])
-        let expected = [DirectoryWatch.Event(watch: 1, name: "air"), .init(watch: 2, name: "")]
-        #expect(DirectoryWatch.events(in: bytes[...]) == expected)
-        #expect(DirectoryWatch.events(in: (bytes + [1, 0, 0])[...]) == expected)
-        #expect(DirectoryWatch.events(in: []) == [])
+        let expected = [
+            DeletionWatch.Event(watch: 1, change: .entry("air")), .init(watch: 2, change: .all),
+        ]
+        #expect(DeletionWatch.events(in: bytes[...]) == expected)
+        #expect(DeletionWatch.events(in: (bytes + [1, 0, 0])[...]) == expected)
+        #expect(DeletionWatch.events(in: []) == [])
     }
 
     // MARK: - Who gets what

@@ -12,6 +12,10 @@ import MynahSupport
 /// delays no other and costs nothing.
 final class AirMesh: Sendable {
     typealias Connection = AirNeighbours.Connection
+    /// `DeletionWatch.follow`, or a test's.
+    typealias Follow =
+        @Sendable (String, @escaping @Sendable (DeletionWatch.Change) -> Void)
+        -> Result<DeletionWatch.Follower, SystemError>
 
     struct Line {
         var descriptor: Int32
@@ -33,7 +37,7 @@ final class AirMesh: Sendable {
         var neighbours: AirNeighbours
         var lines: [Connection: Line] = [:]
         fileprivate var door: Door?
-        fileprivate var deletions: (watch: DirectoryWatch, registration: EventLoop.Watch)?
+        fileprivate var follower: DeletionWatch.Follower?
         var isOpen = true
         var wantsAdvertising = false
         /// Enough to understand what is wrong; thousands would not say more.
@@ -45,17 +49,18 @@ final class AirMesh: Sendable {
     private let directory: AirDirectory
     let node: UInt64
     let state: Lock<State>
-    private let makeWatch: @Sendable () -> Result<DirectoryWatch, SystemError>
+    private let opening = Lock(())
+    private let follow: Follow
     let receive: @Sendable ([AirFrame]) -> Void
     let notice: @Sendable (RadioWarning) -> Void
 
     /// A mesh that nobody is part of yet; `receive` and `notice` are called on the loop's thread.
     init(
         _ directory: AirDirectory,
-        watch makeWatch: @escaping @Sendable () -> Result<DirectoryWatch, SystemError> = DirectoryWatch.make,
+        follow: @escaping Follow = { DeletionWatch.shared.follow($0, $1) },
         receive: @escaping @Sendable ([AirFrame]) -> Void, notice: @escaping @Sendable (RadioWarning) -> Void
     ) {
-        self.makeWatch = makeWatch
+        self.follow = follow
         self.directory = directory
         self.receive = receive
         self.notice = notice
@@ -70,11 +75,31 @@ final class AirMesh: Sendable {
     ///
     /// Of any two processes, the one that looks later finds the other, because each opens its socket before it looks.
     func join() throws(RadioError) {
-        try open()
+        try keepOpen()
         try find()
     }
 
-    /// Opens our socket; processes that look from now on find us.
+    /// Opens our socket unless it is open; processes that look from now on find us.
+    private func keepOpen() throws(RadioError) {
+        // Alone, because the loop may find the socket deleted while it is being made.
+        try opening.withLock { _ throws(RadioError) in
+            // Somebody may still be deleting the directory: it can go between two steps of ours.
+            for _ in 0..<3 {
+                if !isOpen || hasSocket || (try? open()) != nil && hasSocket { return }
+            }
+            try open()
+        }
+    }
+
+    private var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    /// Whether our socket is in the directory, where others find it.
+    private var hasSocket: Bool {
+        guard let identity = state.withLock({ $0.door?.identity }) else { return false }
+        return directory.identity(of: node) == identity
+    }
+
+    /// One attempt to open our socket.
     func open() throws(RadioError) {
         try directory.prepare()
         // Before there is a socket that could be deleted.
@@ -97,7 +122,7 @@ final class AirMesh: Sendable {
                 ))
         }
         // Left meanwhile by another thread.
-        if !state.withLock({ $0.isOpen }) { leave() }
+        if !isOpen { leave() }
     }
 
     /// Connects to the processes that are there and that we don't know yet.
@@ -120,14 +145,11 @@ final class AirMesh: Sendable {
                 close(door.descriptor)
                 watches.append(door.watch)
             }
-            if let deletions = state.deletions {
-                close(deletions.watch.descriptor)
-                watches.append(deletions.registration)
-            }
+            if let follower = state.follower { DeletionWatch.shared.remove(follower) }
             state.isOpen = false
             state.lines = [:]
             state.door = nil
-            state.deletions = nil
+            state.follower = nil
             state.neighbours = AirNeighbours(node: node)
             return watches
         }
@@ -151,34 +173,27 @@ final class AirMesh: Sendable {
 
     /// Watches the directory; returns why it cannot be watched.
     private func watchForDeletions() -> SystemError? {
-        state.withLock { state in
-            guard state.isOpen else { return nil }
-            if state.deletions == nil {
-                switch makeWatch() {
-                case .failure(let error): return error
-                case .success(let watch):
-                    let registration = EventLoop.shared.watch(watch.descriptor, .reading) { [weak self] _ in
-                        self?.seeToDeletion()
-                    }
-                    state.deletions = (watch, registration)
-                }
-            }
-            return state.deletions?.watch.follow(directory.path)
+        let name = AirDirectory.name(of: node)
+        let followed = follow(directory.path) { [weak self] change in
+            if change == .all || change == .entry(name) { self?.seeToDeletion() }
         }
+        let former = state.withLock { state in
+            defer { state.follower = try? followed.get() }
+            return state.follower
+        }
+        if let former { DeletionWatch.shared.remove(former) }
+        if case .failure(let error) = followed { return error }
+        return nil
     }
 
     private func seeToDeletion() {
-        let isLost = state.withLock { state in
-            state.deletions?.watch.mayHaveLost(AirDirectory.name(of: node)) ?? false
-        }
-        guard isLost else { return }
         // Connections that wait at the former socket are good all the same.
         accept()
-        guard let identity = state.withLock({ $0.door?.identity }), directory.identity(of: node) != identity
-        else { return }
+        guard isOpen, state.withLock({ $0.door != nil }), !hasSocket else { return }
         let outcome: String
         do throws(RadioError) {
-            try reopen()
+            try keepOpen()
+            try find()
             outcome = "it was made again"
         } catch {
             outcome = "it cannot be made again, so later runs do not find this one: \(error.message)"
@@ -187,16 +202,6 @@ final class AirMesh: Sendable {
             RadioWarning(
                 "airSocketDeleted",
                 "this run's socket in the directory of the air, \(directory.path), was deleted; \(outcome)"))
-    }
-
-    /// Makes the socket again, and finds the processes that started while it was gone.
-    private func reopen() throws(RadioError) {
-        // Somebody may still be deleting the directory: it can go between two steps of ours.
-        for _ in 0..<3 {
-            if (try? open()) != nil { return try find() }
-        }
-        try open()
-        try find()
     }
 
     /// Gives a warning, unless it was given before.

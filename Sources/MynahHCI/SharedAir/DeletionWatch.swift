@@ -1,0 +1,120 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+import MynahSupport
+
+/// Notices through inotify that entries of directories, or the directories themselves, were deleted or moved away.
+///
+/// One for the process: the kernel grants a user few inotify instances, and takes its time to close one.
+final class DeletionWatch: Sendable {
+    /// The watch of this process.
+    static let shared = DeletionWatch()
+
+    /// What happened in a directory that is followed.
+    enum Change: Hashable, Sendable {
+        /// An entry of this name was deleted or moved away.
+        case entry(String)
+        /// The directory was deleted or moved away, or events were lost.
+        case all
+    }
+
+    /// Names a directory that somebody follows.
+    struct Follower: Hashable, Sendable {
+        fileprivate var number: UInt64
+    }
+
+    private struct State {
+        var last: UInt64 = 0
+        /// By follower: the kernel's number of the directory, and what is called.
+        var followers: [UInt64: (watch: Int32, handler: @Sendable (Change) -> Void)] = [:]
+    }
+
+    /// Negative if the kernel granted none.
+    private let descriptor: Int32
+    private let trouble: SystemError
+    private let state = Lock(State())
+
+    private init() {
+        descriptor = inotify_init()
+        trouble = SystemError(errno)
+        guard descriptor >= 0 else { return }
+        Descriptor.prepare(descriptor)
+        _ = EventLoop.shared.watch(descriptor, .reading) { [unowned self] _ in read() }
+    }
+
+    /// Whether the kernel granted an inotify instance.
+    var isAvailable: Bool { descriptor >= 0 }
+
+    /// Calls `handler` on the loop's thread when something in this directory is deleted or moved away, or the directory is.
+    func follow(
+        _ path: String, _ handler: @escaping @Sendable (Change) -> Void
+    ) -> Result<Follower, SystemError> {
+        guard isAvailable else { return .failure(trouble) }
+        let entries = IN_DELETE | IN_MOVED_FROM
+        let itself = IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
+        return state.withLock { state in
+            // A directory that is followed already has the number that it had.
+            let watch = inotify_add_watch(descriptor, path, UInt32(entries) | UInt32(itself))
+            guard watch >= 0 else { return .failure(SystemError(errno)) }
+            state.last += 1
+            state.followers[state.last] = (watch, handler)
+            return .success(Follower(number: state.last))
+        }
+    }
+
+    /// Calls the handler no more; a call that has begun may still be under way.
+    func remove(_ follower: Follower) {
+        state.withLock { state in
+            guard let removed = state.followers.removeValue(forKey: follower.number),
+                !state.followers.values.contains(where: { $0.watch == removed.watch })
+            else { return }
+            inotify_rm_watch(descriptor, removed.watch)
+        }
+    }
+
+    private func read() {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = systemRead(descriptor, &buffer)
+            guard count > 0 else { return }
+            for event in Self.events(in: buffer[..<count]) {
+                let handlers = state.withLock { state in
+                    state.followers.values.filter { event.watch < 0 || $0.watch == event.watch }.map(
+                        \.handler)
+                }
+                for handler in handlers { handler(event.change) }
+            }
+        }
+    }
+
+    // MARK: - Events
+
+    /// An `inotify_event`.
+    struct Event: Hashable {
+        /// The kernel's number of the directory; negative if the kernel lost events of all.
+        var watch: Int32
+        var change: Change
+    }
+
+    /// The events in what was read.
+    static func events(in bytes: ArraySlice<UInt8>) -> [Event] {
+        let header = MemoryLayout<inotify_event>.size
+        var events: [Event] = []
+        var rest = bytes
+        while rest.count >= header {
+            let (watch, length) = rest.withUnsafeBytes { bytes in
+                (
+                    bytes.loadUnaligned(fromByteOffset: 0, as: Int32.self),
+                    Int(bytes.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
+                )
+            }
+            let name = String(
+                decoding: rest.dropFirst(header).prefix(length).prefix { $0 != 0 }, as: UTF8.self)
+            events.append(Event(watch: watch, change: name.isEmpty ? .all : .entry(name)))
+            rest = rest.dropFirst(header + length)
+        }
+        return events
+    }
+}
