@@ -49,7 +49,8 @@ final class ScanOutput: CentralManagerSink {
         switch event {
         case .discovered(let discovery): take(discovery)
         case .lost(let error): whenLost(error)
-        case .stateChanged(.poweredOn): if case .screen(let screen) = kind { screen.take { $0.waiting = nil } }
+        case .stateChanged(.poweredOn):
+            if case .screen(let screen) = kind { screen.take { $0.waiting = nil } }
         case .warning(let warning): warn(warning)
         default: break
         }
