@@ -55,7 +55,8 @@ public struct BlueZProbe: Sendable {
         for await step in steps {
             switch step {
             case .ended(let result): return try result.get()
-            case .isSlow: whenWaiting("waiting up to \(limit.components.seconds) s for bluetoothd on \(place)")
+            case .isSlow:
+                whenWaiting("waiting up to \(limit.components.seconds) s for bluetoothd on \(place)")
             case .isOverdue:
                 throw RadioError(
                     .timedOut, "bluetoothd did not answer within \(limit.components.seconds) s on \(place)",

@@ -9,6 +9,16 @@ enum ChosenRadio: Equatable, Sendable {
     case virtual
     case netsim(NetsimPlace)
     case hci(HCITransportAddress)
+
+    /// For people.
+    var name: String {
+        switch self {
+        case .bluez: "BlueZ"
+        case .virtual: "virtual radio"
+        case .netsim(let place): "Android emulator's radio (\(place))"
+        case .hci(let address): "controller at \(address)"
+        }
+    }
 }
 
 /// Settles which radio a command uses: `run`, `scan` and `connect` share it.
@@ -19,7 +29,9 @@ struct RadioChooser: Sendable {
     /// Takes what the user should know of the choice; called on any thread.
     var notice: @Sendable (RadioWarning) -> Void
 
-    /// The radio that plays a device. Nothing is launched before it is known: BlueZ is looked for first.
+    /// The radio that plays a device.
+    ///
+    /// Nothing may be launched before it is known, so BlueZ is looked for first.
     func forDevice() async throws(RadioError) -> ChosenRadio {
         guard choice == .auto else { return try settled() }
         var trouble: RadioError?

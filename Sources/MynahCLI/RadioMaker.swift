@@ -64,7 +64,7 @@ final class RadioMaker: Sendable {
         switch choice {
         case .hci(let place):
             host.name = "own host on \(place)"
-            host.controller = "the controller at \(place)"
+            host.controller = "the \(choice.name)"
             let transport = place.transport { place in
                 notice(
                     RadioWarning(
@@ -72,12 +72,12 @@ final class RadioMaker: Sendable {
             }
             return HostRadio(transport: transport, options: host)
         case .netsim(let place):
-            host.name = "own host on the Android emulator's radio (\(place))"
-            host.controller = "the Android emulator's radio (\(place))"
+            host.name = "own host on the \(choice.name)"
+            host.controller = "the \(choice.name)"
             let transport = NetsimTransport(place) { notice(RadioWarning("waitingForEmulator", $0)) }
             return HostRadio(transport: transport, options: host)
         case .virtual, .bluez:
-            host.name = "virtual radio"
+            host.name = ChosenRadio.virtual.name
             return HostRadio(
                 transport: try sharedAir().transport(cipher: ControllerConfiguration.aes), options: host)
         }

@@ -217,7 +217,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         if let failure {
             StandardError.print("error: \(failure)")
-            if radio.usesAdapters, failure.code == .noAdapter || failure.code == .unreachable {
+            if radio.usesAdapters, [.noAdapter, .unreachable, .timedOut].contains(failure.code) {
                 StandardError.print("hint: --radio virtual needs no adapter")
             }
             throw Exit.problems

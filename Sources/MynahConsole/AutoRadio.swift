@@ -19,9 +19,9 @@ public enum AutoRadio: Hashable, Sendable {
         case absent(String)
     }
 
-    /// For a device that is played. `trouble` is why BlueZ has no adapter for it, `nil` if it has one.
+    /// The radio that plays a device.
     ///
-    /// A user whose kernel has an adapter, or who named one, wants it mended and not replaced: `needsBlueZ`.
+    /// `trouble` is why BlueZ has no adapter for it, `nil` if it has one. A user whose kernel has an adapter, or who named one, wants it mended and not replaced: `needsBlueZ`.
     public static func forDevice(
         bluez trouble: RadioError?, needsBlueZ: Bool, emulator: Emulator
     ) -> AutoRadio {
@@ -33,7 +33,8 @@ public enum AutoRadio: Hashable, Sendable {
         case .alive(let name):
             return .emulator(
                 RadioWarning(
-                    "netsimRadio", "\(trouble.message): the device plays on the Android emulator's radio (\(name))"))
+                    "netsimRadio",
+                    "\(trouble.message): the device plays on the Android emulator's radio (\(name))"))
         case .absent(let reason):
             return .virtual(
                 RadioWarning(

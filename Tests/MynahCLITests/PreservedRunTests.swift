@@ -17,7 +17,8 @@ import Testing
         let standIn = try await BlueZStandIn.start(on: bus.address)
         for (number, signal) in [SIGTERM, SIGINT, SIGTERM].enumerated() {
             let program = try Program(
-                ["run", Self.profile, "--events", "json", "--state-dir", folder.path], bus: bus.address)
+                ["run", Self.profile, "--radio", "bluez", "--events", "json", "--state-dir", folder.path],
+                bus: bus.address)
             #expect(await program.output.line(containing: "\"ready\"") != nil)
             program.child.send(signal)
             let result = await program.end()

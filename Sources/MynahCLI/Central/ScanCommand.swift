@@ -82,7 +82,9 @@ struct ScanCommand: AsyncParsableCommand {
             throw Exit.problems
         }
         let output = ScanOutput(
-            format: format, model: ScanModel(title: "mynah scan", known: services, wanted: filter),
+            format: format,
+            model: ScanModel(
+                title: "mynah scan on the \(options.choice.name)", known: services, wanted: filter),
             tellsAll: all, interruption: interruption,
             whenLost: { StandardError.print("warning: \($0); it is looked for") })
         shown.withLock { $0 = output }

@@ -56,7 +56,9 @@ struct ScanModel: LiveModel {
     mutating func isMoving(now: WallTime) -> Bool { !devices.isEmpty }
 
     func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String] {
-        var lines = ["\u{1B}[1m\(title)\u{1B}[0m  \(waiting ?? "\(wantedDevices.count) heard")", ""]
+        let heading = "\u{1B}[1m\(title)\u{1B}[0m"
+        // On a line of its own, which leaves room for a place.
+        var lines = waiting.map { [heading, "  \($0)"] } ?? ["\(heading)  \(wantedDevices.count) heard", ""]
         lines.append(Self.row("address", "name", "RSSI", "interval", "heard", "advertises"))
         let shown = wantedDevices
         // What was heard last is never pushed off the screen.

@@ -61,7 +61,9 @@ enum LoopbackListeners {
 
     /// Without the kernel's tables a connection is the only way; on the loopback it is answered at once.
     static func accepts(_ port: UInt16) -> Bool {
-        guard case .success(let descriptor) = Descriptor.socket(AF_INET, Descriptor.stream) else { return false }
+        guard case .success(let descriptor) = Descriptor.socket(AF_INET, Descriptor.stream) else {
+            return false
+        }
         defer { systemClose(descriptor) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

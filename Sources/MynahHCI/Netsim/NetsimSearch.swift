@@ -62,7 +62,9 @@ public struct NetsimSearch: Sendable {
         return try place(of: 1)
     }
 
-    /// An emulator that is alive now: its file is there, is this user's, and its port is open. It never waits.
+    /// An emulator that is alive now: its file is there, is this user's, and its port is open.
+    ///
+    /// It never waits.
     public func live() throws(Absence) -> NetsimPlace {
         let place: NetsimPlace
         do throws(RadioError) {
@@ -79,7 +81,8 @@ public struct NetsimSearch: Sendable {
         }
         guard probes.listens(place.port) else {
             throw Absence(
-                reason: "the emulator of \(path) does not listen on \(HCITransportAddress.loopback):\(place.port)"
+                reason:
+                    "the emulator of \(path) does not listen on \(HCITransportAddress.loopback):\(place.port)"
             )
         }
         return place

@@ -32,7 +32,8 @@ public final class SocketTransport: HCITransport {
 
     /// A transport that is not open; a server calls `whenListening` with the place where a controller may connect now.
     public init(
-        _ address: HCITransportAddress, whenListening: @escaping @Sendable (_ place: String) -> Void = { _ in }
+        _ address: HCITransportAddress,
+        whenListening: @escaping @Sendable (_ place: String) -> Void = { _ in }
     ) {
         self.address = address
         self.whenListening = whenListening
