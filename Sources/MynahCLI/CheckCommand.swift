@@ -29,15 +29,15 @@ struct CheckCommand: ParsableCommand {
                 let profile = try ProfileLoader.load(path: path)
                 let shortcomings = (radio ?? .bluez).issues(with: profile, isChosen: radio != nil)
                 let issues = profile.warnings + shortcomings
-                for issue in issues { print(issue) }
+                for issue in issues { StandardOutput.print(issue.description) }
                 if issues.contains(where: { $0.severity == .error }) {
                     hasErrors = true
                 } else {
-                    print("\(path): \(Self.summary(of: profile))")
+                    StandardOutput.print("\(path): \(Self.summary(of: profile))")
                 }
             } catch {
                 hasErrors = true
-                print(error)
+                StandardOutput.print(error.description)
             }
         }
         if hasErrors { throw Exit.problems }

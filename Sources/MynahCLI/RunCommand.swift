@@ -93,13 +93,17 @@ struct RunCommand: AsyncParsableCommand {
         completion: Choice.completion(of: EventFormat.self), transform: Choice.parse)
     var events: EventFormat = .text
 
-    @Option(help: "Makes the generators repeat themselves. Default: another each time.")
+    @Option(
+        help: ArgumentHelp(
+            "Seed for generated values, for reproducible runs: a whole number. Default: random.",
+            valueName: "seed"),
+        transform: { try Choice.number($0, in: 0...UInt64.max) })
     var seed: UInt64?
 
     @Option(
         help:
-            "With BlueZ: notifications handed to bluetoothd in a second, which queues them without limit; 0: no limit."
-    )
+            "With BlueZ: the most notifications a second that bluetoothd gets, which queues them without limit. 0 is no limit. Default: 2000.",
+        transform: { try Choice.number($0, in: 0...Int.max) })
     var notificationRate: Int = 2000
 
     @Flag(help: "With BlueZ 5.80 or later: a socket for each subscriber, so that it is known who subscribed.")
@@ -112,9 +116,6 @@ struct RunCommand: AsyncParsableCommand {
 
     // Not by `validate()`, which speaks before an unknown option is told: what stands behind one looks like a profile.
     private func checkUsage() throws -> [PlannedTransition] {
-        if notificationRate < 0 {
-            throw Exit.wrongUsage("--notification-rate cannot be negative", of: Self.self)
-        }
         if Set(adapter.map { $0.uppercased() }).count < adapter.count {
             throw Exit.wrongUsage(
                 "an adapter is named twice, and each radio needs one of its own", of: Self.self)
@@ -167,12 +168,7 @@ struct RunCommand: AsyncParsableCommand {
         if let misuse = misuse(of: groups.groups) { throw Exit.wrongUsage(misuse, of: Self.self) }
         for issue in groups.issues { StandardError.print(issue.description) }
         guard groups.issues.isEmpty else { throw Exit.problems }
-        let level = logLevel.level
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = level
-            return handler
-        }
+        Logs.begin(logLevel)
         let stateDirectory: StateDirectory?
         do throws(RadioError) {
             stateDirectory = try stateDir.map { path throws(RadioError) in try StateDirectory(path: path) }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Logging
 import Mynah
 import MynahCore
 import MynahProfiles
@@ -38,15 +37,6 @@ enum CentralOptions {
         }
         return RadioMaker(
             RadioMaker.Options(choice: choice == .auto ? .virtual : choice, stateDirectory: stateDirectory))
-    }
-
-    static func log(_ level: LogLevel) {
-        let level = level.level
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = level
-            return handler
-        }
     }
 
     /// Starts a manager, does the work and stops it when it is interrupted; the first failure ends it too.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Logging
 import Mynah
 import MynahCore
 import MynahHost
@@ -59,7 +58,7 @@ struct ScanCommand: AsyncParsableCommand {
         let services = try service.map { try CentralOptions.service($0, of: Self.self) }
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
         let maker = try CentralOptions.radios(radio, of: Self.self)
-        CentralOptions.log(logLevel)
+        Logs.begin(logLevel)
         let interruption = Interruption()
         let radio: HostRadio
         do throws(RadioError) {
