@@ -44,17 +44,19 @@ import Testing
         #expect(Self.lines(chunks) == [.text("a"), .overlong(number: 2)])
         var splitter = LineSplitter()
         splitter.add(Array((Self.full + "xyz").utf8))
-        #expect(splitter.next() == .overlong(number: 1))
-        #expect(splitter.count == 0)
-        #expect(splitter.next() == .overlong(number: 1))
+        for _ in 0..<2 {
+            let line = splitter.next()
+            #expect(line == .overlong(number: 1))
+            #expect(splitter.count == 0)
+        }
     }
 
     @Test func `what was taken is not kept`() {
         var splitter = LineSplitter()
         for number in 0..<1000 {
             splitter.add(Array("line \(number)\n".utf8))
-            #expect(splitter.next() == .text("line \(number)"))
-            #expect(splitter.next() == nil)
+            let lines = [splitter.next(), splitter.next()]
+            #expect(lines == [.text("line \(number)"), nil])
             #expect(splitter.count == 0)
         }
     }
