@@ -28,11 +28,19 @@ final class Intruder {
         Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
+    /// Returns when the other side has greeted it and hung up.
+    func waitUntilRefused() {
+        var buffer = [UInt8](repeating: 0, count: 64)
+        #expect(recv(descriptor, &buffer, buffer.count, 0) > 0)
+        while recv(descriptor, &buffer, buffer.count, 0) > 0 {}
+    }
+
     /// Makes each process on an air warn of one that makes no sense.
     static func disturb(_ air: TemporaryDirectory) throws {
         for name in air.files {
             let intruder = try Intruder(air, name)
             #expect(intruder.send([UInt8](repeating: 0xA5, count: 300)))
+            intruder.waitUntilRefused()
         }
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import MynahSupport
 import MynahTestSupport
 import Testing
 
@@ -9,6 +10,7 @@ final class Terminal: Sendable {
     let output: OutputReader
     /// The end where somebody types.
     private let keyboard: Int32
+    private let isOpen = Lock(true)
 
     init(rows: UInt16 = 40, columns: UInt16 = 100) throws {
         let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -29,8 +31,22 @@ final class Terminal: Sendable {
     }
 
     deinit {
-        close(device)
+        closeDevice()
         close(keyboard)
+    }
+
+    private func closeDevice() {
+        let wasOpen = isOpen.withLock { isOpen in
+            defer { isOpen = false }
+            return isOpen
+        }
+        if wasOpen { close(device) }
+    }
+
+    /// Everything that was drawn, when the programs on it have ended; no other can use it then.
+    func end() async -> String {
+        closeDevice()
+        return await output.text()
     }
 
     /// Types a text, which a program that reads it by the key gets at once.

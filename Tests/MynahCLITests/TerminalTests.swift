@@ -120,7 +120,7 @@ import Testing
             }
             program.child.send(SIGINT)
             #expect(await program.child.end() == .exited(0))
-            let shown = await terminal.output.text()
+            let shown = await terminal.end()
             let outside = shown.components(separatedBy: "\u{1B}[?1049l").dropFirst().map {
                 $0.components(separatedBy: "\u{1B}[?1049h")[0]
             }
@@ -183,7 +183,7 @@ import Testing
             #expect(await program.child.end() == .exited(0))
         }
         // What was said at the bottom of the screen remains.
-        let left = try #require(await table.output.text().components(separatedBy: "\u{1B}[?1049l").last)
+        let left = try #require(await table.end().components(separatedBy: "\u{1B}[?1049l").last)
         #expect(left.contains("\nwarning: "))
         await stage.end()
     }

@@ -6,9 +6,9 @@ import Testing
         var splitter = LineSplitter()
         var lines: [LineSplitter.Line] = []
         func drain() {
-            while lines.count < 100, let line = splitter.next() {
+            // An overlong line is the last one, however often it is asked for.
+            while let line = splitter.next(), line != lines.last || line != .overlong(number: lines.count) {
                 lines.append(line)
-                if case .overlong = line { return }
             }
         }
         for chunk in chunks {
