@@ -91,7 +91,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
     }
 
     private func takeAgain() {
-        if keyboard.takeAgain() { take() }
+        if keyboard.takeAgain() { take() } else { state.withLock { $0.turns.continueWithoutTerminal() } }
     }
 
     /// Puts the terminal back as it was found.
@@ -121,8 +121,11 @@ final class LiveScreen<Model: LiveModel>: Sendable {
         var size = winsize()
         let isKnown = ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
         let (width, height) = isKnown ? (Int(size.ws_col), Int(size.ws_row)) : (80, 24)
+        let due = state.withLock { $0.turns.due(turn) }
+        if due == .look, keyboard.takeAgain() { take() }
+        guard due == .draw else { return }
         let drawing: (lines: [String], next: ScreenTurns.Plan?)? = state.withLock { state in
-            guard state.turns.isDue(turn) else { return nil }
+            guard state.turns.isShown else { return nil }
             let notes = state.notes.bottom(height: height).map { ScreenLine.cut($0, width) }
             let room = height - notes.count
             let lines = state.model.lines(width: width, height: room, now: .now(), digits: keyboard.digits)

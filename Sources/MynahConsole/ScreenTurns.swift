@@ -27,9 +27,19 @@ package struct ScreenTurns: Sendable {
         }
     }
 
+    /// What to do when the time of a plan has come.
+    package enum Due: Hashable, Sendable {
+        case nothing
+        case draw
+        /// See whether the terminal is ours again: no signal says so when a shell brings a running job to the foreground.
+        case look
+    }
+
     private enum State: Hashable {
         case shown(Pace)
         case givenBack
+        /// Continued without the terminal.
+        case background(Pace)
         case ended
     }
 
@@ -45,17 +55,32 @@ package struct ScreenTurns: Sendable {
     package mutating func hurry() -> Plan? { plan(.now) }
 
     private mutating func plan(_ pace: Pace) -> Plan? {
-        guard case .shown(let planned) = state, planned < pace else { return nil }
-        state = .shown(pace)
+        switch state {
+        case .shown(let planned) where planned < pace: state = .shown(pace)
+        case .background(let planned) where planned < pace: state = .background(pace)
+        default: return nil
+        }
         turn += 1
         return Plan(milliseconds: pace.milliseconds, turn: turn)
     }
 
-    /// The time of a plan has come: whether to draw.
-    package mutating func isDue(_ turn: Int) -> Bool {
-        guard case .shown(let planned) = state, planned != .idle, turn == self.turn else { return false }
-        state = .shown(.idle)
-        return true
+    /// The time of a plan has come.
+    package mutating func due(_ turn: Int) -> Due {
+        guard turn == self.turn else { return .nothing }
+        switch state {
+        case .shown(let planned) where planned != .idle:
+            state = .shown(.idle)
+            return .draw
+        case .background(let planned) where planned != .idle:
+            state = .background(.idle)
+            return .look
+        default: return .nothing
+        }
+    }
+
+    /// Whether the terminal is ours.
+    package var isShown: Bool {
+        if case .shown = state { true } else { false }
     }
 
     /// It was drawn: the next draw if what is shown changes by itself.
@@ -63,9 +88,20 @@ package struct ScreenTurns: Sendable {
 
     /// The terminal is the shell's from now on: whether the screen is left.
     package mutating func giveBack() -> Bool {
-        guard case .shown = state else { return false }
-        state = .givenBack
-        return true
+        switch state {
+        case .shown:
+            state = .givenBack
+            return true
+        case .background:
+            state = .givenBack
+            return false
+        case .givenBack, .ended: return false
+        }
+    }
+
+    /// The process continues in the background.
+    package mutating func continueWithoutTerminal() {
+        if state == .givenBack { state = .background(.idle) }
     }
 
     /// The terminal is ours, at first or again: the first draw, before which the screen is entered; `nil` after the end.

@@ -1,11 +1,14 @@
+import Foundation
 import Glibc
 import MynahTestSupport
 import Testing
 
 /// A run as a job of a shell that has a terminal of its own.
 @Suite(.timeLimit(.minutes(1))) struct JobControlTests {
-    @Test func `a run in the background plays on while the shell is used, and ends by a signal`() async throws
-    {
+    @Test(arguments: [true, false])
+    func `a run in the background plays on while the shell is used, and its screen comes back with it`(
+        comesBack: Bool
+    ) async throws {
         let terminal = try Terminal()
         let path = try #require(Program.path)
         let air = try TemporaryDirectory()
@@ -26,14 +29,29 @@ import Testing
         #expect(phone.output.contains("body-sensor-location  01"))
         terminal.type("jobs\n")
         #expect(await terminal.output.line(containing: "Running") != nil)
-        terminal.type("kill -TERM %1; wait %1; echo status$((40+$?))\n")
-        #expect(await terminal.output.line(containing: "status40") != nil)
+        if comesBack {
+            terminal.type("fg\n")
+            // What happens makes it see that the terminal is its own again: no signal says so.
+            let commands = ["subscribe 2A37", "wait 1 min"].flatMap { ["--command", $0] }
+            let second = try Program(["connect", "Mynah HRM"] + commands, air: air)
+            #expect(await terminal.output.line(containing: "body-sensor-location") != nil)
+            second.child.send(SIGINT)
+            #expect(await second.child.end() == .exited(0))
+            terminal.type("\u{03}")
+        } else {
+            terminal.type("kill -TERM %1; wait %1\n")
+        }
         #expect(await terminal.output.line(containing: "1 reads, 0 writes") != nil)
+        terminal.type("echo status$((40+$?))\n")
+        #expect(await terminal.output.line(containing: "status40") != nil)
         terminal.type("exit\n")
         #expect(await shell.end() == .exited(0))
         let shown = await terminal.end()
-        // The screen was entered and left once: nothing was drawn after it was given back.
-        #expect(shown.split(separator: "\u{1B}[?1049h", omittingEmptySubsequences: false).count == 2)
-        #expect(shown.split(separator: "\u{1B}[?1049l").last?.contains("\u{1B}[H") == false)
+        // Nothing was drawn while the terminal was the shell's.
+        let pieces = shown.components(separatedBy: "\u{1B}[?1049l")
+        #expect(pieces.count == (comesBack ? 3 : 2))
+        for piece in pieces.dropFirst() {
+            #expect(!piece.components(separatedBy: "\u{1B}[?1049h")[0].contains("\u{1B}[H"))
+        }
     }
 }

@@ -18,6 +18,8 @@ final class LineTerminal: Sendable {
         var isEnded = false
         /// A shell has the terminal: what happens is a line, without a prompt.
         var isGivenBack = false
+        /// The process continues meanwhile, in the background.
+        var isInBackground = false
         /// On a plain terminal the prompt is there and no line was entered after it.
         var isPromptShown = false
         /// What was typed before there was a prompt.
@@ -69,6 +71,10 @@ final class LineTerminal: Sendable {
 
     private func print(_ text: String, _ state: inout State) {
         guard !state.isEnded else { return }
+        // No signal says so when a shell brings a running job to the foreground.
+        if state.isInBackground, keyboard.takeAgain() {
+            (state.isGivenBack, state.isInBackground) = (false, false)
+        }
         if state.isGivenBack { return write(text + "\n") }
         if isPlain {
             let wasShown = state.isPromptShown
@@ -112,8 +118,10 @@ final class LineTerminal: Sendable {
     }
 
     private func takeAgain() {
-        guard keyboard.takeAgain() else { return }
+        let isOurs = keyboard.takeAgain()
         state.withLock { state in
+            state.isInBackground = state.isGivenBack && !isOurs
+            guard isOurs else { return }
             if isPlain, state.isGivenBack, state.isPromptShown { write(state.prompt) }
             state.isGivenBack = false
             draw(state)
