@@ -30,18 +30,18 @@ struct CheckCommand: ParsableCommand {
             do throws(ProfileIssues) {
                 let profile = try ProfileLoader.load(path: path)
                 let issues = profile.warnings + (radio?.issues(with: profile) ?? [])
-                for issue in issues { print(issue) }
+                for issue in issues { StandardOutput.print(issue.description) }
                 if issues.contains(where: { $0.severity == .error }) {
                     hasErrors = true
                 } else {
-                    print("\(PrintableText.of(path)): \(Self.summary(of: profile))")
+                    StandardOutput.print("\(PrintableText.of(path)): \(Self.summary(of: profile))")
                     if radio == nil, let line = Self.differences(of: profile) {
-                        print("\(PrintableText.of(path)): \(line)")
+                        StandardOutput.print("\(PrintableText.of(path)): \(line)")
                     }
                 }
             } catch {
                 hasErrors = true
-                print(error)
+                StandardOutput.print(error.description)
             }
         }
         if hasErrors { throw Exit.problems }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import MynahConsole
 import MynahSupport
 
 /// One of a few words, as an option takes it; one that is none of them is told with the near one.
@@ -9,6 +10,17 @@ enum Choice {
         let words = words(of: Value.self)
         let near = NearestName.of(text, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
         throw ValidationError("it is one of \(words.joined(separator: ", "))\(near)")
+    }
+
+    /// A whole number, as an option takes it.
+    static func number<Number: FixedWidthInteger & Sendable>(
+        _ text: String, in range: ClosedRange<Number>
+    ) throws -> Number {
+        do throws(WholeNumber.Problem) {
+            return try WholeNumber.parse(text, in: range)
+        } catch {
+            throw ValidationError(error.description)
+        }
     }
 
     static func words<Value: RawRepresentable & CaseIterable>(of type: Value.Type) -> [String]

@@ -1,42 +1,70 @@
+import MynahConsole
+import MynahSupport
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
     import Musl
 #endif
 
-/// Writes lines to standard error at once.
-enum StandardError {
-    static func print(_ text: String) {
-        Descriptor.write(Array((text + "\n").utf8), to: 2)
-    }
-}
-
 /// Descriptors as the program writes to them.
 enum Descriptor {
+    private static let outputWasClosed = Lock(false)
+
     /// Puts /dev/null where standard input, output or error is closed.
     ///
     /// The next file to be opened would get its number, and events would be written into the bus's socket.
     static func openStandardOnes() {
         for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
+            if descriptor == 1 { outputWasClosed.withLock { $0 = true } }
             _ = open("/dev/null", O_RDWR)
         }
     }
 
-    /// Writes everything; false when the reader is gone.
+    /// Whether the program was started without a standard output.
+    static var isOutputClosed: Bool { outputWasClosed.withLock { $0 } }
+
+    /// Whether standard output is a terminal that moves its cursor and has an alternate screen.
+    static var isScreen: Bool {
+        isatty(1) == 1 && TerminalType.takesEscapes(getenv("TERM").map { String(cString: $0) })
+    }
+
+    /// Writes everything, and returns the error number if it cannot.
     @discardableResult
-    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            if count < 0, errno == EAGAIN {
+            let code = errno
+            if count < 0, code == EINTR { continue }
+            if count < 0, code == EAGAIN {
                 var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&ready, 1, -1)
                 continue
             }
-            guard count > 0 else { return false }
+            guard count > 0 else { return code }
             rest = rest.dropFirst(count)
         }
-        return true
+        return nil
+    }
+}
+
+/// Standard output of the commands that end by themselves.
+enum StandardOutput {
+    private static let failure = Lock<Int32?>(nil)
+
+    /// Writes a text; after a failure nothing more is written.
+    static func print(_ text: String, terminator: String = "\n") {
+        failure.withLock { failure in
+            guard failure == nil else { return }
+            failure =
+                Descriptor.isOutputClosed ? EBADF : Descriptor.write(Array((text + terminator).utf8), to: 1)
+        }
+    }
+
+    /// Why something could not be written; `nil` if everything was, or the reader has left because it had seen enough.
+    static var problem: String? {
+        guard let code = failure.withLock({ $0 }), code != EPIPE else { return nil }
+        return String(cString: strerror(code))
     }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import MynahConsole
 import MynahSupport
 
 #if canImport(Glibc)
@@ -7,56 +8,46 @@ import MynahSupport
     import Musl
 #endif
 
-/// Standard output for events, written on a queue of its own: a reader that stands still must not stop the radio.
+/// Standard output for events, or standard error for log lines, written on a queue of its own: a reader that reads nothing
+/// must not stop the radio.
 ///
-/// What it may hold is bounded; past that events are dropped, and how many is said when there is room again.
+/// What it holds is bounded. Past that, writes are dropped; their number is reported when there is room again.
 final class EventOutput: Sendable {
     private struct State {
-        var waiting = 0
-        var dropped = 0
+        var backlog: OutputBacklog
         var isGone = false
         var problem: String?
     }
 
-    private static let limit = 8 << 20
+    private let descriptor: Int32
     private let queue = DispatchQueue(label: "mynah.events")
-    private let state = Lock(State())
+    private let state: Lock<State>
     private let whenGone: @Sendable () -> Void
 
     /// `whenGone` is called once, when nobody reads any more.
-    init(whenGone: @escaping @Sendable () -> Void) {
+    init(to descriptor: Int32 = 1, limit: Int = 8 << 20, whenGone: @escaping @Sendable () -> Void) {
+        self.descriptor = descriptor
         self.whenGone = whenGone
+        state = Lock(State(backlog: OutputBacklog(limit: limit)))
     }
 
-    /// How many events were dropped since the last time it was asked, if there is room to say so.
-    func takeDropped() -> Int {
-        state.withLock { state in
-            guard state.waiting < Self.limit / 2 else { return 0 }
-            defer { state.dropped = 0 }
-            return state.dropped
-        }
-    }
+    /// How many writes were dropped since the last call; 0 while there is no room to report it.
+    func takeDropped() -> Int { state.withLock { $0.backlog.takeDropped() } }
 
-    /// Why nothing can be written any more; nil: it can, or the reader has left.
+    /// Why nothing can be written any more; `nil` if it can, or the reader has left.
     var problem: String? { state.withLock { $0.problem } }
 
-    func write(_ bytes: [UInt8]) {
-        let isTaken: Bool = state.withLock { state in
-            guard !state.isGone else { return false }
-            guard state.waiting + bytes.count <= Self.limit else {
-                state.dropped += 1
-                return false
-            }
-            state.waiting += bytes.count
-            return true
+    /// Writes soon; an urgent write has room when others have none.
+    func write(_ bytes: [UInt8], isUrgent: Bool = false) {
+        let isTaken = state.withLock { state in
+            !state.isGone && state.backlog.take(bytes.count, isUrgent: isUrgent)
         }
         guard isTaken else { return }
         queue.async { [self] in
-            let isWritten = Descriptor.write(bytes, to: 1)
-            let code = isWritten ? 0 : errno
+            let code = Descriptor.write(bytes, to: descriptor)
             let isNews: Bool = state.withLock { state in
-                state.waiting -= bytes.count
-                guard !isWritten, !state.isGone else { return false }
+                state.backlog.remove(bytes.count)
+                guard let code, !state.isGone else { return false }
                 state.isGone = true
                 // A reader may leave when it has seen enough.
                 if code != EPIPE { state.problem = String(cString: strerror(code)) }
@@ -72,7 +63,7 @@ final class EventOutput: Sendable {
         queue.async { isWritten.signal() }
         var before = Int.max
         while isWritten.wait(timeout: .now() + .seconds(1)) == .timedOut {
-            let waiting = state.withLock { $0.waiting }
+            let waiting = state.withLock { $0.backlog.waiting }
             guard waiting < before else { return }
             before = waiting
         }

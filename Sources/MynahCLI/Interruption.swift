@@ -40,7 +40,8 @@ final class Interruption: Sendable {
         signal(SIGPIPE, SIG_IGN)
         let ends = arrivals
         precondition(ends.read >= 0, "no pipe for signals could be made")
-        for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, tellOfArrival) }
+        for number in [SIGINT, SIGTERM] { signal(number, tellOfArrival) }
+        Self.hearUnlessIgnored(SIGHUP)
         var thread = pthread_t()
         let box = Unmanaged.passRetained(self)
         let code = pthread_create(
@@ -48,6 +49,7 @@ final class Interruption: Sendable {
             { context in
                 guard let context else { return nil }
                 let interruption = Unmanaged<Interruption>.fromOpaque(context).takeRetainedValue()
+                Interruption.unblock([SIGINT, SIGTERM])
                 interruption.interrupt(by: interruption.nextEnd())
                 // A second signal ends the process at once, whatever is still being withdrawn.
                 let number = interruption.nextEnd()
@@ -58,8 +60,8 @@ final class Interruption: Sendable {
         pthread_detach(thread)
     }
 
-    /// How a terminal is used, so that it is given back before a second signal ends the process and before Ctrl-Z stops it,
-    /// and taken again when the process goes on, for which a shell leaves it as it likes it itself.
+    /// How a terminal is given back before a second signal ends the process and before Ctrl-Z stops it, and how it is taken
+    /// again when the process continues, because a shell changes its settings meanwhile.
     struct TerminalUse: Sendable {
         var giveBack: @Sendable () -> Void
         var takeAgain: @Sendable () -> Void
@@ -68,10 +70,27 @@ final class Interruption: Sendable {
     /// Has it given back and taken again, on a thread of its own.
     func looksAfter(_ use: TerminalUse) {
         terminal.withLock { $0 = use }
-        for number in [SIGTSTP, SIGCONT] { signal(number, tellOfArrival) }
+        for number in [SIGTSTP, SIGCONT] { Self.hearUnlessIgnored(number) }
     }
 
-    /// The next signal that is to end the run; others are seen to meanwhile.
+    /// Hears a signal, unless the process was started with it ignored, as `nohup` does with SIGHUP.
+    private static func hearUnlessIgnored(_ number: Int32) {
+        let before = signal(number, SIG_IGN)
+        // Functions cannot be compared.
+        if unsafeBitCast(before, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self) {
+            signal(number, tellOfArrival)
+        }
+    }
+
+    /// Lets signals reach this thread, even if the process was started with them blocked.
+    private static func unblock(_ numbers: [Int32]) {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for number in numbers { sigaddset(&signals, number) }
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    }
+
+    /// The next signal that ends the run; the others are handled meanwhile.
     private func nextEnd() -> Int32 {
         while true {
             let number = nextArrival()
@@ -81,19 +100,16 @@ final class Interruption: Sendable {
                 use?.giveBack()
                 stop()
                 use?.takeAgain()
-            // Stopped by another signal, which nobody hears.
+            // It may have been stopped by SIGSTOP, which no process hears.
             case SIGCONT: use?.takeAgain()
             default: return number
             }
         }
     }
 
-    /// Stops the process, by the signal that stops nobody whom no shell could continue.
+    /// Stops the process by SIGTSTP, which the kernel ignores if no shell could continue it.
     private func stop() {
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, SIGTSTP)
-        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        Self.unblock([SIGTSTP])
         signal(SIGTSTP, SIG_DFL)
         pthread_kill(pthread_self(), SIGTSTP)
         signal(SIGTSTP, tellOfArrival)
@@ -109,7 +125,7 @@ final class Interruption: Sendable {
         continuation?.resume()
     }
 
-    /// The signal that ended it; nil: it has not ended, or of itself.
+    /// The signal that ended it; `nil` if it has not ended, or ended without a signal.
     var cause: Int32? {
         state.withLock { if case .interrupted(let signal) = $0 { signal } else { nil } }
     }

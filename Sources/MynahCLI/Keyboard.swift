@@ -17,26 +17,55 @@ final class Keyboard: Sendable {
         var onTransition: (@Sendable (AppTransition) -> Void)?
         var onKey: (@Sendable () -> Void)?
         var onInput: (@Sendable ([UInt8]) -> Void)?
+        var onEnd: (@Sendable () -> Void)?
+    }
+
+    /// What the keys are for.
+    enum Use {
+        /// Each key does something at once.
+        case keys
+        /// Lines that the program edits, key by key.
+        case editedLines
+        /// Lines that the terminal edits, as it does by itself.
+        case plainLines
+    }
+
+    private enum Reading {
+        case notYet
+        case on
+        /// Another job has the terminal, and reading would stop the process.
+        case paused
+        case ended
     }
 
     private let state = Lock(State())
     private let keys: any DispatchSourceRead
     private let saved: termios
-    private let isEnded = Lock(false)
+    private let use: Use
+    private let reading = Lock(Reading.notYet)
 
-    /// Nil: standard input is no terminal, or one that another job has now.
+    /// Fails if standard input is not a terminal, or another job has the terminal now.
     ///
-    /// `isForLines`: nothing is read before `onInput` is called, so that nothing which was typed early is lost.
-    init?(queue: DispatchQueue = DispatchQueue(label: "mynah.keys"), isForLines: Bool = false) {
+    /// For lines, nothing is read before `onInput` is called, so that nothing that was typed early is lost.
+    init?(for use: Use = .keys) {
         guard isatty(0) == 1 else { return nil }
         guard Self.isInForeground else { return nil }
         var settings = termios()
         guard tcgetattr(0, &settings) == 0 else { return nil }
         saved = settings
-        Self.takeKeys(settings)
-        keys = DispatchSource.makeReadSource(fileDescriptor: 0, queue: queue)
+        self.use = use
+        keys = DispatchSource.makeReadSource(fileDescriptor: 0, queue: DispatchQueue(label: "mynah.keys"))
+        takeKeys()
         keys.setEventHandler { [weak self] in self?.read() }
-        if !isForLines { keys.activate() }
+        if use == .keys { begin() }
+    }
+
+    private func begin() {
+        reading.withLock { reading in
+            guard reading == .notYet else { return }
+            reading = .on
+            keys.activate()
+        }
     }
 
     /// The digits that were typed and not yet entered.
@@ -57,51 +86,90 @@ final class Keyboard: Sendable {
         state.withLock { $0.onKey = handler }
     }
 
-    /// Hears everything that is typed, as it is, instead of keys.
-    func onInput(_ handler: @escaping @Sendable ([UInt8]) -> Void) {
-        state.withLock { $0.onInput = handler }
-        keys.activate()
+    /// Hears everything that is typed, as it is, instead of keys; `onEnd` is called when nothing more can be typed.
+    func onInput(_ handler: @escaping @Sendable ([UInt8]) -> Void, onEnd: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            state.onInput = handler
+            state.onEnd = onEnd
+        }
+        begin()
     }
 
-    // A job in the background would be stopped for touching the terminal.
+    // The kernel stops a job in the background that reads from the terminal or changes its settings.
     private static var isInForeground: Bool {
         let owner = tcgetpgrp(0)
         return owner == -1 || owner == getpgrp()
     }
 
     /// Keys come one by one and unseen; Ctrl-C stays a signal.
-    private static func takeKeys(_ settings: termios) {
-        var settings = settings
+    private func takeKeys() {
+        guard use != .plainLines else { return }
+        var settings = saved
         settings.c_lflag &= ~tcflag_t(ECHO | ICANON)
         tcsetattr(0, TCSANOW, &settings)
     }
 
-    /// After the process was stopped: has the keys again; false: another job has the terminal, or nobody wants keys any more.
+    /// Has the keys again after the process was stopped, and returns whether it does.
+    ///
+    /// It does not if another job has the terminal, or after the end.
     func takeAgain() -> Bool {
-        isEnded.withLock { isEnded in
-            guard !isEnded, Self.isInForeground else { return false }
-            Self.takeKeys(saved)
+        reading.withLock { reading in
+            guard reading != .ended, Self.isInForeground else { return false }
+            takeKeys()
+            if reading == .paused {
+                reading = .on
+                keys.resume()
+            }
             return true
         }
     }
 
     /// Reads no more, and gives the terminal its settings back.
     func end() {
-        isEnded.withLock { $0 = true }
-        keys.cancel()
+        endReading()
         giveBack()
     }
 
+    private func endReading() {
+        reading.withLock { reading in
+            guard reading != .ended else { return }
+            keys.cancel()
+            // A source is not let go before it was begun, nor while it is suspended.
+            switch reading {
+            case .notYet: keys.activate()
+            case .paused: keys.resume()
+            case .on, .ended: break
+            }
+            reading = .ended
+        }
+    }
+
     /// Gives the terminal its settings back; from any thread.
+    ///
+    /// A job in the background has given them back already.
     func giveBack() {
+        guard use != .plainLines, Self.isInForeground else { return }
         var settings = saved
         tcsetattr(0, TCSANOW, &settings)
     }
 
     private func read() {
+        let isOurs = reading.withLock { reading in
+            if reading == .on, !Self.isInForeground {
+                reading = .paused
+                keys.suspend()
+            }
+            return reading == .on
+        }
+        guard isOurs else { return }
         var buffer = [UInt8](repeating: 0, count: 64)
         let count = Glibc.read(0, &buffer, buffer.count)
-        guard count > 0 else { return keys.cancel() }
+        if count < 0, errno == EINTR || errno == EAGAIN { return }
+        guard count > 0 else {
+            endReading()
+            state.withLock { $0.onEnd }?()
+            return
+        }
         if let onInput = state.withLock({ $0.onInput }) { return onInput(Array(buffer[..<count])) }
         for key in Self.plainKeys(buffer[..<count]) { take(key)?() }
         state.withLock { $0.onKey }?()

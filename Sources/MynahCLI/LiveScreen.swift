@@ -1,5 +1,6 @@
 // A source is made and ended from any thread; only its type does not say so.
 @preconcurrency import Dispatch
+import MynahConsole
 import MynahEmulator
 import MynahSupport
 
@@ -23,11 +24,12 @@ protocol LiveModel: Sendable {
 final class LiveScreen<Model: LiveModel>: Sendable {
     private struct State {
         var model: Model
-        var isDrawPlanned = false
-        var isEnded = false
+        var turns = ScreenTurns()
+        var notes = ScreenNotes()
     }
 
     private let state: Lock<State>
+    /// Everything that is written goes through it, in order.
     private let queue = DispatchQueue(label: "mynah.screen")
     private let keyboard: Keyboard
     private let resizes: any DispatchSourceSignal
@@ -36,82 +38,108 @@ final class LiveScreen<Model: LiveModel>: Sendable {
         self.keyboard = keyboard
         state = Lock(State(model: model))
         resizes = DispatchSource.makeSignalSource(signal: SIGWINCH, queue: queue)
-        Self.takeScreen()
-        resizes.setEventHandler { [weak self] in self?.draw() }
+        resizes.setEventHandler { [weak self] in self?.hurry() }
         resizes.activate()
-        keyboard.onKey { [weak self] in self?.planDraw(after: .milliseconds(0)) }
-        planDraw(after: .milliseconds(0))
+        keyboard.onKey { [weak self] in self?.hurry() }
+        StandardError.divert { [weak self] in self?.note($0) }
+        take()
     }
 
     /// Changes what is shown.
     func take(_ change: @Sendable (inout Model) -> Void) {
-        let isNew: Bool = state.withLock { state in
-            change(&state.model)
-            guard !state.isDrawPlanned, !state.isEnded else { return false }
-            state.isDrawPlanned = true
-            return true
-        }
-        if isNew { planDraw(after: .milliseconds(80)) }
+        plan(
+            state.withLock { state in
+                change(&state.model)
+                return state.turns.change()
+            })
     }
+
+    /// Shows a message at the bottom, and leaves it on the terminal at the end.
+    private func note(_ text: String) {
+        plan(
+            state.withLock { state in
+                state.notes.add(text)
+                return state.turns.change()
+            })
+    }
+
+    private func hurry() { plan(state.withLock { $0.turns.hurry() }) }
 
     /// Gives the terminal back and leaves the last lines on it.
     func end() {
+        StandardError.divert(to: nil)
         keyboard.end()
         resizes.cancel()
-        let last: [String] = state.withLock { state in
-            state.isEnded = true
-            return state.model.summary
+        let (isShown, summary, notes) = state.withLock { state in
+            (state.turns.end(), state.model.summary, state.notes.last)
         }
-        queue.sync {}
-        giveTerminalBack()
-        Descriptor.write(Array((last.joined(separator: "\n") + "\n").utf8), to: 1)
+        write((isShown ? Self.leaving : "") + summary.joined(separator: "\n") + "\n", waits: true)
+        for note in notes { StandardError.print(note) }
     }
 
-    /// How it is used, for whoever hears the signals that end and stop the process.
+    /// How the terminal is used, for the signals that end, stop and continue the process.
     var use: Interruption.TerminalUse {
-        .init(giveBack: { self.giveTerminalBack() }, takeAgain: { self.takeTerminalAgain() })
+        .init(giveBack: { self.giveBack() }, takeAgain: { self.takeAgain() })
     }
 
-    private static func takeScreen() {
-        Descriptor.write(Array("\u{1B}[?1049h\u{1B}[?25l".utf8), to: 1)
+    private static var leaving: String { "\u{1B}[?25h\u{1B}[?1049l" }
+
+    private func take() {
+        guard let first = state.withLock({ $0.turns.take() }) else { return }
+        write("\u{1B}[?1049h\u{1B}[?25l")
+        plan(first)
     }
 
-    private func takeTerminalAgain() {
-        guard keyboard.takeAgain() else { return }
-        Self.takeScreen()
-        planDraw(after: .milliseconds(0))
+    private func takeAgain() {
+        if keyboard.takeAgain() { take() } else { state.withLock { $0.turns.continueWithoutTerminal() } }
     }
 
     /// Puts the terminal back as it was found.
-    private func giveTerminalBack() {
-        Descriptor.write(Array("\u{1B}[?25h\u{1B}[?1049l".utf8), to: 1)
+    private func giveBack() {
+        if state.withLock({ $0.turns.giveBack() }) { write(Self.leaving, waits: true) }
         keyboard.giveBack()
     }
 
-    private func planDraw(after delay: DispatchTimeInterval) {
-        queue.asyncAfter(deadline: .now() + delay) { [weak self] in self?.draw() }
+    private func write(_ text: String, waits: Bool = false) {
+        let isWritten = DispatchSemaphore(value: 0)
+        queue.async {
+            Descriptor.write(Array(text.utf8), to: 1)
+            isWritten.signal()
+        }
+        // A terminal that takes nothing, as after Ctrl-S, does not keep the process from ending.
+        if waits { _ = isWritten.wait(timeout: .now() + .seconds(1)) }
     }
 
-    private func draw() {
+    private func plan(_ plan: ScreenTurns.Plan?) {
+        guard let plan else { return }
+        queue.asyncAfter(deadline: .now() + .milliseconds(plan.milliseconds)) { [weak self] in
+            self?.draw(plan.turn)
+        }
+    }
+
+    private func draw(_ turn: Int) {
         var size = winsize()
         let isKnown = ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
         let (width, height) = isKnown ? (Int(size.ws_col), Int(size.ws_row)) : (80, 24)
-        let drawing: (lines: [String], again: Bool)? = state.withLock { state in
-            state.isDrawPlanned = false
-            guard !state.isEnded else { return nil }
-            let lines = state.model.lines(width: width, height: height, now: .now(), digits: keyboard.digits)
+        let due = state.withLock { $0.turns.due(turn) }
+        if due == .look, keyboard.takeAgain() { take() }
+        guard due == .draw else { return }
+        let drawing: (lines: [String], next: ScreenTurns.Plan?)? = state.withLock { state in
+            guard state.turns.isShown else { return nil }
+            let notes = state.notes.bottom(height: height).map { ScreenLine.cut($0, width) }
+            let room = height - notes.count
+            let lines = state.model.lines(width: width, height: room, now: .now(), digits: keyboard.digits)
             // A rate goes down without an event.
-            let isMoving = state.model.isMoving(now: .now())
-            if isMoving { state.isDrawPlanned = true }
-            return (lines, isMoving)
+            let next = state.turns.drawn(isMoving: state.model.isMoving(now: .now()))
+            return (lines.prefix(room) + notes, next)
         }
         guard let drawing else { return }
         var text = "\u{1B}[H"
-        for (index, line) in drawing.lines.prefix(height).enumerated() {
+        for (index, line) in drawing.lines.enumerated() {
             text += line + "\u{1B}[K" + (index + 1 < height ? "\r\n" : "")
         }
         text += "\u{1B}[J"
         Descriptor.write(Array(text.utf8), to: 1)
-        if drawing.again { planDraw(after: .milliseconds(500)) }
+        plan(drawing.next)
     }
 }

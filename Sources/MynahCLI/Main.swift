@@ -1,6 +1,12 @@
 import ArgumentParser
 import MynahSupport
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// `mynah`.
 @main
 struct MynahCommand: AsyncParsableCommand {
@@ -25,18 +31,49 @@ struct MynahCommand: AsyncParsableCommand {
             ConnectCommand.self,
         ])
 
+    static let _errorLabel = "error"
+
     static func main() async {
         Descriptor.openStandardOnes()
-        // The parser would call the word an unexpected argument, and behind help pass it over.
+        var status = await statusOfRun()
+        if let problem = StandardOutput.problem {
+            StandardError.print("error: standard output cannot be written: \(problem)")
+            status = Exit.problems.rawValue
+        }
+        StandardError.flush()
+        Glibc.exit(status)
+    }
+
+    private static func statusOfRun() async -> Int32 {
+        guard CommandLine.arguments.count > 1 else {
+            StandardError.print(helpMessage())
+            return Exit.usage.rawValue
+        }
+        do {
+            try checkCommandName()
+            var command = try await asyncParseAsRoot(nil)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+            return 0
+        } catch {
+            let code = exitCode(for: error)
+            let text = fullMessage(for: error)
+            if !text.isEmpty { code.isSuccess ? StandardOutput.print(text) : StandardError.print(text) }
+            return code.rawValue
+        }
+    }
+
+    /// The parser would call the word an unexpected argument, and pass it over after `help`.
+    private static func checkCommandName() throws {
         let commands = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
         let words = CommandLine.arguments.dropFirst().prefix(2)
-        if let word = words.first == "help" ? words.dropFirst().first : words.first, !word.hasPrefix("-"),
-            !commands.contains(word)
-        {
-            let near = NearestName.of(word, among: commands).map { "; did you mean \"\($0)\"?" } ?? ""
-            exit(withError: ValidationError("there is no command \"\(word)\"\(near)"))
-        }
-        await main(nil)
+        let word = words.first == "help" ? words.dropFirst().first : words.first
+        guard let word, !word.hasPrefix("-"), !commands.contains(word) else { return }
+        let near = NearestName.of(word, among: commands).map { "; did you mean \"\($0)\"?" } ?? ""
+        throw ValidationError("there is no command \"\(word)\"\(near)")
     }
 }
 
@@ -45,12 +82,12 @@ enum Exit {
     static let problems = ExitCode(1)
     static let usage = ExitCode(64)
 
-    /// Tells wrong usage as the parser does, which has done its work by the time a command runs.
+    /// Reports wrong usage as the parser does, which has finished when a command runs.
     static func wrongUsage(_ message: String, of command: any ParsableCommand.Type) -> ExitCode {
         let name = command.configuration.commandName ?? ""
         StandardError.print(
             """
-            Error: \(message)
+            error: \(message)
             Usage: \(MynahCommand.usageString(for: command))
               See 'mynah \(name) --help' for more information.
             """)

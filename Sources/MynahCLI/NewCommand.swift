@@ -24,6 +24,6 @@ struct NewCommand: ParsableCommand {
     }
 
     func run() {
-        if let text = ProfileTemplates.text(named: template) { print(text, terminator: "") }
+        if let text = ProfileTemplates.text(named: template) { StandardOutput.print(text, terminator: "") }
     }
 }

@@ -94,13 +94,17 @@ struct RunCommand: AsyncParsableCommand {
         completion: Choice.completion(of: EventFormat.self), transform: Choice.parse)
     var events: EventFormat = .text
 
-    @Option(help: "Makes the generators repeat themselves. Default: another each time.")
+    @Option(
+        help: ArgumentHelp(
+            "Seed for generated values, for reproducible runs: a whole number. Default: random.",
+            valueName: "seed"),
+        transform: { try Choice.number($0, in: 0...UInt64.max) })
     var seed: UInt64?
 
     @Option(
         help:
-            "With BlueZ: notifications a second that bluetoothd is given, which queues them without limit. 0: no limit. Default: 2000."
-    )
+            "With BlueZ: the most notifications a second that bluetoothd gets, which queues them without limit. 0 is no limit. Default: 2000.",
+        transform: { try Choice.number($0, in: 0...Int.max) })
     var notificationRate: Int?
 
     @Flag(
@@ -114,9 +118,6 @@ struct RunCommand: AsyncParsableCommand {
 
     // Not by `validate()`, which speaks before an unknown option is told: what stands behind one looks like a profile.
     private func checkUsage() throws -> [PlannedTransition] {
-        if let notificationRate, notificationRate < 0 {
-            throw Exit.wrongUsage("--notification-rate cannot be negative", of: Self.self)
-        }
         if Set(adapter.map { $0.uppercased() }).count < adapter.count {
             throw Exit.wrongUsage(
                 "an adapter is named twice, and each radio needs one of its own", of: Self.self)
@@ -178,12 +179,7 @@ struct RunCommand: AsyncParsableCommand {
         if let misuse = misuse(of: groups.groups) { throw Exit.wrongUsage(misuse, of: Self.self) }
         for issue in groups.issues { StandardError.print(issue.description) }
         guard groups.issues.isEmpty else { throw Exit.problems }
-        let level = logLevel.level
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = level
-            return handler
-        }
+        Logs.begin(logLevel)
         let stateDirectory: StateDirectory?
         do throws(RadioError) {
             stateDirectory = try stateDir.map { path throws(RadioError) in try StateDirectory(path: path) }

@@ -31,7 +31,7 @@ final class RunOutput: Sendable {
         case .json:
             kind = .json(EventOutput { interruption.interrupt() })
         case .text:
-            if isatty(1) == 1, let keyboard {
+            if Descriptor.isScreen, let keyboard {
                 let screen = LiveScreen(
                     ScreenModel(
                         title: profiles.map(\.name).joined(separator: ", "),

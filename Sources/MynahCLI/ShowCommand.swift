@@ -56,10 +56,10 @@ struct ShowCommand: ParsableCommand {
             throw Exit.problems
         }
         switch format {
-        case .json: print(ProfileView.json(of: profile, airs).prettyText)
+        case .json: StandardOutput.print(ProfileView.json(of: profile, airs).prettyText)
         case .text:
             // Line by line: a profile's names may have anything in them.
-            for line in ProfileView.text(of: profile, airs) { print(PrintableText.of(line)) }
+            for line in ProfileView.text(of: profile, airs) { StandardOutput.print(PrintableText.of(line)) }
         }
     }
 

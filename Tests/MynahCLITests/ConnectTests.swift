@@ -352,7 +352,8 @@ import Testing
         (["mynah", "--command", "write 2A39 0"], "is no hexadecimal"),
         (["mynah", "--command", "read 2A37 2A38"], "is too much"),
         (["mynah", "--radio", "bluez"], "do not use BlueZ"),
-        (["mynah", "--passkey", "1000000"], "more than six digits"), ([], "device"), ([""], "no name"),
+        (["mynah", "--passkey", "1000000"], "it is a whole number from 0 to 999999"), ([], "device"),
+        ([""], "no name"),
     ])
     func `wrong usage is told before anything is looked for`(arguments: [String], words: String) async throws
     {

@@ -21,29 +21,34 @@ struct Program {
     static let path = BuiltProgram.path("mynah")
 
     /// Starts it on this bus or on none, with an output that the test keeps or on a terminal, and on an air that others share.
+    ///
+    /// `launcher` is a program that becomes it, such as `nohup`; `term` is what TERM says.
     init(
         _ arguments: [String], bus: String? = nil, output kept: OutputReader? = nil,
-        terminal: Terminal? = nil, input: Int32? = nil,
-        air: TemporaryDirectory? = nil, environment: [String: String] = [:]
+        errors keptErrors: OutputReader? = nil, terminal: Terminal? = nil, hasErrorsOnTerminal: Bool = false,
+        input: Int32? = nil, air: TemporaryDirectory? = nil, launcher: [String] = [],
+        term: String? = "xterm-256color", environment: [String: String] = [:]
     ) throws {
         self.air = try air ?? TemporaryDirectory()
         output = try #require(OutputReader())
         error = try #require(OutputReader())
-        let path = try #require(Self.path, "the program stands beside the tests")
+        let path = try #require(Self.path, "the program is built with the tests")
+        let errors = keptErrors?.writer ?? error.writer
         let descriptors: KeyValuePairs<Int32, Int32> =
             if let terminal {
-                [error.writer: 2, terminal.device: 0, terminal.device: 1]
+                [hasErrorsOnTerminal ? terminal.device : errors: 2, terminal.device: 0, terminal.device: 1]
             } else if let input {
-                [error.writer: 2, input: 0, kept?.writer ?? output.writer: 1]
+                [errors: 2, input: 0, kept?.writer ?? output.writer: 1]
             } else {
-                [error.writer: 2, kept?.writer ?? output.writer: 1]
+                [errors: 2, kept?.writer ?? output.writer: 1]
             }
         let address = bus ?? "unix:path=/nonexistent/mynah/bus"
+        let words = launcher + [path] + arguments
         child = try #require(
             ChildProcess(
-                path, arguments, passing: descriptors,
+                words[0], Array(words.dropFirst()), passing: descriptors,
                 environment: [
-                    "DBUS_SYSTEM_BUS_ADDRESS": address, "TZ": "UTC", "MYNAH_AIR": self.air.path,
+                    "DBUS_SYSTEM_BUS_ADDRESS": address, "TZ": "UTC", "MYNAH_AIR": self.air.path, "TERM": term,
                     // Where no Android emulator listens, whatever runs on this machine.
                     "NETSIM_HCI_PORT": "1",
                 ].merging(environment) { $1 }))

@@ -1,4 +1,5 @@
 import Glibc
+import MynahSupport
 import MynahTestSupport
 import Testing
 
@@ -9,8 +10,9 @@ final class Terminal: Sendable {
     let output: OutputReader
     /// The end where somebody types.
     private let keyboard: Int32
+    private let isOpen = Lock(true)
 
-    init() throws {
+    init(rows: UInt16 = 40, columns: UInt16 = 100) throws {
         let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         // <asm/ioctls.h>, whose macros Swift does not import: unlock it, and get its number.
         let (unlock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
@@ -20,7 +22,7 @@ final class Terminal: Sendable {
         try #require(isReady)
         device = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
         try #require(device >= 0)
-        var size = winsize(ws_row: 40, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0)
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(device, UInt(TIOCSWINSZ), &size)
         keyboard = dup(master)
         _ = fcntl(keyboard, F_SETFD, FD_CLOEXEC)
@@ -29,8 +31,22 @@ final class Terminal: Sendable {
     }
 
     deinit {
-        close(device)
+        closeDevice()
         close(keyboard)
+    }
+
+    private func closeDevice() {
+        let wasOpen = isOpen.withLock { isOpen in
+            defer { isOpen = false }
+            return isOpen
+        }
+        if wasOpen { close(device) }
+    }
+
+    /// Everything that was drawn, when the programs on it have ended; no other can use it then.
+    func end() async -> String {
+        closeDevice()
+        return await output.text()
     }
 
     /// Types a text, which a program that reads it by the key gets at once.

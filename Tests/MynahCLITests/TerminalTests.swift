@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import MynahBlueZStandIn
 import MynahTestSupport
@@ -103,5 +104,62 @@ import Testing
             stage.program.child.send(SIGINT)
             #expect(await stage.program.child.end() == .exited(0))
         }
+    }
+
+    @Test func `what warns of the air is an event of a run, whatever its events are`() async throws {
+        for format in ["screen", "text", "json", "off"] {
+            let air = try TemporaryDirectory()
+            let terminal = try format == "screen" ? Terminal() : nil
+            let program = try Program(
+                [
+                    "run", "--radio", "virtual", "--events", format == "screen" ? "text" : format,
+                    AirStage.heartRate,
+                ],
+                terminal: terminal, hasErrorsOnTerminal: terminal != nil, air: air)
+            try await until { !air.files.isEmpty }
+            // Where events are off, that it plays is seen on the air.
+            let phone = try await Program(["connect", "Mynah HRM", "--command", "read 2A38"], air: air).end()
+            #expect(phone.status == .exited(0))
+            try Intruder.disturb(air)
+            let words = "makes no sense"
+            switch format {
+            case "off": #expect(await program.error.line(containing: words)?.hasPrefix("warning: ") == true)
+            case "json":
+                let line = try #require(await program.output.line(containing: words))
+                #expect(try json(line)["code"] as? String == "airNonsense")
+            case "text": #expect(await program.output.line(containing: words)?.contains("warning") == true)
+            default:
+                let line = await terminal?.output.line(containing: words)
+                #expect(line?.contains("warning") == true && line?.contains("\u{1B}[K\r") == true)
+            }
+            program.child.send(SIGINT)
+            let result = await program.end()
+            #expect(result.status == .exited(0))
+            #expect(result.error.contains(words) == (format == "off"))
+        }
+    }
+
+    @Test func `a warning is not written over a table or a prompt`() async throws {
+        let stage = try await AirStage()
+        let table = try Terminal()
+        let scan = try Program(["scan"], terminal: table, hasErrorsOnTerminal: true, air: stage.air)
+        #expect(await table.output.line(containing: "Mynah HRM") != nil)
+        let prompt = try Terminal()
+        let phone = try Program(
+            ["connect", "mynah"], terminal: prompt, hasErrorsOnTerminal: true, air: stage.air)
+        #expect(await prompt.output.line(containing: "180F Battery") != nil)
+        try Intruder.disturb(stage.air)
+        #expect(
+            await table.output.line { $0.hasPrefix("warning: ") && $0.contains("\u{1B}[K\r") } != nil)
+        // It clears the prompt's line first.
+        #expect(await prompt.output.line { $0.contains("\r\u{1B}[Kwarning: ") } != nil)
+        for program in [scan, phone] {
+            program.child.send(SIGINT)
+            #expect(await program.child.end() == .exited(0))
+        }
+        // What was said at the bottom of the screen remains.
+        let left = try #require(await table.end().components(separatedBy: "\u{1B}[?1049l").last)
+        #expect(left.contains("\nwarning: "))
+        await stage.end()
     }
 }

@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [[], ["--help"], ["help"]])
+    @Test(arguments: [["--help"], ["help"]])
     func `the program explains itself in lines of 80 columns`(arguments: [String]) async throws {
         let result = try await Program(arguments).end()
         #expect(result.status == .exited(0))
@@ -39,13 +39,15 @@ import Testing
         let result = try await Program(arguments).end()
         #expect(result.status == .exited(64))
         #expect(result.output.isEmpty)
+        #expect(result.error.hasPrefix("error: "))
         #expect(result.error.lowercased().contains("did you mean"))
         #expect(result.error.contains("\(near)'?") || result.error.contains("\"\(near)\"?"))
     }
 
     @Test(arguments: [
         (["run"], "profiles"), (["check"], "profiles"), (["show"], "profile"), (["show", "a", "b"], "'b'"),
-        (["run", "a", "--seed", "some"], "--seed"), (["run", "a", "--notification-rate=-1"], "negative"),
+        (["run", "a", "--seed", "some"], "it is a whole number from 0 to 18446744073709551615"),
+        (["run", "a", "--notification-rate=-1"], "it is a whole number from 0 to "),
         (["run", "a", "--adapter"], "--adapter"), (["new", "--force"], "--force"),
         (["run", "a", "b", "--adapter", "hci0", "--adapter", "HCI0"], "twice"),
         (["run", "a", "--at", "10s"], "a time and a state"),
@@ -60,7 +62,27 @@ import Testing
         #expect(result.status == .exited(64))
         #expect(result.output.isEmpty)
         #expect(result.error.contains(word))
+        #expect(result.error.hasPrefix("error: "))
         #expect(result.error.contains("Usage: mynah \(arguments[0])"))
+    }
+
+    @Test func `without a command the help goes to standard error, as for any wrong usage`() async throws {
+        let result = try await Program([]).end()
+        #expect(result.status == .exited(64))
+        #expect(result.output == "")
+        #expect(result.error.contains("USAGE: mynah <subcommand>"))
+        #expect(result.error.contains("\n  mynah run "))
+    }
+
+    @Test(arguments: ["run", "check", "show", "new", "scan", "connect"])
+    func `no option states its default twice`(command: String) async throws {
+        let help = try await Program.run("help", command).output
+        let options = help.split(separator: "\n  -").map { $0.lowercased() }
+        #expect(options.count > 2)
+        for option in options {
+            #expect(
+                option.split(separator: "default", omittingEmptySubsequences: false).count <= 2, "\(option)")
+        }
     }
 
     @Test(arguments: [

@@ -179,23 +179,9 @@ import Testing
         #expect(air.files.contains(dead[0]))
 
         for name in air.files where name != dead[0] {
-            let other = socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0)
-            var address = sockaddr_un()
-            address.sun_family = sa_family_t(AF_UNIX)
-            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: "\(air.path)/\(name)".utf8) }
-            let outcome = withUnsafePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    connect(other, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-                }
-            }
-            #expect(outcome == 0)
-            #expect(
-                send(other, [UInt8](repeating: 0xA5, count: 300), 300, Int32(MSG_NOSIGNAL)) == 300)
-            // It says who it is, and hangs up.
-            var buffer = [UInt8](repeating: 0, count: 64)
-            #expect(recv(other, &buffer, buffer.count, 0) > 0)
-            while recv(other, &buffer, buffer.count, 0) > 0 {}
-            close(other)
+            let other = try Intruder(air, name)
+            #expect(other.send([UInt8](repeating: 0xA5, count: 300)))
+            other.waitUntilRefused()
         }
 
         // The next to join removes the dead socket if it is not so young that somebody may be about to listen on it.

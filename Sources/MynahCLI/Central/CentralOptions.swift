@@ -1,5 +1,4 @@
 import ArgumentParser
-import Logging
 import Mynah
 import MynahCore
 import MynahProfiles
@@ -45,15 +44,6 @@ enum CentralOptions {
     /// Writes what the user should know of the radio to standard error.
     static func print(_ warning: RadioWarning) {
         StandardError.print(warning.isWait ? warning.message : "warning: \(warning.message)")
-    }
-
-    static func log(_ level: LogLevel) {
-        let level = level.level
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = level
-            return handler
-        }
     }
 
     /// Starts a manager, does the work and stops it when it is interrupted; the first failure ends it too.

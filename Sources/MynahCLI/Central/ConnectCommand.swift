@@ -1,5 +1,4 @@
 import ArgumentParser
-import Logging
 import Mynah
 import MynahConsole
 import MynahCore
@@ -51,7 +50,8 @@ struct ConnectCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long the device is looked for, and waited for. Default: 10s.", valueName: "duration"))
+            "The longest time to search for the device, and the longest to wait for its connection.",
+            valueName: "duration"))
     var timeout: String = "10s"
 
     @Option(
@@ -59,7 +59,10 @@ struct ConnectCommand: AsyncParsableCommand {
     )
     var stateDir: String?
 
-    @Option(help: "The number that the device shows while pairing, where no prompt can ask for it.")
+    @Option(
+        help:
+            "The number that the device shows while pairing, if no prompt can ask for it: up to six digits.",
+        transform: { try Choice.number($0, in: 0...999_999) })
     var passkey: UInt32?
 
     @Option(
@@ -72,9 +75,6 @@ struct ConnectCommand: AsyncParsableCommand {
         if device.isEmpty {
             throw Exit.wrongUsage("the device has no name", of: Self.self)
         }
-        if let passkey, passkey > 999_999 {
-            throw Exit.wrongUsage("--passkey \(passkey) has more than six digits", of: Self.self)
-        }
         for command in commands {
             do throws(ConnectRequest.Problem) {
                 _ = try ConnectRequest.parse(command)
@@ -82,7 +82,7 @@ struct ConnectCommand: AsyncParsableCommand {
                 throw Exit.wrongUsage("--command \"\(command)\": \(error.message)", of: Self.self)
             }
         }
-        CentralOptions.log(logLevel)
+        Logs.begin(logLevel)
         let maker = RadioMaker(
             try CentralOptions.radio(self.radio, stateDirectory: stateDir, of: Self.self))
         let interruption = Interruption()
@@ -98,7 +98,9 @@ struct ConnectCommand: AsyncParsableCommand {
         }
         let terminal =
             commands.isEmpty && format == .text && isatty(1) == 1
-            ? Keyboard(isForLines: true).map { LineTerminal($0, interruption: interruption) } : nil
+            ? Keyboard(for: Descriptor.isScreen ? .editedLines : .plainLines).map {
+                LineTerminal($0, isPlain: !Descriptor.isScreen, interruption: interruption)
+            } : nil
         let input = ConnectInput(commands: commands, terminal: terminal)
         let sink = ConnectSink(terminal: terminal, passkey: passkey)
         let output = ConnectOutput(format: format, terminal: terminal, interruption: interruption)
@@ -157,16 +159,21 @@ struct ConnectCommand: AsyncParsableCommand {
             let name = await session.peripheral.name ?? session.peripheral.address.description
             terminal.begin(prompt: name) { ConnectSession.complete($0, sink.services) }
         }
-        for await line in input.lines {
-            switch await session.perform(line) {
-            case .done: continue
-            case .failed:
-                guard let terminal else { return false }
-                terminal.withdrawQuestion()
-            case .quit: return true
+        do throws(ConnectRequest.Problem) {
+            while let line = try await input.next() {
+                switch await session.perform(line) {
+                case .done: continue
+                case .failed:
+                    guard let terminal else { return false }
+                    terminal.withdrawQuestion()
+                case .quit: return true
+                }
             }
+            return true
+        } catch {
+            session.output.tell(.failed(error.message))
+            return false
         }
-        return true
     }
 
     /// How long another device may take to be heard that has the same name.

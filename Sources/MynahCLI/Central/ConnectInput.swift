@@ -1,38 +1,63 @@
 import Dispatch
+import MynahConsole
 import MynahSupport
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// Where the lines for `mynah connect` come from: options, a prompt, or a pipe.
+///
+/// A pipe is read when the lines before are carried out, so that its writer waits and nothing is stored.
 final class ConnectInput: Sendable {
-    /// The lines, in order.
-    let lines: AsyncStream<String>
-    private let continuation: AsyncStream<String>.Continuation?
-    private let terminal: LineTerminal?
+    private let commands: Lock<[String]>
+    private let feed: LineFeed
 
     init(commands: [String], terminal: LineTerminal?) {
-        self.terminal = terminal
-        if let terminal {
-            lines = terminal.lines
-            continuation = nil
-            return
-        }
-        let (lines, continuation) = AsyncStream<String>.makeStream()
-        self.lines = lines
-        self.continuation = continuation
+        self.commands = Lock(commands.reversed())
+        feed = terminal?.lines ?? LineFeed()
+        guard terminal == nil else { return }
         guard commands.isEmpty else {
-            for command in commands { continuation.yield(command) }
-            continuation.finish()
+            feed.finish()
             return
         }
         // A thread of its own: standard input blocks, and may be any file.
-        DispatchQueue(label: "mynah.input").async {
-            while let line = readLine() { continuation.yield(line) }
-            continuation.finish()
+        let queue = DispatchQueue(label: "mynah.input")
+        feed.onEmpty { [feed] in queue.async { Self.read(into: feed) } }
+    }
+
+    /// Reads until the taker has its line.
+    private static func read(into feed: LineFeed) {
+        var buffer = [UInt8](repeating: 0, count: LineSplitter.limit)
+        while feed.isAwaited {
+            let count = Glibc.read(0, &buffer, buffer.count)
+            let code = errno
+            switch count {
+            case 1...: feed.add(Array(buffer[..<count]))
+            case 0: feed.finish()
+            default:
+                switch code {
+                case EINTR: continue
+                case EAGAIN:
+                    var ready = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+                    _ = poll(&ready, 1, -1)
+                default: feed.fail(String(cString: strerror(code)))
+                }
+            }
         }
+    }
+
+    /// The next line; `nil` at the end.
+    func next() async throws(ConnectRequest.Problem) -> String? {
+        if let command = commands.withLock({ $0.popLast() }) { return command }
+        return try await feed.next()
     }
 
     /// No more lines are wanted.
     func end() {
-        continuation?.finish()
-        terminal?.finish()
+        commands.withLock { $0 = [] }
+        feed.close()
     }
 }

@@ -1,4 +1,5 @@
 import Mynah
+import MynahConsole
 import MynahCore
 import MynahSupport
 
@@ -122,32 +123,40 @@ final class ConnectSink: CentralManagerSink {
         case .compare(let number):
             output?.tell(Self.passkey("compare", number, "the device shows \(Self.digits(number))?"))
             guard let terminal else { return .answer(.success([])) }
-            return ask(terminal, "yes or no:") { line in
-                line.lowercased().hasPrefix("y") ? .success([]) : .failure(.insufficientAuthentication)
-            }
+            return ask(
+                terminal, "yes or no:", hint: "type yes if the numbers are the same, else no",
+                PairingAnswer.init(comparing:))
         case .enter:
             if let passkey { return .answer(.success(Self.bytes(passkey))) }
             guard let terminal else {
                 output?.tell(.failed("the device shows a number: give it with --passkey"))
                 return .answer(.failure(.insufficientAuthentication))
             }
-            return ask(terminal, "type the number that the device shows:") { line in
-                let digits = line.filter { $0 != " " }
-                guard let number = UInt32(digits), number <= 999_999 else {
-                    return .failure(.insufficientAuthentication)
-                }
-                return .success(Self.bytes(number))
-            }
+            return ask(
+                terminal, "type the number that the device shows:",
+                hint: "type the number that the device shows, up to six digits, or no",
+                PairingAnswer.init(entering:))
         }
     }
 
     private func ask(
-        _ terminal: LineTerminal, _ question: String,
-        _ read: @escaping @Sendable (String) -> PendingReply.Outcome
+        _ terminal: LineTerminal, _ question: String, hint: String,
+        _ read: @escaping @Sendable (String) -> PairingAnswer?
     ) -> RadioAnswer {
         let reply = PendingReply()
-        terminal.ask(question) { reply.answer(read($0)) }
+        terminal.ask(question, hint: hint) { line in
+            guard let answer = read(line) else { return nil }
+            return { reply.answer(Self.outcome(answer)) }
+        }
         return .later(reply.pending)
+    }
+
+    private static func outcome(_ answer: PairingAnswer) -> PendingReply.Outcome {
+        switch answer {
+        case .yes: .success([])
+        case .no: .failure(.insufficientAuthentication)
+        case .passkey(let number): .success(bytes(number))
+        }
     }
 
     private static func passkey(_ step: String, _ number: UInt32, _ text: String) -> ConnectEvent {

@@ -9,30 +9,48 @@ import MynahSupport
 #endif
 
 /// A prompt on a terminal, with what happens meanwhile above it.
+///
+/// A plain terminal, such as a dumb one, edits the lines itself and gets no escapes: what happens follows the prompt.
 final class LineTerminal: Sendable {
     private struct State {
         var buffer = LineBuffer()
         var prompt = ""
         var isEnded = false
+        /// A shell has the terminal: what happens is a line, without a prompt.
+        var isGivenBack = false
+        /// The process continues meanwhile, in the background.
+        var isInBackground = false
+        /// On a plain terminal the prompt is there and no line was entered after it.
+        var isPromptShown = false
         /// What was typed before there was a prompt.
         var early: [UInt8] = []
-        /// A question that takes the next line.
-        var question: (@Sendable (String) -> Void)?
+        /// A question that takes the next line it understands.
+        var question: (hint: String, read: @Sendable (String) -> (@Sendable () -> Void)?)?
         var complete: @Sendable (String) -> [String] = { _ in [] }
     }
 
     private let state = Lock(State())
     private let keyboard: Keyboard
+    private let isPlain: Bool
+    private let output: EventOutput
     /// The lines that were entered.
-    let lines: AsyncStream<String>
-    private let continuation: AsyncStream<String>.Continuation
+    let lines = LineFeed()
 
-    init(_ keyboard: Keyboard, interruption: Interruption) {
+    init(_ keyboard: Keyboard, isPlain: Bool, interruption: Interruption) {
         self.keyboard = keyboard
-        (lines, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1024))
+        self.isPlain = isPlain
+        output = EventOutput { interruption.interrupt() }
         interruption.looksAfter(
-            .init(giveBack: { keyboard.giveBack() }, takeAgain: { [weak self] in self?.takeAgain() }))
-        keyboard.onInput { [weak self] in self?.take($0) }
+            .init(
+                giveBack: { [weak self] in self?.giveBack() }, takeAgain: { [weak self] in self?.takeAgain() }
+            ))
+        StandardError.divert { [weak self] text in
+            // Line by line: log lines may have anything in them.
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            self?.print(lines.map { PrintableText.of(String($0)) }.joined(separator: "\n"))
+        }
+        if isPlain { lines.onEmpty { [weak self] in self?.prompt() } }
+        keyboard.onInput({ [weak self] in self?.take($0) }, onEnd: { [lines] in lines.finish() })
     }
 
     /// Shows the prompt from now on; `complete` tells what the last word before the cursor may become.
@@ -46,19 +64,47 @@ final class LineTerminal: Sendable {
         for each in work { each() }
     }
 
-    /// Writes lines above the prompt.
+    /// Writes lines above the prompt, or after it on a plain terminal.
     func print(_ text: String) {
+        state.withLock { print(text, &$0) }
+    }
+
+    private func print(_ text: String, _ state: inout State) {
+        guard !state.isEnded else { return }
+        // No signal says so when a shell brings a running job to the foreground.
+        if state.isInBackground, keyboard.takeAgain() {
+            (state.isGivenBack, state.isInBackground) = (false, false)
+        }
+        if state.isGivenBack { return write(text + "\n") }
+        if isPlain {
+            let wasShown = state.isPromptShown
+            write((wasShown ? "\n" : "") + text + "\n" + (wasShown ? state.prompt : ""))
+        } else {
+            write("\r\u{1B}[K" + text + "\n")
+            draw(state)
+        }
+    }
+
+    /// Shows the prompt of a plain terminal, which edits the line after it.
+    private func prompt() {
         state.withLock { state in
-            guard !state.isEnded else { return }
-            Self.write("\r\u{1B}[K" + text + "\n")
-            Self.draw(state)
+            guard !state.isEnded, !state.isPromptShown else { return }
+            state.isPromptShown = true
+            write(state.prompt)
         }
     }
 
     /// Asks for a line that is not a command.
-    func ask(_ question: String, _ answer: @escaping @Sendable (String) -> Void) {
-        state.withLock { $0.question = answer }
-        print(question)
+    ///
+    /// `read` returns what the answer does; `nil` if it does not understand the line, and the question is asked again
+    /// with the hint.
+    func ask(
+        _ question: String, hint: String, _ read: @escaping @Sendable (String) -> (@Sendable () -> Void)?
+    ) {
+        state.withLock { state in
+            state.question = (hint, read)
+            print(question, &state)
+        }
     }
 
     /// What was asked is not wanted any more: the next line is a command again.
@@ -66,26 +112,36 @@ final class LineTerminal: Sendable {
         state.withLock { $0.question = nil }
     }
 
+    private func giveBack() {
+        state.withLock { $0.isGivenBack = true }
+        keyboard.giveBack()
+    }
+
     private func takeAgain() {
-        guard keyboard.takeAgain() else { return }
-        state.withLock { Self.draw($0) }
+        let isOurs = keyboard.takeAgain()
+        state.withLock { state in
+            state.isInBackground = state.isGivenBack && !isOurs
+            guard isOurs else { return }
+            if isPlain, state.isGivenBack, state.isPromptShown { write(state.prompt) }
+            state.isGivenBack = false
+            draw(state)
+        }
     }
 
     /// Ends the lines, and gives the terminal its settings back.
     func end() {
         let wasEnded = state.withLock { state in
             defer { state.isEnded = true }
-            if !state.isEnded { Self.write("\r\u{1B}[K") }
+            if !state.isEnded {
+                write(isPlain ? (state.isPromptShown ? "\n" : "") : state.isGivenBack ? "" : "\r\u{1B}[K")
+            }
             return state.isEnded
         }
         guard !wasEnded else { return }
-        continuation.finish()
+        StandardError.divert(to: nil)
+        lines.close()
+        output.flush()
         keyboard.end()
-    }
-
-    /// Nobody waits for lines any more.
-    func finish() {
-        continuation.finish()
     }
 
     private func take(_ bytes: [UInt8]) {
@@ -106,23 +162,28 @@ final class LineTerminal: Sendable {
         for byte in bytes {
             switch state.buffer.take(byte) {
             case nil, .changed: break
-            case .complete: Self.complete(&state)
-            case .ended: work.append { [continuation] in continuation.finish() }
+            case .complete: if !isPlain { complete(&state) }
+            case .ended: work.append { [lines] in lines.finish() }
             case .entered(let line):
-                Self.write("\r\u{1B}[K" + state.prompt + line + "\n")
-                if let question = state.question {
+                if !isPlain { write("\r\u{1B}[K" + state.prompt + line + "\n") }
+                state.isPromptShown = false
+                guard let question = state.question else {
+                    work.append { [lines] in lines.add(Array((line + "\n").utf8)) }
+                    continue
+                }
+                if let answer = question.read(line) {
                     state.question = nil
-                    work.append { question(line) }
+                    work.append(answer)
                 } else {
-                    work.append { [continuation] in continuation.yield(line) }
+                    print(question.hint, &state)
                 }
             }
         }
-        Self.draw(state)
+        draw(state)
         return work
     }
 
-    private static func complete(_ state: inout State) {
+    private func complete(_ state: inout State) {
         let before = state.buffer.beforeCursor
         let word = before.split(separator: " ", omittingEmptySubsequences: false).last.map(String.init) ?? ""
         let candidates = state.complete(before)
@@ -140,8 +201,8 @@ final class LineTerminal: Sendable {
     }
 
     /// The prompt and the line, as much of it around the cursor as fits.
-    private static func draw(_ state: State) {
-        guard !state.isEnded, !state.prompt.isEmpty else { return }
+    private func draw(_ state: State) {
+        guard !isPlain, !state.isEnded, !state.isGivenBack, !state.prompt.isEmpty else { return }
         var size = winsize()
         let isKnown = ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
         let room = max(8, (isKnown ? Int(size.ws_col) : 80) - state.prompt.count - 1)
@@ -153,8 +214,8 @@ final class LineTerminal: Sendable {
         write(text)
     }
 
-    private static func write(_ text: String) {
-        Descriptor.write(Array(text.utf8), to: 1)
+    private func write(_ text: String) {
+        output.write(Array(text.utf8))
     }
 }
 

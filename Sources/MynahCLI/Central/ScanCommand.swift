@@ -1,5 +1,4 @@
 import ArgumentParser
-import Logging
 import Mynah
 import MynahCore
 import MynahHost
@@ -61,7 +60,7 @@ struct ScanCommand: AsyncParsableCommand {
     func run() async throws {
         let services = try service.map { try CentralOptions.service($0, of: Self.self) }
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
-        CentralOptions.log(logLevel)
+        Logs.begin(logLevel)
         // Before a screen is drawn, which would hide which radio it is.
         var options = try CentralOptions.radio(radio, of: Self.self)
         let shown = Lock<ScanOutput?>(nil)

@@ -37,7 +37,7 @@ final class ScanOutput: CentralManagerSink {
         self.whenLost = whenLost
         if format == .json {
             kind = .objects(EventOutput { interruption.interrupt() }, Lock(model))
-        } else if isatty(1) == 1, !tellsAll, let keyboard = Keyboard() {
+        } else if Descriptor.isScreen, !tellsAll, let keyboard = Keyboard() {
             let screen = LiveScreen(model, keyboard: keyboard)
             interruption.looksAfter(screen.use)
             kind = .screen(screen)

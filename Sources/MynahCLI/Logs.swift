@@ -1,0 +1,30 @@
+import Logging
+import MynahEmulator
+
+/// Log lines on standard error, with the times that events have.
+struct Logs: LogHandler {
+    let label: String
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+
+    /// From now on loggers write lines of this level and above, and standard error is queued.
+    static func begin(_ level: LogLevel) {
+        StandardError.beginQueue()
+        let level = level.level
+        LoggingSystem.bootstrap { Logs(label: $0, logLevel: level) }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var fields = metadata.merging(event.metadata ?? [:]) { $1 }
+        if let error = event.error { fields["error"] = "\(error)" }
+        let texts = fields.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
+        StandardError.log(
+            "\(WallTime.now().rfc3339) \(event.level) \(label):\(texts.joined()) [\(event.source)] \(event.message)"
+        )
+    }
+}

@@ -1,0 +1,69 @@
+import MynahConsole
+import MynahSupport
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Messages and log lines on standard error.
+///
+/// A command that ends by itself writes them at once. One that has a radio queues them: a reader that reads nothing must not
+/// stop the radio.
+enum StandardError {
+    private struct State {
+        var queue: EventOutput?
+        var screen: (@Sendable (String) -> Void)?
+    }
+
+    private static let state = Lock(State())
+
+    /// Queues what is written from now on.
+    static func beginQueue() {
+        state.withLock { state in
+            if state.queue == nil { state.queue = EventOutput(to: 2, limit: 1 << 20) {} }
+        }
+    }
+
+    /// Hands messages and log lines to a live screen or a prompt, which they would be written over; `nil` ends that.
+    ///
+    /// If standard error is not a terminal, nothing is written over anything.
+    static func divert(to screen: (@Sendable (String) -> Void)?) {
+        let isTerminal = isatty(2) == 1
+        state.withLock { $0.screen = isTerminal ? screen : nil }
+    }
+
+    /// Writes a message for the user.
+    static func print(_ text: String) { write(text, isUrgent: true) }
+
+    /// Writes a log line, which is dropped if too many wait.
+    static func log(_ line: String) { write(line, isUrgent: false) }
+
+    private static func write(_ text: String, isUrgent: Bool) {
+        let (queue, screen) = state.withLock { ($0.queue, $0.screen) }
+        if let screen { return screen(text) }
+        let bytes = Array((text + "\n").utf8)
+        guard let queue else {
+            Descriptor.write(bytes, to: 2)
+            return
+        }
+        reportDropped(by: queue)
+        queue.write(bytes, isUrgent: isUrgent)
+    }
+
+    private static func reportDropped(by queue: EventOutput) {
+        let dropped = queue.takeDropped()
+        guard dropped > 0 else { return }
+        let text = "warning: \(dropped) log lines were dropped because standard error was not read\n"
+        queue.write(Array(text.utf8), isUrgent: true)
+    }
+
+    /// Returns when everything is written, or when nobody has read any of it for a second.
+    static func flush() {
+        guard let queue = state.withLock({ $0.queue }) else { return }
+        queue.flush()
+        reportDropped(by: queue)
+        queue.flush()
+    }
+}

@@ -1,0 +1,65 @@
+/// Bytes from outside, as lines of bounded length.
+package struct LineSplitter: Sendable {
+    package enum Line: Hashable, Sendable {
+        /// A line without its end, which is LF or CR LF.
+        case text(String)
+        /// A line that is longer than the limit, by its number. No other line follows it.
+        case overlong(number: Int)
+    }
+
+    /// The most bytes of a line.
+    package static let limit = 4096
+
+    private var bytes: [UInt8] = []
+    /// Where the next line starts.
+    private var start = 0
+    /// How far no end of a line was found.
+    private var searched = 0
+    private var number = 1
+    private var isAtEnd = false
+    private var isOverlong = false
+
+    package init() {}
+
+    /// How many bytes wait in it.
+    package var count: Int { bytes.count - start }
+
+    package mutating func add(_ new: some Collection<UInt8>) {
+        bytes.removeFirst(start)
+        searched -= start
+        start = 0
+        bytes += new
+    }
+
+    /// No other byte follows: what is left is a line too.
+    package mutating func finish() { isAtEnd = true }
+
+    /// The next line; `nil` if it is not complete.
+    package mutating func next() -> Line? {
+        guard !isOverlong else { return .overlong(number: number) }
+        if let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+            return line(to: end, next: end + 1)
+        }
+        searched = bytes.count
+        if count > Self.limit + 1 { return overlong() }
+        guard isAtEnd, count > 0 else { return nil }
+        return line(to: bytes.count, next: bytes.count)
+    }
+
+    private mutating func line(to end: Int, next: Int) -> Line {
+        var line = bytes[start..<end]
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        guard line.count <= Self.limit else { return overlong() }
+        start = next
+        searched = next
+        number += 1
+        return .text(String(decoding: line, as: UTF8.self))
+    }
+
+    private mutating func overlong() -> Line {
+        isOverlong = true
+        bytes = []
+        (start, searched) = (0, 0)
+        return .overlong(number: number)
+    }
+}

@@ -1,0 +1,31 @@
+/// What waits to be written to a reader that may be slow: its size is bounded, and what has no room is dropped and counted.
+package struct OutputBacklog: Sendable {
+    private let limit: Int
+    /// How many bytes wait.
+    package private(set) var waiting = 0
+    private var dropped = 0
+
+    package init(limit: Int) { self.limit = limit }
+
+    /// Whether there is room for so many bytes, which wait from now on.
+    ///
+    /// Urgent ones have as much room again: log lines must not keep out the error that ends the program.
+    package mutating func take(_ count: Int, isUrgent: Bool = false) -> Bool {
+        guard waiting + count <= (isUrgent ? 2 * limit : limit) else {
+            dropped += 1
+            return false
+        }
+        waiting += count
+        return true
+    }
+
+    /// So many bytes wait no longer.
+    package mutating func remove(_ count: Int) { waiting -= count }
+
+    /// How many writes were dropped since the last call; 0 while there is no room to report it.
+    package mutating func takeDropped() -> Int {
+        guard waiting < limit / 2 else { return 0 }
+        defer { dropped = 0 }
+        return dropped
+    }
+}

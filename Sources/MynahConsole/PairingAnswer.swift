@@ -1,0 +1,32 @@
+/// What a user types at a question of a pairing.
+package enum PairingAnswer: Hashable, Sendable {
+    case yes
+    case no
+    case passkey(UInt32)
+
+    /// The answer to "are the numbers the same?"; `nil` if the line is neither a yes nor a no.
+    package init?(comparing line: String) {
+        switch Self.word(line) {
+        case "y", "yes": self = .yes
+        case "n", "no": self = .no
+        default: return nil
+        }
+    }
+
+    /// The number that the other device shows, or a no; `nil` if the line is neither.
+    package init?(entering line: String) {
+        if PairingAnswer(comparing: line) == .no {
+            self = .no
+            return
+        }
+        let digits = line.filter { $0 != " " }
+        guard (1...6).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let number = UInt32(digits)
+        else { return nil }
+        self = .passkey(number)
+    }
+
+    private static func word(_ line: String) -> String {
+        line.filter { !$0.isWhitespace }.lowercased()
+    }
+}

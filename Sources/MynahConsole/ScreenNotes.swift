@@ -1,0 +1,29 @@
+/// Messages that standard error would write over a live screen: the last ones, for the screen's bottom and for its end.
+package struct ScreenNotes: Sendable {
+    /// The last lines, which remain on the terminal at the end.
+    package private(set) var lines: [String] = []
+    private var forgotten = 0
+
+    private static let limit = 100
+    /// The most lines at the bottom of a screen.
+    private static let shown = 3
+
+    package init() {}
+
+    package mutating func add(_ text: String) {
+        lines += text.split(separator: "\n", omittingEmptySubsequences: false).map {
+            PrintableText.of(String($0))
+        }
+        guard lines.count > Self.limit else { return }
+        forgotten += lines.count - Self.limit
+        lines.removeFirst(lines.count - Self.limit)
+    }
+
+    /// The lines for the bottom of a screen of this height: never more than a quarter of it.
+    package func bottom(height: Int) -> [String] { Array(lines.suffix(min(Self.shown, max(0, height / 4)))) }
+
+    /// What remains on the terminal at the end.
+    package var last: [String] {
+        forgotten == 0 ? lines : ["(\(forgotten) earlier messages are not repeated)"] + lines
+    }
+}

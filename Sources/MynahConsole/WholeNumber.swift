@@ -1,0 +1,17 @@
+/// A whole number as an option takes it.
+package enum WholeNumber {
+    package struct Problem: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// The number; anything else is refused with what an option takes.
+    package static func parse<Number: FixedWidthInteger & Sendable>(
+        _ text: String, in range: ClosedRange<Number>
+    ) throws(Problem) -> Number {
+        guard let number = Number(text), range.contains(number) else {
+            throw Problem(
+                description: "it is a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+}

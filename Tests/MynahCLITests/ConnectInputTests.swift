@@ -1,0 +1,106 @@
+import Glibc
+import MynahTestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ConnectInputTests {
+    @Test func `a pipe is read only as far as its commands are carried out`() async throws {
+        let stage = try await AirStage()
+        var ends: [Int32] = [-1, -1]
+        #expect(pipe(&ends) == 0)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+        defer { for end in ends { close(end) } }
+        let commands = Array("rssi\nwait 1 min\n".utf8)
+        #expect(write(ends[1], commands, commands.count) == commands.count)
+        let lines = [UInt8](repeating: UInt8(ascii: "\n"), count: 4096)
+        while write(ends[1], lines, lines.count) > 0 {}
+        func waiting() -> Int {
+            var count: Int32 = -1
+            _ = ioctl(ends[0], UInt(FIONREAD), &count)
+            return Int(count)
+        }
+        let before = waiting()
+        #expect(before > 32768)
+        let phone = try stage.phone(["connect", "Mynah HRM", "--format", "json"], input: ends[0])
+        // What follows is not wanted for a minute.
+        #expect(await phone.output.line(containing: "\"rssi\"") != nil)
+        #expect(waiting() >= before - 4096)
+        phone.child.send(SIGINT)
+        #expect(await phone.child.end() == .exited(0))
+        await stage.end()
+    }
+
+    @Test func `a line without an end is refused, and ends it`() async throws {
+        let stage = try await AirStage()
+        let input = try Program.pipe(holding: "read 2A38\n" + String(repeating: "x", count: 20_000))
+        let result = try await stage.phone(["connect", "Mynah HRM"], input: input).end()
+        #expect(result.status == .exited(1))
+        #expect(result.output.contains("body-sensor-location  01"))
+        #expect(
+            result.error
+                == "error: line 2 of standard input is longer than 4096 bytes; each command is a line of its own\n"
+        )
+        await stage.end()
+    }
+
+    @Test func `an input that cannot be read is an error`() async throws {
+        let stage = try await AirStage()
+        let folder = open("/", O_RDONLY | O_CLOEXEC)
+        defer { close(folder) }
+        let result = try await stage.phone(["connect", "Mynah HRM"], input: folder).end()
+        #expect(result.status == .exited(1))
+        #expect(result.error == "error: standard input cannot be read: Is a directory\n")
+        await stage.end()
+    }
+
+    private static func lock(_ capability: String) throws -> ProfileFile {
+        try ProfileFile(
+            """
+            mynah: 1
+            name: Lock
+            device: {name: Lock}
+            security: {io: \(capability)}
+            advertising: {}
+            services:
+              - uuid: 180F
+                characteristics:
+                  - {uuid: 2A19, properties: [read], permissions: {read: authenticated}, value: {hex: 64}}
+            """)
+    }
+
+    @Test func `a question of a pairing is asked again until it is answered`() async throws {
+        let profile = try Self.lock("displayYesNo")
+        let stage = try await AirStage([profile.path])
+        let terminal = try Terminal()
+        let phone = try stage.phone(["connect", "lock"], terminal: terminal)
+        terminal.type("read 2A19\n")
+        #expect(await terminal.output.line(containing: "yes or no:") != nil)
+        terminal.type("maybe\n")
+        #expect(
+            await terminal.output.line(containing: "type yes if the numbers are the same, else no") != nil)
+        terminal.type("YES\n")
+        #expect(await terminal.output.line(containing: "battery-level  64") != nil)
+        terminal.type("quit\n")
+        #expect(await phone.child.end() == .exited(0))
+        await stage.end()
+    }
+
+    @Test func `a number is asked for again until one is typed, and a no refuses`() async throws {
+        let profile = try Self.lock("displayOnly")
+        let stage = try await AirStage([profile.path])
+        let terminal = try Terminal()
+        let phone = try stage.phone(["connect", "lock"], terminal: terminal)
+        terminal.type("read 2A19\n")
+        #expect(await terminal.output.line(containing: "type the number that the device shows:") != nil)
+        terminal.type("what number\n")
+        #expect(await terminal.output.line(containing: "up to six digits, or no") != nil)
+        terminal.type("no\n")
+        #expect(await terminal.output.line(containing: "error: ") != nil)
+        // A command again.
+        terminal.type("mtu\n")
+        #expect(await terminal.output.line { $0.contains("MTU 517") && $0.contains("mtu") == false } != nil)
+        terminal.type("quit\n")
+        #expect(await phone.child.end() == .exited(0))
+        await stage.end()
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Glibc
+import MynahTestSupport
+import Testing
+
+/// A run as a job of a shell that has a terminal of its own.
+@Suite(.timeLimit(.minutes(1))) struct JobControlTests {
+    @Test(arguments: [true, false])
+    func `a run in the background plays on while the shell is used, and its screen comes back with it`(
+        comesBack: Bool
+    ) async throws {
+        let terminal = try Terminal()
+        let path = try #require(Program.path)
+        let air = try TemporaryDirectory()
+        let shell = try #require(
+            ChildProcess(
+                "setsid", ["--ctty", "bash", "--norc", "--noprofile", "-i"],
+                passing: [terminal.device: 0, terminal.device: 1, terminal.device: 2],
+                environment: ["TERM": "xterm", "PS1": "$ ", "MYNAH_AIR": air.path, "HISTFILE": nil]))
+        terminal.type("'\(path)' run --radio virtual '\(AirStage.heartRate)'\n")
+        #expect(await terminal.output.line(containing: "virtual radio  running") != nil)
+        terminal.type("\u{1A}")
+        #expect(await terminal.output.line(containing: "Stopped") != nil)
+        terminal.type("bg\n")
+        // What is typed now is the shell's: reading it would stop the run.
+        terminal.type("echo mark$((40+2))\n")
+        #expect(await terminal.output.line { $0.hasPrefix("mark42") || $0.hasSuffix("mark42\r") } != nil)
+        let phone = try await Program(["connect", "Mynah HRM", "--command", "read 2A38"], air: air).end()
+        #expect(phone.output.contains("body-sensor-location  01"))
+        terminal.type("jobs\n")
+        #expect(await terminal.output.line(containing: "Running") != nil)
+        if comesBack {
+            terminal.type("fg\n")
+            // What happens makes it see that the terminal is its own again: no signal says so.
+            let commands = ["subscribe 2A37", "wait 1 min"].flatMap { ["--command", $0] }
+            let second = try Program(["connect", "Mynah HRM"] + commands, air: air)
+            #expect(await terminal.output.line(containing: "body-sensor-location") != nil)
+            second.child.send(SIGINT)
+            #expect(await second.child.end() == .exited(0))
+            terminal.type("\u{03}")
+        } else {
+            terminal.type("kill -TERM %1; wait %1\n")
+        }
+        #expect(await terminal.output.line(containing: "1 reads, 0 writes") != nil)
+        terminal.type("echo status$((40+$?))\n")
+        #expect(await terminal.output.line(containing: "status40") != nil)
+        terminal.type("exit\n")
+        #expect(await shell.end() == .exited(0))
+        let shown = await terminal.end()
+        // Nothing was drawn while the terminal was the shell's.
+        let pieces = shown.components(separatedBy: "\u{1B}[?1049l")
+        #expect(pieces.count == (comesBack ? 3 : 2))
+        for piece in pieces.dropFirst() {
+            #expect(!piece.components(separatedBy: "\u{1B}[?1049h")[0].contains("\u{1B}[H"))
+        }
+    }
+}

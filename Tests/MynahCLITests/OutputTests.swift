@@ -1,0 +1,82 @@
+import Glibc
+import MynahTestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct OutputTests {
+    static let commands = [
+        ["--help"], ["--version"], ["help", "run"], ["run", "--help"],
+        ["--generate-completion-script", "bash"],
+        ["new"], ["show", AirStage.heartRate], ["show", AirStage.heartRate, "--format", "json"],
+        ["check", AirStage.heartRate],
+    ]
+
+    @Test(arguments: commands)
+    func `an output that takes nothing is an error of every command`(arguments: [String]) async throws {
+        let full = try #require(OutputReader(writingTo: "/dev/full"))
+        let result = try await Program(arguments, output: full).end()
+        #expect(result.status == .exited(1))
+        #expect(result.error == "error: standard output cannot be written: No space left on device\n")
+    }
+
+    @Test func `an output that is closed is an error too`() async throws {
+        let path = try #require(Program.path)
+        let errors = try #require(OutputReader())
+        let shell = try #require(
+            ChildProcess("sh", ["-c", "exec \"$0\" new >&-", path], passing: [errors.writer: 2]))
+        errors.start()
+        #expect(await shell.end() == .exited(1))
+        #expect(await errors.text() == "error: standard output cannot be written: Bad file descriptor\n")
+    }
+
+    @Test func `a reader that has seen enough is no error`() async throws {
+        let path = try #require(Program.path)
+        var ends: [Int32] = [-1, -1]
+        #expect(pipe(&ends) == 0)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        close(ends[0])
+        defer { close(ends[1]) }
+        for (launcher, status) in [
+            (["env"], .killed(SIGPIPE)), (["env", "--ignore-signal=PIPE"], .exited(0)),
+        ] as [([String], ChildProcess.Status)] {
+            let errors = try #require(OutputReader())
+            let program = try #require(
+                ChildProcess(
+                    launcher[0], launcher.dropFirst() + [path, "new"],
+                    passing: [ends[1]: 1, errors.writer: 2]))
+            errors.start()
+            #expect(await program.end() == status)
+            #expect(await errors.text() == "")
+        }
+    }
+
+    @Test func `log lines have times with microseconds, and carry what they are about`() async throws {
+        let program = try Program(["run", "--radio", "virtual", "--log-level", "trace", AirStage.heartRate])
+        let line = try #require(await program.error.line(containing: " trace mynah.host: "))
+        let time = try #require(line.split(separator: " ").first)
+        #expect(time.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z/) != nil)
+        #expect(line.contains(" body=030C00 "))
+        program.child.send(SIGINT)
+        #expect(await program.child.end() == .exited(0))
+    }
+
+    @Test func `log lines that nobody reads stop neither the device nor its end`() async throws {
+        let stalled = try #require(OutputReader())
+        defer { stalled.abandon() }
+        // Full from the start.
+        _ = fcntl(stalled.writer, F_SETFL, O_NONBLOCK)
+        let bytes = [UInt8](repeating: 0x2E, count: 4096)
+        while write(stalled.writer, bytes, bytes.count) > 0 {}
+        _ = fcntl(stalled.writer, F_SETFL, 0)
+        let air = try TemporaryDirectory()
+        let device = try Program(
+            ["run", "--radio", "virtual", "--log-level", "trace", AirStage.heartRate], errors: stalled,
+            air: air)
+        #expect(await device.output.line(containing: "ready") != nil)
+        let reads = [[String]](repeating: ["--command", "read 2A38"], count: 20).flatMap { $0 }
+        let phone = try await Program(["connect", "Mynah HRM"] + reads, air: air).end()
+        #expect(phone.status == .exited(0))
+        #expect(phone.output.split(separator: "\n").count { $0 == "body-sensor-location  01" } == 20)
+        device.child.send(SIGINT)
+        #expect(await device.child.end() == .exited(0))
+    }
+}
