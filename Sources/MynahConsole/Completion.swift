@@ -21,7 +21,8 @@ package enum Completion: Hashable, Sendable {
 
     /// As much of the text as every candidate begins with, from the start of a word; a candidate may have spaces.
     private static func typed(_ before: String, _ candidates: [String]) -> Substring? {
-        let starts = [before.startIndex] + before.indices.filter { before[$0] == " " }.map(before.index(after:))
+        let starts =
+            [before.startIndex] + before.indices.filter { before[$0] == " " }.map(before.index(after:))
         return starts.lazy.map { before[$0...] }.first { typed in
             candidates.allSatisfy { $0.lowercased().hasPrefix(typed.lowercased()) }
         }

@@ -7,7 +7,8 @@ package enum EventText {
     /// The time, the event and what belongs to it.
     package static func line(of event: DeviceEvent) -> String {
         let detail = detail(of: event)
-        let name = detail.isEmpty ? event.name.rawValue : ScreenLine.pad(event.name.rawValue, 20) + " " + detail
+        let name =
+            detail.isEmpty ? event.name.rawValue : ScreenLine.pad(event.name.rawValue, 20) + " " + detail
         return "\(event.time.localClock)  \(name)"
     }
 
@@ -87,4 +88,5 @@ package enum EventText {
             field.key == "message" ? PrintableText.of(text) : "\(field.key) \(PrintableText.of(text))"
         default: "\(field.key) \(field.value.text)"
         }
-    }}
+    }
+}

@@ -71,7 +71,7 @@ package struct ScanModel: LiveModel {
         var lines = top + [table.heading]
         lines += shown.map { table.row($0, now, description: $0.description(among: known)) }
         let hidden = heard.count - shown.count
-        if hidden > 0 { lines.append("  and \(hidden) more \(hidden == 1 ? "device" : "devices")") }
+        if hidden > 0 { lines.append("and \(hidden) more \(hidden == 1 ? "device" : "devices")") }
         return (lines + bottom).map { ScreenLine.cut($0, width) }
     }
 
@@ -87,6 +87,11 @@ package struct ScanModel: LiveModel {
 
     /// What stays on the terminal afterwards.
     package func summary(width: Int) -> [String] {
-        wantedDevices.map { ScreenLine.cut(text(of: $0), width) }
+        let heard = wantedDevices
+        let table = ScanTable(width: width, names: heard.map { $0.name ?? "" }, ages: false)
+        return heard.map { device in
+            let row = table.row(device, device.lastHeard, description: device.description(among: known))
+            return ScreenLine.cut(row, width)
+        }
     }
 }

@@ -22,8 +22,8 @@ struct ScanTable {
     private let columns: [Column]
     private let nameWidth: Int
 
-    /// For a terminal of this width and devices of these names.
-    init(width: Int, names: [String]) {
+    /// For a terminal of this width and devices of these names; without `ages` nothing in it depends on the time.
+    init(width: Int, names: [String], ages: Bool = true) {
         let longest = names.map { DisplayWidth.of($0) }.max() ?? 0
         switch width {
         case ..<44:
@@ -33,7 +33,7 @@ struct ScanTable {
             columns = [.address, .name, .rssi, .advertises]
             nameWidth = min(max(4, longest), 17)
         default:
-            columns = Column.allCases
+            columns = Column.allCases.filter { ages || $0 != .interval && $0 != .heard }
             nameWidth = min(max(4, longest), 24)
         }
     }

@@ -25,13 +25,17 @@ extension ScreenModel {
         let keys = keys.count * 4 <= height ? keys : []
         let rows = ScreenSection.divide(
             height - question.count - keys.count, among: sections.map(\.height))
-        return question + zip(sections, rows).flatMap { $0.lines(rows: $1) } + keys
+        let lines = question + zip(sections, rows).flatMap { $0.lines(rows: $1) }
+        let room = height - lines.count - keys.count
+        let recent = room > 1 ? [""] + log.suffix(room - 1).map { "  " + $0 } : []
+        return lines + recent + keys
     }
 
     private var keys: [String] {
         guard hasApps else { return ["Ctrl-C ends it"] }
         return [
-            "f foreground", "b background", "s suspend", "t terminate", "q quit the app", "Ctrl-C ends the phone",
+            "f foreground", "b background", "s suspend", "t terminate", "q quit the app",
+            "Ctrl-C ends the phone",
         ]
     }
 
@@ -72,7 +76,8 @@ extension ScreenModel {
                 return ["\u{1B}[1m\(name)\u{1B}[0m  \(device.radio)  \(device.state)"]
                     + Self.lines(of: device.air)
             }
-            let air = device.air.map { ["advertising", $0.interval].compactMap { $0 } } ?? ["not advertising"]
+            let air =
+                device.air.map { ["advertising", $0.interval].compactMap { $0 } } ?? ["not advertising"]
             return [
                 "\u{1B}[1m\(ScreenLine.fit(name, nameWidth))\u{1B}[0m  \(device.state)  "
                     + air.joined(separator: " ")

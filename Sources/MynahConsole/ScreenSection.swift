@@ -19,7 +19,7 @@ struct ScreenSection {
             lines += item
             hidden -= 1
         }
-        return lines + ["  and \(hidden) more \(hidden == 1 ? noun.one : noun.many)"]
+        return lines + ["and \(hidden) more \(hidden == 1 ? noun.one : noun.many)"]
     }
 
     /// Divides rows between sections: each gets the same number, and what one does not need goes to the others.

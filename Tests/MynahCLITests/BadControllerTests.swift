@@ -83,7 +83,7 @@ import Testing
         for command in [["run", RunTests.profile], ["scan"], ["connect", "x"]] {
             let result = try await Program(command + ["--radio", radio]).end()
             #expect(result.status == .exited(1))
-            #expect(result.error.hasPrefix("error: "))
+            #expect(result.complaint.hasPrefix("error: "))
             #expect(result.error.contains(what))
             #expect(result.error.contains(remedy))
         }
