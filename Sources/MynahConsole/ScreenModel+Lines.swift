@@ -63,7 +63,7 @@ extension ScreenModel {
         guard devices.count > 1 else {
             let device = devices.first ?? Device(name: "")
             let heading = [
-                "\u{1B}[1m\(titles.joined(separator: ", "))\u{1B}[0m  \(device.radio)  \(device.state)"
+                "\u{1B}[1m\(titles.joined(separator: ", "))\u{1B}[0m  \(device.state)  \(device.radio)"
             ]
             let air = ScreenSection(noun: ("line", "lines"), items: Self.lines(of: device.air).map { [$0] })
             return [ScreenSection(noun: ("device", "devices"), items: [heading]), apps, air]
@@ -73,7 +73,7 @@ extension ScreenModel {
         let items = devices.map { device in
             let name = PrintableText.of(device.name)
             guard isBrief else {
-                return ["\u{1B}[1m\(name)\u{1B}[0m  \(device.radio)  \(device.state)"]
+                return ["\u{1B}[1m\(name)\u{1B}[0m  \(device.state)  \(device.radio)"]
                     + Self.lines(of: device.air)
             }
             let air =
@@ -129,6 +129,9 @@ extension ScreenModel {
             let text = names.prefix(count).joined(separator: ", ") + (hidden > 0 ? " and \(hidden) more" : "")
             if DisplayWidth.of(text) <= width { return text }
         }
-        return names.count == 1 ? ScreenLine.fit(names[0], width) : "\(names.count) devices"
+        guard names.count > 1 else { return ScreenLine.fit(names[0], width) }
+        let suffix = " and \(names.count - 1) more"
+        let room = width - DisplayWidth.of(suffix)
+        return room < 8 ? "\(names.count) devices" : ScreenLine.fit(names[0], room) + suffix
     }
 }

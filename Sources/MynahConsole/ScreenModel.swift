@@ -41,7 +41,7 @@ package struct ScreenModel: LiveModel {
     /// The profiles' names.
     let titles: [String]
     let hasApps: Bool
-    /// In the order of their first events. A device that is alone has no name.
+    /// In the order of their first events; a device that is alone has no name.
     private(set) var devices: [Device] = []
     private(set) var centrals: [Central] = []
     private var order: [String] = []

@@ -45,7 +45,7 @@ import Testing
 
     @Test func `one device has everything on a terminal with room for it`() {
         let lines = lines(model(["Mynah HRM"]), 80, 24)
-        #expect(lines.first == "Mynah HRM  virtual radio  running")
+        #expect(lines.first == "Mynah HRM  running  virtual radio")
         #expect(lines.contains("  advertising    every 100 ms  02010605030D180F18"))
         #expect(lines.contains("  scan response  0A094D79"))
         #expect(lines.contains { $0.hasSuffix("reads writes   sent   rate  last value") })
@@ -138,6 +138,8 @@ import Testing
                 "Strap 1 and 29 more:", "  30 reads,", "  0 writes,", "  0 notifications",
             ])
         #expect(model.summary(width: 15).first == "30 devices:")
+        #expect(
+            self.model(["心拍計 ❤️ モニター", "B"]).summary(width: 22).first == "心拍計 ❤️… and 1 more:")
         let long = self.model(["心拍計モニター"]).summary(width: 12)
         #expect(long.first == "心拍計モニ…:")
         #expect(long.allSatisfy { DisplayWidth.of($0) <= 17 })
