@@ -10,16 +10,6 @@ import MynahSupport
     import Musl
 #endif
 
-/// What a screen shows, without a terminal.
-protocol LiveModel: Sendable {
-    /// Whether what it shows changes by itself.
-    mutating func isMoving(now: WallTime) -> Bool
-    /// The lines for a screen of this size; `digits` were typed and not yet entered.
-    func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String]
-    /// What stays on the terminal afterwards.
-    var summary: [String] { get }
-}
-
 /// A screen on a terminal: drawn anew a moment after something happened, and not at all while nothing does.
 final class LiveScreen<Model: LiveModel>: Sendable {
     private struct State {
@@ -71,7 +61,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
         keyboard.end()
         resizes.cancel()
         let (isShown, summary, notes) = state.withLock { state in
-            (state.turns.end(), state.model.summary, state.notes.last)
+            (state.turns.end(), state.model.summary(width: Self.size.width), state.notes.last)
         }
         write((isShown ? Self.leaving : "") + summary.joined(separator: "\n") + "\n", waits: true)
         for note in notes { StandardError.print(note) }
@@ -110,6 +100,12 @@ final class LiveScreen<Model: LiveModel>: Sendable {
         if waits { _ = isWritten.wait(timeout: .now() + .seconds(1)) }
     }
 
+    private static var size: (width: Int, height: Int) {
+        var size = winsize()
+        let isKnown = ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
+        return isKnown ? (Int(size.ws_col), Int(size.ws_row)) : (80, 24)
+    }
+
     private func plan(_ plan: ScreenTurns.Plan?) {
         guard let plan else { return }
         queue.asyncAfter(deadline: .now() + .milliseconds(plan.milliseconds)) { [weak self] in
@@ -118,9 +114,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
     }
 
     private func draw(_ turn: Int) {
-        var size = winsize()
-        let isKnown = ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
-        let (width, height) = isKnown ? (Int(size.ws_col), Int(size.ws_row)) : (80, 24)
+        let (width, height) = Self.size
         let due = state.withLock { $0.turns.due(turn) }
         if due == .look, keyboard.takeAgain() { take() }
         guard due == .draw else { return }

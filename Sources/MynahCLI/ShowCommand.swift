@@ -156,7 +156,7 @@ enum ProfileView {
     private static func text(
         of characteristic: Profile.Characteristic, at place: AttributeTree.Place, _ tree: AttributeTree
     ) -> [String] {
-        var line = "  \(EventText.pad(name(of: place, tree, characteristic.uuid), 44)) "
+        var line = "  \(ScreenLine.pad(name(of: place, tree, characteristic.uuid), 44)) "
         line += characteristic.properties.names.joined(separator: ", ")
         switch characteristic.value {
         case .bytes(let bytes) where !bytes.isEmpty: line += "  = " + EventText.value(Hex.encode(bytes))
@@ -168,7 +168,7 @@ enum ProfileView {
             + characteristic.descriptors.enumerated().map { index, descriptor in
                 var place = place
                 place.descriptor = index
-                let name = EventText.pad(name(of: place, tree, descriptor.uuid), 42)
+                let name = ScreenLine.pad(name(of: place, tree, descriptor.uuid), 42)
                 return "    \(name) \(descriptor.properties.names.joined(separator: ", "))"
                     + (descriptor.value.isEmpty ? "" : "  = " + EventText.value(Hex.encode(descriptor.value)))
             }

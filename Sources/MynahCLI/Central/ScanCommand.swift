@@ -1,5 +1,6 @@
 import ArgumentParser
 import Mynah
+import MynahConsole
 import MynahCore
 import MynahHost
 import MynahProfiles
