@@ -159,10 +159,18 @@ import Testing
 
     @Test func `a device that goes is told at the prompt, and ends a script`() async throws {
         let stage = try await AirStage()
-        let phone = try stage.phone(
-            ["connect", "Mynah HRM", "--command", "wait 1500 ms", "--command", "read 2A38"])
+        var ends: [Int32] = [-1, -1]
+        let isMade = Glibc.pipe(&ends) == 0
+        try #require(isMade)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let phone = try stage.phone(["connect", "Mynah HRM"], input: ends[0])
+        close(ends[0])
         #expect(await phone.output.line(containing: "180F Battery") != nil)
         await stage.end()
+        #expect(await phone.output.line(containing: "disconnected") != nil)
+        let request = Array("read 2A38\n".utf8)
+        #expect(write(ends[1], request, request.count) == request.count)
+        close(ends[1])
         let result = await phone.end()
         #expect(result.status == .exited(1))
         #expect(result.output.contains("disconnected: the peripheral ended the link"))
