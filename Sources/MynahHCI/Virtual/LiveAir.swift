@@ -16,12 +16,14 @@ public final class LiveAir: Sendable {
     private enum Delivery {
         case packet(PacketReceiver, H4Packet)
         case frame(AirFrame)
+        case captured(AirFrame)
     }
 
     private struct State {
         var air: Air
         var receivers = SortedMap<Station, PacketReceiver>()
         var elsewhere: (@Sendable (AirFrame) -> Void)?
+        var capture: (@Sendable (AirFrame) -> Void)?
         /// Of the air, while they are looked through; empty otherwise.
         var outputs: [Air.Output] = []
         /// What waits to be delivered, in the order of the air.
@@ -112,6 +114,14 @@ public final class LiveAir: Sendable {
         }
     }
 
+    /// Hands on what is on the air in this process, in order and on any thread; nil: no more.
+    func capture(_ capture: (@Sendable (AirFrame) -> Void)?) {
+        state.withLock { state in
+            state.capture = capture
+            state.air.isCaptured = capture != nil
+        }
+    }
+
     // MARK: - Work
 
     private func ring() {
@@ -152,6 +162,7 @@ public final class LiveAir: Sendable {
                     state.deliveries.append(.packet(receiver, packet))
                 }
             case .elsewhere(let frame): state.deliveries.append(.frame(frame))
+            case .captured(let frame): state.deliveries.append(.captured(frame))
             }
         }
         state.outputs.removeAll(keepingCapacity: true)
@@ -162,17 +173,18 @@ public final class LiveAir: Sendable {
         var batch: [Delivery] = []
         while true {
             let emptied = batch
-            let (taken, elsewhere) = state.withLock { state in
+            let (taken, elsewhere, capture) = state.withLock { state in
                 let taken = state.deliveries
                 state.deliveries = emptied
                 if taken.isEmpty { state.isDelivering = false }
-                return (taken, state.elsewhere)
+                return (taken, state.elsewhere, state.capture)
             }
             guard !taken.isEmpty else { return }
             for delivery in taken {
                 switch delivery {
                 case .packet(let receiver, let packet): receiver.tell(packet)
                 case .frame(let frame): elsewhere?(frame)
+                case .captured(let frame): capture?(frame)
                 }
             }
             batch = taken
