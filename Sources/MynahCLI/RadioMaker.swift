@@ -25,6 +25,8 @@ final class RadioMaker: Sendable {
         var stateDirectory: String?
         /// Of our own host; nil: a phone's is private.
         var address: AddressChoice?
+        /// Records our own host's HCI, and the virtual air.
+        var capture: Capture?
         /// Takes what the user should know and what stops no radio; called on any thread.
         var notice: @Sendable (RadioWarning) -> Void = { StandardError.print("warning: \($0.message)") }
     }
@@ -69,6 +71,7 @@ final class RadioMaker: Sendable {
     /// The radios are not used any more: nothing of them is left in the directory of the air.
     func end() {
         air.withLock { $0 }?.leave()
+        options.capture?.end()
     }
 
     /// Our own host, on what was chosen or else on the virtual radio.
@@ -81,12 +84,30 @@ final class RadioMaker: Sendable {
         if case .hci(let place) = choice {
             host.name = "own host on \(place)"
             host.controller = "the controller at \(place)"
-            return HostRadio(transport: place.transport(), options: host)
+            return HostRadio(transport: try recorded(place.transport(), index), options: host)
         }
         host.name = "virtual radio"
-        return HostRadio(
-            transport: try sharedAir().transport(cipher: ControllerConfiguration.aes), options: host)
+        let air = try sharedAir()
+        let transport = try recorded(air.transport(cipher: ControllerConfiguration.aes), index)
+        try options.capture?.record(air)
+        return HostRadio(transport: transport, options: host)
     }
+
+    private func recorded(
+        _ transport: any HCITransport, _ index: Int
+    ) throws(RadioError) -> any HCITransport {
+        try options.capture?.transport(transport, of: index) ?? transport
+    }
+
+    /// Why this radio cannot be captured; nil if it can, or no capture was asked for.
+    func captureProblem(of radio: any PeripheralRadio) -> RadioError? {
+        guard options.capture != nil, radio is BlueZRadio else { return nil }
+        return Self.noCaptureOfBlueZ
+    }
+
+    static let noCaptureOfBlueZ = RadioError(
+        .unsupported, "--capture records Mynah's own host, and this is BlueZ",
+        remedy: "run `btmon -w FILE` for BlueZ's HCI, or choose --radio virtual or hci:TRANSPORT")
 
     private func sharedAir() throws(RadioError) -> SharedAir {
         let made = air.withLock { air in

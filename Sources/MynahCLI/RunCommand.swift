@@ -91,7 +91,16 @@ struct RunCommand: AsyncParsableCommand {
         help:
             "text (the default: a screen on a terminal, lines into a pipe), json (one object a line) or off.",
         completion: Choice.completion(of: EventFormat.self), transform: Choice.parse)
-    var events: EventFormat = .text
+    var events: EventFormat?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            With virtual and hci: records what crosses HCI, and with virtual what is on the air, for Wireshark. The file contains \
+            the keys of pairings. - is standard output; then there are no events.
+            """, valueName: "file.pcapng"),
+        completion: CaptureTarget.completion, transform: CaptureTarget.parse)
+    var capture: CaptureTarget?
 
     @Option(help: "Makes the generators repeat themselves. Default: another each time.")
     var seed: UInt64?
@@ -119,6 +128,7 @@ struct RunCommand: AsyncParsableCommand {
             throw Exit.wrongUsage(
                 "an adapter is named twice, and each radio needs one of its own", of: Self.self)
         }
+        if let problem = capture?.problem(with: events) { throw Exit.wrongUsage(problem, of: Self.self) }
         return try planned.map { text in
             switch PlannedTransition.parse(text) {
             case .success(let planned): return planned
@@ -145,6 +155,7 @@ struct RunCommand: AsyncParsableCommand {
             return
                 "\(needed): give --adapter \(groups.count) times, in their order, or --radio virtual"
         }
+        if radio == .bluez, capture != nil { return RadioMaker.noCaptureOfBlueZ.description }
         if adapter.count > groups.count {
             return
                 "--adapter is given \(adapter.count) times for \(groups.count) radio\(groups.count == 1 ? "" : "s")"
@@ -181,12 +192,18 @@ struct RunCommand: AsyncParsableCommand {
             throw Exit.problems
         }
         let seed = seed ?? UInt64.random(in: 0...UInt64.max)
-        let output = RunOutput(format: events, profiles: profiles, interruption: interruption)
+        let format = events ?? (capture == .standardOutput ? .off : .text)
+        let output = RunOutput(format: format, profiles: profiles, interruption: interruption)
         let radios = RadioMaker(
             RadioMaker.Options(
                 choice: radio, adapters: adapter,
                 notificationRate: notificationRate == 0 ? nil : notificationRate,
                 namesSubscribers: nameSubscribers, stateDirectory: stateDir, address: address,
+                capture: capture.map {
+                    Capture(
+                        $0, devices: groups.groups.map { $0.map(\.name).joined(separator: ", ") },
+                        reports: .init(warn: { output.warn($0) }, fail: { output.fail($0) }))
+                },
                 notice: { output.warn($0) }))
         let runs = groups.groups.map { group in
             RunPlayer.Run(

@@ -100,7 +100,9 @@ final class RunPlayer: Sendable {
         if isOver { throw RadioError(.invalidState, "it was stopped while it started") }
         // Before `ready` is told, which a script takes as leave to press a key.
         let keys = output.attach(emulator)
+        let captureProblem = radios.captureProblem(of: radio)
         try await emulator.start { capabilities throws(RadioError) in
+            if let captureProblem { throw captureProblem }
             try Self.check(run.profiles, capabilities)
         }
         if let keys { Task { for await transition in keys { await emulator.carryOut(transition) } } }

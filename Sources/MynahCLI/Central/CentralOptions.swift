@@ -2,6 +2,7 @@ import ArgumentParser
 import Logging
 import Mynah
 import MynahCore
+import MynahHCI
 import MynahProfiles
 import MynahSupport
 
@@ -29,15 +30,29 @@ enum CentralOptions {
 
     /// bluetoothd is asked by peripherals alone, as yet.
     static func radios(
-        _ choice: RadioChoice, stateDirectory: String? = nil, of command: any ParsableCommand.Type
+        _ choice: RadioChoice, stateDirectory: String? = nil, capture: CaptureTarget? = nil,
+        of command: any ParsableCommand.Type
     ) throws -> RadioMaker {
         guard choice != .bluez else {
             throw Exit.wrongUsage(
                 "the phone's side does not go through bluetoothd: take --radio virtual or --radio hci:TRANSPORT",
                 of: command)
         }
-        return RadioMaker(
-            RadioMaker.Options(choice: choice == .auto ? .virtual : choice, stateDirectory: stateDirectory))
+        if capture == .standardOutput {
+            throw Exit.wrongUsage(
+                "--capture - is for `mynah run`: this command writes its results to standard output, so name a file",
+                of: command)
+        }
+        var options = RadioMaker.Options(
+            choice: choice == .auto ? .virtual : choice, stateDirectory: stateDirectory)
+        options.capture = capture.map {
+            Capture(
+                $0,
+                reports: .init(
+                    warn: { StandardError.print("warning: \($0.message)") },
+                    fail: { StandardError.print("error: \($0)") }))
+        }
+        return RadioMaker(options)
     }
 
     static func log(_ level: LogLevel) {

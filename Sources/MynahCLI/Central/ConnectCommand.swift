@@ -60,13 +60,21 @@ struct ConnectCommand: AsyncParsableCommand {
     var passkey: UInt32?
 
     @Option(
+        help: ArgumentHelp(
+            "Records what crosses HCI, and on the virtual radio what is on the air, for Wireshark. The file contains the keys of pairings.",
+            valueName: "file.pcapng"),
+        completion: CaptureTarget.completion, transform: CaptureTarget.parse)
+    var capture: CaptureTarget?
+
+    @Option(
         help: "trace, debug, info, notice, warning (the default) or error; written to standard error.",
         completion: Choice.completion(of: LogLevel.self), transform: Choice.parse)
     var logLevel: LogLevel = .warning
 
     func run() async throws {
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
-        let maker = try CentralOptions.radios(radio, stateDirectory: stateDir, of: Self.self)
+        let maker = try CentralOptions.radios(
+            radio, stateDirectory: stateDir, capture: capture, of: Self.self)
         if device.isEmpty {
             throw Exit.wrongUsage("the device has no name", of: Self.self)
         }

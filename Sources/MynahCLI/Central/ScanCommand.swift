@@ -51,6 +51,13 @@ struct ScanCommand: AsyncParsableCommand {
     var timeout: String?
 
     @Option(
+        help: ArgumentHelp(
+            "Records what crosses HCI, and on the virtual radio what is on the air, for Wireshark. The file contains the keys of pairings.",
+            valueName: "file.pcapng"),
+        completion: CaptureTarget.completion, transform: CaptureTarget.parse)
+    var capture: CaptureTarget?
+
+    @Option(
         help: "trace, debug, info, notice, warning (the default) or error; written to standard error.",
         completion: Choice.completion(of: LogLevel.self), transform: Choice.parse)
     var logLevel: LogLevel = .warning
@@ -58,7 +65,7 @@ struct ScanCommand: AsyncParsableCommand {
     func run() async throws {
         let services = try service.map { try CentralOptions.service($0, of: Self.self) }
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
-        let maker = try CentralOptions.radios(radio, of: Self.self)
+        let maker = try CentralOptions.radios(radio, capture: capture, of: Self.self)
         CentralOptions.log(logLevel)
         let interruption = Interruption()
         let radio: HostRadio

@@ -94,7 +94,9 @@ public final class CaptureFile: Sendable {
         let interface = addInterface(LinkLayerPacket.linkType, name)
         let encoder = Lock(LinkLayerEncoder())
         air.capture { [weak self] frame in
-            for packet in encoder.withLock({ $0.packets(of: frame) }) { self?.add(packet.bytes, to: interface) }
+            for packet in encoder.withLock({ $0.packets(of: frame) }) {
+                self?.add(packet.bytes, to: interface)
+            }
         }
     }
 

@@ -39,7 +39,8 @@ extension LinkLayerEncoder {
     mutating func scanResponse(_ response: AirAdvertisement) -> [LinkLayerPacket] {
         guard !response.properties.contains(.legacy) else {
             let pdu = Self.pdu(
-                PDUType.scanResponse, response.address, payload: Self.bytes(of: response.address) + response.data)
+                PDUType.scanResponse, response.address,
+                payload: Self.bytes(of: response.address) + response.data)
             return [Self.packet(39, pdu)]
         }
         return chain(response, mode: 0, remember(response))

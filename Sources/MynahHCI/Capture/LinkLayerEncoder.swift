@@ -92,13 +92,17 @@ struct LinkLayerEncoder: Sendable {
         // An empty PDU has no number of its own on this air, so it is never a repetition.
         let isRepeated = frame.content != nil && Int16(bitPattern: frame.sequence &- link[role].fresh) < 0
         if frame.content != nil, !isRepeated { link[role].fresh = frame.sequence &+ 1 }
-        let pdus = frame.content.map { Self.pdus(of: $0, from: role, event: link.events) }
+        let pdus =
+            frame.content.map { Self.pdus(of: $0, from: role, event: link.events) }
             ?? [.empty(role)]
         uses += 1
         link.lastUse = uses
-        let packets = pdus.map { pdu in
-            packet(pdu, of: frame.access, &link, isRepeated: isRepeated)
+        var packets: [LinkLayerPacket] = []
+        // On this air the peripheral speaks first; a real one answers the central's first PDU.
+        if role == .peripheral, link.ofCentral.sequenceBit == nil {
+            packets.append(packet(.empty(.central), of: frame.access, &link, isRepeated: false))
         }
+        for pdu in pdus { packets.append(packet(pdu, of: frame.access, &link, isRepeated: isRepeated)) }
         if let content = frame.content, !isRepeated { link.follow(content, from: role) }
         links[frame.access] = link
         return packets
