@@ -1,9 +1,10 @@
 import Glibc
+import MynahBlueZStandIn
 import MynahSupport
 import MynahTestSupport
 import Testing
 
-/// `--capture` of the built program. What Wireshark says about the files is checked in Tests/Interop.
+/// `--capture` of the built program; Tests/Interop checks what tshark says about the files.
 @Suite(.timeLimit(.minutes(1))) struct CaptureTests {
     private static let heartRate = AirStage.heartRate
 
@@ -14,7 +15,9 @@ import Testing
         defer { close(descriptor) }
         var found: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
-        while case let count = read(descriptor, &buffer, buffer.count), count > 0 { found += buffer[..<count] }
+        while case let count = read(descriptor, &buffer, buffer.count), count > 0 {
+            found += buffer[..<count]
+        }
         return found
     }
 
@@ -158,6 +161,22 @@ import Testing
                 result.error.contains("the capture \(path) cannot be opened: No such file or directory"))
             #expect(!result.output.contains("ready"))
         }
+    }
+
+    @Test func `a run that auto gives to BlueZ registers nothing and names btmon`() async throws {
+        let bus = try PrivateBus()
+        let standIn = try await BlueZStandIn.start(on: bus.address)
+        let directory = try TemporaryDirectory()
+        let result = try await Program(
+            ["run", "--events", "json", "--capture", directory.path + "/a.pcapng", Self.heartRate],
+            bus: bus.address
+        ).end()
+        #expect(result.status == .exited(1))
+        #expect(result.error.contains("btmon -w FILE"))
+        #expect(!result.output.contains("ready") && !result.output.contains("advertising.started"))
+        #expect(directory.files.isEmpty)
+        #expect(await standIn.violations == [])
+        await standIn.stop()
     }
 
     @Test(arguments: [

@@ -29,7 +29,9 @@ import Testing
     private func bytes(from descriptor: Int32) -> [UInt8] {
         var found: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
-        while case let count = read(descriptor, &buffer, buffer.count), count > 0 { found += buffer[..<count] }
+        while case let count = read(descriptor, &buffer, buffer.count), count > 0 {
+            found += buffer[..<count]
+        }
         return found
     }
 
@@ -50,7 +52,8 @@ import Testing
         {
             var block = ByteReader(body)
             guard type == 6, let interface = block.readUInt32(), block.readUInt64() != nil,
-                let size = block.readUInt32(), block.readUInt32() != nil, let data = block.readBytes(Int(size))
+                let size = block.readUInt32(), block.readUInt32() != nil,
+                let data = block.readBytes(Int(size))
             else { continue }
             found.append((interface, data))
         }
@@ -88,15 +91,15 @@ import Testing
         file.record(air, named: "air")
         try await transport.open(receive: { _ in }, ended: { _ in })
         transport.send(HCICommand(.leSetAdvertisingEnable, [1]).packet)
-        air.advance(by: 1000)
+        air.advance(by: 1_300_000)
         let foreign = AirPDU.scanRequest(scanner: AirRig.address(7), advertiser: AirRig.address(1))
         air.take([AirFrame(from: Station(7), to: nil, pdu: foreign)])
         transport.close()
         file.end()
         let found = packets(try bytes(of: path))
         let channels = found.filter { $0.interface == 1 }.map { $0.data[0] }
-        // Three of the device, the foreign scan request, and the answer to it.
-        #expect(channels == [0, 12, 39, 39, 39])
+        // One or two events of the device, the foreign scan request, and the answer to it.
+        #expect([[0, 12, 39, 39, 39], [0, 12, 39, 0, 12, 39, 39, 39]].contains(channels))
     }
 
     @Test func `only its owner can read a new file, and an old one is emptied`() throws {
@@ -206,7 +209,7 @@ import Testing
             from: Station(7), to: nil,
             pdu: .scanRequest(scanner: AirRig.address(7), advertiser: AirRig.address(1)))
         #expect(air.take(frame) == [])
-        air.isCaptured = true
+        air.isMonitored = true
         #expect(air.take(frame) == [.captured(frame)])
     }
 }

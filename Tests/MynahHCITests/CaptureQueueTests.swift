@@ -51,7 +51,8 @@ import Testing
         add(1, to: &queue)
         let batch = queue.take(atMost: .max)
         #expect(batch.packets == 1)
-        #expect(String(decoding: batch.bytes, as: UTF8.self).contains("20 packets are missing before this one"))
+        #expect(
+            String(decoding: batch.bytes, as: UTF8.self).contains("20 packets are missing before this one"))
         #expect(queue.takeMissing() == 20)
         #expect(queue.takeMissing() == 0)
     }

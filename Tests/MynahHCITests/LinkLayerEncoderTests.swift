@@ -1,6 +1,7 @@
 import MynahCore
 @testable import MynahHCI
 import MynahSupport
+import MynahTestSupport
 import Testing
 
 @Suite struct LinkLayerEncoderTests {
@@ -40,12 +41,13 @@ import Testing
 
     // MARK: - Advertising
 
-    @Test(arguments: [
-        ([.legacy, .connectable, .scannable], "40 09 0100000000C0 020106"),
-        ([.legacy, .scannable], "46 09 0100000000C0 020106"),
-        ([.legacy], "42 09 0100000000C0 020106"),
-        ([.legacy, .connectable, .directed], "41 0C 0100000000C0 0900000000C0"),
-    ] as [(AirAdvertisement.Properties, String)])
+    @Test(
+        arguments: [
+            ([.legacy, .connectable, .scannable], "40 09 0100000000C0 020106"),
+            ([.legacy, .scannable], "46 09 0100000000C0 020106"),
+            ([.legacy], "42 09 0100000000C0 020106"),
+            ([.legacy, .connectable, .directed], "41 0C 0100000000C0 0900000000C0"),
+        ] as [(AirAdvertisement.Properties, String)])
     func `an advertisement is one PDU on each primary channel`(
         _ properties: AirAdvertisement.Properties, _ pdu: String
     ) {
@@ -170,32 +172,35 @@ import Testing
     @Test func `a change of the PHY is agreed on as real controllers do`() {
         var encoder = linked()
         _ = encoder.packets(of: frame(0, .phyRequest(sending: 2, receiving: 2), from: Self.central))
-        let answer = encoder.packets(of: frame(0, .phyUpdate(sending: 2, receiving: 2), from: Self.peripheral))
+        let answer = encoder.packets(
+            of: frame(0, .phyUpdate(sending: 2, receiving: 2), from: Self.peripheral))
         #expect(answer.map { Array($0.pdu[2...]) } == [[0x17, 2, 2], [0x18, 2, 2, 7, 0]])
         #expect(answer.map(\.kind) == [.fromPeripheral, .fromCentral] && answer.map(\.phy) == [1, 1])
         #expect(encoder.packets(of: frame(1, nil, from: Self.central)).map(\.phy) == [2])
     }
 
-    @Test(arguments: [
-        (.terminate(HCIStatus(0x13)), "02 13"),
-        (.encryptionRejected(HCIStatus(0x06)), "11 03 06"),
-        (.featureRequest(0x21), "08 2100000000000000"),
-        (.featureResponse(0x21), "09 2100000000000000"),
-        (.version(version: 12, company: 0x0102, subversion: 3, isAnswer: false), "0C 0C 0201 0300"),
-        (
-            .lengthRequest(
-                DataLengths(receivedOctets: 251, receivedTime: 17040, sentOctets: 27, sentTime: 328)),
-            "14 FB00 9042 1B00 4801"
-        ),
-        (.connectionUpdate(parameters), "00 01 0000 1800 0000 4800 0600"),
-        (
-            .parameterRequest(minimum: 12, parameters),
-            "0F 0C00 1800 0000 4800 00 0000 FFFFFFFFFFFFFFFFFFFFFFFF"
-        ),
-        (.parametersRejected(HCIStatus(0x20)), "11 0F 20"),
-    ] as [(LinkPDU, String)]) func `a control PDU has its opcode and parameters`(
-        _ content: LinkPDU, _ payload: String
-    ) {
+    @Test(
+        arguments: [
+            (.terminate(HCIStatus(0x13)), "02 13"),
+            (.encryptionRejected(HCIStatus(0x06)), "11 03 06"),
+            (.featureRequest(0x21), "08 2100000000000000"),
+            (.featureResponse(0x21), "09 2100000000000000"),
+            (.version(version: 12, company: 0x0102, subversion: 3, isAnswer: false), "0C 0C 0201 0300"),
+            (
+                .lengthRequest(
+                    DataLengths(receivedOctets: 251, receivedTime: 17040, sentOctets: 27, sentTime: 328)),
+                "14 FB00 9042 1B00 4801"
+            ),
+            (.connectionUpdate(parameters), "00 01 0000 1800 0000 4800 0600"),
+            (
+                .parameterRequest(minimum: 12, parameters),
+                "0F 0C00 1800 0000 4800 00 0000 FFFFFFFFFFFFFFFFFFFFFFFF"
+            ),
+            (.parametersRejected(HCIStatus(0x20)), "11 0F 20"),
+        ] as [(LinkPDU, String)]) func `a control PDU has its opcode and parameters`(
+            _ content: LinkPDU, _ payload: String
+        )
+    {
         var encoder = linked()
         let found = encoder.packets(of: frame(0, content, from: Self.central))
         #expect(found.map { $0.pdu[0] } == [0x03])
@@ -231,5 +236,35 @@ import Testing
         }
         #expect(encoder.links.count == LinkLayerEncoder.limit)
         #expect(encoder.links[Self.access] != nil)
+    }
+
+    @Test func `whatever is on the air becomes PDUs of the length that their headers say`() {
+        let from = "0900000000000000 0000000000000000"
+        var frames = PacketMutator(
+            seed: 4,
+            [
+                "\(from) 00 13 00 0900000000C0 00 FF 00 00 0300 020106",
+                "\(from) 00 01 01 0900000000C0 01 00 0100000000C0 03 01 F8 0300 020106",
+                "\(from) 00 01 01 0900000000C0 01 00 0100000000C0 03 01 F8 2C01"
+                    + String(repeating: "11", count: 300),
+                "\(from) 01 1B 00 0900000000C0 00 FF 00 00 0300 020106",
+                "\(from) 02 00 0900000000C0 00 0100000000C0",
+                "\(from) 03 00 0900000000C0 00 0100000000C0 78563412 1800 0000 4800",
+                "\(from) 04 78563412 0000 0000 00 0300 0400 0A0300",
+                "\(from) 04 78563412 0100 0100 0B FB00 4842 FB00 4842",
+                "\(from) 04 78563412 0000 0000 03 0102030405060708 0100 1112131415161718",
+                "\(from) 04 78563412 0000 0000 0E 02 02",
+            ].compactMap { Hex.decode($0) })
+        var encoder = LinkLayerEncoder()
+        var count = 0
+        for _ in 0..<20_000 {
+            guard let frame = AirFrame(frames.next()) else { continue }
+            for packet in encoder.packets(of: frame) {
+                count += 1
+                #expect(Int(packet.pdu[1]) == packet.pdu.count - 2)
+                #expect(packet.bytes.count == packet.pdu.count + (packet.phy == 3 ? 18 : 17))
+            }
+        }
+        #expect(count > 10_000)
     }
 }

@@ -4,13 +4,15 @@ import Testing
 
 @Suite struct LinkLayerPacketTests {
     /// Computed bit by bit from the figure of Vol 6, Part B, 3.1.1; Wireshark checks the first one too.
-    @Test(arguments: [
-        ("42 09 C0DEAFBEADDE 020106", 0x55_5555, "B946A1"),
-        ("01 00", 0x12_3456, "48DC8A"),
-        ("", 0x55_5555, "AAAAAA"),
-    ] as [(String, UInt32, String)]) func `a CRC is sent with its last register position first`(
-        _ pdu: String, _ start: UInt32, _ expected: String
-    ) throws {
+    @Test(
+        arguments: [
+            ("42 09 C0DEAFBEADDE 020106", 0x55_5555, "B946A1"),
+            ("01 00", 0x12_3456, "48DC8A"),
+            ("", 0x55_5555, "AAAAAA"),
+        ] as [(String, UInt32, String)]) func `a CRC is sent with its last register position first`(
+            _ pdu: String, _ start: UInt32, _ expected: String
+        ) throws
+    {
         let crc = LinkLayerPacket.crc(of: try #require(Hex.decode(pdu)), start: start)
         let bytes = [0, 8, 16].map { UInt8(truncatingIfNeeded: crc >> UInt32($0)) }
         #expect(bytes == Hex.decode(expected))

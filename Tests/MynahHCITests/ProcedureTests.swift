@@ -22,7 +22,7 @@ import Testing
 
     @Test func `a side begins a procedure when its last one is answered`() {
         var (rig, central, _) = AirRig.linked()
-        rig.air.isCaptured = true
+        rig.air.isMonitored = true
         // Nothing arrives meanwhile, so no answer can come between the commands.
         rig.air.loss = 1
         var outputs: [Air.Output] = []

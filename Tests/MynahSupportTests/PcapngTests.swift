@@ -4,7 +4,8 @@ import Testing
 @Suite struct PcapngTests {
     @Test func `a section header names the program, padded to four bytes`() {
         let expected =
-            "0A0D0D0A 2C000000 4D3C2B1A 0100 0000 FFFFFFFFFFFFFFFF" + "0400 0500 4D796E6168 000000" + "00000000"
+            "0A0D0D0A 2C000000 4D3C2B1A 0100 0000 FFFFFFFFFFFFFFFF" + "0400 0500 4D796E6168 000000"
+            + "00000000"
             + "2C000000"
         #expect(Pcapng.sectionHeader(application: "Mynah") == Hex.decode(expected))
     }

@@ -40,7 +40,7 @@ extension LinkLayerEncoder {
         guard !response.properties.contains(.legacy) else {
             let pdu = Self.pdu(
                 PDUType.scanResponse, response.address,
-                payload: Self.bytes(of: response.address) + response.data)
+                payload: Self.bytes(of: response.address) + response.data.prefix(Self.longestLegacyData))
             return [Self.packet(39, pdu)]
         }
         return chain(response, mode: 0, remember(response))
@@ -84,7 +84,8 @@ extension LinkLayerEncoder {
             properties.contains(.connectable)
             ? PDUType.connectable
             : properties.contains(.scannable) ? PDUType.scannable : PDUType.nonConnectable
-        return pdu(type, advertisement.address, payload: address + advertisement.data)
+        return pdu(
+            type, advertisement.address, payload: address + advertisement.data.prefix(longestLegacyData))
     }
 
     private static func pdu(

@@ -32,7 +32,9 @@ struct LinkLayerPDU: Hashable, Sendable {
 
 // The PDUs of a link (Core Specification, Vol 6, Part B, 2.4).
 extension LinkLayerEncoder {
-    /// What a frame's content is on a real link. Where the virtual controllers need one PDU and real ones two, there are two.
+    /// What a frame's content is on a real link.
+    ///
+    /// Virtual controllers need one PDU for some exchanges that take two on a real link; these become two here.
     static func pdus(of content: LinkPDU, from role: Role, event: UInt16) -> [LinkLayerPDU] {
         func control(_ opcode: UInt8, _ parameters: [UInt8] = []) -> LinkLayerPDU {
             LinkLayerPDU(role, .control, [opcode] + parameters)
@@ -115,7 +117,7 @@ extension DataLengths {
 }
 
 extension LEConnection.Parameters {
-    /// Interval, latency and timeout. LL_CONNECTION_PARAM_REQ has the longest interval there.
+    /// Interval, latency and timeout.
     fileprivate var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.write(self)

@@ -51,6 +51,7 @@ struct LinkLayerEncoder: Sendable {
     static let limit = 1024
     /// Bytes of a PDU's payload (Core Specification, Vol 6, Part B, 2.3 and 2.4).
     static let longestPayload = 255
+    static let longestLegacyData = 31
     static let longestData = 251
 
     var links: [UInt32: Link] = [:]

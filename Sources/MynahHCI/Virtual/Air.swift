@@ -15,7 +15,7 @@ public struct Air: Sendable {
         case host(Station, H4Packet)
         /// A frame for the stations of other processes.
         case elsewhere(AirFrame)
-        /// A frame for a capture; only if `isCaptured`.
+        /// A frame for a capture; only if `isMonitored`.
         case captured(AirFrame)
     }
 
@@ -47,7 +47,7 @@ public struct Air: Sendable {
     /// Whether stations of other processes hear this one.
     public var isShared = false
     /// Whether everything that is sent here or comes from other processes is wanted as `captured`.
-    public var isCaptured = false
+    public var isMonitored = false
     /// What time it is on it.
     public private(set) var now = AirTime.zero
 
@@ -140,7 +140,7 @@ public struct Air: Sendable {
     mutating func receive(_ frame: AirFrame) {
         // Who speaks for one of ours is no one.
         guard members.index(of: frame.from) == nil else { return }
-        if isCaptured { outputs.append(.captured(frame)) }
+        if isMonitored { outputs.append(.captured(frame)) }
         deliveries.append(Delivery(from: frame.from, to: frame.to, pdu: frame.pdu))
         deliver()
     }
@@ -189,7 +189,7 @@ public struct Air: Sendable {
             switch each {
             case .host(let packet): outputs.append(.host(station, packet))
             case .air(let pdu, let to):
-                if isCaptured { outputs.append(.captured(AirFrame(from: station, to: to, pdu: pdu))) }
+                if isMonitored { outputs.append(.captured(AirFrame(from: station, to: to, pdu: pdu))) }
                 deliveries.append(Delivery(from: station, to: to, pdu: pdu))
             }
         }

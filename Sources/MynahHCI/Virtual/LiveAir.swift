@@ -116,10 +116,8 @@ public final class LiveAir: Sendable {
 
     /// Hands on what is on the air in this process, in order and on any thread; nil: no more.
     func capture(_ capture: (@Sendable (AirFrame) -> Void)?) {
-        state.withLock { state in
-            state.capture = capture
-            state.air.isCaptured = capture != nil
-        }
+        state.withLock { $0.capture = capture }
+        enter { $0.isMonitored = capture != nil }
     }
 
     // MARK: - Work
