@@ -86,14 +86,14 @@ import Testing
         let path = directory.path + "/a.pcapng"
         let file = try CaptureFile(path: path, application: "Test", reports: Reported().reports)
         let air = LiveAir(seed: 1, time: .manual)
-        let transport = file.transport(
-            air.transport(ControllerConfiguration(address: AirRig.address(1))), named: "hci")
+        let controller = air.transport(ControllerConfiguration(address: AirRig.address(1)))
+        let transport = file.transport(controller, named: "hci")
         file.record(air, named: "air")
         try await transport.open(receive: { _ in }, ended: { _ in })
         transport.send(HCICommand(.leSetAdvertisingEnable, [1]).packet)
         air.advance(by: 1_300_000)
         let foreign = AirPDU.scanRequest(scanner: AirRig.address(7), advertiser: AirRig.address(1))
-        air.take([AirFrame(from: Station(7), to: nil, pdu: foreign)])
+        air.take([AirFrame(from: Station(7), to: controller.station, pdu: foreign)])
         transport.close()
         file.end()
         let found = packets(try bytes(of: path))
