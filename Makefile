@@ -16,7 +16,7 @@ MYNAH := .build-release/release/mynah
 BUILD_PACKAGES := libdbus-1-dev libglib2.0-dev pkg-config
 RUN_PACKAGES := $(BUILD_PACKAGES) bluez dbus
 LAB_PACKAGES := bluez dbus qemu-system-x86 busybox-static kmod python3 python3-venv
-TEST_PACKAGES := $(BUILD_PACKAGES) $(LAB_PACKAGES)
+TEST_PACKAGES := $(BUILD_PACKAGES) $(LAB_PACKAGES) tshark
 
 # What `make build` alone needs; other targets need more.
 PACKAGES := $(BUILD_PACKAGES)
@@ -67,9 +67,10 @@ test: lint unit fuzz-briefly interop build
 interop:
 	@.ci/need $(TEST_PACKAGES)
 	@for product in mynah-interop mynah; do \
-	    .ci/quietly "Building our side for the stacks that are not ours" swift build $(DEBUG) --product $$product; \
+	    .ci/quietly "Building $$product for the stacks that are not ours" swift build $(DEBUG) --product $$product; \
 	done
 	@Tests/Interop/interop --helper .build/debug/mynah-interop --mynah .build/debug/mynah
+	@Tests/Interop/captures --mynah .build/debug/mynah
 
 lab: PACKAGES := $(TEST_PACKAGES)
 lab: build

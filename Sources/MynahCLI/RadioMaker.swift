@@ -19,6 +19,8 @@ final class RadioMaker: Sendable {
         var stateDirectory: String?
         /// Of our own host; nil: a phone's is private.
         var address: AddressChoice?
+        /// Records our own host's HCI, and the virtual air.
+        var capture: Capture?
         /// Takes what the user should know and what stops no radio; called on any thread.
         var notice: @Sendable (RadioWarning) -> Void
     }
@@ -38,6 +40,7 @@ final class RadioMaker: Sendable {
     func peripheralRadio(_ index: Int, isPhone: Bool) throws(RadioError) -> any PeripheralRadio {
         switch choice {
         case .bluez:
+            if options.capture != nil { throw Self.noCaptureOfBlueZ }
             var bluez = BlueZRadio.Options()
             if options.adapters.indices.contains(index) { bluez.adapter = options.adapters[index] }
             bluez.notificationRate = options.notificationRate
@@ -51,6 +54,7 @@ final class RadioMaker: Sendable {
     /// The radios are not used any more: nothing of them is left in the directory of the air.
     func end() {
         air.withLock { $0 }?.leave()
+        options.capture?.end()
     }
 
     /// Our own host, on what was chosen; instead of BlueZ on the virtual radio.
@@ -70,20 +74,22 @@ final class RadioMaker: Sendable {
                     RadioWarning(
                         "waitingForController", "waiting for a controller to connect to \(place)"))
             }
-            return HostRadio(transport: transport, options: host)
+            return HostRadio(transport: try recorded(transport, index), options: host)
         case .netsim(let place):
             host.name = "own host on the \(choice.name)"
             host.controller = "the \(choice.name)"
             let transport = NetsimTransport(place) { notice(RadioWarning("waitingForEmulator", $0)) }
-            return HostRadio(transport: transport, options: host)
+            return HostRadio(transport: try recorded(transport, index), options: host)
         case .virtual, .bluez:
             host.name = ChosenRadio.virtual.name
-            return HostRadio(
-                transport: try sharedAir().transport(cipher: ControllerConfiguration.aes), options: host)
+            let air = try sharedAir()
+            let transport = try recorded(air.transport(cipher: ControllerConfiguration.aes), index)
+            try options.capture?.record(air)
+            return HostRadio(transport: transport, options: host)
         }
     }
 
-    /// The directory of the air that our own host is on; nil if it is on none.
+    /// The directory of the air that our own host is on; `nil` if it is on no air.
     var airDirectory: String? { air.withLock { $0?.directory } }
 
     /// Where our own host listens, for a message.
@@ -91,6 +97,16 @@ final class RadioMaker: Sendable {
         if case .hci(let place) = choice { return "by the controller at \(place)" }
         return airDirectory.map { "on the air in \($0)" } ?? "on the virtual radio"
     }
+
+    private func recorded(
+        _ transport: any HCITransport, _ index: Int
+    ) throws(RadioError) -> any HCITransport {
+        try options.capture?.transport(transport, of: index) ?? transport
+    }
+
+    static let noCaptureOfBlueZ = RadioError(
+        .unsupported, "--capture records Mynah's own host, and this is BlueZ",
+        remedy: "run `btmon -w FILE` for BlueZ's HCI, or choose --radio virtual, netsim or hci:TRANSPORT")
 
     private func sharedAir() throws(RadioError) -> SharedAir {
         let made = air.withLock { air in

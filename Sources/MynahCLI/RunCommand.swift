@@ -92,7 +92,16 @@ struct RunCommand: AsyncParsableCommand {
         help:
             "text (the default: a screen on a terminal, lines into a pipe), json (one object a line) or off.",
         completion: Choice.completion(of: EventFormat.self), transform: Choice.parse)
-    var events: EventFormat = .text
+    var events: EventFormat?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            With virtual, netsim and hci: records what crosses HCI, and with virtual what is on the air, for Wireshark. The file contains \
+            the keys of pairings. - is standard output; then there are no events.
+            """, valueName: "file.pcapng"),
+        completion: CaptureTarget.completion, transform: CaptureTarget.parse)
+    var capture: CaptureTarget?
 
     @Option(
         help: ArgumentHelp(
@@ -122,6 +131,7 @@ struct RunCommand: AsyncParsableCommand {
             throw Exit.wrongUsage(
                 "an adapter is named twice, and each radio needs one of its own", of: Self.self)
         }
+        if let problem = capture?.problem(with: events) { throw Exit.wrongUsage(problem, of: Self.self) }
         return try planned.map { text in
             switch PlannedTransition.parse(text) {
             case .success(let planned): return planned
@@ -151,6 +161,7 @@ struct RunCommand: AsyncParsableCommand {
             return
                 "\(needed): give --adapter \(groups.count) times, in their order, or --radio virtual"
         }
+        if radio == .bluez, capture != nil { return RadioMaker.noCaptureOfBlueZ.description }
         if adapter.count > groups.count {
             return
                 "--adapter is given \(adapter.count) times for \(groups.count) radio\(groups.count == 1 ? "" : "s")"
@@ -188,7 +199,13 @@ struct RunCommand: AsyncParsableCommand {
             throw Exit.problems
         }
         let seed = seed ?? UInt64.random(in: 0...UInt64.max)
-        let output = RunOutput(format: events, profiles: profiles, interruption: interruption)
+        let format = events ?? (capture == .standardOutput ? .off : .text)
+        let output = RunOutput(format: format, profiles: profiles, interruption: interruption)
+        let captured = capture.map {
+            Capture(
+                $0, devices: groups.labels.map { $0.joined(separator: ", ") },
+                reports: .init(warn: { output.warn($0) }, fail: { output.fail($0) }))
+        }
         let runs = zip(groups.groups, groups.labels).map { group, labels in
             RunPlayer.Run(
                 devices: zip(group, labels).map { profile, label in
@@ -204,7 +221,7 @@ struct RunCommand: AsyncParsableCommand {
         defer { withExtendedLifetime(stateDirectory) {} }
         let player = RunPlayer(
             runs, RadioChooser(choice: radio, adapters: adapter, notice: { output.warn($0) }), planned, output
-        ) { chosen in makeRadios(chosen, output) }
+        ) { chosen in makeRadios(chosen, captured, output) }
         let failure = await player.play(until: interruption)
         output.end()
         if let problem = output.problem {
@@ -220,7 +237,7 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    private func makeRadios(_ chosen: ChosenRadio, _ output: RunOutput) -> RadioMaker {
+    private func makeRadios(_ chosen: ChosenRadio, _ capture: Capture?, _ output: RunOutput) -> RadioMaker {
         if chosen != .bluez, let option = optionsForBlueZ.first {
             output.warn(
                 RadioWarning("optionIgnored", "\(option) is for BlueZ, and has no effect on this radio"))
@@ -230,6 +247,6 @@ struct RunCommand: AsyncParsableCommand {
             RadioMaker.Options(
                 choice: chosen, adapters: adapter, notificationRate: rate == 0 ? nil : rate,
                 namesSubscribers: nameSubscribers, stateDirectory: stateDir, address: address,
-                notice: { output.warn($0) }))
+                capture: capture, notice: { output.warn($0) }))
     }
 }

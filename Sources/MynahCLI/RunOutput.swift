@@ -84,13 +84,20 @@ final class RunOutput: Sendable {
 
     /// Reports a warning of the run itself; with `--events off` it goes to standard error.
     func warn(_ warning: RadioWarning) {
-        if case .off = kind { return StandardError.print("warning: \(warning.message)") }
+        tell(.warning, warning.code, warning.message)
+    }
+
+    /// Reports an error of the run itself that does not end it; with `--events off` it goes to standard error.
+    func fail(_ error: RadioError) {
+        tell(.error, error.code.rawValue, error.description)
+    }
+
+    private func tell(_ name: DeviceEvent.Name, _ code: String, _ message: String) {
+        if case .off = kind { return StandardError.print("\(name.rawValue): \(message)") }
         tell(
             DeviceEvent(
-                time: .now(), name: .warning,
-                fields: [
-                    .init("code", .string(warning.code)), .init("message", .string(warning.message)),
-                ]))
+                time: .now(), name: name,
+                fields: [.init("code", .string(code)), .init("message", .string(message))]))
     }
 
     private static func tellDropped(

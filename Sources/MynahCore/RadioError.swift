@@ -50,6 +50,8 @@ public struct RadioError: Error, Hashable, Sendable {
         public static let insufficientSecurity = Code(rawValue: "insufficientSecurity")
         /// The directory for preserved state cannot be used.
         public static let stateDirectory = Code(rawValue: "stateDirectory")
+        /// The capture file cannot be opened or written.
+        public static let captureFailed = Code(rawValue: "captureFailed")
     }
 
     /// What kind of trouble it is.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Mynah
 import MynahCore
+import MynahHCI
 import MynahProfiles
 import MynahSupport
 
@@ -28,13 +29,25 @@ enum CentralOptions {
 
     /// What a phone's radio is made of, once `auto` is decided; which one that is goes to standard error.
     static func radio(
-        _ choice: RadioChoice, stateDirectory: String? = nil, of command: any ParsableCommand.Type
+        _ choice: RadioChoice, stateDirectory: String? = nil, capture: CaptureTarget? = nil,
+        of command: any ParsableCommand.Type
     ) throws -> RadioMaker.Options {
+        if capture == .standardOutput {
+            throw Exit.wrongUsage(
+                "--capture - is for `mynah run`: this command writes its results to standard output, so name a file",
+                of: command)
+        }
         let chooser = RadioChooser(choice: choice) { StandardError.print($0.message) }
         do throws(RadioError) {
             let chosen = try chooser.forPhone(command.configuration.commandName ?? "mynah")
             return RadioMaker.Options(
-                choice: chosen, stateDirectory: stateDirectory, notice: { Self.print($0) })
+                choice: chosen, stateDirectory: stateDirectory,
+                capture: capture.map {
+                    Capture(
+                        $0,
+                        reports: .init(
+                            warn: { Self.print($0) }, fail: { StandardError.print("error: \($0)") }))
+                }, notice: { Self.print($0) })
         } catch {
             StandardError.print("error: \(error)")
             throw Exit.problems

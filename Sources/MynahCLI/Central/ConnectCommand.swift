@@ -67,6 +67,13 @@ struct ConnectCommand: AsyncParsableCommand {
     var passkey: UInt32?
 
     @Option(
+        help: ArgumentHelp(
+            "Records what crosses HCI, and on the virtual radio what is on the air, for Wireshark. The file contains the keys of pairings.",
+            valueName: "file.pcapng"),
+        completion: CaptureTarget.completion, transform: CaptureTarget.parse)
+    var capture: CaptureTarget?
+
+    @Option(
         help: "trace, debug, info, notice, warning (the default) or error; written to standard error.",
         completion: Choice.completion(of: LogLevel.self), transform: Choice.parse)
     var logLevel: LogLevel = .warning
@@ -85,7 +92,7 @@ struct ConnectCommand: AsyncParsableCommand {
         }
         Logs.begin(logLevel)
         let maker = RadioMaker(
-            try CentralOptions.radio(self.radio, stateDirectory: stateDir, of: Self.self))
+            try CentralOptions.radio(self.radio, stateDirectory: stateDir, capture: capture, of: Self.self))
         let interruption = Interruption()
         let terminal =
             commands.isEmpty && format == .text && isatty(1) == 1

@@ -54,6 +54,13 @@ struct ScanCommand: AsyncParsableCommand {
     var timeout: String?
 
     @Option(
+        help: ArgumentHelp(
+            "Records what crosses HCI, and on the virtual radio what is on the air, for Wireshark. The file contains the keys of pairings.",
+            valueName: "file.pcapng"),
+        completion: CaptureTarget.completion, transform: CaptureTarget.parse)
+    var capture: CaptureTarget?
+
+    @Option(
         help: "trace, debug, info, notice, warning (the default) or error; written to standard error.",
         completion: Choice.completion(of: LogLevel.self), transform: Choice.parse)
     var logLevel: LogLevel = .warning
@@ -63,7 +70,7 @@ struct ScanCommand: AsyncParsableCommand {
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
         Logs.begin(logLevel)
         // Before a screen is drawn, which would hide which radio it is.
-        var options = try CentralOptions.radio(radio, of: Self.self)
+        var options = try CentralOptions.radio(radio, capture: capture, of: Self.self)
         let shown = Lock<ScanOutput?>(nil)
         options.notice = { warning in
             if let output = shown.withLock({ $0 }) {

@@ -41,7 +41,13 @@ enum SystemThread {
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
+    /// Starts it; without a thread, it is done here.
     static func start(_ body: @escaping @Sendable () -> Void) {
+        if !attempt(body) { body() }
+    }
+
+    /// Starts it; returns `false` if the system gives no thread.
+    static func attempt(_ body: @escaping @Sendable () -> Void) -> Bool {
         var thread = pthread_t()
         let context = Unmanaged.passRetained(Work(body))
         let code = pthread_create(
@@ -51,11 +57,18 @@ enum SystemThread {
                 Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
                 return nil
             }, context.toOpaque())
-        if code == 0 {
-            pthread_detach(thread)
-        } else {
-            // Without a thread, it is done here.
-            context.takeRetainedValue().body()
+        guard code == 0 else {
+            context.release()
+            return false
         }
+        pthread_detach(thread)
+        return true
+    }
+
+    /// Keeps signals from this thread, also those that its own writing causes: SIGPIPE and SIGXFSZ would end the process.
+    static func blockSignals() {
+        var all = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_BLOCK, &all, nil)
     }
 }

@@ -15,6 +15,8 @@ public struct Air: Sendable {
         case host(Station, H4Packet)
         /// A frame for the stations of other processes.
         case elsewhere(AirFrame)
+        /// A frame for a capture; only if `isMonitored`.
+        case captured(AirFrame)
     }
 
     private struct Member: Sendable {
@@ -44,7 +46,7 @@ public struct Air: Sendable {
     public var loss: Double = 0
     /// Whether stations of other processes hear this one.
     public var isShared = false
-    /// Whether advertising of other processes is wanted although no station here listens for it: something records the air.
+    /// Whether a capture wants everything that is sent here or comes from other processes, advertising included.
     public var isMonitored = false
     /// What time it is on it.
     public private(set) var now = AirTime.zero
@@ -141,6 +143,7 @@ public struct Air: Sendable {
     mutating func receive(_ frame: AirFrame) {
         // Who speaks for one of ours is no one.
         guard members.index(of: frame.from) == nil else { return }
+        if isMonitored { outputs.append(.captured(frame)) }
         deliveries.append(Delivery(from: frame.from, to: frame.to, pdu: frame.pdu))
         deliver()
     }
@@ -188,7 +191,9 @@ public struct Air: Sendable {
         for each in found {
             switch each {
             case .host(let packet): outputs.append(.host(station, packet))
-            case .air(let pdu, let to): deliveries.append(Delivery(from: station, to: to, pdu: pdu))
+            case .air(let pdu, let to):
+                if isMonitored { outputs.append(.captured(AirFrame(from: station, to: to, pdu: pdu))) }
+                deliveries.append(Delivery(from: station, to: to, pdu: pdu))
             }
         }
         found.removeAll(keepingCapacity: true)

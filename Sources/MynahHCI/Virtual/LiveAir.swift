@@ -16,6 +16,7 @@ public final class LiveAir: Sendable {
     private enum Delivery {
         case packet(PacketReceiver, H4Packet)
         case message(AirMessage)
+        case captured(AirFrame)
     }
 
     private struct State {
@@ -24,6 +25,7 @@ public final class LiveAir: Sendable {
         var elsewhere: (@Sendable (AirMessage) -> Void)?
         /// As other processes were last told.
         var wantsAdvertising = false
+        var capture: (@Sendable (AirFrame) -> Void)?
         /// Of the air, while they are looked through; empty otherwise.
         var outputs: [Air.Output] = []
         /// What waits to be delivered, in the order of the air.
@@ -120,6 +122,12 @@ public final class LiveAir: Sendable {
         }
     }
 
+    /// Hands on what is on the air in this process, in order and on any thread; nil: no more.
+    func capture(_ capture: (@Sendable (AirFrame) -> Void)?) {
+        state.withLock { $0.capture = capture }
+        enter { $0.isMonitored = capture != nil }
+    }
+
     // MARK: - Work
 
     private func ring() {
@@ -159,6 +167,7 @@ public final class LiveAir: Sendable {
                     state.deliveries.append(.packet(receiver, packet))
                 }
             case .elsewhere(let frame): state.deliveries.append(.message(.frame(frame)))
+            case .captured(let frame): state.deliveries.append(.captured(frame))
             }
         }
         state.outputs.removeAll(keepingCapacity: true)
@@ -177,17 +186,18 @@ public final class LiveAir: Sendable {
         var batch: [Delivery] = []
         while true {
             let emptied = batch
-            let (taken, elsewhere) = state.withLock { state in
+            let (taken, elsewhere, capture) = state.withLock { state in
                 let taken = state.deliveries
                 state.deliveries = emptied
                 if taken.isEmpty { state.isDelivering = false }
-                return (taken, state.elsewhere)
+                return (taken, state.elsewhere, state.capture)
             }
             guard !taken.isEmpty else { return }
             for delivery in taken {
                 switch delivery {
                 case .packet(let receiver, let packet): receiver.tell(packet)
                 case .message(let message): elsewhere?(message)
+                case .captured(let frame): capture?(frame)
                 }
             }
             batch = taken

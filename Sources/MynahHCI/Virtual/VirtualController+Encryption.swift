@@ -21,7 +21,7 @@ extension VirtualController {
         let nonce = random.next()
         links[handle]?.encryption = .asked(key: key, nonce: nonce)
         wait(handle)
-        queue(.encryptionRequest(random: value, diversifier: diversifier, nonce: nonce), on: handle)
+        initiate(.encryptionRequest(random: value, diversifier: diversifier, nonce: nonce), on: handle)
         return .begun(.success)
     }
 

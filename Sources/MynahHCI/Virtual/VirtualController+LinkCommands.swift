@@ -48,7 +48,7 @@ extension VirtualController {
         case .leReadRemoteFeatures:
             guard !link.asksFeatures else { return .begun(.commandDisallowed) }
             links[handle]?.asksFeatures = true
-            queue(.featureRequest(featuresForPeer), on: handle)
+            initiate(.featureRequest(featuresForPeer), on: handle)
             return .begun(.success)
         case .readRSSI: return .now(.success, word(handle) + [UInt8(bitPattern: link.rssi)])
         case .readTransmitPowerLevel: return .now(.success, word(handle) + [0])
@@ -70,7 +70,7 @@ extension VirtualController {
             links[handle]?.asksUpdate = true
             var widest = parameters
             widest.interval = maximum
-            queue(.parameterRequest(minimum: minimum, widest), on: handle)
+            initiate(.parameterRequest(minimum: minimum, widest), on: handle)
         }
         return .begun(.success)
     }
@@ -101,7 +101,7 @@ extension VirtualController {
         guard links[handle] != nil else { return .now(.unknownConnectionIdentifier, word(handle)) }
         links[handle]?.ownLengths.sentOctets = octets
         links[handle]?.ownLengths.sentTime = time
-        if let lengths = links[handle]?.ownLengths { queue(.lengthRequest(lengths), on: handle) }
+        if let lengths = links[handle]?.ownLengths { initiate(.lengthRequest(lengths), on: handle) }
         return .now(.success, word(handle))
     }
 
@@ -113,7 +113,7 @@ extension VirtualController {
         guard let link = links[handle] else { return .begun(.unknownConnectionIdentifier) }
         guard !link.asksPHY else { return .begun(.commandDisallowed) }
         links[handle]?.asksPHY = true
-        queue(.phyRequest(sending: wanted.sending, receiving: wanted.receiving), on: handle)
+        initiate(.phyRequest(sending: wanted.sending, receiving: wanted.receiving), on: handle)
         return .begun(.success)
     }
 }

@@ -67,10 +67,9 @@ extension VirtualController {
     mutating func sendVersion(_ handle: UInt16, isAnswer: Bool) {
         links[handle]?.hasSentVersion = true
         let own = versionPDU
-        queue(
-            .version(
-                version: own.version, company: own.company, subversion: own.subversion, isAnswer: isAnswer),
-            on: handle)
+        let pdu = LinkPDU.version(
+            version: own.version, company: own.company, subversion: own.subversion, isAnswer: isAnswer)
+        if isAnswer { queue(pdu, on: handle) } else { initiate(pdu, on: handle) }
     }
 
     mutating func tellVersion(_ handle: UInt16) {

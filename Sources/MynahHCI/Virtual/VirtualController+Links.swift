@@ -19,7 +19,7 @@ extension VirtualController {
         links[at: index].ownLengths.sentTime = suggestedTime
         // The peripheral speaks first here, so that the central knows the link is there.
         if links[at: index].role == .peripheral { speak(handle) }
-        if suggestedOctets > 27 { queue(.lengthRequest(links[at: index].ownLengths), on: handle) }
+        if suggestedOctets > 27 { initiate(.lengthRequest(links[at: index].ownLengths), on: handle) }
         if let index = links.index(of: handle) { links[at: index].touch(at: now) }
     }
 
@@ -108,6 +108,7 @@ extension VirtualController {
         links[at: index].expected &+= 1
         let mark = links[at: index].nextSequence
         receive(content, on: handle)
+        conclude(content, on: handle)
         // What is sent anyway says that this was heard; where nothing was, it is said alone.
         if let index = links.index(of: handle), links[at: index].nextSequence == mark { speak(handle) }
     }

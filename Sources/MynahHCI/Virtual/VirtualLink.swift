@@ -41,6 +41,9 @@ struct VirtualLink: Sendable {
     var held: [LinkPDU] = []
     var lastHeard: AirTime
     var lastSpoken: AirTime
+    /// The control procedure that this side has begun, and the first PDUs of those after it.
+    var procedure: LinkProcedure?
+    var waitingRequests: [LinkPDU] = []
     /// When what is not acknowledged is sent again.
     var again: AirTime?
     /// When the link is looked after; it may be too early, and is never too late.

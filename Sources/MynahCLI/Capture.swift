@@ -1,0 +1,104 @@
+import ArgumentParser
+import MynahCore
+import MynahHCI
+import MynahSupport
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// What `--capture` names.
+enum CaptureTarget: Equatable, Sendable {
+    case standardOutput
+    case file(String)
+
+    static let completion = CompletionKind.file(extensions: ["pcapng"])
+
+    static func parse(_ text: String) throws -> CaptureTarget {
+        if text == "-" { return .standardOutput }
+        guard text.hasSuffix(".pcapng") else {
+            throw ValidationError(
+                "the file is written as pcapng: give it a name that ends in .pcapng, or - for standard output"
+            )
+        }
+        return .file(text)
+    }
+
+    /// Why standard output cannot take a capture beside these events; nil: it can, or is not asked to.
+    func problem(with events: EventFormat?) -> String? {
+        guard self == .standardOutput else { return nil }
+        if let events, events != .off {
+            return
+                "--capture - and --events \(events.rawValue) both write to standard output: capture into a file, or leave out --events"
+        }
+        if isatty(1) == 1 {
+            return
+                "--capture - writes binary data, and standard output is a terminal: add a pipe, as in `| wireshark -k -i -`"
+        }
+        return nil
+    }
+}
+
+/// The capture of a command, opened when its first radio is made.
+final class Capture: Sendable {
+    private struct State {
+        var file: CaptureFile?
+        var hasAir = false
+    }
+
+    private let target: CaptureTarget
+    private let devices: [String]
+    private let reports: CaptureFile.Reports
+    private let state = Lock(State())
+
+    /// `devices` names the devices in order, so that the interfaces of several can be told apart.
+    init(_ target: CaptureTarget, devices: [String] = [], reports: CaptureFile.Reports) {
+        self.target = target
+        self.devices = devices
+        self.reports = reports
+    }
+
+    /// The transport of the radio with this number, recorded.
+    func transport(_ inner: any HCITransport, of index: Int) throws(RadioError) -> any HCITransport {
+        let name = devices.count > 1 && devices.indices.contains(index) ? "hci \(devices[index])" : "hci"
+        return try file().transport(inner, named: name)
+    }
+
+    /// Records the air, which all virtual radios of a command share.
+    func record(_ air: SharedAir) throws(RadioError) {
+        let file = try file()
+        let isNew = state.withLock { state in
+            defer { state.hasAir = true }
+            return !state.hasAir
+        }
+        if isNew { file.record(air.air, named: "air") }
+    }
+
+    /// Writes what is left.
+    func end() {
+        state.withLock { $0.file }?.end()
+    }
+
+    private func file() throws(RadioError) -> CaptureFile {
+        let result = state.withLock { state in
+            Result<CaptureFile, RadioError> { () throws(RadioError) in
+                if let file = state.file { return file }
+                let application = "Mynah \(MynahCommand.configuration.version)"
+                let new =
+                    switch target {
+                    case .standardOutput:
+                        CaptureFile(
+                            descriptor: 1, named: "standard output", application: application,
+                            reports: reports)
+                    case .file(let path):
+                        try CaptureFile(path: path, application: application, reports: reports)
+                    }
+                state.file = new
+                return new
+            }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,192 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+public import MynahCore
+import MynahSupport
+
+/// A pcapng file or pipe that a capture goes to, written by a thread of its own.
+///
+/// Adding a packet never waits. If a pipe is not read, packets are lost and counted; if its reader closes it, the capture ends; if
+/// writing fails, the capture ends with an error. Each write has whole blocks, so a file can be read at any time.
+public final class CaptureFile: Sendable {
+    /// Takes what the user should know; both are called on the capture's own thread or in `end`.
+    public struct Reports: Sendable {
+        var warn: @Sendable (RadioWarning) -> Void
+        var fail: @Sendable (RadioError) -> Void
+
+        /// The closures that take a warning, and an error that has ended the capture.
+        public init(
+            warn: @escaping @Sendable (RadioWarning) -> Void, fail: @escaping @Sendable (RadioError) -> Void
+        ) {
+            self.warn = warn
+            self.fail = fail
+        }
+    }
+
+    /// An interface of the file.
+    struct Interface: Sendable {
+        fileprivate var number: UInt32
+    }
+
+    private struct State {
+        var queue: CaptureQueue
+        /// The thread sleeps until it is woken.
+        var isIdle = false
+        var isEnding = false
+        /// Nothing is taken any more.
+        var isOver = false
+        /// How many batches were written.
+        var written = 0
+    }
+
+    private let name: String
+    private let output: CaptureOutput
+    private let reports: Reports
+    private let state: Lock<State>
+    /// Microseconds from the start of the monotonic clock to 1970, so that times in the file never go back.
+    private let epoch: Int64
+
+    /// Creates or truncates the file at `path`; only its owner can read a new one, because a capture contains keys.
+    ///
+    /// Throws `captureFailed` if it cannot be opened.
+    public convenience init(
+        path: String, application: String, reports: Reports
+    ) throws(RadioError) {
+        self.init(try CaptureOutput(path: path), named: path, application: application, reports)
+    }
+
+    /// Writes to a descriptor, which stays open.
+    public convenience init(descriptor: Int32, named name: String, application: String, reports: Reports) {
+        self.init(CaptureOutput(borrowing: descriptor), named: name, application: application, reports)
+    }
+
+    init(
+        _ output: CaptureOutput, named name: String, application: String, _ reports: Reports,
+        limit: Int = 8 << 20
+    ) {
+        self.output = output
+        self.name = name
+        self.reports = reports
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        epoch = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000 - EventLoop.now
+        var queue = CaptureQueue(limit: limit)
+        queue.begin(application: application)
+        state = Lock(State(queue: queue))
+        if !SystemThread.attempt({ self.run() }) {
+            finish()
+            output.close()
+            reports.fail(RadioError(.captureFailed, "\(name): no thread could be started to write it"))
+        }
+    }
+
+    // MARK: - What is captured
+
+    /// A transport that records what crosses `inner` in both directions, on an interface with this name.
+    public func transport(_ inner: any HCITransport, named name: String) -> any HCITransport {
+        CapturedTransport(inner, self, addInterface(CapturedTransport.linkType, name))
+    }
+
+    /// Records what the stations of this process send to an air, and what arrives from other processes.
+    public func record(_ air: LiveAir, named name: String) {
+        let interface = addInterface(LinkLayerPacket.linkType, name)
+        let encoder = Lock(LinkLayerEncoder())
+        air.capture { [weak self] frame in
+            for packet in encoder.withLock({ $0.packets(of: frame) }) {
+                self?.add(packet.bytes, to: interface)
+            }
+        }
+    }
+
+    func addInterface(_ linkType: UInt16, _ name: String) -> Interface {
+        Interface(number: change { $0.queue.addInterface(linkType, name) } ?? 0)
+    }
+
+    func add(_ data: [UInt8], to interface: Interface) {
+        change { state in
+            state.queue.addPacket(
+                interface.number, microseconds: UInt64(max(0, epoch + EventLoop.now)), data)
+        }
+    }
+
+    @discardableResult private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result? {
+        let (result, wasIdle): (Result?, Bool) = state.withLock { state in
+            guard !state.isOver else { return (nil, false) }
+            defer { state.isIdle = false }
+            return (body(&state), state.isIdle)
+        }
+        if wasIdle { output.wake() }
+        return result
+    }
+
+    // MARK: - Writing
+
+    /// Writes what is queued and closes the file; gives up if nobody has read any of it for a second.
+    public func end() {
+        change { state in
+            state.isEnding = true
+            state.isIdle = true
+        }
+        output.wake()
+        var before = -1
+        while !output.waitForEnd(milliseconds: 2000) {
+            let written = state.withLock { $0.written }
+            guard written != before else { return }
+            before = written
+        }
+    }
+
+    private func run() {
+        SystemThread.blockSignals()
+        defer { output.close() }
+        while true {
+            let (batch, missing, isEnding) = state.withLock { state in
+                let batch = state.queue.take(atMost: output.batchSize)
+                state.isIdle = batch.bytes.isEmpty && !state.isEnding
+                return (batch, state.queue.takeMissing(), state.isEnding)
+            }
+            if missing > 0 { warnMissing(missing) }
+            let outcome: CaptureOutput.Outcome
+            if !batch.bytes.isEmpty {
+                outcome = output.write(batch.bytes) { self.state.withLock { $0.isEnding } }
+            } else if isEnding {
+                finish()
+                return
+            } else {
+                outcome = output.sleep()
+            }
+            switch outcome {
+            case .done: state.withLock { $0.written += 1 }
+            case .unread: return warnMissing(finish() + batch.packets)
+            case .closed:
+                finish()
+                return reports.warn(
+                    RadioWarning(
+                        "captureEnded", "the capture has ended: the reader of \(name) has closed it"))
+            case .failed(let reason):
+                finish()
+                return reports.fail(
+                    RadioError(
+                        .captureFailed, "the capture has ended: \(name) cannot be written: \(reason)"))
+            }
+        }
+    }
+
+    private func warnMissing(_ count: Int) {
+        guard count > 0 else { return }
+        reports.warn(
+            RadioWarning(
+                "packetsMissing",
+                "\(count) packets are missing from the capture, because \(name) was not read in time"))
+    }
+
+    /// Takes nothing any more; returns how many packets are lost with it.
+    @discardableResult private func finish() -> Int {
+        state.withLock { state in
+            state.isOver = true
+            return state.queue.end()
+        }
+    }
+}

@@ -1,0 +1,140 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+import MynahCore
+import MynahSupport
+
+/// The descriptor that a capture is written to: its system calls, for one thread that writes and others that wake it.
+final class CaptureOutput: Sendable {
+    enum Outcome: Equatable {
+        case done
+        /// The capture is to end, and nobody reads.
+        case unread
+        /// The reader has gone.
+        case closed
+        case failed(String)
+    }
+
+    private let descriptor: Int32
+    /// It was opened here, and is closed here.
+    private let isOurs: Bool
+    private let isRegular: Bool
+    private let wakes: (reading: Int32, writing: Int32)
+    private let ends: (reading: Int32, writing: Int32)
+
+    /// How long a pipe may stay unread when the capture is to end, in milliseconds.
+    private static let patience: Int32 = 1000
+    /// A pipe that can be written to has room for this, so that writing it does not wait (PIPE_BUF).
+    private static let pipeRoom = 4096
+
+    /// How much is written at once.
+    var batchSize: Int { isRegular ? 65536 : Self.pipeRoom }
+
+    /// Opens a file, and empties it if it exists.
+    convenience init(path: String) throws(RadioError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0o600)
+        guard descriptor >= 0 else {
+            let code = errno
+            throw RadioError(
+                .captureFailed, "the capture \(path) cannot be opened: \(String(cString: strerror(code)))",
+                remedy: code == ENXIO ? "start the program that reads it first" : nil)
+        }
+        self.init(descriptor, isOurs: true)
+    }
+
+    /// Uses a descriptor of somebody else's.
+    convenience init(borrowing descriptor: Int32) {
+        self.init(descriptor, isOurs: false)
+    }
+
+    private init(_ descriptor: Int32, isOurs: Bool) {
+        self.descriptor = descriptor
+        self.isOurs = isOurs
+        var status = stat()
+        isRegular = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        wakes = Self.pipe()
+        ends = Self.pipe()
+    }
+
+    deinit {
+        for end in [wakes.reading, wakes.writing, ends.reading] { systemClose(end) }
+    }
+
+    private static func pipe() -> (reading: Int32, writing: Int32) {
+        var ends: [Int32] = [-1, -1]
+        let made = Glibc.pipe(&ends)
+        precondition(made == 0, "a pipe could not be made")
+        for end in ends { Descriptor.prepare(end) }
+        return (ends[0], ends[1])
+    }
+
+    // MARK: - For other threads
+
+    /// Ends `sleep`, and lets `write` look whether the capture is to end.
+    func wake() { _ = systemWrite(wakes.writing, [0]) }
+
+    /// Returns whether the writing thread has closed it within this time.
+    func waitForEnd(milliseconds: Int32) -> Bool {
+        var end = pollfd(fd: ends.reading, events: Int16(POLLIN), revents: 0)
+        return poll(&end, 1, milliseconds) > 0
+    }
+
+    // MARK: - For the writing thread
+
+    /// Closes it; the last call.
+    func close() {
+        if isOurs { systemClose(descriptor) }
+        systemClose(ends.writing)
+    }
+
+    /// Returns when somebody wakes it, or the reader has gone.
+    func sleep() -> Outcome {
+        let (ready, _) = wait(for: 0, -1)
+        return ready == 0 ? .done : .closed
+    }
+
+    /// Writes whole blocks; `isEnding` says whether to give up if there is no room for a second.
+    func write(_ bytes: [UInt8], _ isEnding: () -> Bool) -> Outcome {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let (ready, isOverdue) = wait(for: Int16(POLLOUT), isEnding() ? Self.patience : -1)
+            if isOverdue { return .unread }
+            guard ready != 0 else { continue }
+            let piece = rest.prefix(batchSize)
+            let count = piece.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count > 0 else {
+                let code = count < 0 ? errno : EIO
+                if code == EPIPE || code == ECONNRESET { return .closed }
+                withdrawPartialBlock(bytes[..<rest.startIndex])
+                return .failed(String(cString: strerror(code)))
+            }
+            rest = rest.dropFirst(count)
+        }
+        return .done
+    }
+
+    /// What the descriptor is ready for, and whether the time is over without that and without being woken.
+    private func wait(for events: Int16, _ milliseconds: Int32) -> (ready: Int16, isOverdue: Bool) {
+        var waits = [
+            pollfd(fd: descriptor, events: events, revents: 0),
+            pollfd(fd: wakes.reading, events: Int16(POLLIN), revents: 0),
+        ]
+        let count = poll(&waits, 2, milliseconds)
+        if waits[1].revents != 0 {
+            var buffer = [UInt8](repeating: 0, count: 64)
+            _ = systemRead(wakes.reading, &buffer)
+        }
+        return (waits[0].revents, count == 0)
+    }
+
+    /// Cuts a block that was written in part off the end of the file, which a full disk leaves there.
+    private func withdrawPartialBlock(_ written: ArraySlice<UInt8>) {
+        let part = written.count - Pcapng.wholeBlocks(in: written)
+        guard isRegular, isOurs, part > 0 else { return }
+        let end = lseek(descriptor, 0, SEEK_CUR)
+        if end >= part { _ = ftruncate(descriptor, end - off_t(part)) }
+    }
+}

@@ -1,0 +1,106 @@
+import MynahSupport
+
+/// The blocks of a capture that wait to be written: a bounded queue without I/O.
+///
+/// When it is full, packets are lost until half of it is free again. The next packet then says in a comment how many are missing.
+struct CaptureQueue: Sendable {
+    /// Whole blocks, and how many packets are among them.
+    struct Batch: Sendable {
+        var bytes: [UInt8] = []
+        var packets = 0
+    }
+
+    private struct Block: Sendable {
+        var bytes: [UInt8]
+        var isPacket: Bool
+    }
+
+    private let limit: Int
+    private var blocks: [Block] = []
+    /// The first block that has not been taken.
+    private var first = 0
+    private var size = 0
+    private var interfaces: UInt32 = 0
+    private var isFull = false
+    /// Lost since the last packet that was queued.
+    private var missing = 0
+    /// Lost, and not reported.
+    private var unreported = 0
+
+    /// An empty queue for so many bytes.
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Whether nothing waits.
+    var isEmpty: Bool { first == blocks.count }
+
+    /// Begins the file.
+    mutating func begin(application: String) {
+        add(Pcapng.sectionHeader(application: application), isPacket: false)
+    }
+
+    /// Adds an interface, and returns its number.
+    mutating func addInterface(_ linkType: UInt16, _ name: String) -> UInt32 {
+        add(Pcapng.interface(linkType: linkType, name: name), isPacket: false)
+        defer { interfaces += 1 }
+        return interfaces
+    }
+
+    /// Adds a packet if there is room for it.
+    mutating func addPacket(_ interface: UInt32, microseconds: UInt64, _ data: [UInt8]) {
+        if isFull, size <= limit / 2 { isFull = false }
+        guard !isFull, size + data.count <= limit else {
+            isFull = true
+            missing += 1
+            return
+        }
+        var comment: String?
+        if missing > 0 {
+            comment = "\(missing) packets are missing before this one: the capture was not read"
+            unreported += missing
+            missing = 0
+        }
+        add(
+            Pcapng.packet(interface: interface, microseconds: microseconds, data: data, comment: comment),
+            isPacket: true)
+    }
+
+    private mutating func add(_ bytes: [UInt8], isPacket: Bool) {
+        blocks.append(Block(bytes: bytes, isPacket: isPacket))
+        size += bytes.count
+    }
+
+    /// Takes the blocks that fit into so many bytes, and at least one if there is any.
+    mutating func take(atMost limit: Int) -> Batch {
+        var batch = Batch()
+        while first < blocks.count,
+            batch.bytes.isEmpty || batch.bytes.count + blocks[first].bytes.count <= limit
+        {
+            batch.bytes += blocks[first].bytes
+            if blocks[first].isPacket { batch.packets += 1 }
+            first += 1
+        }
+        size -= batch.bytes.count
+        if first == blocks.count {
+            blocks.removeAll(keepingCapacity: true)
+            first = 0
+        } else if first > 1024 {
+            blocks.removeFirst(first)
+            first = 0
+        }
+        return batch
+    }
+
+    /// How many packets were lost before one that was queued since, and were not reported.
+    mutating func takeMissing() -> Int {
+        defer { unreported = 0 }
+        return unreported
+    }
+
+    /// Ends it, and returns how many packets were lost or still wait.
+    mutating func end() -> Int {
+        defer { self = CaptureQueue(limit: 0) }
+        return unreported + missing + blocks[first...].count { $0.isPacket }
+    }
+}

@@ -1,0 +1,126 @@
+import MynahCore
+import MynahSupport
+
+/// A PDU of a link without its sequence bits.
+struct LinkLayerPDU: Hashable, Sendable {
+    /// What a PDU holds (Core Specification, Vol 6, Part B, 2.4).
+    enum Content: UInt8, Sendable {
+        case continued = 1
+        case start = 2
+        case control = 3
+    }
+
+    var role: LinkLayerEncoder.Role
+    var content: Content
+    var payload: [UInt8]
+
+    init(_ role: LinkLayerEncoder.Role, _ content: Content, _ payload: [UInt8]) {
+        self.role = role
+        self.content = content
+        self.payload = payload
+    }
+
+    /// Nothing but an acknowledgement.
+    static func empty(_ role: LinkLayerEncoder.Role) -> LinkLayerPDU { LinkLayerPDU(role, .continued, []) }
+
+    /// Header and payload.
+    func bytes(sequence: Bool, expected: Bool) -> [UInt8] {
+        let header = content.rawValue | (expected ? 0x04 : 0) | (sequence ? 0x08 : 0)
+        return [header, UInt8(payload.count)] + payload
+    }
+}
+
+// The PDUs of a link (Core Specification, Vol 6, Part B, 2.4).
+extension LinkLayerEncoder {
+    /// What a frame's content is on a real link.
+    ///
+    /// Virtual controllers need one PDU for some exchanges that take two on a real link; these become two here.
+    static func pdus(of content: LinkPDU, from role: Role, event: UInt16) -> [LinkLayerPDU] {
+        func control(_ opcode: UInt8, _ parameters: [UInt8] = []) -> LinkLayerPDU {
+            LinkLayerPDU(role, .control, [opcode] + parameters)
+        }
+        // Six connection events ahead, the least that a central leaves.
+        let instant = event &+ 6
+        switch content {
+        case .data(let isContinued, let bytes): return data(bytes, isContinued: isContinued, role)
+        case .terminate(let reason): return [control(0x02, [reason.code])]
+        case .encryptionRequest(let random, let diversifier, let nonce):
+            return [control(0x03, random + little(diversifier) + little(nonce) + vector(nonce))]
+        case .startEncryption(let nonce):
+            // LL_ENC_RSP and LL_START_ENC_REQ.
+            return [control(0x04, little(nonce) + vector(nonce)), control(0x05)]
+        case .encryptionProof, .encrypted: return [control(0x06)]
+        case .encryptionRejected(let reason): return [control(0x11, [0x03, reason.code])]
+        case .featureRequest(let features):
+            return [control(role == .central ? 0x08 : 0x0E, little(features))]
+        case .featureResponse(let features): return [control(0x09, little(features))]
+        case .version(let version, let company, let subversion, _):
+            return [control(0x0C, [version] + little(company) + little(subversion))]
+        case .lengthRequest(let lengths): return [control(0x14, lengths.bytes)]
+        case .lengthResponse(let lengths): return [control(0x15, lengths.bytes)]
+        case .phyRequest(let sending, let receiving): return [control(0x16, [sending, receiving])]
+        case .phyUpdate(let sending, let receiving):
+            let own = mask(sending)
+            let peer = mask(receiving)
+            guard role == .peripheral else { return [control(0x18, [own, peer] + little(instant))] }
+            // A peripheral answers with LL_PHY_RSP, and the central decides.
+            return [
+                control(0x17, [own, peer]),
+                LinkLayerPDU(.central, .control, [0x18, peer, own] + little(instant)),
+            ]
+        case .connectionUpdate(let parameters):
+            return [control(0x00, [1] + little(0 as UInt16) + parameters.bytes + little(instant))]
+        case .parameterRequest(let minimum, let parameters):
+            // No preferred periodicity, and none of the six offsets is valid.
+            return [
+                control(
+                    0x0F,
+                    little(minimum) + parameters.bytes + [0] + little(event)
+                        + [UInt8](repeating: 0xFF, count: 12))
+            ]
+        case .parametersRejected(let reason): return [control(0x11, [0x0F, reason.code])]
+        }
+    }
+
+    private static func data(_ bytes: [UInt8], isContinued: Bool, _ role: Role) -> [LinkLayerPDU] {
+        var rest = bytes[...]
+        var found: [LinkLayerPDU] = []
+        repeat {
+            let isStart = found.isEmpty && !isContinued
+            found.append(LinkLayerPDU(role, isStart ? .start : .continued, Array(rest.prefix(longestData))))
+            rest = rest.dropFirst(longestData)
+        } while !rest.isEmpty
+        return found
+    }
+
+    /// The part of the initialization vector that a side draws; the air has one number for it and the session key.
+    private static func vector(_ nonce: UInt64) -> [UInt8] {
+        little(UInt32(truncatingIfNeeded: SplitMix.mix(nonce)))
+    }
+
+    /// A PHY's bit; 0 for one that is not changed.
+    private static func mask(_ phy: UInt8) -> UInt8 { (1...3).contains(phy) ? 1 << (phy - 1) : 0 }
+
+    static func little<I: FixedWidthInteger & UnsignedInteger>(_ value: I) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(value)
+        return writer.bytes
+    }
+}
+
+extension DataLengths {
+    fileprivate var bytes: [UInt8] {
+        var writer = ByteWriter()
+        for value in [receivedOctets, receivedTime, sentOctets, sentTime] { writer.write(value) }
+        return writer.bytes
+    }
+}
+
+extension LEConnection.Parameters {
+    /// Interval, latency and timeout.
+    fileprivate var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(self)
+        return writer.bytes
+    }
+}

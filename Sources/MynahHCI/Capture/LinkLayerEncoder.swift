@@ -1,0 +1,155 @@
+import MynahCore
+import MynahSupport
+
+/// Turns what stations of a virtual air send into the link layer PDUs that a sniffer would record.
+///
+/// The air carries no preamble, channel, sequence bits or CRC. They are made up here so that each packet is valid by itself and
+/// follows from those before. An encrypted link appears decrypted.
+struct LinkLayerEncoder: Sendable {
+    enum Role: Sendable {
+        case central, peripheral
+
+        var other: Role { self == .central ? .peripheral : .central }
+        var kind: LinkLayerPacket.Kind { self == .central ? .fromCentral : .fromPeripheral }
+    }
+
+    /// One side of a link.
+    struct Side: Sendable {
+        /// The sequence bit of its last PDU; nil: it has sent none.
+        var sequenceBit: Bool?
+        /// The air's number of the first frame that it has not sent yet.
+        var fresh: UInt16 = 0
+        var phy: UInt8 = 1
+    }
+
+    struct Link: Sendable {
+        let central: Station
+        let crcStart: UInt32
+        let hop: UInt8
+        var channel: UInt8 = 0
+        /// How many connection events there were.
+        var events: UInt16 = 0
+        var ofCentral = Side()
+        var ofPeripheral = Side()
+        var isEncrypted = false
+        /// Orders links by their last use.
+        var lastUse: UInt64 = 0
+
+        subscript(role: Role) -> Side {
+            get { role == .central ? ofCentral : ofPeripheral }
+            set { if role == .central { ofCentral = newValue } else { ofPeripheral = newValue } }
+        }
+    }
+
+    /// Where the auxiliary packets of an extended advertiser are.
+    struct Auxiliary: Sendable {
+        var channel: UInt8
+        var phy: UInt8
+    }
+
+    /// More links and extended advertisers than this are not remembered; what is sent to an air has no bound.
+    static let limit = 1024
+    /// Bytes of a PDU's payload (Core Specification, Vol 6, Part B, 2.3 and 2.4).
+    static let longestPayload = 255
+    static let longestLegacyData = 31
+    static let longestData = 251
+
+    var links: [UInt32: Link] = [:]
+    var auxiliaries: [DeviceAddress: Auxiliary] = [:]
+    private var uses: UInt64 = 0
+
+    /// The PDUs of a frame, in order.
+    mutating func packets(of frame: AirFrame) -> [LinkLayerPacket] {
+        switch frame.pdu {
+        case .advertisement(let advertisement): advertising(advertisement)
+        case .scanResponse(let response): scanResponse(response)
+        case .scanRequest(let scanner, let advertiser): [scanRequest(of: scanner, to: advertiser)]
+        case .connect(let connect): [connectRequest(connect, from: frame.from)]
+        case .link(let content): link(content, from: frame.from)
+        }
+    }
+
+    // MARK: - Links
+
+    /// Remembers a link from its beginning on, in place of the one that was used longest ago.
+    mutating func begin(_ access: UInt32, central: Station) -> Link {
+        if links.count >= Self.limit, let oldest = links.min(by: { $0.value.lastUse < $1.value.lastUse }) {
+            links[oldest.key] = nil
+        }
+        uses += 1
+        // Both are the central's to choose (Vol 6, Part B, 2.3.3.1).
+        let mixed = SplitMix.mix(UInt64(access))
+        var link = Link(
+            central: central, crcStart: UInt32(truncatingIfNeeded: mixed) & 0xFF_FFFF,
+            hop: UInt8(5 + mixed >> 24 % 12))
+        link.lastUse = uses
+        links[access] = link
+        return link
+    }
+
+    private mutating func link(_ frame: LinkFrame, from station: Station) -> [LinkLayerPacket] {
+        guard var link = links[frame.access] else { return [unknownLink(frame)] }
+        let role: Role = station == link.central ? .central : .peripheral
+        // An empty PDU has no number of its own on this air, so it is never a repetition.
+        let isRepeated = frame.content != nil && Int16(bitPattern: frame.sequence &- link[role].fresh) < 0
+        if frame.content != nil, !isRepeated { link[role].fresh = frame.sequence &+ 1 }
+        let pdus =
+            frame.content.map { Self.pdus(of: $0, from: role, event: link.events) }
+            ?? [.empty(role)]
+        uses += 1
+        link.lastUse = uses
+        var packets: [LinkLayerPacket] = []
+        // On this air the peripheral speaks first; a real one answers the central's first PDU.
+        if role == .peripheral, link.ofCentral.sequenceBit == nil {
+            packets.append(packet(.empty(.central), of: frame.access, &link, isRepeated: false))
+        }
+        for pdu in pdus { packets.append(packet(pdu, of: frame.access, &link, isRepeated: isRepeated)) }
+        if let content = frame.content, !isRepeated { link.follow(content, from: role) }
+        links[frame.access] = link
+        return packets
+    }
+
+    private func packet(
+        _ pdu: LinkLayerPDU, of access: UInt32, _ link: inout Link, isRepeated: Bool
+    ) -> LinkLayerPacket {
+        let role = pdu.role
+        // Each connection event begins with the central, on the next channel.
+        if role == .central {
+            link.events &+= 1
+            link.channel = (link.channel + link.hop) % 37
+        }
+        // A PDU that is sent again keeps its bit; several at once are one to a link layer with one bit.
+        let last = link[role].sequenceBit
+        let bit = isRepeated ? last ?? false : !(last ?? true)
+        link[role].sequenceBit = bit
+        let expected = link[role.other].sequenceBit.map { !$0 } ?? false
+        var packet = LinkLayerPacket(
+            channel: link.channel, access: access, crcStart: link.crcStart, kind: role.kind,
+            phy: link[role].phy, pdu: pdu.bytes(sequence: bit, expected: expected))
+        packet.isDecrypted = link.isEncrypted
+        return packet
+    }
+
+    /// A frame of a link whose beginning was not captured: its roles and its CRC's start are unknown.
+    private func unknownLink(_ frame: LinkFrame) -> LinkLayerPacket {
+        let pdu = frame.content.flatMap { Self.pdus(of: $0, from: .central, event: 0).first }
+        return LinkLayerPacket(
+            channel: 0, access: frame.access, crcStart: 0,
+            pdu: (pdu ?? .empty(.central)).bytes(
+                sequence: frame.sequence & 1 == 1, expected: frame.expected & 1 == 1))
+    }
+}
+
+extension LinkLayerEncoder.Link {
+    /// Takes over what a PDU changes for those after it.
+    fileprivate mutating func follow(_ content: LinkPDU, from role: LinkLayerEncoder.Role) {
+        switch content {
+        case .startEncryption: isEncrypted = true
+        case .phyUpdate(let sending, let receiving):
+            guard (1...3).contains(sending), (1...3).contains(receiving) else { return }
+            self[role].phy = sending
+            self[role.other].phy = receiving
+        default: break
+        }
+    }
+}

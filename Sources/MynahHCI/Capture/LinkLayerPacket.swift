@@ -1,0 +1,82 @@
+import MynahSupport
+
+/// A link layer PDU as a sniffer records it, in the format LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR (256).
+struct LinkLayerPacket: Hashable, Sendable {
+    /// The capture format's PDU types.
+    enum Kind: UInt16, Sendable {
+        /// On an advertising channel, or on a link whose roles are unknown.
+        case unspecified = 0
+        /// Advertising on a data channel.
+        case auxiliary = 1
+        case fromCentral = 2
+        case fromPeripheral = 3
+    }
+
+    /// The link layer's channel index, 0 to 39; 37, 38 and 39 are the primary advertising channels.
+    var channel: UInt8
+    var access: UInt32
+    /// The shift register's value before the first bit of the PDU.
+    var crcStart: UInt32
+    var kind = Kind.unspecified
+    /// 1 for LE 1M, 2 for LE 2M, 3 for LE Coded.
+    var phy: UInt8 = 1
+    /// The link is encrypted, and this is what was encrypted.
+    var isDecrypted = false
+    /// Header and payload.
+    var pdu: [UInt8]
+
+    /// The LINKTYPE of these packets.
+    static let linkType: UInt16 = 256
+    /// What all advertising is sent with (Core Specification, Vol 6, Part B, 2.1.2 and 3.1.1).
+    static let advertisingAccess: UInt32 = 0x8E89_BED6
+    static let advertisingCRCStart: UInt32 = 0x55_5555
+
+    /// The record of a capture file: a pseudo-header, the access address, the PDU and its CRC.
+    var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: 18 + pdu.count)
+        writer.write(Self.radioChannel(of: channel))
+        // No signal or noise power and no bit errors are measured on this air; their flags stay clear.
+        writer.write([0, 0, 0] as [UInt8])
+        writer.write(access)
+        // Dewhitened, reference access address valid, CRC checked and valid.
+        var flags: UInt16 = 0x0001 | 0x0010 | 0x0400 | 0x0800
+        if isDecrypted { flags |= 0x0008 }
+        flags |= kind.rawValue << 7 | UInt16(phy - 1) << 14
+        writer.write(flags)
+        writer.write(access)
+        // The coding indicator: eight symbols a bit.
+        if phy == 3 { writer.write(0 as UInt8) }
+        writer.write(pdu)
+        let crc = Self.crc(of: pdu, start: crcStart)
+        for shift: UInt32 in [0, 8, 16] { writer.write(UInt8(truncatingIfNeeded: crc >> shift)) }
+        return writer.bytes
+    }
+
+    /// The RF channel of a link layer channel, which the pseudo-header counts from 2402 MHz on (Vol 6, Part B, 1.4.1).
+    static func radioChannel(of index: UInt8) -> UInt8 {
+        switch index {
+        case 37: 0
+        case 38: 12
+        case 39: 39
+        case 0...10: index + 1
+        default: index + 2
+        }
+    }
+
+    /// The CRC of a PDU, its first byte on the air lowest (Vol 6, Part B, 3.1.1).
+    static func crc(of pdu: [UInt8], start: UInt32) -> UInt32 {
+        // The register is held with its last bit first, as bytes come with their lowest bit first.
+        var register = reversed(start)
+        for byte in pdu {
+            register ^= UInt32(byte)
+            for _ in 0..<8 { register = register >> 1 ^ (register & 1 == 0 ? 0 : 0xDA_6000) }
+        }
+        return register
+    }
+
+    private static func reversed(_ value: UInt32) -> UInt32 {
+        var found: UInt32 = 0
+        for bit in 0..<24 where value >> UInt32(bit) & 1 == 1 { found |= 1 << UInt32(23 - bit) }
+        return found
+    }
+}

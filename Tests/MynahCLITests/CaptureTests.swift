@@ -1,0 +1,202 @@
+import Glibc
+import MynahBlueZStandIn
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+/// `--capture` of the built program; Tests/Interop checks what tshark says about the files.
+@Suite(.timeLimit(.minutes(1))) struct CaptureTests {
+    private static let heartRate = AirStage.heartRate
+
+    /// The bytes of a file.
+    private func bytes(_ path: String) throws -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        var found: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while case let count = read(descriptor, &buffer, buffer.count), count > 0 {
+            found += buffer[..<count]
+        }
+        return found
+    }
+
+    private func names(_ name: String, in file: [UInt8]) -> Bool {
+        String(decoding: file, as: UTF8.self).contains(name)
+    }
+
+    /// The block types of a file, all of which is blocks.
+    private func blocks(_ file: [UInt8]) -> [UInt32] {
+        #expect(Pcapng.wholeBlocks(in: file[...]) == file.count)
+        var reader = ByteReader(file)
+        var types: [UInt32] = []
+        while let type = reader.readUInt32(), let length = reader.readUInt32(),
+            reader.readBytes(Int(length) - 8) != nil
+        {
+            types.append(type)
+        }
+        return types
+    }
+
+    /// Runs a device until it is ready and something of it is on the air, and then ends it as a user does.
+    private func play(_ capture: String, _ ending: String = "advertising.started") async throws
+        -> Program.Result
+    {
+        let program = try Program(
+            ["run", "--events", "json", "--radio", "virtual", "--capture", capture, Self.heartRate])
+        #expect(await program.output.line(containing: "\"ready\"") != nil)
+        _ = await program.output.line(containing: ending)
+        program.child.send(SIGINT)
+        return await program.end()
+    }
+
+    @Test func `a run and a phone write what they see into files`() async throws {
+        let directory = try TemporaryDirectory()
+        let (ours, theirs) = (directory.path + "/ours.pcapng", directory.path + "/theirs.pcapng")
+        let stage = try await AirStage([Self.heartRate], ["--capture", ours])
+        let phone = try stage.phone([
+            "connect", "Mynah HRM", "--capture", theirs, "--command", "read body-sensor-location",
+        ])
+        #expect(await phone.end().status == .exited(0))
+        await stage.end()
+        for path in [ours, theirs] {
+            let file = try bytes(path)
+            let blocks = blocks(file)
+            #expect(blocks.prefix(3) == [0x0A0D_0D0A, 1, 1] && blocks.count { $0 == 6 } > 100)
+            #expect(names("hci", in: file) && names("air", in: file))
+        }
+    }
+
+    @Test func `several devices of a run have an interface each, with their names`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/a.pcapng"
+        let program = try Program([
+            "run", "--events", "json", "--radio", "virtual", "--capture", path, Self.heartRate,
+            "\(repository)/profiles/battery.yaml",
+        ])
+        #expect(await program.output.line { $0.contains("\"ready\"") && $0.contains("Battery") } != nil)
+        program.child.send(SIGINT)
+        #expect(await program.end().status == .exited(0))
+        let file = try bytes(path)
+        #expect(names("hci Heart rate monitor", in: file) && names("hci Battery", in: file))
+        #expect(blocks(file).count { $0 == 1 } == 3)
+    }
+
+    @Test func `standard output takes the capture, and there are no events`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/a.pcapng"
+        try directory.write("", to: "a.pcapng")
+        let output = try #require(OutputReader(writingTo: path))
+        let air = try TemporaryDirectory()
+        let device = try Program(
+            ["run", "--radio", "virtual", "--capture", "-", Self.heartRate], output: output, air: air)
+        let phone = try Program(
+            ["connect", "Mynah HRM", "--command", "read body-sensor-location"], air: air)
+        #expect(await phone.end().status == .exited(0))
+        device.child.send(SIGINT)
+        let result = await device.end()
+        close(output.writer)
+        #expect(result.status == .exited(0) && result.error.isEmpty)
+        #expect(blocks(try bytes(path)).count { $0 == 6 } > 100)
+    }
+
+    @Test func `a reader that leaves ends the capture and not the run`() async throws {
+        let air = try TemporaryDirectory()
+        let left = try #require(OutputReader())
+        let device = try Program(
+            ["run", "--radio", "virtual", "--capture", "-", Self.heartRate], output: left, air: air)
+        left.abandon()
+        #expect(await device.error.line(containing: "warning: the capture has ended") != nil)
+        let phone = try Program(
+            ["connect", "Mynah HRM", "--command", "read body-sensor-location"], air: air)
+        #expect(await phone.end().status == .exited(0))
+        device.child.send(SIGINT)
+        #expect(await device.end().status == .exited(0))
+    }
+
+    @Test func `a full disk is an error event, and the run goes on`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/full.pcapng"
+        try #require(symlink("/dev/full", path) == 0)
+        let result = try await play(path, "captureFailed")
+        #expect(result.status == .exited(0))
+        let line = result.output.split(separator: "\n").first { $0.contains("captureFailed") }
+        #expect(line?.contains("\"event\":\"error\"") == true)
+        #expect(line?.contains("full.pcapng cannot be written: No space left on device") == true)
+        #expect(result.output.contains("advertising.stopped"))
+    }
+
+    @Test func `a file that has no more room holds whole blocks`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/a.pcapng"
+        let program = try #require(Program.path)
+        let output = try #require(OutputReader())
+        // The limit is one of 1024 bytes, and a signal tells of it too.
+        let child = try #require(
+            ChildProcess(
+                "bash",
+                [
+                    "-c",
+                    "ulimit -f 1; exec \"$0\" run --radio virtual --events json --capture \"$1\" \"$2\"",
+                    program, path, Self.heartRate,
+                ], passing: [output.writer: 1], environment: ["MYNAH_AIR": directory.path]))
+        output.start()
+        let line = await output.line(containing: "captureFailed")
+        #expect(line?.contains("File too large") == true)
+        child.send(SIGINT)
+        #expect(await child.end() == .exited(0))
+        let file = try bytes(path)
+        #expect(!blocks(file).isEmpty && file.count <= 1024)
+    }
+
+    @Test func `a file that cannot be made ends a command before it is on the air`() async throws {
+        let path = "/nonexistent/mynah/a.pcapng"
+        for arguments in [
+            ["run", "--events", "json", "--radio", "virtual", "--capture", path, Self.heartRate],
+            ["scan", "--capture", path], ["connect", "x", "--capture", path],
+        ] {
+            let result = try await Program(arguments).end()
+            #expect(result.status == .exited(1))
+            #expect(
+                result.error.contains("the capture \(path) cannot be opened: No such file or directory"))
+            #expect(!result.output.contains("ready"))
+        }
+    }
+
+    @Test func `a run that auto gives to BlueZ registers nothing and names btmon`() async throws {
+        let bus = try PrivateBus()
+        let standIn = try await BlueZStandIn.start(on: bus.address)
+        let directory = try TemporaryDirectory()
+        let result = try await Program(
+            ["run", "--events", "json", "--capture", directory.path + "/a.pcapng", Self.heartRate],
+            bus: bus.address
+        ).end()
+        #expect(result.status == .exited(1))
+        #expect(result.error.contains("btmon -w FILE"))
+        #expect(!result.output.contains("ready") && !result.output.contains("advertising.started"))
+        #expect(directory.files.isEmpty)
+        #expect(await standIn.violations == [])
+        await standIn.stop()
+    }
+
+    @Test(arguments: [
+        (["run", "--capture", "a.pcap", heartRate], "a name that ends in .pcapng"),
+        (["scan", "--capture", "a"], "a name that ends in .pcapng"),
+        (["run", "--capture", "-", "--events", "json", heartRate], "both write to standard output"),
+        (["run", "--capture", "-", "--events", "text", heartRate], "both write to standard output"),
+        (["run", "--capture", "a.pcapng", "--radio", "bluez", heartRate], "btmon -w"),
+        (["scan", "--capture", "-"], "name a file"),
+        (["connect", "x", "--capture", "-"], "name a file"),
+    ]) func `a capture that cannot be is wrong usage`(_ arguments: [String], _ word: String) async throws {
+        let result = try await Program(arguments).end()
+        #expect(result.status == .exited(64))
+        #expect(result.error.contains(word))
+    }
+
+    @Test func `a terminal gets no binary data`() async throws {
+        let terminal = try Terminal()
+        let program = try Program(["run", "--capture", "-", Self.heartRate], terminal: terminal)
+        let result = await program.end()
+        #expect(result.status == .exited(64) && result.error.contains("standard output is a terminal"))
+    }
+}
