@@ -26,7 +26,11 @@ final class RadioMaker: Sendable {
         /// Of our own host; nil: a phone's is private.
         var address: AddressChoice?
         /// Takes what the user should know and what stops no radio; called on any thread.
-        var notice: @Sendable (RadioWarning) -> Void = { StandardError.print("warning: \($0.message)") }
+        var notice: @Sendable (RadioWarning) -> Void = { warning in
+            // That matters to a process that is there for long; a phone's command is over soon.
+            guard warning.code != "airNotWatched" else { return }
+            StandardError.print("warning: \(warning.message)")
+        }
     }
 
     private let options: Options
