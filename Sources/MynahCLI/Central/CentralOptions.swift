@@ -56,6 +56,8 @@ enum CentralOptions {
 
     /// Writes what the user should know of the radio to standard error.
     static func print(_ warning: RadioWarning) {
+        // Later runs miss the socket of a process that is there for long; a phone's command is over soon.
+        guard warning.code != "airNotWatched" else { return }
         StandardError.print(warning.isWait ? warning.message : "warning: \(warning.message)")
     }
 

@@ -62,7 +62,9 @@ struct AirDirectory: Sendable {
 
     func path(of node: UInt64) -> String { path + "/" + Self.name(of: node) }
 
-    /// The processes that have a socket here. Files, links and directories that are named like one are not ours.
+    /// The processes that have a socket here.
+    ///
+    /// Files, links and directories that are named like a socket are not ours.
     func nodes() throws(RadioError) -> [UInt64] {
         guard let directory = opendir(path) else {
             throw RadioError(
