@@ -17,7 +17,7 @@ final class RadioMaker: Sendable {
         var namesSubscribers = false
         /// Where our own host keeps its bonds; held already.
         var stateDirectory: String?
-        /// Of our own host; nil: a phone's is private.
+        /// The address policy of our own host; `nil` if a phone's is private and an accessory's is not.
         var address: AddressChoice?
         /// Records our own host's HCI, and the virtual air.
         var capture: Capture?

@@ -155,7 +155,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         if radio.usesAdapters, address != nil {
             return
-                "--address is for --radio virtual, netsim and hci:, because the address of an adapter is bluetoothd's to say"
+                "--address is for --radio virtual, netsim and hci:; bluetoothd chooses an adapter's address"
         }
         if radio.usesAdapters, groups.count > 1, adapter.count != groups.count {
             return

@@ -34,7 +34,7 @@ import Testing
         ("tcp-client:localhost:65536", "tcp-client:localhost:65536 has no port from 0 to 65535"),
         ("tcp-client:localhost:+1", "tcp-client:localhost:+1 has no port from 0 to 65535"),
         ("tcp-client:localhost:0", "tcp-client:localhost:0 has the port 0, where nobody listens"),
-        ("tcp-client:::1:5", "tcp-client:::1:5 has colons in its host: an IPv6 address stands in brackets"),
+        ("tcp-client:::1:5", "tcp-client:::1:5 has colons in its host: write an IPv6 address in brackets"),
         ("unix:", "unix: names no path"), ("pty", "pty names no path"),
         (
             "serial:/dev/x,",

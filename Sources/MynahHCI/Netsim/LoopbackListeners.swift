@@ -6,7 +6,7 @@
 
 /// Whether anybody listens on a port of this machine, found out without connecting.
 ///
-/// netsim makes a controller of each connection, so a connection would be seen by whoever uses it.
+/// Each connection to netsim creates a controller, which the emulator's user would see.
 enum LoopbackListeners {
     static func listens(on port: UInt16) -> Bool {
         var isKnown = false

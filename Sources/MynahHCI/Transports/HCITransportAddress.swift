@@ -81,7 +81,7 @@ public enum HCITransportAddress: Hashable, Sendable {
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = String(host.dropFirst().dropLast())
         } else if host.contains(":") {
-            throw trouble("\(whole) has colons in its host: an IPv6 address stands in brackets")
+            throw trouble("\(whole) has colons in its host: write an IPv6 address in brackets")
         }
         return (host.isEmpty ? loopback : host, port)
     }
