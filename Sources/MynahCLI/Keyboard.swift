@@ -20,7 +20,7 @@ final class Keyboard: Sendable {
         var onEnd: (@Sendable () -> Void)?
     }
 
-    /// What the keys are for.
+    /// The use of the keys.
     enum Use {
         /// Each key does something at once.
         case keys

@@ -7,8 +7,8 @@ package struct LineSplitter: Sendable {
         case overlong(number: Int)
     }
 
-    /// The most bytes of a line.
-    package static let limit = 4096
+    /// The most bytes of a line: those of the longest line that a prompt takes.
+    package static let limit = 16384
 
     private var bytes: [UInt8] = []
     /// Where the next line starts.

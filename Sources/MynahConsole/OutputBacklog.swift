@@ -1,4 +1,6 @@
-/// What waits to be written to a reader that may be slow: its size is bounded, and what has no room is dropped and counted.
+/// The bytes that wait for a slow reader.
+///
+/// Their number is bounded: writes without room are dropped and counted.
 package struct OutputBacklog: Sendable {
     private let limit: Int
     /// How many bytes wait.

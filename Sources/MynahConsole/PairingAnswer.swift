@@ -1,4 +1,4 @@
-/// What a user types at a question of a pairing.
+/// A user's answer to a question of a pairing.
 package enum PairingAnswer: Hashable, Sendable {
     case yes
     case no

@@ -11,7 +11,7 @@ package struct ScreenTurns: Sendable {
 
     private enum Pace: Comparable {
         case idle
-        /// What is shown changes by itself.
+        /// The content changes by itself.
         case slow
         /// Something happened.
         case soon
@@ -27,7 +27,7 @@ package struct ScreenTurns: Sendable {
         }
     }
 
-    /// What to do when the time of a plan has come.
+    /// The work when the time of a plan has come.
     package enum Due: Hashable, Sendable {
         case nothing
         case draw
@@ -83,7 +83,7 @@ package struct ScreenTurns: Sendable {
         if case .shown = state { true } else { false }
     }
 
-    /// It was drawn: the next draw if what is shown changes by itself.
+    /// It was drawn: the next draw if the content changes by itself.
     package mutating func drawn(isMoving: Bool) -> Plan? { isMoving ? plan(.slow) : nil }
 
     /// The terminal is the shell's from now on: whether the screen is left.

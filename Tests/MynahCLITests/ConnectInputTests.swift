@@ -38,7 +38,7 @@ import Testing
         #expect(result.output.contains("body-sensor-location  01"))
         #expect(
             result.error
-                == "error: line 2 of standard input is longer than 4096 bytes; each command is a line of its own\n"
+                == "error: line 2 of standard input is longer than 16384 bytes; each command is a line of its own\n"
         )
         await stage.end()
     }

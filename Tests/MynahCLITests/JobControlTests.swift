@@ -34,6 +34,7 @@ import Testing
             // What happens makes it see that the terminal is its own again: no signal says so.
             let commands = ["subscribe 2A37", "wait 1 min"].flatMap { ["--command", $0] }
             let second = try Program(["connect", "Mynah HRM"] + commands, air: air)
+            #expect(await second.output.line(containing: "is subscribed") != nil)
             #expect(await terminal.output.line(containing: "body-sensor-location") != nil)
             second.child.send(SIGINT)
             #expect(await second.child.end() == .exited(0))

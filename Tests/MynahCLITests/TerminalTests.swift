@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `what warns of the air is an event of a run, whatever its events are`() async throws {
+    @Test func `a warning of the air is an event of the run, in every format of events`() async throws {
         for format in ["screen", "text", "json", "off"] {
             let air = try TemporaryDirectory()
             let terminal = try format == "screen" ? Terminal() : nil

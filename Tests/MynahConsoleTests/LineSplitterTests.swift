@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `what was taken is not kept`() {
+    @Test func `lines that were taken are not kept`() {
         var splitter = LineSplitter()
         for number in 0..<1000 {
             splitter.add(Array("line \(number)\n".utf8))

@@ -2,7 +2,7 @@ import MynahConsole
 import Testing
 
 @Suite struct OutputBacklogTests {
-    @Test func `what has no room is dropped, and counted once there is room to report it`() {
+    @Test func `a write without room is dropped, and counted once there is room to report it`() {
         var backlog = OutputBacklog(limit: 10)
         let taken = [6, 4, 1, 1].map { backlog.take($0) }
         #expect(taken == [true, true, false, false])

@@ -18,7 +18,7 @@ import Testing
         #expect(notes.last == ["a\u{FFFD}[2J", "  ^"])
     }
 
-    @Test func `what is kept is bounded, and what is not is counted`() {
+    @Test func `old messages are forgotten, and counted`() {
         var notes = ScreenNotes()
         for number in 1...150 { notes.add("\(number)") }
         #expect(notes.last.first == "(50 earlier messages are not repeated)")

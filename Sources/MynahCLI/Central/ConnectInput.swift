@@ -30,7 +30,7 @@ final class ConnectInput: Sendable {
 
     /// Reads until the taker has its line.
     private static func read(into feed: LineFeed) {
-        var buffer = [UInt8](repeating: 0, count: LineSplitter.limit)
+        var buffer = [UInt8](repeating: 0, count: 4096)
         while feed.isAwaited {
             let count = Glibc.read(0, &buffer, buffer.count)
             let code = errno
