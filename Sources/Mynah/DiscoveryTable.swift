@@ -41,7 +41,8 @@ struct DiscoveryTable: Sendable {
         entries[report.address] = entry
         if entries.count > Self.limit { shrink() }
         var advertisement = AdvertisementData(entry.data)
-        advertisement.add(entry.response)
+        // Bumble's controller sends the advertising data once more as a scan response.
+        if entry.response != entry.data { advertisement.add(entry.response) }
         if let services, !services.contains(where: { advertisement.mayHave($0) }) { return nil }
         return Found(
             advertisement: advertisement, data: entry.data, scanResponse: entry.response,

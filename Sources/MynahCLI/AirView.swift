@@ -1,3 +1,4 @@
+import MynahConsole
 import MynahCore
 import MynahEmulator
 import MynahLifecycle
@@ -78,7 +79,7 @@ struct AirView {
         let uuids = profile.app == nil ? [] : profile.advertising?.advertisement.serviceUUIDs ?? []
         return [ADStructure].decode(bytes).structures.map { structure in
             let hex = Hex.encode([UInt8(structure.data.count + 1), structure.type.rawValue] + structure.data)
-            return "  \(EventText.pad(hex, 48)) \(ADNames.describe(structure, among: uuids))"
+            return "  \(ScreenLine.pad(hex, 48)) \(ADNames.describe(structure, among: uuids))"
         }
     }
 

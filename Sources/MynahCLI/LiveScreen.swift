@@ -1,5 +1,6 @@
 // A source is made and ended from any thread; only its type does not say so.
 @preconcurrency import Dispatch
+import MynahConsole
 import MynahEmulator
 import MynahSupport
 
@@ -8,16 +9,6 @@ import MynahSupport
 #elseif canImport(Musl)
     import Musl
 #endif
-
-/// What a screen shows, without a terminal.
-protocol LiveModel: Sendable {
-    /// Whether what it shows changes by itself.
-    mutating func isMoving(now: WallTime) -> Bool
-    /// The lines for a screen of this size; `digits` were typed and not yet entered.
-    func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String]
-    /// What stays on the terminal afterwards.
-    var summary: [String] { get }
-}
 
 /// A screen on a terminal: drawn anew a moment after something happened, and not at all while nothing does.
 final class LiveScreen<Model: LiveModel>: Sendable {
@@ -60,7 +51,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
         resizes.cancel()
         let last: [String] = state.withLock { state in
             state.isEnded = true
-            return state.model.summary
+            return state.model.summary(width: Self.size.width)
         }
         queue.sync {}
         giveTerminalBack()
@@ -88,14 +79,18 @@ final class LiveScreen<Model: LiveModel>: Sendable {
         keyboard.giveBack()
     }
 
+    private static var size: (width: Int, height: Int) {
+        var size = winsize()
+        let isKnown = ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
+        return isKnown ? (Int(size.ws_col), Int(size.ws_row)) : (80, 24)
+    }
+
     private func planDraw(after delay: DispatchTimeInterval) {
         queue.asyncAfter(deadline: .now() + delay) { [weak self] in self?.draw() }
     }
 
     private func draw() {
-        var size = winsize()
-        let isKnown = ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 && size.ws_row > 0
-        let (width, height) = isKnown ? (Int(size.ws_col), Int(size.ws_row)) : (80, 24)
+        let (width, height) = Self.size
         let drawing: (lines: [String], again: Bool)? = state.withLock { state in
             state.isDrawPlanned = false
             guard !state.isEnded else { return nil }

@@ -1,3 +1,4 @@
+import MynahConsole
 import MynahCore
 import MynahEmulator
 import MynahProfiles
@@ -34,8 +35,8 @@ final class RunOutput: Sendable {
             if isatty(1) == 1, let keyboard {
                 let screen = LiveScreen(
                     ScreenModel(
-                        title: profiles.map(\.name).joined(separator: ", "),
-                        hasApps: profiles.contains { $0.app != nil }), keyboard: keyboard)
+                        titles: profiles.map(\.name), hasApps: profiles.contains { $0.app != nil }),
+                    keyboard: keyboard)
                 interruption.looksAfter(screen.use)
                 kind = .screen(screen)
             } else {

@@ -122,7 +122,7 @@ enum ProfileView {
     }
 
     private static func text(of characteristic: Profile.Characteristic) -> [String] {
-        var line = "  \(EventText.pad(name(of: characteristic.uuid), 44)) "
+        var line = "  \(ScreenLine.pad(name(of: characteristic.uuid), 44)) "
         line += characteristic.properties.names.joined(separator: ", ")
         switch characteristic.value {
         case .bytes(let bytes) where !bytes.isEmpty: line += "  = " + EventText.value(Hex.encode(bytes))
@@ -132,7 +132,7 @@ enum ProfileView {
         if let every = characteristic.every { line += " every \(DurationText.format(every))" }
         return [line]
             + characteristic.descriptors.map { descriptor in
-                "    \(EventText.pad(name(of: descriptor.uuid), 42)) \(descriptor.properties.names.joined(separator: ", "))"
+                "    \(ScreenLine.pad(name(of: descriptor.uuid), 42)) \(descriptor.properties.names.joined(separator: ", "))"
                     + (descriptor.value.isEmpty ? "" : "  = " + EventText.value(Hex.encode(descriptor.value)))
             }
     }

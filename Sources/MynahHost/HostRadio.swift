@@ -64,6 +64,8 @@ public actor HostRadio: PeripheralRadio {
 
     let transport: any HCITransport
     let options: Options
+    /// The name of the radio, for people.
+    public nonisolated var name: String { options.name }
     let logger: Logger
     let sleep: @Sendable (Duration) async throws -> Void
     let now: @Sendable () -> Duration

@@ -83,7 +83,7 @@ import Testing
         for command in [["run", RunTests.profile], ["scan"], ["connect", "x"]] {
             let result = try await Program(command + ["--radio", radio]).end()
             #expect(result.status == .exited(1))
-            #expect(result.error.hasPrefix("error: "))
+            #expect(result.complaint.hasPrefix("error: "))
             #expect(result.error.contains(what))
             #expect(result.error.contains(remedy))
         }
@@ -172,7 +172,7 @@ import Testing
         #expect(await program.output.line(containing: "\"radio.recovered\"") != nil)
         let second = try await phone(["read FFF1", "read FFF1/2902"]).end()
         #expect(second.status == .exited(0))
-        #expect(second.error == "")
+        #expect(second.complaint == "")
         #expect(second.output.contains("FFF1  2A\n"))
         #expect(second.output.contains("0100\n"))
         program.child.send(SIGINT)

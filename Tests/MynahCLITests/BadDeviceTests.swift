@@ -64,8 +64,8 @@ import Testing
         let result = await phone.end()
         answering.cancel()
         #expect(result.status == .exited(1))
-        #expect(result.error.hasPrefix("error: "))
-        #expect(result.error.split(separator: "\n").count == 1)
+        #expect(result.complaint.hasPrefix("error: "))
+        #expect(result.complaint.split(separator: "\n").count == 1)
     }
 
     @Test(arguments: ["", "FF", "02", "0909 41", "1BFF 00", "0516 0F181B5D", "0000FF09"])

@@ -28,7 +28,7 @@ import Testing
             "\nheart-rate-control-point is written\n", "\n-40 dBm\n",
             "\nheart-rate-measurement is subscribed\n",
         ] { #expect(result.output.contains(line)) }
-        #expect(result.error == "")
+        #expect(result.complaint == "")
         let device = stage.devices[0].output
         #expect(await device.line(containing: "\"event\":\"write\"") != nil)
         #expect(await device.line(containing: "\"event\":\"central.disconnected\"") != nil)
@@ -63,7 +63,7 @@ import Testing
             ["connect", "Mynah HRM", "--command", "read 2A39", "--command", "read 2A38"]
         ).end()
         #expect(result.status == .exited(1))
-        #expect(result.error == "error: the device answered 0x02 (read not permitted)\n")
+        #expect(result.complaint == "error: the device answered 0x02 (read not permitted)\n")
         #expect(!result.output.contains("body-sensor-location  01"))
         await stage.end()
     }
@@ -74,17 +74,66 @@ import Testing
         let stage = try await AirStage([AirStage.heartRate, AirStage.heartRate])
         let nobody = try await stage.phone(["connect", "nobody", "--timeout", "500 ms"]).end()
         #expect(nobody.status == .exited(1))
-        #expect(nobody.error.hasPrefix("error: no device \"nobody\" was heard; these were: "))
+        #expect(nobody.complaint.hasPrefix("error: no device \"nobody\" was heard; these were: "))
         #expect(nobody.error.contains("(Mynah HRM), "))
         let two = try await stage.phone(["connect", "Mynah"]).end()
         #expect(two.status == .exited(1))
-        #expect(two.error.hasPrefix("error: 2 devices are called \"Mynah\": "))
+        #expect(two.complaint.hasPrefix("error: 2 devices are called \"Mynah\": "))
         // Each of them by its address.
-        let words: [Substring] = two.error.split(separator: " ")
+        let words: [Substring] = two.complaint.split(separator: " ")
         let address = try #require(words.first { $0.count == 17 })
         let one = try await stage.phone(["connect", String(address), "--command", "read 2A38"]).end()
         #expect(one.status == .exited(0))
         #expect(one.output.split(separator: "\n").first == "connected to \(address) (Mynah HRM)")
+        await stage.end()
+    }
+
+    @Test func `it says at once what it looks for, on which radio and for how long`() async throws {
+        let air = try TemporaryDirectory()
+        let said = "looking for \"no\u{FFFD}body\" for up to 200 ms (virtual radio)"
+        for format in ["text", "json"] {
+            let result = try await Program(
+                ["connect", "no\u{1B}body", "--timeout", "200 ms", "--format", format], air: air
+            ).end()
+            #expect(result.status == .exited(1))
+            #expect(result.error.hasPrefix(said + "\n"))
+            #expect(!result.output.contains("looking"))
+        }
+        // It does not wait for the device to be heard.
+        let terminal = try Terminal()
+        let phone = try Program(["connect", "nobody", "--timeout", "5 min"], terminal: terminal, air: air)
+        #expect(
+            await terminal.output.line(containing: "looking for \"nobody\" for up to 5 min (virtual radio)")
+                != nil)
+        phone.child.send(SIGINT)
+        #expect(await phone.child.end() == .exited(0))
+        #expect(await phone.error.text() == "")
+        #expect(terminal.isAsUsual)
+    }
+
+    @Test(arguments: [
+        (["--timeout", "200 ms"], "no device \"nobody\" was heard; nor any other"),
+        (["--radio", "hci:tcp-client:127.0.0.1:1"], "no controller is reached at 127.0.0.1:1"),
+        (["--state-dir", "/proc/nobody"], "/proc/nobody"),
+    ])
+    func `a failure before the link is an object too`(options: [String], words: String) async throws {
+        let result = try await Program(["connect", "nobody", "--format", "json"] + options).end()
+        #expect(result.status == .exited(1))
+        let lines = result.output.split(separator: "\n")
+        #expect(lines.count == 1)
+        let object = try json(String(try #require(lines.first)))
+        #expect(object["event"] as? String == "error")
+        #expect((object["message"] as? String)?.contains(words) == true)
+        #expect((object["time"] as? String)?.hasSuffix("Z") == true)
+        #expect(result.complaint == "")
+    }
+
+    @Test func `several devices of a name are told in an object that names them`() async throws {
+        let stage = try await AirStage([AirStage.heartRate, AirStage.heartRate])
+        let result = try await stage.phone(["connect", "Mynah HRM", "--format", "json"]).end()
+        #expect(result.status == .exited(1))
+        let object = try json(result.output)
+        #expect((object["message"] as? String)?.hasPrefix("2 devices are called \"Mynah HRM\": ") == true)
         await stage.end()
     }
 
@@ -120,10 +169,17 @@ import Testing
 
     @Test func `a device that goes is told at the prompt, and ends a script`() async throws {
         let stage = try await AirStage()
-        let phone = try stage.phone(
-            ["connect", "Mynah HRM", "--command", "wait 1500 ms", "--command", "read 2A38"])
+        var ends: [Int32] = [-1, -1]
+        #expect(pipe(&ends) == 0)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let phone = try stage.phone(["connect", "Mynah HRM"], input: ends[0])
+        close(ends[0])
         #expect(await phone.output.line(containing: "180F Battery") != nil)
         await stage.end()
+        #expect(await phone.output.line(containing: "disconnected") != nil)
+        let command = Array("read 2A38\n".utf8)
+        #expect(write(ends[1], command, command.count) == command.count)
+        close(ends[1])
         let result = await phone.end()
         #expect(result.status == .exited(1))
         #expect(result.output.contains("disconnected: the peripheral ended the link"))
@@ -236,7 +292,7 @@ import Testing
         air.change { $0.loss = 0 }
         isPassing.withLock { $0 = true }
         let result = await phone.end()
-        #expect(result.status == .exited(0) && result.error == "")
+        #expect(result.status == .exited(0) && result.complaint == "")
         device.child.send(SIGINT)
         let events = await device.end().output
         #expect(events.split(separator: "\n").count { $0.contains("\"event\":\"write\"") } == 300)
@@ -260,7 +316,7 @@ import Testing
             await stage.end()
             return result
         }
-        #expect(try await script("forget").error == "error: there are no keys of pairing with it\n")
+        #expect(try await script("forget").complaint == "error: there are no keys of pairing with it\n")
         #expect(try await script("read 2A19").status == .exited(0))
         // It has lost its bonds, and not who it is.
         let file = "\(device.path)/bonds.json"
@@ -271,7 +327,7 @@ import Testing
         #expect(refused.status == .exited(1))
         #expect(refused.error.contains("has forgotten the bond; forget it here too, and pair again"))
         let mended = try await script("forget", "read 2A19")
-        #expect(mended.status == .exited(0) && mended.error == "")
+        #expect(mended.status == .exited(0) && mended.complaint == "")
         #expect(mended.output.contains("its keys are forgotten\npaired\nbattery-level  64\n"))
     }
 
@@ -290,7 +346,7 @@ import Testing
             #expect(result.status == .exited(0))
             #expect(result.output.contains("battery-level  64\n"))
             #expect(result.output.contains("paired\n") == isFirst)
-            #expect(result.error == "")
+            #expect(result.complaint == "")
         }
         await stage.end()
     }
@@ -300,7 +356,7 @@ import Testing
         let stage = try await AirStage([profile.path])
         let result = try await stage.phone(["connect", "lock", "--command", "read 2A19"]).end()
         #expect(result.status == .exited(1))
-        #expect(result.error.hasPrefix("error: "))
+        #expect(result.complaint.hasPrefix("error: "))
         #expect(!result.output.contains("battery-level  64"))
         await stage.end()
     }

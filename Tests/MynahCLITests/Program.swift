@@ -9,6 +9,12 @@ struct Program {
         var status: ChildProcess.Status
         var output: String
         var error: String
+
+        /// Standard error without the line in which `connect` says what it looks for.
+        var complaint: String {
+            error.split(separator: "\n", omittingEmptySubsequences: false)
+                .filter { !$0.hasPrefix("looking for ") }.joined(separator: "\n")
+        }
     }
 
     let child: ChildProcess

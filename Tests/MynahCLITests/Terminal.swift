@@ -10,7 +10,7 @@ final class Terminal: Sendable {
     /// The end where somebody types.
     private let keyboard: Int32
 
-    init() throws {
+    init(columns: UInt16 = 100, rows: UInt16 = 40) throws {
         let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         // <asm/ioctls.h>, whose macros Swift does not import: unlock it, and get its number.
         let (unlock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
@@ -20,7 +20,7 @@ final class Terminal: Sendable {
         try #require(isReady)
         device = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
         try #require(device >= 0)
-        var size = winsize(ws_row: 40, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0)
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(device, UInt(TIOCSWINSZ), &size)
         keyboard = dup(master)
         _ = fcntl(keyboard, F_SETFD, FD_CLOEXEC)

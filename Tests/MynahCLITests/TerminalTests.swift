@@ -34,6 +34,22 @@ import Testing
         #expect(terminal.isAsUsual)
     }
 
+    @Test func `a screen without room for its devices says how many are hidden, and no line is too long`()
+        async throws
+    {
+        let terminal = try Terminal(columns: 40, rows: 8)
+        let files = try (1...12).map { number in
+            try ProfileFile("mynah: 1\nname: Strap with a name \(number)\nadvertising: {}\n")
+        }
+        let program = try Program(["run", "--radio", "virtual"] + files.map(\.path), terminal: terminal)
+        // Of eight rows the last line, the keys and the centrals have one each.
+        #expect(await terminal.output.line(containing: "and 7 more devices") != nil)
+        program.child.send(SIGINT)
+        #expect(await program.child.end() == .exited(0))
+        #expect(await terminal.output.line(containing: "Strap with a name 1 and 11 more:\r") != nil)
+        #expect(await terminal.output.line(containing: "  0 reads, 0 writes, 0 notifications\r") != nil)
+    }
+
     @Test func `keys lead an app through its life, and arrows and function keys do not`() async throws {
         let terminal = try Terminal()
         let stage = try await RunTests.Stage(

@@ -29,6 +29,14 @@ import Testing
         #expect(try table.take(report(2, .connectable, "020106"), among: nil)?.advertisement.localName == nil)
     }
 
+    @Test func `a scan response that repeats the advertising data adds nothing`() throws {
+        var table = DiscoveryTable()
+        for kind in [ScanReport.Kind.connectable, .scanResponse] {
+            let found = try #require(try table.take(report(1, kind, "05FF59000102"), among: nil))
+            #expect(found.advertisement.manufacturerData.count == 1)
+        }
+    }
+
     @Test func `only what advertises a service that is looked for is told, or may by its bit`() throws {
         var table = DiscoveryTable()
         #expect(try table.take(report(1, .connectable, "020106"), among: ["180D"]) == nil)

@@ -4,6 +4,7 @@ import Mynah
 import MynahConsole
 import MynahCore
 import MynahHost
+import MynahProfiles
 import MynahSupport
 
 #if canImport(Glibc)
@@ -16,18 +17,18 @@ import MynahSupport
 struct ConnectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "connect",
-        abstract: "Connects to a device, as a phone does, and asks it what is typed.",
+        abstract: "Connects to a device as a phone would, and runs the commands you type.",
         discussion: """
-            The device is named by its address, by its name, or by how one of them begins where that is enough. What it has is \
-            shown, and then a prompt takes commands: help tells them, the Tab key completes them.
+            DEVICE is an address, a name, or an unambiguous prefix of either. Its services are shown, and then a prompt takes \
+            commands: help lists them, and the Tab key completes them.
 
-            Into a pipe, or with --command, the commands come from there, and the first that fails ends it with 1:
+            Commands can also come from a pipe or from --command. The first one that fails ends the program with status 1:
 
               mynah connect 'Mynah HRM' --command 'read body-sensor-location'
               mynah connect 'Mynah HRM' --format json --command 'subscribe 2A37' --command 'wait 10s'
             """)
 
-    @Argument(help: "An address, a name, or the beginning of one.")
+    @Argument(help: "An address, a name, or a prefix of either.")
     var device: String
 
     @Option(
@@ -82,16 +83,6 @@ struct ConnectCommand: AsyncParsableCommand {
         }
         CentralOptions.log(logLevel)
         let interruption = Interruption()
-        let radio: HostRadio
-        // Held for as long as this runs: no other may write into it.
-        let held: StateDirectory?
-        do throws(RadioError) {
-            held = try stateDir.map { path throws(RadioError) in try StateDirectory(path: path) }
-            radio = try maker.host()
-        } catch {
-            StandardError.print("error: \(error)")
-            throw Exit.problems
-        }
         let terminal =
             commands.isEmpty && format == .text && isatty(1) == 1
             ? Keyboard(isForLines: true).map { LineTerminal($0, interruption: interruption) } : nil
@@ -99,26 +90,37 @@ struct ConnectCommand: AsyncParsableCommand {
         let sink = ConnectSink(terminal: terminal, passkey: passkey)
         let output = ConnectOutput(format: format, terminal: terminal, interruption: interruption)
         sink.tells(output)
-        let manager = CentralManager(radio: radio, identity: identity(terminal != nil), sink: sink)
         let isFailed = Lock(false)
-        let failure = await CentralOptions.play(
-            manager, until: interruption,
-            ending: {
-                sink.tells(nil)
-                input.end()
-            },
-            { () throws(RadioError) in
-                let peripheral = try await find(manager, sink, timeout, interruption)
-                guard let peripheral else { return }
-                let session = ConnectSession(
-                    manager: manager, peripheral: peripheral, sink: sink, output: output, timeout: timeout)
-                let isGood = await Self.talk(session, input, terminal, sink)
-                await session.settle()
-                isFailed.withLock { $0 = !isGood && !interruption.isInterrupted }
-                interruption.interrupt()
-            })
-        withExtendedLifetime(held) {}
+        var failure: RadioError?
+        do throws(RadioError) {
+            // Held for as long as this runs: no other may write into it.
+            let held = try stateDir.map { path throws(RadioError) in try StateDirectory(path: path) }
+            let radio = try maker.host()
+            output.say(Self.announcement(device, timeout ?? Self.patience, radio.name))
+            let manager = CentralManager(radio: radio, identity: identity(terminal != nil), sink: sink)
+            failure = await CentralOptions.play(
+                manager, until: interruption,
+                ending: {
+                    sink.tells(nil)
+                    input.end()
+                },
+                { () throws(RadioError) in
+                    let peripheral = try await find(manager, sink, timeout, interruption)
+                    guard let peripheral else { return }
+                    let session = ConnectSession(
+                        manager: manager, peripheral: peripheral, sink: sink, output: output, timeout: timeout
+                    )
+                    let isGood = await Self.talk(session, input, terminal, sink)
+                    await session.settle()
+                    isFailed.withLock { $0 = !isGood && !interruption.isInterrupted }
+                    interruption.interrupt()
+                })
+            withExtendedLifetime(held) {}
+        } catch {
+            failure = error
+        }
         maker.end()
+        if let failure, format == .json { output.tell(.failed(failure.description)) }
         output.end()
         terminal?.end()
         if let problem = output.problem {
@@ -126,10 +128,16 @@ struct ConnectCommand: AsyncParsableCommand {
             throw Exit.problems
         }
         if let failure {
-            StandardError.print("error: \(failure)")
+            if format != .json { StandardError.print("error: \(failure)") }
             throw Exit.problems
         }
         if isFailed.withLock({ $0 }) { throw Exit.problems }
+    }
+
+    /// What is said before the radio starts, because a device may take a while to be heard.
+    private static func announcement(_ device: String, _ timeout: Duration, _ radio: String) -> String {
+        let device = PrintableText.of(device)
+        return "looking for \"\(device)\" for up to \(DurationText.format(timeout)) (\(radio))"
     }
 
     /// With a prompt, numbers can be shown and typed.
@@ -165,6 +173,9 @@ struct ConnectCommand: AsyncParsableCommand {
         return true
     }
 
+    /// How long a device is looked for unless --timeout says.
+    private static let patience = Duration.seconds(10)
+
     /// How long another device may take to be heard that has the same name.
     private static let settling = Duration.seconds(1)
 
@@ -174,14 +185,14 @@ struct ConnectCommand: AsyncParsableCommand {
         case overdue
     }
 
-    /// Listens until the device is heard; nil: interrupted.
+    /// Listens until the device is heard; returns `nil` if it is interrupted.
     private func find(
         _ manager: CentralManager, _ sink: ConnectSink, _ timeout: Duration?, _ interruption: Interruption
     ) async throws(RadioError) -> Peripheral? {
         let (steps, continuation) = AsyncStream<Step>.makeStream(bufferingPolicy: .bufferingOldest(4096))
         sink.onDiscovery { continuation.yield(.heard($0)) }
         defer { sink.onDiscovery(nil) }
-        let overdue = timer(timeout ?? .seconds(10)) { continuation.yield(.overdue) }
+        let overdue = timer(timeout ?? Self.patience) { continuation.yield(.overdue) }
         defer { overdue.cancel() }
         try await manager.scanForPeripherals()
         var search = DeviceSearch(device)
@@ -189,17 +200,17 @@ struct ConnectCommand: AsyncParsableCommand {
         for await step in steps {
             switch (step, search.outcome) {
             case (.heard(let discovery), _):
-                search.take(discovery)
+                search.take(Sighting(discovery))
                 switch search.outcome {
                 case .nothing: continue
-                case .certain(let peripheral): return await found(peripheral, manager)
+                case .certain(let address): return await found(address, manager)
                 case .likely, .several:
                     guard !isSettling else { continue }
                     isSettling = true
                     _ = timer(Self.settling) { continuation.yield(.settled) }
                 }
-            case (_, .likely(let peripheral)), (_, .certain(let peripheral)):
-                return await found(peripheral, manager)
+            case (_, .likely(let address)), (_, .certain(let address)):
+                return await found(address, manager)
             case (_, .several(let devices)):
                 throw RadioError(
                     .unreachable,
@@ -217,9 +228,9 @@ struct ConnectCommand: AsyncParsableCommand {
         return nil
     }
 
-    private func found(_ peripheral: Peripheral, _ manager: CentralManager) async -> Peripheral {
+    private func found(_ address: DeviceAddress, _ manager: CentralManager) async -> Peripheral {
         await manager.stopScan()
-        return peripheral
+        return await manager.peripheral(at: address)
     }
 
     private func timer(_ duration: Duration, _ work: @escaping @Sendable () -> Void) -> Task<Void, Never> {

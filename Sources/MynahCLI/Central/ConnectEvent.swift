@@ -142,11 +142,11 @@ struct ConnectEvent: Sendable {
         for included in service.includedServices { lines.append("  includes \(title(included.uuid))") }
         for characteristic in service.characteristics {
             lines.append(
-                "  " + EventText.pad(title(characteristic.uuid), 46) + "  "
-                    + EventText.pad("@\(characteristic.id)", 5) + "  "
+                "  " + ScreenLine.pad(title(characteristic.uuid), 46) + "  "
+                    + ScreenLine.pad("@\(characteristic.id)", 5) + "  "
                     + characteristic.properties.names.joined(separator: ", "))
             for descriptor in characteristic.descriptors ?? [] {
-                lines.append("    " + EventText.pad(title(descriptor.uuid), 44) + "  @\(descriptor.handle)")
+                lines.append("    " + ScreenLine.pad(title(descriptor.uuid), 44) + "  @\(descriptor.handle)")
             }
         }
         return lines

@@ -30,9 +30,13 @@ final class ConnectOutput: Sendable {
         }
     }
 
-    /// Tells what does not stop anything but someone should know: not among what a script reads.
+    /// Reports what stops nothing and is not part of a script's input.
     func warn(_ warning: RadioWarning) {
-        let text = "warning: \(warning.message)"
+        say("warning: \(warning.message)")
+    }
+
+    /// Says something to people: above the prompt, or on standard error.
+    func say(_ text: String) {
         if case .prompt(let terminal) = kind { terminal.print(text) } else { StandardError.print(text) }
     }
 

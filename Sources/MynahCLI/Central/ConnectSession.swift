@@ -1,4 +1,5 @@
 import Mynah
+import MynahConsole
 import MynahCore
 import MynahSupport
 
@@ -169,7 +170,7 @@ struct ConnectSession: Sendable {
 
     private static var help: ConnectEvent {
         let lines = ConnectRequest.usages.map { usage in
-            "  " + EventText.pad("\(usage.word) \(usage.arguments)", 20) + " \(usage.does)"
+            "  " + ScreenLine.pad("\(usage.word) \(usage.arguments)", 20) + " \(usage.does)"
         }
         let notes = [
             "",

@@ -124,43 +124,26 @@ final class LineTerminal: Sendable {
 
     private static func complete(_ state: inout State) {
         let before = state.buffer.beforeCursor
-        let word = before.split(separator: " ", omittingEmptySubsequences: false).last.map(String.init) ?? ""
-        let candidates = state.complete(before)
-        guard let first = candidates.first else { return }
-        var common = first
-        for candidate in candidates { common = String(common.commonPrefix(with: candidate)) }
-        if candidates.count == 1 { common += " " }
-        guard common.count > word.count else {
-            if candidates.count > 1 {
-                write("\r\u{1B}[K" + candidates.joined(separator: "  ") + "\n")
-            }
-            return
+        switch Completion.of(before, by: state.complete(before)) {
+        case .none: break
+        case .insert(let text): state.buffer.insert(text)
+        case .list(let candidates):
+            let lines = Completion.columns(candidates.map(PrintableText.of), width: width)
+            write("\r\u{1B}[K" + lines.joined(separator: "\n") + "\n")
         }
-        state.buffer.insert(String(common.dropFirst(word.count)))
     }
 
-    /// The prompt and the line, as much of it around the cursor as fits.
     private static func draw(_ state: State) {
         guard !state.isEnded, !state.prompt.isEmpty else { return }
+        write(PromptLine.drawing(state.prompt, state.buffer, width: width))
+    }
+
+    private static var width: Int {
         var size = winsize()
-        let isKnown = ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-        let room = max(8, (isKnown ? Int(size.ws_col) : 80) - state.prompt.count - 1)
-        let start = max(0, state.buffer.cursor - room)
-        let shown = state.buffer.characters[start...].prefix(room)
-        var text = "\r" + state.prompt + String(shown) + "\u{1B}[K"
-        let behind = shown.count - (state.buffer.cursor - start)
-        if behind > 0 { text += "\u{1B}[\(behind)D" }
-        write(text)
+        return ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
     }
 
     private static func write(_ text: String) {
         Descriptor.write(Array(text.utf8), to: 1)
-    }
-}
-
-extension String {
-    fileprivate func commonPrefix(with other: String) -> Substring {
-        let count = zip(self, other).prefix { $0 == $1 }.count
-        return prefix(count)
     }
 }

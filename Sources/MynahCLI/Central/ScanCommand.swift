@@ -1,6 +1,7 @@
 import ArgumentParser
 import Logging
 import Mynah
+import MynahConsole
 import MynahCore
 import MynahHost
 import MynahProfiles

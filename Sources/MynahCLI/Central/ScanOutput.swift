@@ -1,4 +1,5 @@
 import Mynah
+import MynahConsole
 import MynahCore
 import MynahEmulator
 import MynahSupport
@@ -60,7 +61,7 @@ final class ScanOutput: CentralManagerSink {
         switch kind {
         case .screen(let screen):
             screen.take { model in
-                _ = model.take(discovery, at: time)
+                _ = model.take(Sighting(discovery), at: time)
             }
         case .lines(let output, let model):
             guard let text = heard(discovery, time, model, { $0.text(of: $1) }) else { return }
@@ -78,8 +79,8 @@ final class ScanOutput: CentralManagerSink {
         _ tell: (ScanModel, HeardDevice) -> Told
     ) -> Told? {
         model.withLock { model in
-            let new = model.take(discovery, at: time)
-            guard let device = tellsAll ? model.devices[discovery.peripheral.address] : new,
+            let news = model.take(Sighting(discovery), at: time)
+            guard let device = tellsAll ? model.devices[discovery.peripheral.address] : news,
                 model.isWanted(device)
             else { return nil }
             return tell(model, device)

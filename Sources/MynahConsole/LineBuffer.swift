@@ -1,15 +1,12 @@
-import MynahConsole
-import MynahSupport
-
 /// A line that is being typed, without a terminal: keys in, what to do out.
-struct LineBuffer: Sendable {
+package struct LineBuffer: Sendable {
     /// What a key asks for.
-    enum Action: Hashable, Sendable {
+    package enum Action: Hashable, Sendable {
         /// The line looks otherwise now.
         case changed
         /// The line is entered.
         case entered(String)
-        /// What stands before the cursor is to be completed.
+        /// The text before the cursor is to be completed.
         case complete
         /// Nothing more will be typed.
         case ended
@@ -22,8 +19,8 @@ struct LineBuffer: Sendable {
         case sequence([UInt8])
     }
 
-    private(set) var characters: [Character] = []
-    private(set) var cursor = 0
+    package private(set) var characters: [Character] = []
+    package private(set) var cursor = 0
     private var history: [String] = []
     /// Which line of the history is shown; the last but none: what is being typed.
     private var place = 0
@@ -36,11 +33,13 @@ struct LineBuffer: Sendable {
     /// The longest line.
     private static let limit = 4096
 
-    /// What stands before the cursor.
-    var beforeCursor: String { String(characters[..<cursor]) }
+    package init() {}
+
+    /// The text before the cursor.
+    package var beforeCursor: String { String(characters[..<cursor]) }
 
     /// Takes what was typed, byte by byte, because a completion changes what the next one means.
-    mutating func take(_ byte: UInt8) -> Action? {
+    package mutating func take(_ byte: UInt8) -> Action? {
         switch mode {
         case .escape:
             mode = byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O") ? .sequence([]) : .plain
@@ -113,10 +112,12 @@ struct LineBuffer: Sendable {
     }
 
     /// Puts a text where the cursor is.
-    mutating func insert(_ text: String) {
+    package mutating func insert(_ text: String) {
         guard characters.count + text.count <= Self.limit else { return }
-        characters.insert(contentsOf: text, at: cursor)
-        cursor += text.count
+        // A combining character joins the one before it, and both are one for the cursor.
+        let before = String(characters[..<cursor]) + text
+        characters = Array(before + String(characters[cursor...]))
+        cursor = min(before.count, characters.count)
     }
 
     private mutating func move(to place: Int) -> Action {

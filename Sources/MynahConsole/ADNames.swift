@@ -1,10 +1,10 @@
-import MynahCore
+package import MynahCore
 import MynahSupport
 
 /// AD structures in words.
-enum ADNames {
-    /// `known`: those whose bits are looked for in an overflow area.
-    static func describe(_ structure: ADStructure, among known: [BluetoothUUID] = []) -> String {
+package enum ADNames {
+    /// A structure in words; the bits of `known` services are looked for in an overflow area.
+    package static func describe(_ structure: ADStructure, among known: [BluetoothUUID] = []) -> String {
         let data = structure.data
         if let area = OverflowArea(structure) { return describe(area, among: known) }
         return switch structure.type.rawValue {

@@ -1,18 +1,33 @@
-import MynahConsole
-import MynahEmulator
+package import MynahEmulator
 import MynahSupport
 
 /// What the screen of a run shows, made of events alone.
-struct ScreenModel: LiveModel {
-    /// A radio's: an accessory, or the phone that apps play on.
-    private struct Device {
+package struct ScreenModel: LiveModel {
+    /// An accessory, or the phone that apps play on: there is one for each radio.
+    struct Device {
         var name: String
         var radio = ""
         var state = "starting"
-        var advertising: [String] = []
+        var air: Air?
     }
 
-    private struct Row {
+    /// What is on the air.
+    struct Air {
+        var data: String
+        var scanResponse: String
+        /// `nil` if the radio does not report it.
+        var interval: String?
+    }
+
+    struct Central {
+        var device: String
+        var identifier: String?
+        var name: String
+        var mtu = ""
+    }
+
+    /// An attribute that was used.
+    struct Row {
         var device: String
         var name: String
         var reads = 0
@@ -23,24 +38,26 @@ struct ScreenModel: LiveModel {
         var recent: [Int64] = []
     }
 
-    private let title: String
-    /// In the order in which they were heard of; one without a name where there is one alone.
-    private var devices: [Device] = []
-    private var centrals: [(device: String, central: String?, name: String, mtu: String)] = []
+    /// The profiles' names.
+    let titles: [String]
+    let hasApps: Bool
+    /// In the order of their first events; a device that is alone has no name.
+    private(set) var devices: [Device] = []
+    private(set) var centrals: [Central] = []
     private var order: [String] = []
     private var rows: [String: Row] = [:]
-    private var log: [String] = []
-    private var asked: String?
-    private let hasApps: Bool
-    /// Each app's state, by its device's name, or "" where there is one.
-    private var apps: [(device: String, state: String)] = []
+    private(set) var log: [String] = []
+    /// What pairing asks of the user.
+    private(set) var question: String?
+    /// Each app's state, by its device's name, which is empty if there is one device.
+    private(set) var apps: [(device: String, state: String)] = []
 
-    init(title: String, hasApps: Bool) {
-        self.title = PrintableText.of(title)
+    package init(titles: [String], hasApps: Bool) {
+        self.titles = titles.map(PrintableText.of)
         self.hasApps = hasApps
     }
 
-    mutating func take(_ event: DeviceEvent) {
+    package mutating func take(_ event: DeviceEvent) {
         let device = event.string("device") ?? ""
         switch event.name {
         case .ready:
@@ -49,19 +66,21 @@ struct ScreenModel: LiveModel {
                 $0.radio = event.string("radio") ?? ""
             }
         case .advertisingStarted, .advertisingChanged:
-            change(device) { $0.advertising = Self.advertising(event) }
+            change(device) { $0.air = Self.air(event) }
         case .advertisingStopped:
-            change(device) { $0.advertising = [] }
+            change(device) { $0.air = nil }
         case .centralConnected:
             let name = [event.string("central"), event.string("name")].compactMap { $0 }.joined(
                 separator: " ")
-            centrals.append((device, event.string("central"), PrintableText.of(name), ""))
+            centrals.append(
+                Central(
+                    device: device, identifier: event.string("central"), name: PrintableText.of(name)))
         case .centralDisconnected:
-            centrals.removeAll { $0.device == device && $0.central == event.string("central") }
-            asked = nil
+            centrals.removeAll { $0.device == device && $0.identifier == event.string("central") }
+            question = nil
         case .mtuChanged:
             for index in centrals.indices
-            where centrals[index].device == device && centrals[index].central == event.string("central") {
+            where centrals[index].device == device && centrals[index].identifier == event.string("central") {
                 centrals[index].mtu = event["mtu"]?.text ?? ""
             }
         case .radioLost:
@@ -70,9 +89,9 @@ struct ScreenModel: LiveModel {
         case .radioRecovered:
             change(device) { $0.state = "running" }
         case .pairingPasskey:
-            asked = Self.request(event)
+            question = Self.request(event)
         case .paired:
-            asked = nil
+            question = nil
         case .appLaunched, .appForeground, .appBackground, .appSuspended, .appWoken, .appThrottled,
             .appTerminated, .appQuit:
             show(event)
@@ -134,66 +153,13 @@ struct ScreenModel: LiveModel {
     }
 
     /// Whether a rate will change by itself.
-    mutating func isMoving(now: WallTime) -> Bool {
+    package mutating func isMoving(now: WallTime) -> Bool {
         for key in order { rows[key]?.recent.removeAll { $0 < now.microseconds - 2_000_000 } }
         return rows.values.contains { !$0.recent.isEmpty }
     }
 
-    func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String] {
-        var lines = heading
-        for app in apps {
-            lines.append(
-                "  app  \u{1B}[1m\(app.state)\u{1B}[0m"
-                    + (app.device.isEmpty ? "" : "  \(PrintableText.of(app.device))"))
-        }
-        if devices.count <= 1 {
-            lines.append("")
-            lines += Self.air(devices.first)
-        }
-        lines.append("")
-        lines.append(centrals.isEmpty ? "  no central is connected" : "  connected")
-        for central in centrals {
-            let device = devices.count > 1 ? "  to \(PrintableText.of(central.device))" : ""
-            lines.append(
-                "    \(central.name)" + device + (central.mtu.isEmpty ? "" : "  MTU \(central.mtu)"))
-        }
-        if let asked { lines += ["", "  \u{1B}[7m\(asked)\u{1B}[0m \(digits)"] }
-        for group in groups {
-            lines.append("")
-            let name = EventText.pad("  " + PrintableText.of(group.device), 36)
-            lines.append("  \(name)  reads writes   sent   rate  last value")
-            lines += group.rows.map { Self.line($0, now) }
-        }
-        lines.append("")
-        let room = height - lines.count - 1
-        if room > 0 { lines += log.suffix(room).map { "  " + $0 } }
-        lines.append(
-            hasApps
-                ? "  f foreground  b background  s suspend  t terminate  q quit the app   Ctrl-C ends the phone"
-                : "  Ctrl-C ends it")
-        return lines.map { ScreenLine.cut($0, width) }
-    }
-
-    /// What plays, on which radio, and of several devices what each has on the air.
-    private var heading: [String] {
-        guard devices.count > 1 else {
-            return [
-                "\u{1B}[1m\(title)\u{1B}[0m  \(devices.first?.radio ?? "")  \(devices.first?.state ?? "starting")"
-            ]
-        }
-        return devices.flatMap { device in
-            ["\u{1B}[1m\(PrintableText.of(device.name))\u{1B}[0m  \(device.radio)  \(device.state)"]
-                + Self.air(device)
-        }
-    }
-
-    private static func air(_ device: Device?) -> [String] {
-        guard let device, !device.advertising.isEmpty else { return ["  not advertising"] }
-        return device.advertising.map { "  " + $0 }
-    }
-
-    /// The attributes by device, each in the order in which it was first heard of.
-    private var groups: [(device: String, rows: [Row])] {
+    /// The attributes by device, each in the order of its first event.
+    var groups: [(device: String, rows: [Row])] {
         var groups: [(device: String, rows: [Row])] = []
         for key in order {
             guard let row = rows[key] else { continue }
@@ -206,32 +172,20 @@ struct ScreenModel: LiveModel {
         return groups
     }
 
-    /// What stays on the terminal afterwards.
-    var summary: [String] {
-        let sums = rows.values.reduce(into: (0, 0, 0)) { sums, row in
+    /// How often attributes were used since the run began.
+    var totals: (reads: Int, writes: Int, sent: Int) {
+        rows.values.reduce(into: (0, 0, 0)) { sums, row in
             sums = (sums.0 + row.reads, sums.1 + row.writes, sums.2 + row.sent)
         }
-        return ["\(title): \(sums.0) reads, \(sums.1) writes, \(sums.2) notifications"]
     }
 
-    private static func line(_ row: Row, _ now: WallTime) -> String {
-        let recent = row.recent.count { $0 >= now.microseconds - 1_000_000 }
-        let columns = [
-            EventText.pad((row.isSubscribed ? "● " : "  ") + row.name, 36), left("\(row.reads)", 6),
-            left("\(row.writes)", 6), left("\(row.sent)", 6), left(recent > 0 ? "\(recent)/s" : "", 6),
-        ]
-        return "  " + columns.joined(separator: " ") + "  " + row.value
-    }
-
-    private static func advertising(_ event: DeviceEvent) -> [String] {
-        var lines = ["advertising    " + (event.string("data") ?? "")]
-        if let response = event.string("scanResponse"), !response.isEmpty {
-            lines.append("scan response  " + response)
-        }
+    private static func air(_ event: DeviceEvent) -> Air {
+        var air = Air(
+            data: event.string("data") ?? "", scanResponse: event.string("scanResponse") ?? "", interval: nil)
         if case .number(let interval)? = event["intervalMilliseconds"] {
-            lines[0] += "  every \(JSON.number(interval).text) ms"
+            air.interval = "every \(JSON.number(interval).text) ms"
         }
-        return lines
+        return air
     }
 
     private static func request(_ event: DeviceEvent) -> String? {
@@ -242,9 +196,5 @@ struct ScreenModel: LiveModel {
             "type the number the phone shows, then Enter:"
         default: nil
         }
-    }
-
-    private static func left(_ text: String, _ width: Int) -> String {
-        String(repeating: " ", count: max(0, width - text.count)) + text
     }
 }

@@ -1,19 +1,19 @@
-import MynahConsole
 import MynahCore
-import MynahEmulator
+package import MynahEmulator
 import MynahSupport
 
 /// Events as lines for people.
-enum EventText {
+package enum EventText {
     /// The time, the event and what belongs to it.
-    static func line(of event: DeviceEvent) -> String {
+    package static func line(of event: DeviceEvent) -> String {
         let detail = detail(of: event)
-        let name = detail.isEmpty ? event.name.rawValue : pad(event.name.rawValue, 20) + " " + detail
+        let name =
+            detail.isEmpty ? event.name.rawValue : ScreenLine.pad(event.name.rawValue, 20) + " " + detail
         return "\(event.time.localClock)  \(name)"
     }
 
     /// What belongs to an event.
-    static func detail(of event: DeviceEvent) -> String {
+    package static func detail(of event: DeviceEvent) -> String {
         switch event.name {
         case .ready:
             return PrintableText.of(
@@ -44,8 +44,8 @@ enum EventText {
         return parts.joined(separator: "  ")
     }
 
-    /// The characteristic's name, or its UUID, and the descriptor's behind it.
-    static func name(of event: DeviceEvent) -> String {
+    /// The characteristic's name, or its UUID, followed by the descriptor's.
+    package static func name(of event: DeviceEvent) -> String {
         [event.string("characteristic"), event.string("descriptor")].compactMap { $0 }
             .map { uuid in BluetoothUUID(uuid).flatMap { AssignedNumbers.name(of: $0) } ?? uuid }
             .joined(separator: " / ")
@@ -72,7 +72,7 @@ enum EventText {
     }
 
     /// Hex, and the text that it spells where that is all printable.
-    static func value(_ hex: String) -> String {
+    package static func value(_ hex: String) -> String {
         guard !hex.isEmpty else { return "(empty)" }
         let shown = hex.count > 64 ? hex.prefix(64) + "… (\(hex.count / 2) bytes)" : hex[...]
         guard let bytes = Hex.decode(hex), bytes.count > 1, bytes.allSatisfy({ (0x20...0x7E).contains($0) })
@@ -88,9 +88,5 @@ enum EventText {
             field.key == "message" ? PrintableText.of(text) : "\(field.key) \(PrintableText.of(text))"
         default: "\(field.key) \(field.value.text)"
         }
-    }
-
-    static func pad(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
     }
 }

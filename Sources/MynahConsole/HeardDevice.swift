@@ -1,40 +1,46 @@
-import Mynah
-import MynahConsole
-import MynahCore
-import MynahEmulator
-import MynahSupport
+package import MynahCore
+package import MynahEmulator
+package import MynahSupport
 
 /// What is known of a device from its advertising.
-struct HeardDevice: Sendable {
-    let address: DeviceAddress
-    private(set) var advertisement = AdvertisementData()
-    /// As it was heard last; empty: it was not.
-    private(set) var data: [UInt8] = []
-    private(set) var scanResponse: [UInt8] = []
-    private(set) var rssi: Int8?
-    private(set) var isConnectable = false
-    private(set) var isExtended = false
-    private(set) var lastHeard = WallTime(microseconds: 0)
+package struct HeardDevice: Sendable {
+    package let address: DeviceAddress
+    package private(set) var advertisement = AdvertisementData()
+    /// Its advertising data as it was heard last; empty if it was not.
+    package private(set) var data: [UInt8] = []
+    package private(set) var scanResponse: [UInt8] = []
+    package private(set) var rssi: Int8?
+    package private(set) var isConnectable = false
+    package private(set) var isExtended = false
+    package private(set) var lastHeard = WallTime(microseconds: 0)
     /// How many advertising events were heard, scan responses not counted.
-    private(set) var count = 0
+    package private(set) var count = 0
     /// The times between the last events, in microseconds.
     private var gaps: [Int64] = []
     private var lastEvent: WallTime?
 
+    /// What a device says.
+    private struct Content: Hashable {
+        var data: [UInt8]
+        var scanResponse: [UInt8]
+        var isConnectable: Bool
+    }
+
+    /// As it was last reported as news; `nil` if it never was.
+    private var told: Content?
+
     private static let gapLimit = 33
 
-    init(_ address: DeviceAddress) {
+    package init(_ address: DeviceAddress) {
         self.address = address
     }
 
-    /// Takes what was heard; true: it says something new.
-    mutating func take(_ discovery: Discovery, at time: WallTime) -> Bool {
-        let report = discovery.report
-        let isNew =
-            lastHeard.microseconds == 0 || data != discovery.data || scanResponse != discovery.scanResponse
-            || isConnectable != discovery.isConnectable
-        data = discovery.data
-        scanResponse = discovery.scanResponse
+    /// Takes what was heard, and returns whether it is news.
+    package mutating func take(_ sighting: Sighting, at time: WallTime) -> Bool {
+        let report = sighting.report
+        let isNews = isNews(sighting)
+        data = sighting.data
+        scanResponse = sighting.scanResponse
         if report.kind != .scanResponse {
             count += 1
             if let lastEvent {
@@ -43,28 +49,42 @@ struct HeardDevice: Sendable {
             }
             lastEvent = time
         }
-        advertisement = discovery.advertisement
-        isConnectable = discovery.isConnectable
+        advertisement = sighting.advertisement
+        isConnectable = sighting.isConnectable
         isExtended = report.isExtended
-        rssi = discovery.rssi ?? rssi
+        rssi = report.rssi ?? rssi
         lastHeard = time
-        return isNew
+        return isNews
+    }
+
+    private mutating func isNews(_ sighting: Sighting) -> Bool {
+        let isResponse = sighting.report.kind == .scanResponse
+        if told == nil, isResponse, sighting.scanResponse.isEmpty { return false }
+        var content = Content(
+            data: sighting.data, scanResponse: sighting.scanResponse, isConnectable: sighting.isConnectable)
+        // An empty scan response says nothing. Bumble's controller sends the advertising data once more as one.
+        if content.scanResponse.isEmpty || content.scanResponse == content.data {
+            content.scanResponse = told?.scanResponse ?? []
+        }
+        guard content != told else { return false }
+        told = content
+        return true
     }
 
     /// The time between two events, in milliseconds: the middle of those that were heard, so that one which was missed does
     /// not count, without the 5 ms of random delay that each has on the average; nil: too few were heard.
-    var interval: Double? {
+    package var interval: Double? {
         guard gaps.count >= 4 else { return nil }
         let middle = gaps.sorted()[gaps.count / 2]
         return Double(max(0, middle - 5000) / 100) / 10
     }
 
     /// The name, as a terminal may be shown it.
-    var name: String? { advertisement.localName.map { PrintableText.of($0) } }
+    package var name: String? { advertisement.localName.map { PrintableText.of($0) } }
 
     // MARK: JSON
 
-    var members: [JSON.Member] {
+    package var members: [JSON.Member] {
         var members: [JSON.Member] = [
             .init("address", .string(address.description)),
             .init("addressType", .string(address.kind.rawValue)),
@@ -128,7 +148,7 @@ struct HeardDevice: Sendable {
     // MARK: Text
 
     /// Everything it says besides its name, in words; `known`: services whose bits are looked for in an overflow area.
-    func description(among known: [BluetoothUUID]) -> String {
+    package func description(among known: [BluetoothUUID]) -> String {
         var words: [String] = []
         if !advertisement.serviceUUIDs.isEmpty {
             words.append(

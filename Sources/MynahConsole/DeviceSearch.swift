@@ -1,10 +1,7 @@
-import Mynah
-import MynahConsole
-import MynahCore
-import MynahSupport
+package import MynahCore
 
-/// Finds the device that is meant, by its address, its name, or how one of them begins.
-struct DeviceSearch {
+/// Finds a device by its address, its name, or a prefix of either.
+package struct DeviceSearch {
     /// How well a device fits.
     private enum Fit: Int, Comparable {
         case prefix
@@ -15,32 +12,32 @@ struct DeviceSearch {
     }
 
     /// What was found.
-    enum Outcome {
+    package enum Outcome: Hashable, Sendable {
         /// Nothing yet.
         case nothing
         /// One, unless another is heard that fits as well.
-        case likely(Peripheral)
-        /// One that no other can be.
-        case certain(Peripheral)
+        case likely(DeviceAddress)
+        /// One that no other device can be.
+        case certain(DeviceAddress)
         /// Several that fit as well.
         case several([String])
     }
 
     private let wanted: String
-    private var found: [DeviceAddress: (fit: Fit, peripheral: Peripheral, name: String)] = [:]
-    private(set) var heard: [DeviceAddress: String] = [:]
+    private var found: [DeviceAddress: (fit: Fit, name: String)] = [:]
+    package private(set) var heard: [DeviceAddress: String] = [:]
 
     /// How many devices are remembered.
     private static let limit = 4096
 
-    init(_ text: String) {
+    package init(_ text: String) {
         wanted = text.lowercased()
     }
 
-    mutating func take(_ discovery: Discovery) {
-        guard discovery.isConnectable else { return }
-        let address = discovery.peripheral.address
-        let name = discovery.advertisement.localName ?? ""
+    package mutating func take(_ sighting: Sighting) {
+        guard sighting.isConnectable else { return }
+        let address = sighting.address
+        let name = sighting.advertisement.localName ?? ""
         if heard.count < Self.limit || heard[address] != nil { heard[address] = name }
         let texts = (address.description.lowercased(), name.lowercased())
         let fit: Fit
@@ -55,20 +52,20 @@ struct DeviceSearch {
         }
         if let known = found[address], known.fit > fit { return }
         guard found.count < Self.limit || found[address] != nil else { return }
-        found[address] = (fit, discovery.peripheral, name)
+        found[address] = (fit, name)
     }
 
-    var outcome: Outcome {
+    package var outcome: Outcome {
         guard let best = found.values.map(\.fit).max() else { return .nothing }
         let fitting = found.filter { $0.value.fit == best }
-        guard fitting.count == 1, let one = fitting.first?.value.peripheral else {
+        guard fitting.count == 1, let one = fitting.first?.key else {
             return .several(Self.list(fitting.mapValues(\.name)))
         }
         return best == .address ? .certain(one) : .likely(one)
     }
 
     /// Addresses with their names, for people.
-    static func list(_ devices: [DeviceAddress: String]) -> [String] {
+    package static func list(_ devices: [DeviceAddress: String]) -> [String] {
         devices.map { address, name in
             name.isEmpty ? "\(address)" : "\(address) (\(PrintableText.of(name)))"
         }.sorted()

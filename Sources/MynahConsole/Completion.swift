@@ -1,0 +1,44 @@
+/// What the Tab key does to a line.
+package enum Completion: Hashable, Sendable {
+    /// Nothing fits.
+    case none
+    /// This is inserted at the cursor.
+    case insert(String)
+    /// Several candidates fit and have no more in common: they are listed.
+    case list([String])
+
+    /// The completion of the text before the cursor by candidates for its last word.
+    package static func of(_ before: String, by candidates: [String]) -> Completion {
+        guard let first = candidates.first, let typed = typed(before, candidates) else { return .none }
+        var common = first[...]
+        for candidate in candidates {
+            common = common.prefix(zip(common, candidate).prefix { $0 == $1 }.count)
+        }
+        let rest = String(common.dropFirst(typed.count)) + (candidates.count == 1 ? " " : "")
+        if !rest.isEmpty { return .insert(rest) }
+        return candidates.count > 1 ? .list(candidates) : .none
+    }
+
+    /// As much of the text as every candidate begins with, from the start of a word; a candidate may have spaces.
+    private static func typed(_ before: String, _ candidates: [String]) -> Substring? {
+        let starts =
+            [before.startIndex] + before.indices.filter { before[$0] == " " }.map(before.index(after:))
+        return starts.lazy.map { before[$0...] }.first { typed in
+            candidates.allSatisfy { $0.lowercased().hasPrefix(typed.lowercased()) }
+        }
+    }
+
+    /// Candidates in columns, each read downwards; none is cut, and one that is wider than the terminal has its own line.
+    package static func columns(_ candidates: [String], width: Int) -> [String] {
+        let widest = candidates.map { DisplayWidth.of($0) }.max() ?? 0
+        // The last column of the terminal stays free: some terminals wrap after it.
+        let count = max(1, (width - 1 + gap) / (widest + gap))
+        let rows = (candidates.count + count - 1) / count
+        return (0..<rows).map { row in
+            let line = stride(from: row, to: candidates.count, by: rows).map { candidates[$0] }
+            return line.dropLast().map { ScreenLine.pad($0, widest + gap) }.joined() + (line.last ?? "")
+        }
+    }
+
+    private static let gap = 2
+}

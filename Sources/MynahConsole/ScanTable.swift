@@ -1,0 +1,71 @@
+import MynahCore
+import MynahEmulator
+import MynahSupport
+
+/// The columns of a scan's table: a narrow terminal has fewer.
+struct ScanTable {
+    private enum Column: CaseIterable {
+        case address, name, rssi, interval, heard, advertises
+
+        var title: String {
+            switch self {
+            case .address: "address"
+            case .name: "name"
+            case .rssi: "RSSI"
+            case .interval: "interval"
+            case .heard: "heard"
+            case .advertises: "advertises"
+            }
+        }
+    }
+
+    private let columns: [Column]
+    private let nameWidth: Int
+
+    /// For a terminal of this width and devices of these names; without `ages` nothing in it depends on the time.
+    init(width: Int, names: [String], ages: Bool = true) {
+        let longest = names.map { DisplayWidth.of($0) }.max() ?? 0
+        switch width {
+        case ..<44:
+            columns = [.name, .rssi]
+            nameWidth = max(4, width - 6)
+        case ..<66:
+            columns = [.address, .name, .rssi, .advertises]
+            nameWidth = min(max(4, longest), 17)
+        default:
+            columns = Column.allCases.filter { ages || $0 != .interval && $0 != .heard }
+            nameWidth = min(max(4, longest), 24)
+        }
+    }
+
+    var heading: String { line { $0.title } }
+
+    func row(_ device: HeardDevice, _ now: WallTime, description: String) -> String {
+        line { column in
+            switch column {
+            case .address: device.address.description
+            case .name: device.name ?? (columns.contains(.address) ? "" : device.address.description)
+            case .rssi: device.rssi.map { "\($0)" } ?? ""
+            case .interval: device.interval.map { "\(JSON.number($0.rounded()).text) ms" } ?? ""
+            case .heard: Self.age(max(0, now.microseconds - device.lastHeard.microseconds))
+            case .advertises: description
+            }
+        }
+    }
+
+    private func line(_ text: (Column) -> String) -> String {
+        columns.map { column in
+            switch column {
+            case .address: ScreenLine.pad(text(column), 17)
+            case .name: ScreenLine.fit(text(column), nameWidth)
+            case .rssi: ScreenLine.padLeft(text(column), 4)
+            case .interval, .heard: ScreenLine.pad(text(column), 8)
+            case .advertises: text(column)
+            }
+        }.joined(separator: "  ")
+    }
+
+    private static func age(_ microseconds: Int64) -> String {
+        microseconds < 1_000_000 ? "now" : "\(microseconds / 1_000_000) s ago"
+    }
+}

@@ -1,0 +1,35 @@
+package import Mynah
+package import MynahCore
+
+/// A device that was heard once, with what is known of its advertising since.
+package struct Sighting: Sendable {
+    /// The PDU that was heard.
+    package var report: ScanReport
+    /// What its advertising and its scan response say together, each as it was heard last.
+    package var advertisement: AdvertisementData
+    /// Its advertising data as it was heard last.
+    package var data: [UInt8]
+    /// Its scan response as it was heard last.
+    package var scanResponse: [UInt8]
+    /// Whether a central may connect.
+    package var isConnectable: Bool
+
+    package init(
+        _ report: ScanReport, advertisement: AdvertisementData, data: [UInt8], scanResponse: [UInt8],
+        isConnectable: Bool
+    ) {
+        self.report = report
+        self.advertisement = advertisement
+        self.data = data
+        self.scanResponse = scanResponse
+        self.isConnectable = isConnectable
+    }
+
+    package init(_ discovery: Discovery) {
+        self.init(
+            discovery.report, advertisement: discovery.advertisement, data: discovery.data,
+            scanResponse: discovery.scanResponse, isConnectable: discovery.isConnectable)
+    }
+
+    var address: DeviceAddress { report.address }
+}

@@ -1,0 +1,51 @@
+import MynahConsole
+import MynahCore
+import Testing
+
+@Suite struct DeviceSearchTests {
+    private func address(_ number: UInt8) throws -> DeviceAddress {
+        try #require(DeviceAddress(littleEndian: [number, 0, 0, 0, 0, 0xC0], kind: .random))
+    }
+
+    /// A search that has heard devices with these names, the first at the address that ends in 01.
+    private func search(_ text: String, _ names: [String], isConnectable: Bool = true) throws -> DeviceSearch
+    {
+        var search = DeviceSearch(text)
+        for (index, name) in names.enumerated() {
+            let data = [UInt8(name.utf8.count + 1), 0x09] + Array(name.utf8)
+            search.take(
+                Sighting(
+                    ScanReport(address: try address(UInt8(index + 1)), kind: .connectable, data: data),
+                    advertisement: AdvertisementData(data), data: data, scanResponse: [],
+                    isConnectable: isConnectable))
+        }
+        return search
+    }
+
+    @Test func `a device is found by its address, its name, or a prefix of either`() throws {
+        let names = ["Strap", "Strap 2", "Lamp"]
+        #expect(try search("c0:00:00:00:00:02", names).outcome == .certain(try address(2)))
+        // A whole name is more than the beginning of another.
+        #expect(try search("strap", names).outcome == .likely(try address(1)))
+        #expect(try search("la", names).outcome == .likely(try address(3)))
+        #expect(try search("C0:00:00:00:00:03", names).outcome == .certain(try address(3)))
+        #expect(
+            try search("str", names).outcome
+                == .several(["C0:00:00:00:00:01 (Strap)", "C0:00:00:00:00:02 (Strap 2)"]))
+        #expect(try search("chair", names).outcome == .nothing)
+        #expect(try search("chair", names).heard.count == 3)
+    }
+
+    @Test func `a device that takes no connection is not found`() throws {
+        let search = try search("Strap", ["Strap"], isConnectable: false)
+        #expect(search.outcome == .nothing)
+        #expect(search.heard.isEmpty)
+    }
+
+    @Test func `names are listed so that a terminal shows them as text`() throws {
+        #expect(
+            try DeviceSearch.list([address(1): "e\u{1B}vil", address(2): ""]) == [
+                "C0:00:00:00:00:01 (e\u{FFFD}vil)", "C0:00:00:00:00:02",
+            ])
+    }
+}

@@ -1,0 +1,118 @@
+import MynahCore
+import MynahEmulator
+import MynahSupport
+import Testing
+
+@testable import Mynah
+@testable import MynahConsole
+
+@Suite struct ScanModelTests {
+    /// A scan with a central manager's table before it.
+    private struct Scan {
+        var model: ScanModel
+        var table = DiscoveryTable()
+        var time: Int64 = 1_000_000
+
+        init(wanted: String? = nil) {
+            model = ScanModel(title: "mynah scan", known: [], wanted: wanted)
+        }
+
+        /// Hears a PDU of a device, and returns its line if it is news.
+        mutating func hear(_ kind: ScanReport.Kind, _ hex: String, of number: Int = 1) throws -> String? {
+            time += 1000
+            let bytes = (0..<6).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+            let report = ScanReport(
+                address: try #require(DeviceAddress(littleEndian: bytes, kind: .random)), kind: kind,
+                data: try #require(Hex.decode(hex)), rssi: -50)
+            let heard = table.take(report, among: nil)
+            let found = try #require(heard)
+            let sighting = Sighting(
+                report, advertisement: found.advertisement, data: found.data,
+                scanResponse: found.scanResponse, isConnectable: found.isConnectable)
+            return model.take(sighting, at: WallTime(microseconds: time)).map { model.text(of: $0) }
+        }
+    }
+
+    private static let advertising = "0A0942756D626C6520485203030D18"
+
+    @Test func `a scan response as Bumble's controller sends it is no news`() throws {
+        var scan = Scan()
+        // The advertising data once more, after each advertising PDU.
+        let line = try #require(try scan.hear(.connectable, Self.advertising))
+        #expect(line == "00:00:00:00:00:01  Bumble HR                  -50  heart-rate")
+        #expect(try scan.hear(.scanResponse, Self.advertising) == nil)
+        #expect(try scan.hear(.connectable, Self.advertising) == nil)
+        #expect(try scan.hear(.scanResponse, Self.advertising) == nil)
+        // Data that changes is news once.
+        #expect(try scan.hear(.connectable, "020106") != nil)
+        #expect(try scan.hear(.scanResponse, "020106") == nil)
+        #expect(try scan.hear(.connectable, "020106") == nil)
+    }
+
+    @Test func `an empty scan response is no news, first or later`() throws {
+        var scan = Scan()
+        #expect(try scan.hear(.scanResponse, "") == nil)
+        #expect(try scan.hear(.connectable, "020106") != nil)
+        #expect(try scan.hear(.scanResponse, "") == nil)
+        #expect(try scan.hear(.scanResponse, "03094142")?.contains("  AB  ") == true)
+        for response in ["", "03094142", ""] { #expect(try scan.hear(.scanResponse, response) == nil) }
+        #expect(try scan.hear(.connectable, "02011A") != nil)
+        #expect(try scan.hear(.scanResponse, "03094143") != nil)
+        // That no central may connect any more is news too.
+        #expect(try scan.hear(.nonConnectable, "02011A")?.contains("not connectable") == true)
+    }
+
+    @Test func `a name in the scan response shows a device that is looked for by its name`() throws {
+        var scan = Scan(wanted: "ab")
+        let first = try #require(try scan.hear(.connectable, "020106"))
+        #expect(!first.contains("AB"))
+        #expect(scan.model.summary(width: 80) == [])
+        #expect(try scan.hear(.scanResponse, "03094142") != nil)
+        #expect(scan.model.summary(width: 80).count == 1)
+    }
+
+    /// Thirty devices, of which one has a wide name.
+    private func crowd() throws -> ScanModel {
+        var scan = Scan()
+        for number in 1...30 {
+            let name = number == 30 ? Array("心拍計モニ".utf8) : Array("Strap \(number)".utf8)
+            _ = try scan.hear(
+                .connectable, Hex.encode([UInt8(name.count + 1), 9] + name) + "03030D18", of: number)
+        }
+        return scan.model
+    }
+
+    @Test func `more devices than rows are counted as hidden, and the last that was heard is shown`() throws {
+        let lines = try crowd().lines(
+            width: 80, height: 24, now: WallTime(microseconds: 1_030_000), digits: "")
+        #expect(lines.count == 24)
+        #expect(lines[2] == "address            name        RSSI  interval  heard     advertises")
+        #expect(lines[3].hasPrefix("00:00:00:00:00:0D  Strap 13     -50            now       heart-rate"))
+        #expect(lines[20].hasPrefix("00:00:00:00:00:1E  心拍計モニ   -50            now       heart-rate"))
+        #expect(lines[21...] == ["and 12 more devices", "", "  Ctrl-C ends it"])
+    }
+
+    @Test(arguments: [120, 80, 65, 44, 40, 20, 5])
+    func `no line is wider than the terminal`(width: Int) throws {
+        let model = try crowd()
+        for height in [60, 24, 8, 4] {
+            let lines = model.lines(
+                width: width, height: height, now: WallTime(microseconds: 9_000_000), digits: "")
+            #expect(lines.count <= height)
+            #expect(
+                lines.map { $0.replacing("\u{1B}[1m", with: "").replacing("\u{1B}[0m", with: "") }
+                    .allSatisfy { DisplayWidth.of($0) <= width })
+        }
+        let summary = model.summary(width: width)
+        #expect(summary.count == 30)
+        #expect(summary.allSatisfy { DisplayWidth.of($0) <= width })
+    }
+
+    @Test func `a narrow terminal shows names, and addresses of what has none`() throws {
+        var scan = Scan()
+        _ = try scan.hear(.connectable, "0709E5BF83E68B8D", of: 1)
+        _ = try scan.hear(.connectable, "020106", of: 2)
+        #expect(
+            scan.model.summary(width: 24) == ["心拍                 -50", "00:00:00:00:00:02    -50"])
+    }
+}

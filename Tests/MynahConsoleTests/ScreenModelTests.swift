@@ -1,0 +1,147 @@
+import MynahEmulator
+import MynahSupport
+import Testing
+
+@testable import MynahConsole
+
+@Suite struct ScreenModelTests {
+    private static let sizes = [120, 80, 40, 20, 7].flatMap { width in
+        [50, 24, 10, 5, 2, 1].map { (width, $0) }
+    }
+
+    /// A run of several devices that advertise, each with a central that has read a value.
+    private func model(
+        _ names: [String], hasApps: Bool = false, isUsed: Bool = true
+    ) -> ScreenModel {
+        var model = ScreenModel(titles: names, hasApps: hasApps)
+        for name in names {
+            let device = names.count > 1 ? [JSON.Member("device", .string(name))] : []
+            func take(_ event: DeviceEvent.Name, _ fields: [JSON.Member]) {
+                model.take(DeviceEvent(time: WallTime(microseconds: 0), name: event, fields: device + fields))
+            }
+            take(
+                .advertisingStarted,
+                [
+                    .init("data", .string("02010605030D180F18")), .init("scanResponse", .string("0A094D79")),
+                    .init("intervalMilliseconds", .number(100)),
+                ])
+            take(.ready, [.init("profile", .string(name)), .init("radio", .string("virtual radio"))])
+            guard isUsed else { continue }
+            take(.centralConnected, [.init("central", .string("C0:00:00:00:00:01"))])
+            take(.read, [.init("service", .string("180D")), .init("characteristic", .string("2A38"))])
+        }
+        return model
+    }
+
+    private func lines(_ model: ScreenModel, _ width: Int, _ height: Int) -> [String] {
+        model.lines(width: width, height: height, now: WallTime(microseconds: 0), digits: "").map { line in
+            // Without the sequences for bold and inverse text.
+            line.replacing("\u{1B}[1m", with: "").replacing("\u{1B}[7m", with: "")
+                .replacing("\u{1B}[0m", with: "")
+        }
+    }
+
+    private static let straps = (1...30).map { "Strap \($0)" }
+
+    @Test func `one device has everything on a terminal with room for it`() {
+        let lines = lines(model(["Mynah HRM"]), 80, 24)
+        #expect(lines.first == "Mynah HRM  running  virtual radio")
+        #expect(lines.contains("  advertising    every 100 ms  02010605030D180F18"))
+        #expect(lines.contains("  scan response  0A094D79"))
+        #expect(lines.contains { $0.hasSuffix("reads writes   sent   rate  last value") })
+        #expect(lines.contains { $0.hasPrefix("    body-sensor-location ") && $0.contains("      1      0") })
+        #expect(lines.contains { $0.contains("advertising.started") })
+        #expect(lines.last == "  Ctrl-C ends it")
+        #expect(lines.count <= 24)
+    }
+
+    @Test func `more devices than rows are counted as hidden`() {
+        let lines = lines(model(Self.straps, isUsed: false), 80, 24)
+        #expect(lines.count == 24)
+        #expect(lines[0] == "Strap 1   running  advertising every 100 ms")
+        #expect(lines[20] == "Strap 21  running  advertising every 100 ms")
+        #expect(
+            Array(lines[21...]) == ["and 9 more devices", "  no central is connected", "  Ctrl-C ends it"])
+    }
+
+    @Test func `devices, centrals and values share the rows, and each says how many are hidden`() {
+        let lines = lines(model(Self.straps), 80, 24)
+        #expect(lines.count == 24)
+        let hidden = lines.filter { $0.hasPrefix("and ") }
+        #expect(hidden == ["and 23 more devices", "and 24 more centrals", "and 27 more values"])
+    }
+
+    @Test func `room that is left shows what happened last`() {
+        let lines = lines(model(Self.straps, isUsed: false), 80, 40)
+        #expect(lines.count == 40)
+        #expect(lines.filter { $0.hasPrefix("Strap ") }.count == 30)
+        #expect(lines[38].contains("Strap 30 plays on virtual radio"))
+        #expect(lines[39] == "  Ctrl-C ends it")
+    }
+
+    @Test(arguments: sizes)
+    func `no line is wider than the terminal, and what pairing asks is always there`(
+        width: Int, height: Int
+    ) {
+        for names in [["心拍計 ❤️ モニター 👨‍👩‍👧"], Self.straps, ["心拍計 ❤️ モニター 👨‍👩‍👧", "e\u{301}\u{1B}[2J"]] {
+            var model = model(names, hasApps: true)
+            model.take(
+                DeviceEvent(
+                    time: WallTime(microseconds: 0), name: .pairingPasskey,
+                    fields: [.init("step", .string("display")), .init("passkey", .string("123456"))]))
+            let lines = lines(model, width, height)
+            #expect(lines.allSatisfy { DisplayWidth.of($0) <= width })
+            #expect(lines.count <= height)
+            #expect(lines.contains { $0.hasPrefix(ScreenLine.cut("  type 123456", width)) })
+            #expect(!lines.contains { $0.contains("\u{1B}") })
+        }
+    }
+
+    @Test func `the keys of an app are on several lines if the terminal is narrow`() {
+        let lines = lines(model(["App"], hasApps: true, isUsed: false), 40, 24)
+        #expect(
+            lines.suffix(3) == [
+                "  f foreground  b background  s suspend", "  t terminate  q quit the app",
+                "  Ctrl-C ends the phone",
+            ])
+    }
+
+    @Test func `a narrow terminal shows names, rates and values, and a wide one all counters`() {
+        var model = model(["Mynah HRM"])
+        let now = WallTime(microseconds: 5_000_000)
+        model.take(
+            DeviceEvent(
+                time: now, name: .notified,
+                fields: [
+                    .init("service", .string("180D")), .init("characteristic", .string("2A37")),
+                    .init("value", .string("0048")),
+                ]))
+        let narrow = model.lines(width: 40, height: 24, now: now, digits: "")
+        #expect(narrow.contains("    heart-rate-meas… 1/s 0048"))
+        let wide = model.lines(width: 80, height: 24, now: now, digits: "")
+        #expect(
+            wide.contains {
+                $0.hasPrefix("    heart-rate-measurement ")
+                    && $0.hasSuffix("      0      0      1    1/s  0048")
+            })
+    }
+
+    @Test func `the summary names as many devices as fit, and breaks no name`() {
+        let model = model(Self.straps)
+        #expect(self.model(["HRM"]).summary(width: 80) == ["HRM: 1 reads, 0 writes, 0 notifications"])
+        #expect(
+            model.summary(width: 40) == [
+                "Strap 1, Strap 2, Strap 3 and 27 more:", "  30 reads, 0 writes, 0 notifications",
+            ])
+        #expect(
+            model.summary(width: 20) == [
+                "Strap 1 and 29 more:", "  30 reads,", "  0 writes,", "  0 notifications",
+            ])
+        #expect(model.summary(width: 15).first == "30 devices:")
+        #expect(
+            self.model(["心拍計 ❤️ モニター", "BB"]).summary(width: 22).first == "心拍計 ❤️… and 1 more:")
+        let long = self.model(["心拍計モニター"]).summary(width: 12)
+        #expect(long.first == "心拍計モニ…:")
+        #expect(long.allSatisfy { DisplayWidth.of($0) <= 17 })
+    }
+}
