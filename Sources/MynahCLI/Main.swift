@@ -17,7 +17,7 @@ struct MynahCommand: AsyncParsableCommand {
               mynah show strap.yaml                 the attributes and bytes on the air
               mynah run strap.yaml                  on the air until Ctrl-C
               mynah scan                            the devices that a phone hears
-              mynah connect strap                   a phone that asks what is typed
+              mynah connect 'Mynah HRM'             connects as a phone would; try help
             """,
         version: "0.1.0",
         subcommands: [
