@@ -132,6 +132,6 @@ extension ScreenModel {
         guard names.count > 1 else { return ScreenLine.fit(names[0], width) }
         let suffix = " and \(names.count - 1) more"
         let room = width - DisplayWidth.of(suffix)
-        return room < 8 ? "\(names.count) devices" : ScreenLine.fit(names[0], room) + suffix
+        return room < 8 ? "\(names.count) devices" : ScreenLine.cut(names[0], room - 1) + "…" + suffix
     }
 }

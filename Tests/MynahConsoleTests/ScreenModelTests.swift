@@ -139,7 +139,7 @@ import Testing
             ])
         #expect(model.summary(width: 15).first == "30 devices:")
         #expect(
-            self.model(["心拍計 ❤️ モニター", "B"]).summary(width: 22).first == "心拍計 ❤️… and 1 more:")
+            self.model(["心拍計 ❤️ モニター", "BB"]).summary(width: 22).first == "心拍計 ❤️… and 1 more:")
         let long = self.model(["心拍計モニター"]).summary(width: 12)
         #expect(long.first == "心拍計モニ…:")
         #expect(long.allSatisfy { DisplayWidth.of($0) <= 17 })
