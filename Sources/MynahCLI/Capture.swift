@@ -26,7 +26,7 @@ enum CaptureTarget: Equatable, Sendable {
         return .file(text)
     }
 
-    /// Why standard output cannot take a capture beside these events; nil: it can, or is not asked to.
+    /// Why standard output cannot take a capture beside these events; `nil` if it can, or was not asked to.
     func problem(with events: EventFormat?) -> String? {
         guard self == .standardOutput else { return nil }
         if let events, events != .off {

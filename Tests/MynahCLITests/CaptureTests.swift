@@ -126,12 +126,29 @@ import Testing
         #expect(result.output.contains("advertising.stopped"))
     }
 
+    @Test func `a run that is killed leaves what it has written, to be read`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/a.pcapng"
+        let program = try Program([
+            "run", "--events", "json", "--radio", "virtual", "--capture", path, Self.heartRate,
+        ])
+        #expect(await program.output.line(containing: "\"ready\"") != nil)
+        // It is written while it runs: there are more than the first blocks.
+        try await until { (try? bytes(path))?.count ?? 0 > 1000 }
+        program.child.send(SIGKILL)
+        #expect(await program.end().status == .killed(SIGKILL))
+        let file = try bytes(path)
+        let whole = Pcapng.wholeBlocks(in: file[...])
+        #expect(whole > 1000)
+        #expect(blocks(Array(file[..<whole])).prefix(3) == [0x0A0D_0D0A, 1, 1])
+    }
+
     @Test func `a file that has no more room holds whole blocks`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/a.pcapng"
         let program = try #require(Program.path)
         let output = try #require(OutputReader())
-        // The limit is one of 1024 bytes, and a signal tells of it too.
+        // A limit of 1024 bytes, beyond which a write also raises SIGXFSZ.
         let child = try #require(
             ChildProcess(
                 "bash",

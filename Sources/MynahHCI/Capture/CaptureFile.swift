@@ -125,10 +125,8 @@ public final class CaptureFile: Sendable {
 
     /// Writes what is queued and closes the file; gives up if nobody has read any of it for a second.
     public func end() {
-        change { state in
-            state.isEnding = true
-            state.isIdle = true
-        }
+        change { $0.isEnding = true }
+        // A write that waits for a reader looks again.
         output.wake()
         var before = -1
         while !output.waitForEnd(milliseconds: 2000) {

@@ -154,7 +154,7 @@ extension LinkLayerEncoder {
             return [flags] + writer.bytes
         }
 
-        /// How much data fits behind it.
+        /// How much data fits after it.
         var room: Int { LinkLayerEncoder.longestPayload - 1 - bytes.count }
 
         func pdu(data: some Collection<UInt8>) -> [UInt8] {

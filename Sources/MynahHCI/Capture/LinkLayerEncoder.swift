@@ -15,7 +15,7 @@ struct LinkLayerEncoder: Sendable {
 
     /// One side of a link.
     struct Side: Sendable {
-        /// The sequence bit of its last PDU; nil: it has sent none.
+        /// The sequence bit of its last PDU; `nil` if it has sent none.
         var sequenceBit: Bool?
         /// The air's number of the first frame that it has not sent yet.
         var fresh: UInt16 = 0

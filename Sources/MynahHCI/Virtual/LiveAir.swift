@@ -122,7 +122,7 @@ public final class LiveAir: Sendable {
         }
     }
 
-    /// Hands on what is on the air in this process, in order and on any thread; nil: no more.
+    /// Gives `capture` every frame that this process sends or receives, in order and on any thread; `nil` ends that.
     func capture(_ capture: (@Sendable (AirFrame) -> Void)?) {
         state.withLock { $0.capture = capture }
         enter { $0.isMonitored = capture != nil }
