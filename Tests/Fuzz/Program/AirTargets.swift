@@ -21,7 +21,7 @@ extension FuzzTarget {
                 connections.removeAll { $0 == closed }
             }
             precondition(neighbours.count <= connections.count)
-            precondition(neighbours.audience.allSatisfy(connections.contains))
+            precondition(neighbours.audience.allSatisfy { connections.contains($0) })
         }
     }
 
