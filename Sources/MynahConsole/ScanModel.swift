@@ -33,6 +33,7 @@ package struct ScanModel: LiveModel {
 
     /// Takes what was heard, and returns the device if it is news.
     package mutating func take(_ sighting: Sighting, at time: WallTime) -> HeardDevice? {
+        waiting = nil
         let address = sighting.address
         if devices[address] == nil {
             order.append(address)

@@ -13,6 +13,8 @@ import Testing
         probe.bus = .address(address)
         // As on a machine whose kernel has no adapter, whatever this one has.
         probe.startsDaemon = false
+        // A busy machine is no daemon that never answers.
+        probe.limit = .seconds(50)
         return probe
     }
 

@@ -96,7 +96,7 @@ import Testing
         device.child.send(SIGINT)
         let result = await device.end()
         close(output.writer)
-        #expect(result.status == .exited(0) && result.error.isEmpty)
+        #expect(result.status == .exited(0) && result.complaint.isEmpty)
         #expect(blocks(try bytes(path)).count { $0 == 6 } > 100)
     }
 

@@ -37,7 +37,7 @@ import Testing
         #expect(result.status == .exited(1))
         #expect(result.output.contains("body-sensor-location  01"))
         #expect(
-            result.error
+            result.complaint
                 == "error: line 2 of standard input is longer than 16384 bytes; each command is a line of its own\n"
         )
         await stage.end()
@@ -49,7 +49,7 @@ import Testing
         defer { close(folder) }
         let result = try await stage.phone(["connect", "Mynah HRM"], input: folder).end()
         #expect(result.status == .exited(1))
-        #expect(result.error == "error: standard input cannot be read: Is a directory\n")
+        #expect(result.complaint == "error: standard input cannot be read: Is a directory\n")
         await stage.end()
     }
 

@@ -73,7 +73,7 @@ import Testing
         let values = result.output.split(separator: "\n").filter { $0.hasPrefix("battery-level") }
         #expect(values.map { $0.suffix(2) } == ["0A", "1E", "02"])
         let message = "error: the device has 3 attributes called 180F/2A19: name one of 180F~1/2A19 (@"
-        #expect(result.error.hasPrefix(message))
+        #expect(result.complaint.hasPrefix(message))
         #expect(result.error.contains("), 180F~2/2A19~1 (@") && result.error.contains("), 180F~2/2A19~2 (@"))
         await stage.end()
     }
@@ -132,7 +132,10 @@ import Testing
         let said = "looking for \"no\u{FFFD}body\" for up to 200 ms (virtual radio)"
         for format in ["text", "json"] {
             let result = try await Program(
-                ["connect", "no\u{1B}body", "--timeout", "200 ms", "--format", format], air: air
+                [
+                    "connect", "no\u{1B}body", "--timeout", "200 ms", "--format", format, "--radio",
+                    "virtual",
+                ], air: air
             ).end()
             #expect(result.status == .exited(1))
             #expect(result.error.hasPrefix(said + "\n"))
@@ -140,7 +143,8 @@ import Testing
         }
         // It does not wait for the device to be heard.
         let terminal = try Terminal()
-        let phone = try Program(["connect", "nobody", "--timeout", "5 min"], terminal: terminal, air: air)
+        let phone = try Program(
+            ["connect", "nobody", "--timeout", "5 min", "--radio", "virtual"], terminal: terminal, air: air)
         #expect(
             await terminal.output.line(containing: "looking for \"nobody\" for up to 5 min (virtual radio)")
                 != nil)

@@ -161,7 +161,7 @@ import Testing
             let place = radio.hasSuffix(":0") ? "127.0.0.1:" : "\(directory.path)/hci"
             for command in [["scan"], ["scan", "--format", "json"], ["connect", "x"]] {
                 let program = try Program(command + ["--radio", radio])
-                let line = await program.error.line { !$0.isEmpty }
+                let line = await program.error.line(containing: "waiting for a controller")
                 #expect(line?.hasPrefix("waiting for a controller to connect to \(place)") == true)
                 #expect(line?.hasSuffix(":0") == false)
                 program.child.send(SIGINT)
