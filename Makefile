@@ -94,7 +94,7 @@ bench-air: build
 	@Tests/Bench/air $(MYNAH) $(PROCESSES) $(BENCH_SECONDS)
 
 # Each decoder for so many seconds, or one: make fuzz FUZZ_SECONDS=3600 TARGET=att-server
-FUZZ_BENCH_SECONDS := 600
+FUZZ_SECONDS := 600
 TARGET :=
 fuzz:
 	@.ci/need $(BUILD_PACKAGES)

@@ -60,7 +60,7 @@ public final class StateDirectory: Sendable {
             let mode = String(status.st_mode & 0o7777, radix: 8)
             throw error(
                 "other users can write to the state directory \(path) (its mode is \(mode))",
-                "chmod 700 \(path)")
+                "run `chmod 700 '\(path)'`")
         }
     }
 

@@ -40,6 +40,8 @@ struct RadioChooser: Sendable {
         do throws(RadioError) {
             try await probe.run { notice(RadioWarning("waitingForBus", $0)) }
         } catch {
+            // Interrupted: no other radio is wanted.
+            if Task.isCancelled { throw error }
             trouble = error
         }
         let needsBlueZ = !adapters.isEmpty || BlueZProbe.kernelHasAdapter

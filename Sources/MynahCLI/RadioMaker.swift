@@ -94,8 +94,10 @@ final class RadioMaker: Sendable {
 
     /// Where our own host listens, for a message.
     var listeningPlace: String {
-        if case .hci(let place) = choice { return "by the controller at \(place)" }
-        return airDirectory.map { "on the air in \($0)" } ?? "on the virtual radio"
+        switch choice {
+        case .hci, .netsim: "by the \(choice.name)"
+        case .virtual, .bluez: airDirectory.map { "on the air in \($0)" } ?? "on the virtual radio"
+        }
     }
 
     private func recorded(

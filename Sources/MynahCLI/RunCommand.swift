@@ -159,7 +159,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         if radio.usesAdapters, groups.count > 1, adapter.count != groups.count {
             return
-                "\(needed): give --adapter \(groups.count) times, in their order, or --radio virtual"
+                "\(needed): give --adapter \(groups.count) times, in their order, or --radio virtual or netsim"
         }
         if radio == .bluez, capture != nil { return RadioMaker.noCaptureOfBlueZ.description }
         if adapter.count > groups.count {

@@ -51,12 +51,12 @@ public enum AutoRadio: Hashable, Sendable {
             .emulator(
                 RadioWarning(
                     "netsimRadio",
-                    "\(command) uses the Android emulator's radio (\(name)); it does not use BlueZ"))
+                    "\(command) never uses BlueZ; it uses the Android emulator's radio (\(name))"))
         case .absent(let reason):
             .virtual(
                 RadioWarning(
                     "virtualRadio",
-                    "\(command) uses the virtual radio, because \(reason); it does not use BlueZ"))
+                    "\(command) never uses BlueZ; it uses the virtual radio, because \(reason)"))
         }
     }
 }

@@ -29,12 +29,16 @@ extension HostRadio {
                 interval: interval, isConnectable: advertisement.isConnectable, data: bytes.data.bytes,
                 scanResponse: bytes.scanResponse.bytes))
         let loss = await settleAdvertising()
-        try check(advertiser.verdict(on: number), loss)
+        let verdict = advertiser.verdict(on: number)
+        // The caller learns that it failed, so it does not begin later by itself.
+        if verdict == .lost { advertiser.stop() }
+        try check(verdict, loss)
         let exact = Duration.microseconds(Int64(interval) * 625)
         let report = AdvertisingReport(
             isOn: true, data: bytes.data.bytes, scanResponse: bytes.scanResponse.bytes,
             interval: exact...exact, isConnectable: advertisement.isConnectable, address: ownAddress)
-        reported = report
+        // Of two requests at one time the later one goes on the air.
+        if verdict != .replaced { reported = report }
         return report
     }
 
@@ -101,8 +105,9 @@ extension HostRadio {
             throw RadioError(
                 .advertisementRefused,
                 "\(options.controller) refused \(step.purpose): status 0x\(Hex.encode([status.code]))")
+        case .replaced where advertiser.number != nil: break
         case .replaced:
-            throw RadioError(.invalidState, "another advertisement took its place")
+            throw RadioError(.invalidState, "advertising was stopped before it began")
         case .lost:
             throw loss ?? RadioError(.lost, "\(options.controller) is gone")
         }

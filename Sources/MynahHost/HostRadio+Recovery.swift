@@ -70,7 +70,7 @@ extension HostRadio {
             state = .running
             if let number = advertiser.number {
                 await settleAdvertising()
-                reported.address = ownAddress
+                if reported.isOn { reported.address = ownAddress }
                 giveUpIfRefused(number)
                 guard state == .running else { return }
             }
@@ -78,7 +78,7 @@ extension HostRadio {
             guard state == .running else { return }
             tell(.stateChanged(.poweredOn))
             tell(.recovered)
-            // A private address is drawn anew.
+            // The loss was reported as silence.
             if reported.isOn { tell(.advertisingChanged(reported)) }
             tellCentral(.stateChanged(.poweredOn))
             tellCentral(.recovered)

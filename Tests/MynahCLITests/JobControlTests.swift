@@ -18,7 +18,7 @@ import Testing
                 passing: [terminal.device: 0, terminal.device: 1, terminal.device: 2],
                 environment: ["TERM": "xterm", "PS1": "$ ", "MYNAH_AIR": air.path, "HISTFILE": nil]))
         terminal.type("'\(path)' run --radio virtual '\(AirStage.heartRate)'\n")
-        #expect(await terminal.output.line(containing: "virtual radio  running") != nil)
+        #expect(await terminal.output.line(containing: "running  virtual radio") != nil)
         terminal.type("\u{1A}")
         #expect(await terminal.output.line(containing: "Stopped") != nil)
         terminal.type("bg\n")

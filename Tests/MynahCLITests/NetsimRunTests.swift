@@ -50,12 +50,12 @@ import Testing
         scan.child.send(SIGINT)
         let heard = await scan.end()
         #expect(heard.status == .exited(0))
-        #expect(heard.error == "scan uses the Android emulator's radio \(place); it does not use BlueZ\n")
+        #expect(heard.error == "scan never uses BlueZ; it uses the Android emulator's radio \(place)\n")
         let phone = try Program(
             ["connect", "Mynah HRM", "--command", "read 2A38"], environment: emulator.environment)
         let read = await phone.end()
         #expect(read.status == .exited(0))
-        #expect(read.error.contains("connect uses the Android emulator's radio \(place)"))
+        #expect(read.error.contains("it uses the Android emulator's radio \(place)"))
         device.child.send(SIGINT)
         let result = await device.end()
         #expect(result.status == .exited(0))
@@ -83,7 +83,7 @@ import Testing
         #expect(await !device.end().output.contains("waitingForEmulator"))
         let scan = try await Program(["scan", "--timeout", "100 ms"], environment: emulator.environment).end()
         #expect(scan.status == .exited(0))
-        #expect(scan.error.contains("scan uses the virtual radio, because \(stale)"))
+        #expect(scan.error.contains("it uses the virtual radio, because \(stale)"))
     }
 
     @Test func `an open port without a file is no emulator to auto, but one to netsim`() async throws {

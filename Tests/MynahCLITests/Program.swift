@@ -15,7 +15,7 @@ struct Program {
         var complaint: String {
             error.split(separator: "\n", omittingEmptySubsequences: false)
                 .filter {
-                    !$0.hasPrefix("looking for ") && !$0.hasPrefix("connect uses ")
+                    !$0.hasPrefix("looking for ") && !$0.hasPrefix("connect never uses BlueZ")
                         && !$0.contains("cannot be watched")
                 }.joined(separator: "\n")
         }

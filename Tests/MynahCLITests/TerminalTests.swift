@@ -137,7 +137,7 @@ import Testing
             let phone = try await Program(["connect", "Mynah HRM", "--command", "read 2A38"], air: air).end()
             #expect(phone.status == .exited(0))
             try Intruder.disturb(air)
-            let words = "makes no sense"
+            let words = "a process on this air"
             switch format {
             case "off": #expect(await program.error.line(containing: words)?.hasPrefix("warning: ") == true)
             case "json":

@@ -53,14 +53,14 @@ import Testing
                 == .emulator(
                     RadioWarning(
                         "netsimRadio",
-                        "scan uses the Android emulator's radio (netsim instance 1, 127.0.0.1:6402); it does not use BlueZ"
+                        "scan never uses BlueZ; it uses the Android emulator's radio (netsim instance 1, 127.0.0.1:6402)"
                     )))
         #expect(
             AutoRadio.forPhone("connect", emulator: absent)
                 == .virtual(
                     RadioWarning(
                         "virtualRadio",
-                        "connect uses the virtual radio, because no Android emulator is running; it does not use BlueZ"
+                        "connect never uses BlueZ; it uses the virtual radio, because no Android emulator is running"
                     )))
     }
 }

@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test func `a wrong variable is a reason too`() {
-        let reason = "NETSIM_INSTANCE is \"two\", which is no number of an instance"
+        let reason = "NETSIM_INSTANCE is \"two\", which is not an instance number"
         #expect(throws: NetsimSearch.Absence(reason: reason)) {
             try search([:], listening: [], ["NETSIM_INSTANCE": "two"]).live()
         }

@@ -168,7 +168,7 @@ import Testing
         let error = refusal()
         #expect(error?.code == .stateDirectory)
         #expect(error?.message.contains("mode is \(String(mode, radix: 8))") == true)
-        #expect(error?.remedy == "chmod 700 \(temporary.path)")
+        #expect(error?.remedy == "run `chmod 700 '\(temporary.path)'`")
         #expect(temporary.files == [])
         #expect(chmod(temporary.path, 0o755) == 0)
         withExtendedLifetime(try StateDirectory(path: temporary.path)) {}

@@ -30,7 +30,8 @@ enum CentralOptions {
     /// What a phone's radio is made of, once `auto` is decided; which one that is goes to standard error.
     static func radio(
         _ choice: RadioChoice, stateDirectory: String? = nil, capture: CaptureTarget? = nil,
-        of command: any ParsableCommand.Type
+        of command: any ParsableCommand.Type,
+        failing fail: (RadioError) -> Void = { StandardError.print("error: \($0)") }
     ) throws -> RadioMaker.Options {
         if capture == .standardOutput {
             throw Exit.wrongUsage(
@@ -49,7 +50,7 @@ enum CentralOptions {
                             warn: { Self.print($0) }, fail: { StandardError.print("error: \($0)") }))
                 }, notice: { Self.print($0) })
         } catch {
-            StandardError.print("error: \(error)")
+            fail(error)
             throw Exit.problems
         }
     }

@@ -92,7 +92,13 @@ struct ConnectCommand: AsyncParsableCommand {
         }
         Logs.begin(logLevel)
         let maker = RadioMaker(
-            try CentralOptions.radio(self.radio, stateDirectory: stateDir, capture: capture, of: Self.self))
+            try CentralOptions.radio(
+                self.radio, stateDirectory: stateDir, capture: capture, of: Self.self,
+                failing: { error in
+                    guard format == .json else { return StandardError.print("error: \(error)") }
+                    let line = ConnectEvent.failed(error.description).json.text + "\n"
+                    Descriptor.write(Array(line.utf8), to: 1)
+                }))
         let interruption = Interruption()
         let terminal =
             commands.isEmpty && format == .text && isatty(1) == 1

@@ -93,11 +93,13 @@ struct ScanCommand: AsyncParsableCommand {
             model: ScanModel(
                 title: "mynah scan on the \(options.choice.name)", known: services, wanted: filter),
             tellsAll: all, interruption: interruption,
-            whenLost: { StandardError.print("warning: \($0); it is looked for") })
+            whenLost: { StandardError.print("warning: \($0); Mynah waits for it to come back") })
         shown.withLock { $0 = output }
         let manager = CentralManager(radio: radio, sink: output)
+        let hasListened = Lock(false)
         let failure = await CentralOptions.play(manager, until: interruption) { () throws(RadioError) in
             try await scan(manager, services)
+            hasListened.withLock { $0 = true }
             guard let timeout else { return }
             Task {
                 // --timeout: as long as the user wants to listen.
@@ -115,7 +117,7 @@ struct ScanCommand: AsyncParsableCommand {
             StandardError.print("error: \(failure)")
             throw Exit.problems
         }
-        if output.hasHeardNothing { tellNothingHeard(maker) }
+        if hasListened.withLock({ $0 }), output.hasHeardNothing { tellNothingHeard(maker) }
     }
 
     /// An empty list does not say where devices were looked for, and another air may be full of them.
@@ -124,7 +126,7 @@ struct ScanCommand: AsyncParsableCommand {
         StandardError.print("\(what) was heard \(maker.listeningPlace)")
         guard maker.airDirectory != nil else { return }
         StandardError.print(
-            "hint: what another user plays, such as root, or with another MYNAH_AIR, is on another air")
+            "hint: devices of another user, such as root, or with another MYNAH_AIR, are on another air")
     }
 
     private func scan(_ manager: CentralManager, _ services: [BluetoothUUID]) async throws(RadioError) {

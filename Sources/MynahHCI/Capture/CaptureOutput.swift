@@ -133,7 +133,7 @@ final class CaptureOutput: Sendable {
     /// Cuts a block that was written in part off the end of the file, which a full disk leaves there.
     private func withdrawPartialBlock(_ written: ArraySlice<UInt8>) {
         let part = written.count - Pcapng.wholeBlocks(in: written)
-        guard isRegular, isOurs, part > 0 else { return }
+        guard isRegular, part > 0 else { return }
         let end = lseek(descriptor, 0, SEEK_CUR)
         if end >= part { _ = ftruncate(descriptor, end - off_t(part)) }
     }

@@ -58,7 +58,7 @@ public struct NetsimEnvironment: Sendable {
         guard let text = variables["NETSIM_INSTANCE"], !text.isEmpty else { return nil }
         guard let number = Int(text), Self.instances.contains(number) else {
             throw RadioError(
-                .invalidState, "NETSIM_INSTANCE is \"\(text)\", which is no number of an instance",
+                .invalidState, "NETSIM_INSTANCE is \"\(text)\", which is not an instance number",
                 remedy: "unset it, or set it to a number from 1 to \(Self.instances.upperBound)")
         }
         return number
@@ -71,7 +71,7 @@ public struct NetsimEnvironment: Sendable {
         }
         guard let port = UInt16(text), port > 0 else {
             throw RadioError(
-                .invalidState, "NETSIM_HCI_PORT is \"\(text)\", which is no port",
+                .invalidState, "NETSIM_HCI_PORT is \"\(text)\", which is not a port number",
                 remedy: "unset it, or set it to a number from 1 to 65535")
         }
         return port

@@ -136,14 +136,17 @@ extension AirMesh {
     private static func warning(_ reason: AirNeighbours.Reason) -> RadioWarning {
         switch reason {
         case .nonsense:
-            RadioWarning("airNonsense", "a process on the air sent what makes no sense, and was refused")
+            RadioWarning(
+                "airNonsense", "a process on this air was refused because it sent an invalid message")
         case .tooMany:
             RadioWarning(
-                "airNonsense", "a process on the air has more devices than it can have, and was refused")
+                "airNonsense",
+                "a process on this air was refused because it has more than \(AirNeighbours.stationLimit) devices"
+            )
         case .foreignVersion(let version):
             RadioWarning(
                 "airVersion",
-                "a process on the air speaks version \(version) of it, not \(AirGreeting.version), and was refused: it is another version of Mynah"
+                "a process on this air was refused because it runs another version of Mynah (air protocol \(version), and this one has \(AirGreeting.version))"
             )
         }
     }
