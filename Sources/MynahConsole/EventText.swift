@@ -33,7 +33,8 @@ package enum EventText {
         var parts = [name(of: event)]
         for field in event.fields {
             switch (field.key, field.value) {
-            case ("service", _), ("characteristic", _), ("descriptor", _), ("withResponse", .bool(true)):
+            case ("service", _), ("characteristic", _), ("descriptor", _), ("path", _),
+                ("withResponse", .bool(true)):
                 break
             case ("value", .string(let hex)): parts.append(value(hex))
             case ("withResponse", _): parts.append("without response")
@@ -45,9 +46,10 @@ package enum EventText {
         return parts.joined(separator: "  ")
     }
 
-    /// The characteristic's name, or its UUID, followed by the descriptor's.
+    /// The characteristic's name, or its UUID, followed by the descriptor's; the path if others have the same name.
     package static func name(of event: DeviceEvent) -> String {
-        [event.string("characteristic"), event.string("descriptor")].compactMap { $0 }
+        if let path = event.string("path") { return path }
+        return [event.string("characteristic"), event.string("descriptor")].compactMap { $0 }
             .map { uuid in BluetoothUUID(uuid).flatMap { AssignedNumbers.name(of: $0) } ?? uuid }
             .joined(separator: " / ")
     }

@@ -117,7 +117,7 @@ public struct AttributeTree: Hashable, Sendable {
 
     // MARK: - Names
 
-    /// The number behind `~` in the name of an attribute; `nil` if no sibling has its UUID.
+    /// The number after `~` in the name of an attribute; `nil` if no sibling has its UUID.
     public func ordinal(of place: Place) -> Int? {
         let uuid = uuid(at: place)
         let siblings: [BluetoothUUID]
@@ -145,6 +145,12 @@ public struct AttributeTree: Hashable, Sendable {
     ) -> String {
         Level.allCases.filter { $0.rawValue <= place.level.rawValue }
             .map { step(of: place.ancestor(at: $0), text) }.joined(separator: "/")
+    }
+
+    /// The path, or `nil` if no step of it needs a number.
+    public func numberedPath(of place: Place) -> String? {
+        let steps = Level.allCases.filter { $0.rawValue <= place.level.rawValue }
+        return steps.contains { ordinal(of: place.ancestor(at: $0)) != nil } ? path(of: place) : nil
     }
 
     /// The shortest name that leads to this attribute alone: its UUID, or else its path.

@@ -16,6 +16,8 @@ struct AttributeTable {
         var characteristic: BluetoothUUID
         /// Nil: it is the characteristic's value.
         var descriptor: BluetoothUUID?
+        /// The name that tells it from others of its UUIDs, such as `180F~2/2A19`; `nil` if there are no others.
+        var path: String?
         var source: Source
         var maximumLength: Int
         /// Answers every read with this instead.

@@ -61,6 +61,7 @@ extension DevicePlayer {
             if let descriptor = entry.descriptor {
                 fields.append(.init("descriptor", .string(descriptor.description)))
             }
+            if let path = entry.path { fields.append(.init("path", .string(path))) }
         }
         fields += more()
         // What waited while the app did not run may not hold any more.

@@ -9,12 +9,14 @@ extension EmulatedDevice {
         var table = AttributeTable()
         var services: [ServiceDefinition] = []
         var generators: UInt64 = 0
-        for service in profile.services {
-            let characteristics = service.characteristics.map { characteristic in
+        let tree = profile.attributeTree
+        for (index, service) in profile.services.enumerated() {
+            let characteristics = service.characteristics.enumerated().map { number, characteristic in
                 // Each generator has a seed of its own, or two of one kind would beat in step.
                 generators += 1
                 return Self.definition(
-                    of: characteristic, in: service, seed: seed &+ generators &* 0x9E37_79B9, table: &table)
+                    of: characteristic, in: service, at: .init(service: index, characteristic: number), tree,
+                    seed: seed &+ generators &* 0x9E37_79B9, table: &table)
             }
             services.append(
                 ServiceDefinition(
@@ -29,8 +31,8 @@ extension EmulatedDevice {
     }
 
     private static func definition(
-        of characteristic: Profile.Characteristic, in service: Profile.Service, seed: UInt64,
-        table: inout AttributeTable
+        of characteristic: Profile.Characteristic, in service: Profile.Service,
+        at place: AttributeTree.Place, _ tree: AttributeTree, seed: UInt64, table: inout AttributeTable
     ) -> CharacteristicDefinition {
         let source: AttributeTable.Source
         switch characteristic.value {
@@ -41,8 +43,9 @@ extension EmulatedDevice {
             source = .generated { generator.value(at: $0, tick: $1) }
         }
         var entry = AttributeTable.Entry(
-            service: service.uuid, characteristic: characteristic.uuid, descriptor: nil, source: source,
-            maximumLength: characteristic.maximumLength, readError: characteristic.readError,
+            service: service.uuid, characteristic: characteristic.uuid, descriptor: nil,
+            path: tree.numberedPath(of: place), source: source, maximumLength: characteristic.maximumLength,
+            readError: characteristic.readError,
             writeError: characteristic.writeError, every: characteristic.every)
         var result = CharacteristicDefinition(
             uuid: characteristic.uuid, properties: characteristic.properties,
@@ -50,12 +53,15 @@ extension EmulatedDevice {
             maximumLength: characteristic.maximumLength)
         if characteristic.isStatic, case .bytes(let bytes) = characteristic.value { result.value = bytes }
         table.add(entry, as: result.key)
-        for descriptor in characteristic.descriptors {
+        for (index, descriptor) in characteristic.descriptors.enumerated() {
             let isStatic = !descriptor.properties.contains(.write)
             let definition = DescriptorDefinition(
                 uuid: descriptor.uuid, properties: descriptor.properties, permissions: descriptor.permissions,
                 value: isStatic ? descriptor.value : nil, maximumLength: descriptor.maximumLength)
             entry.descriptor = descriptor.uuid
+            var place = place
+            place.descriptor = index
+            entry.path = tree.numberedPath(of: place)
             entry.source = .stored(descriptor.value)
             entry.maximumLength = descriptor.maximumLength
             (entry.readError, entry.writeError, entry.every) = (nil, nil, nil)

@@ -127,6 +127,32 @@ final class EventLog: Sendable {
         #expect(log.values(of: .notified) == sent.map { Hex.encode($0) })
     }
 
+    @Test func `events of attributes that share their UUIDs have a path that tells them apart`() async throws
+    {
+        let emulator = try emulator(
+            """
+            mynah: 1
+            name: Twins
+            services:
+              - uuid: 180F
+                characteristics: [{uuid: 2A19, properties: [read, write]}, {uuid: 2A38, properties: [read, write]}]
+              - uuid: 180F
+                characteristics: [{uuid: 2A19, properties: [read, write]}, {uuid: 2A19, properties: [read, write]}]
+              - uuid: 180D
+                characteristics: [{uuid: 2A39, properties: [read, write]}]
+            """)
+        try await emulator.start()
+        let all = await radio.published.flatMap(\.services).flatMap(\.characteristics)
+        for characteristic in all {
+            _ = await radio.request(
+                .read(ReadRequest(central: peer.id, attribute: characteristic.key, offset: 0)))
+        }
+        #expect(
+            log.all.filter { $0.name == .read }.map { $0.string("path") } == [
+                "180F~1/2A19", "180F~1/2A38", "180F~2/2A19~1", "180F~2/2A19~2", nil,
+            ])
+    }
+
     @Test func `two runs of one seed send the same values, another seed others`() async throws {
         var runs: [[[UInt8]]] = []
         for seed: UInt64 in [5, 5, 6] {
