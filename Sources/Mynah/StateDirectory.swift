@@ -60,7 +60,9 @@ public final class StateDirectory: Sendable {
             let mode = String(status.st_mode & 0o7777, radix: 8)
             throw error(
                 "other users can write to the state directory \(path) (its mode is \(mode))",
-                "run `chmod 700 '\(path)'`")
+                // Everybody needs a directory such as /tmp as it is.
+                status.st_mode & S_ISVTX != 0
+                    ? "use a directory of your own" : "run `chmod 700 '\(path)'`")
         }
     }
 

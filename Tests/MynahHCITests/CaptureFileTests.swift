@@ -117,6 +117,19 @@ import Testing
         #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
 
+    @Test func `a file that another capture is being written to is refused, and stays as it is`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/a.pcapng"
+        let first = try CaptureFile(path: path, application: "Test", reports: Reported().reports)
+        let error = #expect(throws: RadioError.self) {
+            try CaptureFile(path: path, application: "Test", reports: Reported().reports)
+        }
+        #expect(error?.message.contains("another capture is being written to it") == true)
+        first.end()
+        let second = try CaptureFile(path: path, application: "Test", reports: Reported().reports)
+        second.end()
+    }
+
     @Test func `a file that cannot be opened is an error with its name and the reason`() throws {
         let directory = try TemporaryDirectory()
         let fifo = directory.path + "/fifo.pcapng"

@@ -32,16 +32,31 @@ final class CaptureOutput: Sendable {
     /// How much is written at once.
     var batchSize: Int { isRegular ? 65536 : Self.pipeRoom }
 
-    /// Opens a file, and empties it if it exists.
+    /// Opens a file, and empties it if it exists; a file that another capture is being written to is refused.
     convenience init(path: String) throws(RadioError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0o600)
+        // Emptied only once it is known that no other capture is being written to it.
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0o600)
         guard descriptor >= 0 else {
             let code = errno
             throw RadioError(
                 .captureFailed, "the capture \(path) cannot be opened: \(String(cString: strerror(code)))",
                 remedy: code == ENXIO ? "start the program that reads it first" : nil)
         }
+        guard !Self.isRegular(descriptor) || flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
+        else {
+            systemClose(descriptor)
+            throw RadioError(
+                .captureFailed,
+                "the capture \(path) cannot be opened: another capture is being written to it",
+                remedy: "give each command a file of its own")
+        }
         self.init(descriptor, isOurs: true)
+        if isRegular { _ = ftruncate(descriptor, 0) }
+    }
+
+    private static func isRegular(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     /// Uses a descriptor of somebody else's.
@@ -52,8 +67,7 @@ final class CaptureOutput: Sendable {
     private init(_ descriptor: Int32, isOurs: Bool) {
         self.descriptor = descriptor
         self.isOurs = isOurs
-        var status = stat()
-        isRegular = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        isRegular = Self.isRegular(descriptor)
         wakes = Self.pipe()
         ends = Self.pipe()
     }
