@@ -42,6 +42,7 @@ public struct BlueZProbe: Sendable {
                 continuation.yield(.ended(.failure(error)))
             }
         }
+        // Two deadlines, not a poll: the answer ends the waiting at once, and cancels them.
         let timing = Task {
             guard (try? await Task.sleep(for: min(silence, limit))) != nil else { return }
             continuation.yield(.isSlow)

@@ -37,7 +37,7 @@ struct HostAdvertiser {
         case lost
     }
 
-    /// How a request stands once the controller has nothing more to do for it.
+    /// What became of a request, after the last step.
     enum Verdict: Hashable {
         case onAir
         /// The controller cannot advertise while it is connected; it is asked again when a link ends.
@@ -122,7 +122,7 @@ struct HostAdvertiser {
         self.address = address
     }
 
-    /// How a request stands after the last step.
+    /// Returns what became of a request, after the last step.
     func verdict(on number: UInt64) -> Verdict {
         if let refusal, refusal.number == number { return .refused(refusal.step, refusal.status) }
         guard let request, request.number == number else { return .replaced }

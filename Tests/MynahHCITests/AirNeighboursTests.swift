@@ -8,7 +8,7 @@ import Testing
     private struct Refused: Error {}
 
     private func connect(_ here: inout AirNeighbours, isOurs: Bool) throws -> AirNeighbours.Connection {
-        // Whom it calls matters to `knows` alone.
+        // The number that was called matters to `knows` only.
         guard let connection = here.connected(to: isOurs ? 99 : nil) else { throw Refused() }
         return connection
     }
@@ -72,7 +72,7 @@ import Testing
         #expect(here.connection(of: Station(7)) == nil)
     }
 
-    @Test func `the audience is whoever wants advertising now`() throws {
+    @Test func `the audience is every process that wants advertising now`() throws {
         var here = AirNeighbours(node: 1)
         let one = try connect(&here, isOurs: true)
         let other = try connect(&here, isOurs: false)

@@ -50,7 +50,7 @@ struct ScanCommand: AsyncParsableCommand {
         completion: Choice.completion(of: ScanFormat.self), transform: Choice.parse)
     var format: ScanFormat = .text
 
-    @Option(help: ArgumentHelp("Ends it after this time, as in 10s.", valueName: "duration"))
+    @Option(help: ArgumentHelp("Ends it after listening for this time, as in 10s.", valueName: "duration"))
     var timeout: String?
 
     @Option(

@@ -28,6 +28,7 @@ public final class NetsimTransport: HCITransport {
     public convenience init(
         _ place: NetsimPlace, whenWaiting: @escaping @Sendable (_ message: String) -> Void = { _ in }
     ) {
+        // Nothing tells when another program begins to listen on a port, so it is looked for again after a pause.
         self.init(
             place, listens: NetsimSearch.Probes.system.listens, whenWaiting: whenWaiting,
             sleep: { try await Task.sleep(for: $0) })
