@@ -1,7 +1,7 @@
 # make run plays a heart-rate monitor; make test runs every test. Both install what they need and do no work twice.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.PHONY: run demo test interop lab lab-all bench bench-air fuzz fuzz-briefly format build lint unit
+.PHONY: run demo test interop lab lab-all bench bench-air fuzz fuzz-briefly kill-test format build lint unit tsan
 
 PROFILE ?= profiles/heart-rate.yaml
 # What the demo's phone connects to.
@@ -11,6 +11,9 @@ JOBS := $(shell nproc 2>/dev/null || echo 2)
 # Release and debug have a folder each, so that neither makes the other build again.
 RELEASE := -c release --static-swift-stdlib --scratch-path .build-release -j $(JOBS)
 DEBUG := -Xswiftc -warnings-as-errors -j $(JOBS)
+# Tests at a time, if this Swift can limit them. With all at once a test may wait longer for its turn than programs wait for
+# what the test does.
+WIDTH = $(if $(shell swift test --help-hidden 2>/dev/null | grep maximum-parallelization-width),--experimental-maximum-parallelization-width 8)
 MYNAH := .build-release/release/mynah
 
 BUILD_PACKAGES := libdbus-1-dev libglib2.0-dev pkg-config
@@ -55,7 +58,19 @@ unit:
 	@.ci/need $(TEST_PACKAGES)
 	@.ci/quietly "Building the tests, warnings as errors (minutes the first time)" swift build $(DEBUG) --build-tests
 	@KEEP='^.{0,4}Test run with|warning:' .ci/quietly "Running the unit tests" \
-	    timeout 900 swift test $(DEBUG) --skip-build --disable-xctest
+	    timeout 900 swift test $(DEBUG) --skip-build --disable-xctest $(WIDTH)
+
+# Data races in what has threads: locks, executors, transports, hosts and phones. TSAN_JOBS=1 leaves a busy machine alone.
+TSAN_JOBS := $(JOBS)
+TSAN := --sanitize=thread --scratch-path .build-tsan -j $(TSAN_JOBS)
+TSAN_TESTS := ^Mynah(Support|HCI|Host|DBus|Emulator|)Tests\.
+tsan:
+	@.ci/need $(TEST_PACKAGES)
+	@.ci/quietly "Building for ThreadSanitizer (many minutes the first time)" swift build $(TSAN) --build-tests
+	@KEEP='^.{0,4}Test run with|WARNING: ThreadSanitizer' \
+	    TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/tsan-suppressions history_size=4" \
+	    .ci/quietly "Running the tests that have threads with ThreadSanitizer" \
+	    timeout 3600 swift test $(TSAN) --skip-build --disable-xctest $(WIDTH) --filter '$(TSAN_TESTS)'
 
 test: PACKAGES := $(TEST_PACKAGES)
 test: lint unit fuzz-briefly interop build
@@ -63,6 +78,13 @@ test: lint unit fuzz-briefly interop build
 	@Tests/Lab/lab here --mynah $(MYNAH)
 	@Tests/Lab/lab bookworm --mynah $(MYNAH)
 	@Tests/Lab/lab bookworm --mynah $(MYNAH) --radio hci:user:0
+
+# mynah run, killed right after it has reported what it keeps: so many times after each of three events.
+KILL_TRIES := 334
+kill-test:
+	@.ci/need $(TEST_PACKAGES)
+	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
+	@MYNAH_KILL_TRIES=$(KILL_TRIES) swift test $(DEBUG) --skip-build --disable-xctest --filter KillTests
 
 interop:
 	@.ci/need $(TEST_PACKAGES)

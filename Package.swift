@@ -114,8 +114,8 @@ let package = Package(
             name: "MynahTestSupport", dependencies: ["MynahCore", "MynahHCI", "MynahSupport"],
             path: "Tests/TestSupport"),
         .target(
-            name: "MynahBlueZStandIn", dependencies: ["MynahDBus", "MynahSupport"], path: "Tests/BlueZStandIn"
-        ),
+            name: "MynahBlueZStandIn", dependencies: ["MynahDBus", "MynahSupport", "MynahTestSupport"],
+            path: "Tests/BlueZStandIn"),
         .testTarget(
             name: "MynahBlueZStandInTests",
             dependencies: ["MynahBlueZStandIn", "MynahDBus", "MynahTestSupport"],

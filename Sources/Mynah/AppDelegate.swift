@@ -1,7 +1,7 @@
 public import MynahCore
 public import MynahLifecycle
 
-/// The code of an app: what the system starts, and tells how its life goes on.
+/// The code of an app: the system starts it, and reports each step of its life to it.
 ///
 /// Called synchronously on the phone's executor.
 public protocol AppDelegate: Sendable {
@@ -33,7 +33,7 @@ public enum AppChange: Sendable {
     case enteredBackground
     /// It does not run any more, and stays in memory.
     case suspended
-    /// An event made it run; with the attribute that the event is about.
+    /// An event made it run; with the attribute and the central that the event is about.
     case woken(by: BluetoothEvent, AttributeKey?, Central?)
     /// It overran the time of a wake, and is about to be ended.
     case throttled
@@ -45,16 +45,31 @@ public enum AppChange: Sendable {
     case quit
 }
 
+extension AppChange {
+    /// The step that an action is, with the event that caused it; `nil` if it is none, or an end.
+    init?(_ action: AppAction, _ event: PeripheralEvent?) {
+        switch action {
+        case .enteredForeground: self = .enteredForeground
+        case .enteredBackground: self = .enteredBackground
+        case .suspended: self = .suspended
+        case .woken(let kind): self = .woken(by: kind, event?.attribute, event?.central)
+        case .throttled: self = .throttled
+        case .extraneous: self = .extraneous(nil)
+        default: return nil
+        }
+    }
+}
+
 /// What an app is before it runs.
 public struct AppDescription: Hashable, Sendable {
     /// Its name for people.
     public var name: String
-    /// What decides over its life.
+    /// The rules of its life.
     public var rules: AppRules
     /// The identifiers under which its managers' state may have been kept.
     public var restoreIdentifiers: [String]
 
-    /// An app; it is restorable where it has restore identifiers.
+    /// An app, which is restorable if it has restore identifiers.
     public init(name: String, rules: AppRules = AppRules(), restoreIdentifiers: [String] = []) {
         self.name = name
         self.rules = rules

@@ -1,16 +1,16 @@
 import MynahCore
 import MynahLifecycle
 
-/// What happened while an app did not run, until it does; bounded, because whoever is connected can fill it.
+/// Events that wait until an app runs; bounded, because any connected central can fill it.
 struct AppQueue {
-    typealias Entry = (manager: PeripheralManager?, event: PeripheralEvent)
+    typealias Entry = AppProcess.Delivery
 
     static let limit = 4096
     private var entries: [Entry] = []
     private var missed = 0
 
-    /// A manager that is nil stands for all of the app's.
-    mutating func append(_ manager: PeripheralManager?, _ event: PeripheralEvent) {
+    /// Adds an event; without a manager it is for all of them.
+    mutating func append(_ manager: ManagerState?, _ event: PeripheralEvent) {
         if entries.count < Self.limit { entries.append((manager, event)) } else { missed += 1 }
     }
 

@@ -4,13 +4,13 @@ public import MynahCore
 public struct Central: Hashable, Sendable, Identifiable {
     /// What the radio calls it, for as long as the radio runs.
     public var id: Peer.ID
-    /// Its address, where the radio tells it.
+    /// Its address, or `nil` if the radio does not report it.
     public var address: DeviceAddress?
-    /// Its name, where it gave one.
+    /// Its name, or `nil` if it gave none.
     public var name: String?
     /// Whether it is paired.
     public var isPaired: Bool
-    /// The ATT_MTU of its link, in bytes; nil: not known yet.
+    /// The ATT_MTU of its link, in bytes; `nil` if it is not known yet.
     public var mtu: Int?
 
     init(_ peer: Peer, mtu: Int? = nil) {
@@ -21,7 +21,7 @@ public struct Central: Hashable, Sendable, Identifiable {
         self.mtu = mtu
     }
 
-    /// How many bytes one notification or indication carries to it: ATT_MTU − 3, and 20 where the MTU is not known.
+    /// How many bytes one notification or indication carries to it: ATT_MTU − 3, and 20 if the MTU is not known.
     public var maximumUpdateValueLength: Int {
         min((mtu ?? GATT.defaultMTU) - GATT.notificationHeaderLength, GATT.maximumValueLength)
     }

@@ -2,7 +2,7 @@ public import MynahCore
 
 /// Plays the central's role: it finds peripherals, connects and asks (after CBCentralManager).
 ///
-/// It runs on its radio's executor. What happens comes through `events()`, or synchronously through the sink it was made
+/// It runs on its radio's executor. When its last reference goes, its links end. What happens comes through `events()`, or synchronously through the sink it was made
 /// with; what is asked for is a call that returns with its answer.
 ///
 /// ```swift
@@ -40,14 +40,15 @@ public actor CentralManager {
     private let identity: DeviceIdentity
     private let options: Options
     private let sink: (any CentralManagerSink)?
-    private var stream: CentralEventStream?
-    /// Whether the radio is another's too, who stops it.
+    private var readers = EventReaders(missed: CentralManagerEvent.missed)
+    /// Whether the radio is a phone's too, which stops it.
     private let sharesRadio: Bool
+    private var isStarted = false
     private var wantedServices: [BluetoothUUID]?
     private var table = DiscoveryTable()
     var peripherals: [DeviceAddress: Peripheral] = [:]
     var connected: [Peer.ID: Peripheral] = [:]
-    var connecting: [Peripheral] = []
+    var pending = PendingLinks<Peripheral>()
 
     /// The Bluetooth state.
     public internal(set) var state = RadioState.unknown
@@ -57,7 +58,7 @@ public actor CentralManager {
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
-    /// A manager on a radio that has not been started; `identity` is what it is called where it is asked itself.
+    /// A manager on a radio that has not been started; a peripheral can read the name in `identity`.
     public init(
         radio: any CentralRadio, identity: DeviceIdentity = DeviceIdentity(name: "Mynah"),
         options: Options = Options(), sink: (any CentralManagerSink)? = nil
@@ -76,9 +77,20 @@ public actor CentralManager {
         self.sharesRadio = sharesRadio
     }
 
+    deinit {
+        guard isStarted else { return }
+        guard sharesRadio else { return radio.close() }
+        let (radio, links) = (radio, connected.keys)
+        Task {
+            await radio.stopScan()
+            for link in links { await radio.disconnect(link) }
+        }
+    }
+
     /// Starts the radio.
     public func start() async throws(RadioError) {
-        try await radio.start(identity, central: self)
+        try await radio.start(identity, central: CentralLink(self))
+        isStarted = true
     }
 
     /// Ends every link and stops the radio; one that a phone owns goes on for the phone.
@@ -93,28 +105,29 @@ public actor CentralManager {
     }
 
     private func end() {
+        isStarted = false
         isScanning = false
         state = .unknown
-        for peripheral in connected.values { peripheral.assumeIsolated { $0.disconnected() } }
+        for (id, peripheral) in connected { update(peripheral, .disconnected(id, nil)) }
         connected = [:]
-        stream?.finish()
-        stream = nil
+        pending.removeArrivals()
+        readers.finish()
     }
 
-    /// Everything that happens from now on, in order; for one reader.
+    /// Returns every event from now on, in order.
     ///
-    /// It holds up to 4,096 unread events; past that new ones are dropped, and `.missed` says how many.
+    /// Each call makes a sequence for one more reader, which gets every event. A sequence holds up to 4,096 unread events.
+    /// Past that new ones are dropped, and `.missed` says how many.
     public func events() -> AsyncStream<CentralManagerEvent> {
         precondition(sink == nil, "this manager's events go to the sink it was made with")
-        let new = CentralEventStream()
-        stream?.finish()
-        stream = new
-        return new.stream
+        return readers.add()
     }
 
     @discardableResult
     func tell(_ event: CentralManagerEvent) -> RadioAnswer {
-        sink?.handle(event) ?? stream?.handle(event) ?? .none
+        if let sink { return sink.handle(event) }
+        readers.yield(event)
+        return .none
     }
 
     // MARK: - Scanning
@@ -122,7 +135,7 @@ public actor CentralManager {
     /// Listens for devices; with services named, for those alone that advertise one of them.
     ///
     /// An iPhone whose app is in the background names no services: it sets a bit for each, which others may share. It is
-    /// told too where the bit is set.
+    /// reported too if the bit is set.
     public func scanForPeripherals(
         withServices services: [BluetoothUUID]? = nil, options: ScanOptions = ScanOptions()
     ) async throws(RadioError) {
@@ -140,7 +153,7 @@ public actor CentralManager {
     func heard(_ report: ScanReport) {
         guard let found = table.take(report, among: wantedServices) else { return }
         let peripheral = peripheral(at: report.address)
-        peripheral.assumeIsolated { $0.heard(found.advertisement) }
+        peripheral.onOwnExecutor { $0.heard(found.advertisement) }
         tell(
             .discovered(
                 Discovery(
@@ -154,9 +167,9 @@ public actor CentralManager {
     /// The peripheral at an address, heard or not (after retrievePeripherals).
     public func peripheral(at address: DeviceAddress) -> Peripheral {
         if let known = peripherals[address] { return known }
-        // Whoever holds one still has it; it is only not found by its address any more.
+        // A program that holds one still has it; it is only not found by its address any more.
         if peripherals.count >= DiscoveryTable.limit {
-            let kept = Set(connected.values.map(\.address) + connecting.map(\.address))
+            let kept = Set(connected.values.map(\.address) + pending.addresses)
             peripherals = peripherals.filter { kept.contains($0.key) }
         }
         let new = Peripheral(address: address, radio: radio, pairsWhenAsked: options.pairsWhenAsked)
@@ -170,13 +183,9 @@ public actor CentralManager {
     /// Connects; without a timeout it waits until the peripheral is there, as CoreBluetooth does.
     public func connect(_ peripheral: Peripheral, timeout: Duration? = nil) async throws(RadioError) {
         peripherals[peripheral.address] = peripheral
-        connecting.append(peripheral)
-        defer {
-            if let index = connecting.firstIndex(where: { $0 === peripheral }) {
-                connecting.remove(at: index)
-            }
-        }
-        _ = try await radio.connect(peripheral.address, timeout: timeout)
+        let number = pending.begin(peripheral.address, peripheral)
+        defer { for id in pending.end(number) { settle(id) } }
+        settle(try await radio.connect(peripheral.address, timeout: timeout), peripheral)
     }
 
     /// Ends a peripheral's link.

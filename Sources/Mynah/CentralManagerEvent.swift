@@ -1,5 +1,4 @@
 public import MynahCore
-import MynahSupport
 
 /// A device that was heard.
 public struct Discovery: Sendable {
@@ -11,7 +10,7 @@ public struct Discovery: Sendable {
     public var data: [UInt8]
     /// Its scan response as it was heard last; empty: it was not.
     public var scanResponse: [UInt8]
-    /// How loud it was, in dBm; nil: not known.
+    /// The received signal strength, in dBm; `nil` if it is not known.
     public var rssi: Int8?
     /// Whether a central may connect.
     public var isConnectable: Bool
@@ -21,9 +20,9 @@ public struct Discovery: Sendable {
 
 /// A value that a peripheral sent by itself.
 public struct ValueUpdate: Sendable {
-    /// Who sent it.
+    /// The peripheral that sent it.
     public var peripheral: Peripheral
-    /// Of what; nil: of something that was not discovered.
+    /// Its characteristic, or `nil` if that was not discovered.
     public var characteristic: DiscoveredCharacteristic?
     /// The handle of the value.
     public var handle: UInt16
@@ -33,7 +32,7 @@ public struct ValueUpdate: Sendable {
     public var delivery: Delivery
 }
 
-/// What a central manager tells, in the order in which it happened (after CBCentralManagerDelegate and CBPeripheralDelegate).
+/// What a central manager reports, in the order in which it happened (after CBCentralManagerDelegate and CBPeripheralDelegate).
 public enum CentralManagerEvent: Sendable {
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
@@ -41,7 +40,7 @@ public enum CentralManagerEvent: Sendable {
     case discovered(Discovery)
     /// A peripheral is connected.
     case connected(Peripheral)
-    /// A peripheral is gone; nil: it was asked for here, otherwise why.
+    /// A link ended, with the reason; `nil` if it was ended from here.
     case disconnected(Peripheral, RadioError?)
     /// The ATT_MTU of a link changed, in bytes.
     case mtuChanged(Peripheral, Int)
@@ -61,7 +60,7 @@ public enum CentralManagerEvent: Sendable {
     case recovered
     /// A warning.
     case warning(RadioWarning)
-    /// So many events were dropped here because nobody read the sequence; only ever told through it.
+    /// So many events were dropped here because nobody read the sequence; only reported through it.
     case missed(Int)
 }
 
@@ -69,32 +68,4 @@ public enum CentralManagerEvent: Sendable {
 public protocol CentralManagerSink: Sendable {
     /// Called in the order in which things happened; only `pairing` takes an answer.
     func handle(_ event: CentralManagerEvent) -> RadioAnswer
-}
-
-/// The sink behind a central manager's event sequence.
-final class CentralEventStream: CentralManagerSink {
-    let stream: AsyncStream<CentralManagerEvent>
-    private let continuation: AsyncStream<CentralManagerEvent>.Continuation
-    private let missed = Lock(0)
-
-    init() {
-        // Bounded: whoever advertises around us must not grow our memory.
-        (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(4096))
-    }
-
-    func handle(_ event: CentralManagerEvent) -> RadioAnswer {
-        missed.withLock { missed in
-            if missed > 0, case .enqueued = continuation.yield(.missed(missed)) { missed = 0 }
-            if missed > 0 {
-                missed += 1
-            } else if case .dropped = continuation.yield(event) {
-                missed = 1
-            }
-        }
-        return .none
-    }
-
-    func finish() {
-        continuation.finish()
-    }
 }

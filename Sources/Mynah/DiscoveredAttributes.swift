@@ -2,7 +2,7 @@ public import MynahCore
 
 /// A service that was found on a peripheral (after CBService).
 public struct DiscoveredService: Hashable, Sendable, Identifiable {
-    /// What the server tells of it.
+    /// Its declaration on the server.
     public var attribute: RemoteService
     /// The services that it includes; empty until they were looked for.
     public var includedServices: [RemoteService] = []
@@ -23,13 +23,13 @@ public struct DiscoveredService: Hashable, Sendable, Identifiable {
 
 /// A characteristic that was found on a peripheral (after CBCharacteristic).
 public struct DiscoveredCharacteristic: Hashable, Sendable, Identifiable {
-    /// What the server tells of it.
+    /// Its declaration on the server.
     public var attribute: RemoteCharacteristic
     /// The type of the service that it belongs to.
     public var service: BluetoothUUID
-    /// Its descriptors, in order; nil: they were not looked for.
+    /// Its descriptors, in order; `nil` if they were not looked for.
     public var descriptors: [RemoteDescriptor]?
-    /// How it sends values by itself, as this side asked for it last; nil: it does not.
+    /// How it sends values by itself, as this side asked for it last; `nil` if it does not.
     public var delivery: Delivery?
 
     /// The handle of its value.

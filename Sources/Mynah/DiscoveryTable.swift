@@ -27,7 +27,7 @@ struct DiscoveryTable: Sendable {
     /// How many devices are remembered.
     var size: Int { entries.count }
 
-    /// Takes a report; nil: nothing that is looked for.
+    /// Takes a report; returns `nil` if it is nothing that is looked for.
     mutating func take(_ report: ScanReport, among services: [BluetoothUUID]?) -> Found? {
         count += 1
         var entry = entries[report.address] ?? Entry()

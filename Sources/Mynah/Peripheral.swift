@@ -1,4 +1,5 @@
 public import MynahCore
+import MynahSupport
 
 /// A peripheral that was heard or asked for (after CBPeripheral).
 ///
@@ -15,7 +16,7 @@ public actor Peripheral: Identifiable {
         case signed
     }
 
-    /// Its address, by which it is told from others.
+    /// Its address, which identifies it.
     public nonisolated let address: DeviceAddress
     let radio: any CentralRadio
     let pairsWhenAsked: Bool
@@ -28,7 +29,7 @@ public actor Peripheral: Identifiable {
     public internal(set) var isPaired = false
     /// The services that were found, in the order of their handles.
     public internal(set) var services: [DiscoveredService] = []
-    /// Its link; nil: there is none.
+    /// Its link, or `nil` if there is none.
     private(set) var peer: Peer.ID?
 
     /// The radio's executor.
@@ -64,30 +65,39 @@ public actor Peripheral: Identifiable {
         services.lazy.flatMap(\.characteristics).first { $0.id == handle }
     }
 
-    // MARK: - What the manager tells it
+    // MARK: - Events
 
     func heard(_ advertisement: AdvertisementData) {
         if let heard = advertisement.localName, name == nil || advertisement.isNameComplete { name = heard }
     }
 
-    func connected(_ peer: Peer) {
-        self.peer = peer.id
-        mtu = GATT.defaultMTU
-        changed(peer)
+    /// Takes what happened on its link; returns the characteristic that it is about, or `nil` if none.
+    func take(_ event: CentralEvent) -> DiscoveredCharacteristic? {
+        switch event {
+        case .connected(let peer):
+            self.peer = peer.id
+            mtu = GATT.defaultMTU
+            changed(peer)
+        case .peerChanged(let peer): changed(peer)
+        case .disconnected:
+            peer = nil
+            services = []
+            mtu = GATT.defaultMTU
+        case .mtuChanged(_, let new): mtu = new
+        case .paired: isPaired = true
+        case .notified(_, let handle, _, _): return characteristic(withHandle: handle)
+        case .servicesChanged(_, let range): forgetServices(in: range)
+        default: break
+        }
+        return nil
     }
 
-    func changed(_ peer: Peer) {
+    private func changed(_ peer: Peer) {
         isPaired = peer.isPaired
-        if let told = peer.name { name = told }
+        if let new = peer.name { name = new }
     }
 
-    func disconnected() {
-        peer = nil
-        services = []
-        mtu = GATT.defaultMTU
-    }
-
-    func forgetServices(in range: ClosedRange<UInt16>) {
+    private func forgetServices(in range: ClosedRange<UInt16>) {
         services.removeAll { $0.attribute.handles.overlaps(range) }
     }
 

@@ -1,6 +1,6 @@
 public import MynahCore
 
-/// What a peripheral manager tells, in the order in which it happened (after CBPeripheralManagerDelegate).
+/// What a peripheral manager reports, in the order in which it happened (after CBPeripheralManagerDelegate).
 public enum PeripheralEvent: Sendable {
     /// The system hands back what it kept while the app did not run; before any other event.
     case willRestoreState(RestoredState)
@@ -16,13 +16,13 @@ public enum PeripheralEvent: Sendable {
     case read(ReadRequest, Central)
     /// A central read a static value, which the radio answered with these bytes.
     case answeredRead(ReadRequest, Central, [UInt8])
-    /// A central writes; to be answered where it wants a response.
+    /// A central writes; to be answered if it wants a response.
     case write(WriteRequest, Central)
-    /// Someone subscribed; nil where the radio cannot tell.
+    /// A central subscribed; `nil` if the radio does not name it.
     case subscribed(AttributeKey, Central?, Delivery?)
-    /// Someone unsubscribed; nil: the radio cannot tell who, or all are gone.
+    /// A central unsubscribed; `nil` if the radio does not name it, or all have.
     case unsubscribed(AttributeKey, Central?)
-    /// An indication was confirmed; nil where the radio cannot tell by whom.
+    /// An indication was confirmed; `nil` if the radio does not name the central.
     case confirmed(AttributeKey, Central?)
     /// After `updateValue` returned false: there is room again.
     case readyToUpdateSubscribers
@@ -30,7 +30,7 @@ public enum PeripheralEvent: Sendable {
     ///
     /// It is closed when nobody holds it any more.
     case channelOpened(any L2CAPChannel, Central)
-    /// So many events were dropped here because nobody read the sequence; only ever told through it.
+    /// So many events were dropped here because nobody read the sequence; only reported through it.
     case missed(Int)
     /// Advertising started, changed or stopped.
     case advertisingChanged(AdvertisingReport)

@@ -2,92 +2,58 @@ public import MynahCore
 
 /// Plays the peripheral's role for one app or one accessory (after CBPeripheralManager).
 ///
-/// Made by a `Phone`, or by an `App` on it, whose radio's executor it runs on. What happens comes through `events`, through
-/// a delegate, or synchronously through the sink it was made with; one of the three.
+/// A handle of a `Phone`, or of an `App` on it, whose radio's executor it runs on. What happens comes through `events()`,
+/// through a delegate, or synchronously through the sink it was made with; one of the three.
+///
+/// An accessory's manager keeps its phone alive, an app's does not. When the last reference to a manager goes, its services
+/// are withdrawn and its advertising stops; preserved state stays.
 public actor PeripheralManager {
-    /// Services that were added together.
-    struct Batch {
-        /// What the radio calls them; nil: they are kept, and not on the radio.
-        var id: PublishedServices.ID?
-        var services: [ServiceDefinition]
-        /// Kept ones that the radio has been asked to take.
-        var isOnItsWay = false
-    }
+    private let reference: ManagerReference
+    private let radio: any PeripheralRadio
+    private let link: PhoneLink
+    /// The phone that is kept alive, or `nil` for an app's manager.
+    private let kept: Phone?
 
-    let phone: Phone
-    let app: App?
-    /// The identifier under which the system keeps its state; nil: it keeps none.
+    /// The identifier that the system preserves its state under, or `nil` if it preserves none.
     public nonisolated let restoreIdentifier: String?
-    let sink: (any PeripheralSink)?
-    var streams: PeripheralEventStream?
-    var batches: [Batch] = []
-    var subscriptions = SubscriptionTable()
-    /// Subscribers of a time before this process, who have not come back yet.
-    var remembered: [PreservedState.Subscriber] = []
-    /// What is written down of it; nil: nothing yet.
-    var written: PreservedState?
-    /// What its app asked to advertise, on the air or not.
-    var wanted: Advertisement?
-    /// The UUIDs that went on the air last, and whether advertising was stopped since.
-    var settledUUIDs: [BluetoothUUID]?
-    var wasStopped = false
-    /// The process that made it is gone.
-    var isEnded = false
-    /// The manager that took over from it.
-    var successor: PeripheralManager?
-    /// Changes whenever all services are withdrawn without being asked.
-    var generation = 0
-
-    /// The Bluetooth state.
-    public internal(set) var state: RadioState
-
-    /// What goes on the air for this manager now; of an app, with what is omitted of its own wishes.
-    public internal(set) var advertising = AdvertisingReport.silent
 
     /// The radio's executor.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { phone.unownedExecutor }
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
-    init(
-        phone: Phone, app: App? = nil, state: RadioState, restoreIdentifier: String? = nil,
-        sink: (any PeripheralSink)?
-    ) {
-        self.phone = phone
-        self.app = app
-        self.state = state
-        self.restoreIdentifier = restoreIdentifier
-        self.sink = sink
+    init(_ manager: ManagerState, on phone: isolated Phone) {
+        reference = ManagerReference(manager)
+        radio = phone.radio
+        link = PhoneLink(phone)
+        kept = manager.app == nil ? phone : nil
+        restoreIdentifier = manager.restoreIdentifier
     }
+
+    deinit {
+        let reference = reference
+        link.enqueue { await $0.release(reference) }
+    }
+
+    /// The Bluetooth state; `unknown` after its app or its phone ended.
+    public var state: RadioState { look { manager, _ in manager.state } ?? .unknown }
+
+    /// What goes on the air for this manager now; of an app, with what is omitted of its own requests.
+    public var advertising: AdvertisingReport { look { manager, _ in manager.advertising } ?? .silent }
 
     /// Whether it is on the air.
     public var isAdvertising: Bool { advertising.isOn }
 
     /// The services that are published, in the order in which they were added.
-    public var services: [ServiceDefinition] { batches.flatMap(\.services) }
+    public var services: [ServiceDefinition] { look { manager, _ in manager.services } ?? [] }
 
-    /// Publishes services together; includes stay among them.
+    // MARK: Services
+
+    /// Publishes services together; a service includes only services that are added with it.
     ///
-    /// Throws `servicesRefused` where they break a rule of GATT or the radio will not have them, `invalidState` where the
-    /// app does not run.
+    /// Throws `servicesRefused` if they break a rule of GATT, are published already, or are refused by the radio, and
+    /// `invalidState` if the app does not run.
     @discardableResult
     public func add(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
-        try checkRuns()
-        try DefinitionRules.check(services)
-        let generation = generation
-        return try await phone.publish(services, for: self) { published in
-            self.assumeIsolated { $0.take(published, services, since: generation) }
-        }
-    }
-
-    /// False: all services were withdrawn meanwhile.
-    private func take(
-        _ published: PublishedServices?, _ services: [ServiceDefinition], since generation: Int
-    ) -> Bool {
-        guard generation == self.generation, !isEnded else { return false }
-        if let published {
-            batches.append(Batch(id: published.id, services: services))
-            keep()
-        }
-        return true
+        try await phone().add(services, for: reference)
     }
 
     /// Publishes one service.
@@ -96,148 +62,139 @@ public actor PeripheralManager {
         try await add([service])
     }
 
-    /// Withdraws a service; those it was published with are published again without it.
+    /// Withdraws a service; those that it was published with are published again without it.
     public func remove(_ service: AttributeKey) async throws(RadioError) {
-        try checkRuns()
-        guard let index = batches.firstIndex(where: { $0.services.contains { $0.key == service } }) else {
-            return
-        }
-        let batch = batches.remove(at: index)
-        subscriptions.remove(batch.services)
-        keep()
-        if let id = batch.id { await phone.withdraw(id, batch.services) }
-        let rest = batch.services.filter { $0.key != service && !$0.includes.contains(service) }
-        if !rest.isEmpty { try await add(rest) }
+        try await phone().remove(service, of: reference)
     }
 
-    /// Withdraws all services; does nothing where the app does not run.
+    /// Withdraws all services; does nothing if the app does not run.
     public func removeAllServices() async {
-        guard (try? checkRuns()) != nil else { return }
-        let all = batches
-        batches = []
-        for batch in all { subscriptions.remove(batch.services) }
-        keep()
-        for batch in all {
-            if let id = batch.id { await phone.withdraw(id, batch.services) }
-        }
+        await link.phone?.removeAllServices(of: reference)
     }
 
-    /// Starts advertising, or changes what is advertised, and says what really goes on the air.
+    // MARK: Advertising
+
+    /// Starts advertising, or changes what is advertised, and returns what really goes on the air.
     ///
     /// An app may set the local name and service UUIDs only; anything else throws `advertisementRefused`.
     @discardableResult
     public func startAdvertising(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport
     {
-        try checkRuns()
-        guard let app else {
-            let report = try await phone.advertise(advertisement, for: self)
-            advertising = report
-            return report
-        }
-        if let field = advertisement.fieldBeyondApps {
-            throw RadioError(
-                .advertisementRefused,
-                "the app \(app.description.name) cannot advertise \(field): CoreBluetooth takes a local name and service UUIDs"
-            )
-        }
-        want(advertisement)
-        try await phone.startAdvertising(of: self)
-        return advertising
+        try await phone().startAdvertising(advertisement, for: reference)
     }
 
-    /// Stops advertising; does nothing where the app does not run.
+    /// Stops advertising; does nothing if the app does not run.
     public func stopAdvertising() async {
-        guard (try? checkRuns()) != nil else { return }
-        guard app != nil else {
-            await phone.stopAdvertising(for: self)
-            advertising = .silent
-            return
-        }
-        guard wanted != nil else { return }
-        wanted = nil
-        wasStopped = true
-        keep()
-        await phone.stopAdvertising(of: self)
+        await link.phone?.stopAdvertising(for: reference)
     }
 
-    /// Sends a value to the subscribed centrals, to these alone where they are named.
+    // MARK: Values
+
+    /// Sends a value to the subscribed centrals, or to `centrals` alone.
     ///
-    /// Returns false when the queue is full, with `readyToUpdateSubscribers` to follow. Throws `valueTooLong` where the
-    /// link is known not to carry it: it is never cut; where other links do it goes to those, with a warning, if the radio
-    /// sends to each alone. Throws `invalidState` where the app does not run. Where nobody is subscribed nothing is sent and
-    /// it returns true.
+    /// Returns `false` if the queue of one of them is full; then nothing is sent, and `readyToUpdateSubscribers` follows.
+    /// Returns `true` and sends nothing if nobody is subscribed. Throws `valueTooLong` if no link carries the value, which
+    /// is never cut; if some links do, it goes to those with a warning, provided that the radio sends to each alone.
+    /// Throws `invalidState` if the app does not run.
     public func updateValue(
         _ value: [UInt8], for attribute: AttributeKey, onSubscribedCentrals centrals: [Central.ID]? = nil
     ) throws(RadioError) -> Bool {
-        try checkRuns()
-        guard value.count <= GATT.maximumValueLength else {
-            throw RadioError(
-                .valueTooLong,
-                "the value has \(value.count) bytes and no value has more than \(GATT.maximumValueLength)"
-            )
+        let phone = try phone()
+        let reference = reference
+        return try phone.onOwnExecutor { phone throws(RadioError) in
+            try phone.updateValue(value, for: attribute, of: reference, to: centrals)
         }
-        guard subscriptions.isSubscribed(attribute) else { return true }
-        let result = try onPhone { phone throws(RadioError) in
-            try phone.send(value, of: attribute, as: .asSubscribed, to: centrals)
-        }
-        return result != .full
     }
 
-    /// Whether anyone is subscribed, as far as the radio tells.
+    /// Whether anyone is subscribed, as far as the radio reports it.
     public func hasSubscribers(of attribute: AttributeKey) -> Bool {
-        subscriptions.isSubscribed(attribute)
+        look { manager, _ in manager.subscriptions.isSubscribed(attribute) } ?? false
     }
 
-    /// The centrals that are known to be subscribed; empty where the radio does not name them.
+    /// The centrals that are known to be subscribed; empty if the radio does not name them.
     public func subscribers(of attribute: AttributeKey) -> [Central] {
-        let ids = subscriptions.centrals(of: attribute)
-        return onPhone { phone in ids.map { phone.central($0) } }
+        look { manager, phone in
+            manager.subscriptions.centrals(of: attribute).map { phone.central($0) }
+        } ?? []
     }
 
-    /// Everything that happens from now on, in order; for one reader, and requests are answered through it.
+    /// The centrals that are known to be subscribed, and whether there are others that the radio does not name.
+    package func subscriberIDs(of attribute: AttributeKey) -> (named: [Central.ID], hasUnnamed: Bool) {
+        look { manager, _ in
+            (manager.subscriptions.centrals(of: attribute), manager.subscriptions.hasUnnamed(attribute))
+        } ?? ([], false)
+    }
+
+    /// Returns every event from now on, in order.
     ///
-    /// It holds up to 4,096 unread events; past that new ones are dropped, requests among them are answered with
-    /// `unlikelyError`, and `.missed` says how many. Unread requests get the same when the sequence is dropped.
+    /// Requests are answered through it. Each call makes a sequence for one more reader, which gets every event; the first answer to a request counts.
+    /// A sequence holds up to 4,096 unread events. Past that new ones are dropped, and `.missed` says how many. A request
+    /// that every reader drops unanswered, or that has no reader, is answered with `unlikelyError`. The sequence ends with
+    /// its app or its phone.
     public func events() -> AsyncStream<DeliveredEvent> {
-        precondition(sink == nil, "this manager's events go to the sink it was made with")
-        let stream = PeripheralEventStream()
-        streams?.finish()
-        streams = stream
-        return stream.stream
+        look { manager, _ in manager.addReader() } ?? AsyncStream { $0.finish() }
     }
 
-    func checkRuns() throws(RadioError) {
-        guard !isEnded else {
-            throw RadioError(.invalidState, "the app of this manager has ended")
+    // MARK: Channels and links
+
+    /// Publishes a PSM under which centrals open L2CAP channels, and returns it; `.channelOpened` brings each.
+    ///
+    /// Centrals do not find PSMs by themselves: a characteristic of the type `GATT.l2capPSM` may tell it. It is given back
+    /// when the app ends, whether or not the manager is restored, and when its services are cleared because Bluetooth went
+    /// below powered off. Throws `unsupported` if the radio has no channels, `invalidState` if the app does not run.
+    public func publishL2CAPChannel(withEncryption isEncrypted: Bool) throws(RadioError) -> UInt16 {
+        let phone = try phone()
+        let reference = reference
+        return try phone.onOwnExecutor { phone throws(RadioError) in
+            try phone.publishL2CAPChannel(isEncrypted: isEncrypted, for: reference)
         }
-        guard let app else { return }
-        let outcome: Result<Void, RadioError> = app.assumeIsolated { app in
-            do throws(RadioError) { return .success(try app.checkRuns()) } catch { return .failure(error) }
-        }
-        try outcome.get()
     }
 
-    func onPhone<Result: Sendable, Failure: Error>(
-        _ body: @Sendable (isolated Phone) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        let outcome: Swift.Result<Result, Failure> = phone.assumeIsolated { phone in
-            do throws(Failure) { return .success(try body(phone)) } catch { return .failure(error) }
+    /// Takes a PSM back, and closes the channels that were opened to it; does nothing if the app does not run.
+    public func unpublishL2CAPChannel(_ psm: UInt16) {
+        let reference = reference
+        link.phone?.onOwnExecutor { $0.unpublishL2CAPChannel(psm, of: reference) }
+    }
+
+    /// Asks a central for a shorter or longer connection interval; returns `false` if it refuses.
+    ///
+    /// Throws `unsupported` if the radio cannot ask, `invalidState` if the app does not run.
+    @discardableResult
+    public func setDesiredConnectionLatency(
+        _ latency: ConnectionLatency, for central: Central.ID
+    ) async throws(RadioError) -> Bool {
+        try await phone().setDesiredConnectionLatency(latency, for: central, of: reference)
+    }
+
+    // MARK: The phone
+
+    private func phone() throws(RadioError) -> Phone {
+        guard let phone = link.phone else {
+            throw RadioError(
+                .invalidState, "the phone of this manager is gone",
+                remedy: "keep a reference to the Phone for as long as its apps run")
         }
-        return try outcome.get()
+        return phone
+    }
+
+    /// Looks at its state; returns `nil` if its app or its phone has ended.
+    private func look<Value: Sendable>(
+        _ body: @Sendable (ManagerState, isolated Phone) -> Value
+    ) -> Value? {
+        let reference = reference
+        return link.phone?.onOwnExecutor { phone in
+            phone.manager(reference).map { body($0, phone) }
+        }
     }
 }
 
-extension Advertisement {
-    /// A field that no app can set; nil: there is none.
-    var fieldBeyondApps: String? {
-        if !solicitedServiceUUIDs.isEmpty { return "solicitedServiceUUIDs" }
-        if !manufacturerData.isEmpty { return "manufacturerData" }
-        if !serviceData.isEmpty { return "serviceData" }
-        if appearance != nil { return "appearance" }
-        if includesTxPower { return "txPower" }
-        if !raw.isEmpty { return "raw" }
-        if interval != nil { return "interval" }
-        if exact != nil { return "exact" }
-        return isConnectable ? nil : "connectable"
+/// Names a manager of one launch.
+struct ManagerReference: Hashable, Sendable {
+    let number: UInt64
+    let epoch: UInt64
+
+    init(_ manager: ManagerState) {
+        number = manager.number
+        epoch = manager.epoch
     }
 }

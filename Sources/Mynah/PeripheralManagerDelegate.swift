@@ -14,9 +14,9 @@ public protocol PeripheralManagerDelegate: AnyObject, Sendable {
     func peripheralManager(didConnect central: Central)
     /// A central is gone.
     func peripheralManager(didDisconnect central: Central)
-    /// Someone subscribed; nil where the radio cannot tell who.
+    /// A central subscribed; `nil` if the radio does not name it.
     func peripheralManager(central: Central?, didSubscribeTo attribute: AttributeKey)
-    /// Someone unsubscribed; nil where the radio cannot tell who.
+    /// A central unsubscribed; `nil` if the radio does not name it.
     func peripheralManager(central: Central?, didUnsubscribeFrom attribute: AttributeKey)
     /// A central reads; the answer starts at the request's offset.
     func peripheralManager(didReceiveRead request: ReadRequest, from central: Central) -> RadioAnswer
@@ -24,7 +24,7 @@ public protocol PeripheralManagerDelegate: AnyObject, Sendable {
     func peripheralManager(didReceiveWrite request: WriteRequest, from central: Central) -> RadioAnswer
     /// After `updateValue` returned false: there is room again.
     func peripheralManagerIsReadyToUpdateSubscribers()
-    /// An indication was confirmed; nil where the radio cannot tell by whom.
+    /// An indication was confirmed; `nil` if the radio does not name the central.
     func peripheralManager(central: Central?, didConfirm attribute: AttributeKey)
     /// A central opened a channel to a number that was published; it is closed when nobody holds it any more.
     func peripheralManager(didOpen channel: any L2CAPChannel, from central: Central)

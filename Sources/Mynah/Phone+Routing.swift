@@ -1,112 +1,80 @@
-public import MynahCore
+import MynahCore
 
-// What the radio tells.
-extension Phone: RadioSink {
+// What the radio reports.
+extension Phone {
     /// Routes an event to the manager whose attribute it names, or to all.
-    public nonisolated func handle(_ event: RadioEvent) -> RadioAnswer {
-        assumeIsolated { $0.route(event) }
-    }
-
-    private func route(_ event: RadioEvent) -> RadioAnswer {
+    func route(_ event: RadioEvent) -> RadioAnswer {
         switch event {
         case .read(let request):
-            guard let owner = owners[request.attribute] else { return .answer(.failure(.unlikelyError)) }
-            return tell(owner, .read(request, central(request.central)))
-        case .answeredRead(let request, let value):
-            guard let owner = owners[request.attribute] else { return .none }
-            return tell(owner, .answeredRead(request, central(request.central), value))
-        case .write(let request):
-            // The parts of one write belong to one manager: an executed write that spans two is refused.
-            guard let first = request.parts.first, let owner = owners[first.attribute],
-                request.parts.allSatisfy({ owners[$0.attribute] === owner })
-            else { return .answer(.failure(.unlikelyError)) }
-            return tell(owner, .write(request, central(request.central)))
-        case .subscribed(let attribute, let id, let delivery):
-            guard let owner = owners[attribute] else { return .none }
-            return tell(owner, .subscribed(attribute, id.map(central), delivery))
-        case .unsubscribed(let attribute, let id):
-            guard let owner = owners[attribute] else { return .none }
-            return tell(owner, .unsubscribed(attribute, id.map(central)))
-        case .confirmed(let attribute, let id):
-            guard let owner = owners[attribute] else { return .none }
-            return tell(owner, .confirmed(attribute, id.map(central)))
-        case .channelOpened(let channel):
-            // Nobody holds what is not told, and so it is closed.
-            guard let owner = channelOwners[channel.psm] else { return .none }
-            let told = owner.app.map { AppChannel(channel, of: $0) } ?? channel
-            return tell(owner, .channelOpened(told, central(channel.peer)))
-        case .readyToSend:
-            tellAll(.readyToUpdateSubscribers)
-        case .stateChanged(let new):
-            radioState = new
-            tell(.stateChanged(new))
-            for manager in managers {
-                // An app hears of it once, and passes it on to its managers.
-                if manager.app == nil {
-                    _ = tell(manager, .stateChanged(new))
-                } else {
-                    manager.assumeIsolated { $0.note(.stateChanged(new)) }
-                }
+            guard let owner = services.owner(of: request.attribute) else {
+                return .answer(.failure(.unlikelyError))
             }
-            for app in apps { app.assumeIsolated { $0.radioStateChanged(to: new) } }
+            return tell(owner, .read(request, central(request.central)))
+        case .write(let request):
+            // An executed write that spans two managers is refused.
+            guard let owner = services.owner(of: request) else { return .answer(.failure(.unlikelyError)) }
+            return tell(owner, .write(request, central(request.central)))
+        case .answeredRead(let request, let value):
+            tell(request.attribute, .answeredRead(request, central(request.central), value))
+        case .subscribed(let attribute, let id, let delivery):
+            tell(attribute, .subscribed(attribute, id.map(central), delivery))
+        case .unsubscribed(let attribute, let id):
+            tell(attribute, .unsubscribed(attribute, id.map(central)))
+        case .confirmed(let attribute, let id):
+            tell(attribute, .confirmed(attribute, id.map(central)))
+        case .channelOpened(let channel): opened(channel)
+        case .readyToSend: tellAll(.readyToUpdateSubscribers)
+        case .stateChanged(let new): stateChanged(to: new)
         case .capabilitiesChanged(let new):
-            if case .running = state { state = .running(new) }
+            changeCapabilities(new)
             tell(.capabilitiesChanged(new))
-        case .lost(let error):
-            tell(.lost(error))
-        case .recovered:
-            tell(.recovered)
-        case .advertisingChanged(let report):
-            if let advertiser { _ = tell(advertiser, .advertisingChanged(report)) }
-            tellAir(report)
-        case .warning(let warning):
-            tell(.warning(warning))
-        case .connected(let peer):
-            let central = Central(peer, mtu: centrals[peer.id]?.mtu)
-            centrals[peer.id] = central
-            tell(.connected(central))
-            tellAll(.connected(central))
-        case .disconnected(let id):
-            guard let central = centrals.removeValue(forKey: id) else { return .none }
-            tell(.disconnected(central))
-            tellAll(.disconnected(central))
-        case .peerChanged(let peer):
-            guard let known = centrals[peer.id] else { return .none }
-            let central = Central(peer, mtu: known.mtu)
-            centrals[peer.id] = central
-            tell(.centralChanged(central))
-        case .mtuChanged(let id, let mtu):
-            var central = central(id)
-            central.mtu = mtu
-            centrals[id] = central
-            tell(.mtuChanged(central))
-            tellAll(.mtuChanged(central))
-        case .paired(let id):
-            var central = central(id)
-            central.isPaired = true
-            if centrals[id] != nil { centrals[id] = central }
-            tell(.paired(central))
-        case .pairing(let id, let step):
-            return sink?.handle(.pairing(central(id), step)) ?? .none
+        case .lost(let error): tell(.lost(error))
+        case .recovered: tell(.recovered)
+        case .advertisingChanged(let report): advertiser.radioChanged(to: report, on: self)
+        case .warning(let warning): tell(.warning(warning))
+        case .connected, .disconnected, .peerChanged, .mtuChanged, .paired:
+            guard let reports = centrals.take(event) else { break }
+            tell(reports.phone)
+            if let event = reports.managers { tellAll(event) }
+        case .pairing(let id, let step): return ask(.pairing(central(id), step))
         }
         return .none
     }
 
-    func tell(_ event: PhoneEvent) {
-        _ = sink?.handle(event)
+    /// Gives an event to a manager: at once, or as the life of its app has it.
+    func tell(_ manager: ManagerState, _ event: PeripheralEvent) -> RadioAnswer {
+        manager.note(event, on: self)
+        guard let app = manager.app else { return manager.deliver(event) }
+        return app.receive(event, for: manager, on: self)
     }
 
-    func tell(_ manager: PeripheralManager, _ event: PeripheralEvent) -> RadioAnswer {
-        manager.assumeIsolated { $0.take(event) }
+    private func tell(_ attribute: AttributeKey, _ event: PeripheralEvent) {
+        if let owner = services.owner(of: attribute) { _ = tell(owner, event) }
     }
 
     private func tellAll(_ event: PeripheralEvent) {
         for manager in managers { _ = tell(manager, event) }
     }
-}
 
-extension ServiceDefinition {
-    var attributeKeys: [AttributeKey] {
-        [key] + characteristics.flatMap { [$0.key] + $0.descriptors.map(\.key) }
+    /// A channel without an owner is held by nobody, and is closed by that.
+    private func opened(_ channel: any L2CAPChannel) {
+        guard let owner = services.owner(ofChannel: channel.psm) else { return }
+        let told = owner.app.map { AppChannel(channel, of: App($0, on: self)) } ?? channel
+        _ = tell(owner, .channelOpened(told, central(channel.peer)))
+    }
+
+    private func stateChanged(to new: RadioState) {
+        radioState = new
+        tell(.stateChanged(new))
+        if new != .poweredOn { advertiser.radioEnded(on: self) }
+        for manager in managers {
+            // An app hears of it once, and passes it on to its managers.
+            if manager.app == nil {
+                _ = tell(manager, .stateChanged(new))
+            } else {
+                manager.note(.stateChanged(new), on: self)
+            }
+        }
+        for app in apps { app.radioStateChanged(to: new, on: self) }
     }
 }

@@ -1,35 +1,29 @@
 public import MynahCore
 public import MynahLifecycle
+import MynahSupport
 
-/// Owns a radio, and is where peripheral managers are made.
+/// Owns a radio, and makes peripheral managers and apps.
 ///
 /// It routes requests to managers by service and keeps what is known of each central. A lone accessory is a phone with one
 /// manager. The phone and its managers run on the radio's executor, so that a request costs no hop between threads.
+///
+/// A phone whose last reference goes closes its radio at once, and is off the air. It keeps its sinks and delegates alive:
+/// a sink that holds its phone, or an accessory's manager, has to let go of it, or the phone stays until `stop()`.
 public actor Phone {
-    enum State {
-        case stopped
-        case running(RadioCapabilities)
-    }
-
     let radio: any PeripheralRadio
     let identity: DeviceIdentity
-    let sink: (any PhoneSink)?
-    private(set) var stateDirectory: StateDirectory?
-    /// Why what is to be kept could not be written down last time.
-    var saveProblem: RadioError?
-    var state = State.stopped
-    /// Accessories' managers, and those of apps, the ones that are only kept among them.
-    var managers: [PeripheralManager] = []
-    var apps: [App] = []
-    var owners: [AttributeKey: PeripheralManager] = [:]
-    /// Who published which number for channels.
-    var channelOwners: [UInt16: PeripheralManager] = [:]
-    var centrals: [Peer.ID: Central] = [:]
-    var advertiser: PeripheralManager?
-    var air: Air
-    /// Attributes whose registration is on its way in or out.
-    private var moving: Set<AttributeKey> = []
-    private var waitingToMove: [CheckedContinuation<Void, Never>] = []
+    private let sink: (any PhoneSink)?
+    private var preserved: PreservedStates
+    /// What the running radio can do, or `nil` if it does not run.
+    private(set) var running: RadioCapabilities?
+    /// Accessories' managers, and those of apps, with the ones whose process is gone.
+    private(set) var managers: [ManagerState] = []
+    private(set) var apps: [AppProcess] = []
+    let services = ServiceRegistry()
+    var centrals = CentralTable()
+    let advertiser: PhoneAdvertiser
+    /// The number of the last manager or app.
+    private var lastNumber: UInt64 = 0
 
     /// The Bluetooth state.
     public internal(set) var radioState = RadioState.unknown
@@ -39,7 +33,7 @@ public actor Phone {
 
     /// A phone on a radio that has not been started; `sink` hears what concerns all of it.
     ///
-    /// `advertising` says how it advertises for its apps, and `stateDirectory` where it keeps their managers' state beyond
+    /// `advertising` says how it advertises for its apps, and `stateDirectory` is where it keeps their managers' state beyond
     /// this process.
     public init(
         radio: any PeripheralRadio, identity: DeviceIdentity,
@@ -49,202 +43,170 @@ public actor Phone {
         self.radio = radio
         self.identity = identity
         self.sink = sink
-        self.stateDirectory = stateDirectory
-        air = Air(advertising: advertising)
+        preserved = PreservedStates(stateDirectory)
+        advertiser = PhoneAdvertiser(advertising)
     }
 
-    /// What the radio can do; nil until it has been started.
-    public var capabilities: RadioCapabilities? {
-        guard case .running(let capabilities) = state else { return nil }
-        return capabilities
+    deinit {
+        if running != nil { radio.close() }
     }
+
+    /// What the radio can do; `nil` until it has been started.
+    public var capabilities: RadioCapabilities? { running }
 
     /// The centrals that are connected now.
-    public var connectedCentrals: [Central] { Array(centrals.values) }
+    public var connectedCentrals: [Central] { centrals.all }
 
-    /// Starts the radio, and publishes what was kept of its apps; `check` may refuse what the radio turns out to be.
+    // MARK: Start and stop
+
+    /// Starts the radio, and publishes the services that its apps preserved.
+    ///
+    /// `check` may refuse the radio's capabilities: the radio is stopped before its error is thrown.
     @discardableResult
     public func start(
         check: @Sendable (RadioCapabilities) throws(RadioError) -> Void = { _ throws(RadioError) in }
     ) async throws(RadioError) -> RadioCapabilities {
-        guard case .stopped = state else {
+        guard running == nil else {
             throw RadioError(.invalidState, "the phone has been started already")
         }
-        let capabilities = try await radio.start(identity, sink: self)
-        state = .running(capabilities)
-        try check(capabilities)
-        for app in apps { await app.republish() }
-        airChanged()
+        let capabilities = try await radio.start(identity, sink: PhoneLink(self))
+        running = capabilities
+        do throws(RadioError) {
+            try check(capabilities)
+        } catch {
+            await radio.stop()
+            running = nil
+            radioState = .unknown
+            throw error
+        }
+        for app in apps { await services.republish(app, on: self) }
+        advertiser.update(on: self)
         return capabilities
     }
 
     /// Withdraws everything that is published and advertised, and stops the radio.
     ///
-    /// `forgetting`: what is kept of its apps' managers is forgotten too.
+    /// `forgetting`: what its apps' managers preserved is deleted.
     public func stop(forgetting: Bool = false) async {
-        // What the radio takes down from here on is none of the apps' doing, and not written down.
-        let directory = stateDirectory
-        stateDirectory = nil
+        // From here on the radio takes services down by itself: preserved state is not to change.
+        let preserved = preserved
+        self.preserved = PreservedStates(nil)
         await radio.stop()
-        state = .stopped
-        owners = [:]
-        channelOwners = [:]
-        advertiser = nil
+        running = nil
+        services.removeAll()
         if forgetting {
-            for identifier in Set(
-                apps.flatMap { $0.description.restoreIdentifiers } + managers.compactMap(\.restoreIdentifier))
-            {
-                directory?.remove(identifier)
-            }
+            let identifiers =
+                apps.flatMap { $0.description.restoreIdentifiers } + managers.compactMap(\.restoreIdentifier)
+            for identifier in Set(identifiers) { preserved.remove(identifier) }
         }
-        endManagers()
+        for app in apps { app.stop() }
+        for manager in managers { manager.end() }
+        apps = []
+        managers = []
+        advertiser.reset()
+        centrals.removeAll()
+        await preserved.settle()
     }
 
-    private func endManagers() {
-        for app in apps { app.assumeIsolated { $0.radioStopped() } }
-        apps = []
-        for manager in managers { manager.assumeIsolated { $0.radioStopped() } }
-        managers = []
+    func changeCapabilities(_ new: RadioCapabilities) {
+        if running != nil { running = new }
     }
+
+    // MARK: Handles
 
     /// Makes an app, which runs from its first launch on; `delegate` is its code.
+    ///
+    /// The app is the phone's: it stays installed when the last reference to it goes.
     public func makeApp<C: Clock>(
         _ description: AppDescription, delegate: any AppDelegate, clock: C
     ) -> App where C.Duration == Duration {
-        let app = App(description, on: self, delegate: delegate, clock: AppClock(clock))
+        let app = AppProcess(
+            number: nextNumber(), description, delegate: delegate, clock: AppClock(clock))
         apps.append(app)
-        let radioState = radioState
-        app.assumeIsolated { $0.radioStateChanged(to: radioState) }
-        return app
+        app.radioStateChanged(to: radioState, on: self)
+        return App(app, on: self)
     }
 
     /// Makes an accessory's manager; `sink` hears its events synchronously, otherwise they come through its event sequence.
+    ///
+    /// The services and the advertising of a manager end with the last reference to it.
     public func makePeripheralManager(sink: (any PeripheralSink)? = nil) -> PeripheralManager {
-        let manager = PeripheralManager(phone: self, state: radioState, sink: sink)
+        let manager = ManagerState(number: nextNumber(), state: radioState, sink: sink)
         managers.append(manager)
-        return manager
+        return PeripheralManager(manager, on: self)
+    }
+
+    /// Makes a manager for the central's role on the same radio; it is started by itself, after the phone.
+    ///
+    /// Throws `unsupported` if the radio plays peripherals alone.
+    public func makeCentralManager(
+        options: CentralManager.Options = CentralManager.Options(), sink: (any CentralManagerSink)? = nil
+    ) throws(RadioError) -> CentralManager {
+        guard let radio = radio as? any CentralRadio else {
+            throw RadioError(.unsupported, "this radio does not play a central")
+        }
+        return CentralManager(
+            radio: radio, identity: identity, options: options, sink: sink, sharesRadio: true)
     }
 
     /// Ends a central's link.
     public func disconnect(_ central: Peer.ID) async {
         await radio.disconnect(central)
     }
-}
 
-// What managers ask of their phone.
-extension Phone {
-    /// Publishes services, and withdraws them at once where `accept` will not have them when they are there.
-    func publish(
-        _ services: [ServiceDefinition], for manager: PeripheralManager,
-        accept: @Sendable (PublishedServices?) -> Bool
-    ) async throws(RadioError) -> PublishedServices {
-        let keys = services.flatMap(\.attributeKeys)
-        await waitUntilStill(keys)
-        let withdrawn = RadioError(.lost, "the services were withdrawn while they were being published")
-        guard accept(nil) else { throw withdrawn }
-        moving.formUnion(keys)
-        defer { settle(keys) }
-        // Owned before they are published: a central may read before the registration has been answered.
-        own(services, manager)
-        do throws(RadioError) {
-            let published = try await radio.publish(services)
-            if accept(published) { return published }
-            await radio.withdraw(published.id)
-            throw withdrawn
-        } catch {
-            disown(services)
-            throw error
+    func nextNumber() -> UInt64 {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    func add(_ manager: ManagerState) {
+        managers.append(manager)
+    }
+
+    /// Forgets a manager that has nothing on the radio.
+    func forget(_ manager: ManagerState) {
+        managers.removeAll { $0 === manager }
+        advertiser.remove(manager)
+    }
+
+    // MARK: Preserved state
+
+    func load(_ restoreIdentifier: String) -> PreservedState? {
+        let (state, warning) = preserved.load(restoreIdentifier)
+        if let warning { warn("preservedStateUnusable", warning) }
+        return state
+    }
+
+    /// Saves a state soon, and returns `false` if nothing is kept.
+    ///
+    /// A problem is reported once for as long as the reason is the same.
+    func save(_ state: PreservedState) -> Bool {
+        preserved.save(state) { [weak self] message in
+            Task { await self?.warn("stateNotKept", message) }
         }
     }
 
-    func withdraw(_ id: PublishedServices.ID, _ services: [ServiceDefinition]) async {
-        beginWithdrawal(services)
-        await endWithdrawal(id, services)
+    func deletePreserved(_ restoreIdentifier: String) {
+        preserved.remove(restoreIdentifier)
     }
 
-    /// From here on whoever publishes these services again waits for `endWithdrawal`.
-    func beginWithdrawal(_ services: [ServiceDefinition]) {
-        moving.formUnion(services.flatMap(\.attributeKeys))
-        disown(services)
+    // MARK: Reports
+
+    /// What is known of a central.
+    package func central(_ id: Peer.ID) -> Central {
+        centrals[id]
     }
 
-    func endWithdrawal(_ id: PublishedServices.ID, _ services: [ServiceDefinition]) async {
-        await radio.withdraw(id)
-        settle(services.flatMap(\.attributeKeys))
+    func tell(_ event: PhoneEvent) {
+        _ = sink?.handle(event)
     }
 
-    func own(_ services: [ServiceDefinition], _ manager: PeripheralManager) {
-        for key in services.flatMap(\.attributeKeys) { owners[key] = manager }
+    /// Asks the program that runs the device; returns `.none` if nobody listens.
+    func ask(_ event: PhoneEvent) -> RadioAnswer {
+        sink?.handle(event) ?? .none
     }
 
-    private func disown(_ services: [ServiceDefinition]) {
-        for key in services.flatMap(\.attributeKeys) { owners[key] = nil }
-    }
-
-    /// Radios know attributes by their keys: one that is still leaving would take what comes anew with it.
-    private func waitUntilStill(_ keys: [AttributeKey]) async {
-        while !moving.isDisjoint(with: keys) {
-            await withCheckedContinuation { waitingToMove.append($0) }
-        }
-    }
-
-    private func settle(_ keys: [AttributeKey]) {
-        moving.subtract(keys)
-        let waiting = waitingToMove
-        waitingToMove = []
-        for continuation in waiting { continuation.resume() }
-    }
-
-    func advertise(
-        _ advertisement: Advertisement, for manager: PeripheralManager
-    ) async throws(RadioError) -> AdvertisingReport {
-        guard apps.isEmpty else {
-            throw RadioError(.invalidState, "an accessory cannot advertise on the phone of an app")
-        }
-        if let advertiser, advertiser !== manager {
-            throw RadioError(.advertisementRefused, "another manager of this phone advertises already")
-        }
-        advertiser = manager
-        do {
-            let report = try await radio.advertise(advertisement)
-            tell(.advertisingChanged(report))
-            return report
-        } catch {
-            if advertiser === manager { advertiser = nil }
-            throw error
-        }
-    }
-
-    func stopAdvertising(for manager: PeripheralManager) async {
-        guard advertiser === manager else { return }
-        advertiser = nil
-        await radio.stopAdvertising()
-        tell(.advertisingChanged(.silent))
-    }
-
-    func send(
-        _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
-    ) throws(RadioError) -> SendResult {
-        try onRadio { radio throws(RadioError) in
-            try radio.send(value, of: attribute, as: delivery, to: centrals)
-        }
-    }
-
-    func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
-        onRadio { radio in radio.setValue(value, of: attribute) }
-    }
-
-    func central(_ id: Peer.ID) -> Central {
-        centrals[id] ?? Central(Peer(id: id))
-    }
-
-    func onRadio<Result: Sendable, Failure: Error>(
-        _ body: @Sendable (isolated any PeripheralRadio) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        // The executor is the radio's own, so this is a check and no hop.
-        let outcome: Swift.Result<Result, Failure> = radio.assumeIsolated { radio in
-            do throws(Failure) { return .success(try body(radio)) } catch { return .failure(error) }
-        }
-        return try outcome.get()
+    func warn(_ code: String, _ message: String) {
+        tell(.warning(RadioWarning(code, message)))
     }
 }

@@ -1,13 +1,13 @@
 import MynahCore
 import MynahSupport
 
-/// What is kept of one peripheral manager, in memory and in its file.
+/// The preserved state of one peripheral manager, in memory and in its file.
 struct PreservedState: Hashable {
     var restoreIdentifier: String
     /// The services, by the batch they were published in.
     var batches: [[ServiceDefinition]] = []
     var advertisement: Advertisement?
-    /// Who was subscribed to what; an address that is nil stands for whoever the radio could not name.
+    /// The subscriptions; the address is `nil` for a central that the radio could not name.
     var subscribers: [Subscriber] = []
 
     struct Subscriber: Hashable {
@@ -198,9 +198,9 @@ extension PreservedState {
             }
             properties.insert(named.property)
         }
-        func level(_ key: String) -> SecurityRequirement {
-            json["permissions"]?[key]?.stringValue.flatMap { SecurityRequirement(rawValue: $0) } ?? .open
-        }
+        let permissions = AttributePermissions(
+            read: try requirement("read", json), write: try requirement("write", json),
+            notify: try requirement("notify", json))
         var value: [UInt8]?
         if let text = json["value"]?.stringValue {
             guard let bytes = Hex.decode(text) else {
@@ -209,10 +209,23 @@ extension PreservedState {
             value = bytes
         }
         return Parts(
-            uuid: try uuid(json), properties: properties,
-            permissions: AttributePermissions(
-                read: level("read"), write: level("write"), notify: level("notify")),
-            value: value, maximumLength: json["maxLength"]?.integerValue ?? GATT.maximumValueLength)
+            uuid: try uuid(json), properties: properties, permissions: permissions, value: value,
+            maximumLength: json["maxLength"]?.integerValue ?? GATT.maximumValueLength)
+    }
+
+    /// A word that this version does not know may mean more protection than any that it knows.
+    private static func requirement(
+        _ key: String, _ json: JSON
+    ) throws(PreservedStateProblem) -> SecurityRequirement {
+        guard let word = json["permissions"]?[key] else { return .open }
+        guard let requirement = word.stringValue.flatMap({ SecurityRequirement(rawValue: $0) }) else {
+            let known = SecurityRequirement.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .init(
+                description:
+                    "permissions.\(key) of the attribute \(try uuid(json)) is \(word.text), not one of \(known)"
+            )
+        }
+        return requirement
     }
 
     // MARK: Advertisement

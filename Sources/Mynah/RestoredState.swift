@@ -4,16 +4,16 @@ public import MynahCore
 public struct RestoredState: Hashable, Sendable {
     /// The services that are published, as they were added (CBPeripheralManagerRestoredStateServicesKey).
     public var services: [ServiceDefinition]
-    /// What is advertised; nil: nothing (CBPeripheralManagerRestoredStateAdvertisementDataKey).
+    /// What is advertised, or `nil` if nothing is (CBPeripheralManagerRestoredStateAdvertisementDataKey).
     public var advertisement: Advertisement?
-    /// Who was subscribed (the `subscribedCentrals` of restored characteristics).
+    /// The centrals that were subscribed (the `subscribedCentrals` of restored characteristics).
     public var subscribers: [Subscriber]
 
     /// A central that was subscribed to a characteristic.
     public struct Subscriber: Hashable, Sendable {
         /// To which characteristic.
         public var attribute: AttributeKey
-        /// Its address; nil where the radio did not tell who it was.
+        /// Its address, or `nil` if the radio did not name it.
         public var address: DeviceAddress?
         /// Whether the radio still has the subscription; else it counts when it subscribes again.
         public var isLive: Bool

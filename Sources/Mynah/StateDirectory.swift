@@ -1,5 +1,5 @@
 public import MynahCore
-import MynahSupport
+package import MynahSupport
 
 #if canImport(Glibc)
     import Glibc
@@ -9,11 +9,14 @@ import MynahSupport
 
 /// The directory in which a phone keeps what its apps' managers preserve, a file for each restore identifier.
 ///
-/// One process at a time uses it, and only its owner may write to it. A file is replaced whole, so a process that is
-/// killed leaves either the old or the new one. A file that cannot be used is set aside under another name, never deleted.
+/// One process at a time uses it, and only its owner may write to it. A file is replaced whole, on a thread of its own, so a
+/// process that is killed leaves either the old or the new one. A file that cannot be used is set aside under another name,
+/// never deleted.
 public final class StateDirectory: Sendable {
     private let path: String
     private let lock: Int32
+    /// Writes the files; `settle()` returns when they are as they should be.
+    package let writer = FileWriter()
 
     /// Opens a directory, or makes it if it is missing.
     ///
@@ -124,18 +127,19 @@ public final class StateDirectory: Sendable {
         }
     }
 
-    /// Replaces what is preserved under an identifier.
-    func save(_ state: PreservedState) throws(RadioError) {
-        do throws(KeptFile.Problem) {
-            try file(state.restoreIdentifier).replace(Array((state.json.prettyText + "\n").utf8))
-        } catch {
-            throw Self.error(error.description)
+    /// Replaces what is preserved under an identifier, soon; `failed` is called on another thread, once while the reason is the
+    /// same.
+    func save(_ state: PreservedState, failed: @escaping @Sendable (RadioError) -> Void) {
+        writer.replace(file(state.restoreIdentifier)) {
+            Array((state.json.prettyText + "\n").utf8)
+        } failed: {
+            failed(Self.error($0.description))
         }
     }
 
-    /// Forgets what is preserved under an identifier.
+    /// Forgets what is preserved under an identifier, soon.
     func remove(_ identifier: String) {
-        file(identifier).remove()
+        writer.remove(file(identifier))
     }
 
     // MARK: Files

@@ -1,10 +1,10 @@
 import MynahCore
 
-/// Who is subscribed to what, as far as the radio tells.
+/// The subscriptions, as far as the radio reports them.
 struct SubscriptionTable {
     private struct Entry {
         var named: Set<Peer.ID> = []
-        /// Someone is, and the radio cannot say who or how many.
+        /// Whether there are subscribers that the radio cannot name or count.
         var unnamed = false
     }
 
@@ -18,7 +18,7 @@ struct SubscriptionTable {
         }
     }
 
-    /// Without a central: all who are not named are gone.
+    /// Ends a subscription; without a central, those of all that are not named.
     mutating func unsubscribe(_ central: Peer.ID?, from attribute: AttributeKey) {
         guard var entry = entries[attribute] else { return }
         if let central { entry.named.remove(central) } else { entry.unnamed = false }

@@ -1,168 +1,209 @@
 import MynahCore
 
-/// Keeps what bluetoothd holds of our advertisement in step with what is wanted, one step at a time.
+/// Keeps the advertisement that bluetoothd holds in step with the one that is wanted.
 ///
-/// Pure: the radio asks for the next step, takes it, and says how it went. A live change is a signal that bluetoothd does
-/// not confirm, and 5.66 ends itself when an advertisement is unregistered while it still carries one out; so no
-/// unregistration follows a change at once. A registration is answered when its bytes are set.
+/// A machine without I/O. Its driver asks `next(at:)` for a step, carries it out, and reports the answer to a registration with
+/// `registered` or `refused`, one step at a time. bluetoothd does not confirm a live change, and 5.66 ends itself if an
+/// advertisement is unregistered while it still carries a change out, so no unregistration follows a change at once.
 struct AdvertisementMachine {
-    /// What bluetoothd holds.
-    enum Held: Hashable {
-        case nothing
-        case registered(BlueZAdvertising)
-    }
-
-    /// What is to be done now.
+    /// One exchange with bluetoothd.
     enum Step: Hashable {
-        /// Nothing: all is as it is wanted, or has to wait for an event.
+        /// Nothing to do, or nothing until an event.
         case rest
         case register(BlueZAdvertising)
         case unregister
-        /// Tell the differences in one signal.
+        /// Send the differences in one signal.
         case change(from: BlueZAdvertising, to: BlueZAdvertising)
         /// Ask again after this time.
         case wait(Duration)
     }
 
-    /// How long bluetoothd may take to carry a change out: some milliseconds, with room for a slow machine.
+    /// What follows from a refused registration.
+    enum Refusal: Hashable {
+        /// bluetoothd never accepted it; it is not wanted any more.
+        case givenUp
+        /// bluetoothd accepted it before; it is registered again at the next occasion, and nothing is on the air until then.
+        case postponed
+        /// The adapter was turned off or went during the registration; it is registered again when the adapter is back.
+        case overtaken
+    }
+
+    private enum Adapter {
+        case absent
+        case present
+    }
+
+    /// An event during a registration.
+    private enum Interruption: Hashable {
+        /// A central connected, for which the kernel stops advertising.
+        case linkBegan
+        /// The adapter was turned off: a refusal says nothing about the time after.
+        case poweredOff
+        /// bluetoothd or the adapter is gone: its answer says nothing about the next one.
+        case lost
+    }
+
+    /// What bluetoothd holds.
+    private enum Registration: Hashable {
+        case none
+        /// RegisterAdvertisement is under way.
+        case underWay(BlueZAdvertising, Interruption?)
+        /// It is on the air; `changedAt` is the time of the last live change, or `nil` if none.
+        case onAir(BlueZAdvertising, changedAt: Duration?)
+        /// bluetoothd holds it, but the kernel has stopped advertising.
+        case offAir(BlueZAdvertising, changedAt: Duration?)
+    }
+
+    private struct Request: Hashable {
+        var advertising: BlueZAdvertising
+        /// bluetoothd has accepted it, or one that it replaced.
+        var isProven = false
+        /// bluetoothd refused or released it; it waits for an occasion.
+        var isWaiting = false
+    }
+
+    /// The longest time that bluetoothd takes for a live change: some milliseconds, with room for a slow machine.
     static let settlingTime: Duration = .milliseconds(300)
 
-    private(set) var held = Held.nothing
-    private(set) var wanted: BlueZAdvertising?
-    /// What bluetoothd has taken or is asked to take: what its questions are answered from.
-    private(set) var shown: BlueZAdvertising?
-    /// Whether bluetoothd and the adapter are there to be asked.
-    private var isReachable = false
-    /// Whether what is held is not on the air: a central connected, or the adapter was off.
-    private var isOffAir = false
-    /// Whether bluetoothd has taken `wanted` once, so that a later refusal is for another day.
-    private var isProven = false
-    /// Whether a proven advertisement was refused; it is tried again at the next occasion.
-    private var isRefused = false
-    /// Whether it is known to be off the air until it is taken again.
-    private var isSilent = false
-    /// Whether a register is under way whose answer still counts.
-    private var isRegistering = false
-    /// Whether the adapter was turned off under it: its refusal says nothing of the time after.
-    private var isOvertaken = false
-    private var changedAt: Duration?
+    private var adapter = Adapter.absent
+    private var registration = Registration.none
+    private var request: Request?
+    /// Silence was reported, and no return to the air since.
+    private var isReportedSilent = false
 
-    /// What is on the air as far as is known; nil: nothing.
-    var shownReport: AdvertisingReport? {
-        guard case .registered(let advertising) = held else { return nil }
-        return advertising.report
+    /// The advertisement that is wanted, or `nil` if none is.
+    var wanted: BlueZAdvertising? { request?.advertising }
+
+    /// The advertisement that bluetoothd holds, or `nil` if none.
+    var held: BlueZAdvertising? {
+        switch registration {
+        case .none, .underWay: nil
+        case .onAir(let advertising, _), .offAir(let advertising, _): advertising
+        }
     }
 
-    /// Something else is wanted; nil: silence.
-    mutating func want(_ advertising: BlueZAdvertising?) {
-        if wanted == nil { isProven = false }
-        wanted = advertising
-        isRefused = false
+    // MARK: What is wanted
+
+    /// Asks for an advertisement in place of any other.
+    mutating func want(_ advertising: BlueZAdvertising) {
+        request = Request(advertising: advertising, isProven: request?.isProven ?? false)
     }
 
-    /// The advertisement is off the air although it is held: the kernel stops it when a central connects.
-    mutating func stoppedOnAir() {
-        if held != .nothing || isRegistering { isOffAir = true }
+    /// Asks for silence.
+    mutating func stop() {
+        request = nil
     }
 
-    /// Something has changed that may let a refused advertisement in: a link ended.
-    mutating func tryAgain() {
-        isRefused = false
+    // MARK: What happens
+
+    /// A central connected: the kernel has stopped advertising.
+    mutating func linkBegan() {
+        switch registration {
+        case .none, .offAir: break
+        case .underWay(let advertising, nil): registration = .underWay(advertising, .linkBegan)
+        case .underWay: break
+        case .onAir(let advertising, let changedAt):
+            registration = .offAir(advertising, changedAt: changedAt)
+        }
     }
 
-    /// bluetoothd and the adapter are there.
+    /// A link ended, after which the controller may have room for a refused advertisement.
+    mutating func linkEnded() {
+        request?.isWaiting = false
+    }
+
+    /// bluetoothd and the adapter can be used.
     mutating func reached() {
-        isReachable = true
-        isRefused = false
+        adapter = .present
+        request?.isWaiting = false
     }
 
     /// The adapter was turned off: bluetoothd keeps the advertisement, the kernel does not.
     mutating func poweredOff() {
-        isReachable = false
-        isOvertaken = isRegistering
-        stoppedOnAir()
+        adapter = .absent
+        switch registration {
+        case .none, .offAir, .underWay(_, .lost): break
+        case .underWay(let advertising, _): registration = .underWay(advertising, .poweredOff)
+        case .onAir(let advertising, let changedAt):
+            registration = .offAir(advertising, changedAt: changedAt)
+        }
     }
 
-    /// bluetoothd or the adapter is gone, and what it held with it.
-    mutating func forget() {
-        isReachable = false
-        held = .nothing
-        isOffAir = false
-        isRegistering = false
-        changedAt = nil
+    /// bluetoothd or the adapter is gone, and the registration with it.
+    mutating func lost() {
+        adapter = .absent
+        if case .underWay(let advertising, _) = registration {
+            registration = .underWay(advertising, .lost)
+        } else {
+            registration = .none
+        }
     }
 
-    /// bluetoothd let it go by itself.
-    mutating func released() {
-        held = .nothing
-        isOffAir = false
-        changedAt = nil
-        // Not at once again: it had a reason.
-        isRefused = true
-        isSilent = true
+    /// bluetoothd released the advertisement by itself; it is not registered again at once.
+    ///
+    /// Returns whether it held one.
+    mutating func released() -> Bool {
+        guard held != nil else { return false }
+        registration = .none
+        request?.isWaiting = true
+        isReportedSilent = true
+        return true
     }
 
-    /// What to do now; a step that is not `rest` or `wait` counts as begun.
+    // MARK: Steps
+
+    /// The next step, which counts as begun unless it is `rest` or `wait`.
     mutating func next(at now: Duration) -> Step {
-        guard isReachable else { return .rest }
-        switch (held, wanted) {
-        case (.nothing, nil):
+        guard adapter == .present else { return .rest }
+        switch (registration, request) {
+        case (.underWay, _), (.none, nil):
             return .rest
-        case (.nothing, let wanted?):
-            guard !isRefused else { return .rest }
-            isRegistering = true
-            isOvertaken = false
-            isOffAir = false
-            shown = wanted
-            return .register(wanted)
-        case (.registered(let old), let wanted?) where !isOffAir && wanted.isLiveChange(of: old):
-            guard old != wanted else { return .rest }
-            held = .registered(wanted)
-            shown = wanted
-            changedAt = now
-            return .change(from: old, to: wanted)
-        case (.registered, _):
+        case (.none, let request?):
+            guard !request.isWaiting else { return .rest }
+            registration = .underWay(request.advertising, nil)
+            return .register(request.advertising)
+        case (.onAir(let old, _), let request?) where request.advertising.isLiveChange(of: old):
+            let new = request.advertising
+            guard old != new else { return .rest }
+            registration = .onAir(new, changedAt: now)
+            return .change(from: old, to: new)
+        case (.onAir(_, let changedAt), _), (.offAir(_, let changedAt), _):
             if let changedAt, now - changedAt < Self.settlingTime {
                 return .wait(Self.settlingTime - (now - changedAt))
             }
-            held = .nothing
-            changedAt = nil
+            registration = .none
             return .unregister
         }
     }
 
-    /// A registration was taken; says whether that ends a silence.
-    mutating func registered() -> Bool {
-        guard isRegistering, let shown else { return false }
-        isRegistering = false
-        isProven = true
-        held = .registered(shown)
-        defer { isSilent = false }
-        return isSilent
+    /// bluetoothd accepted the registration.
+    ///
+    /// Returns the advertisement if its return to the air is to be reported.
+    mutating func registered() -> BlueZAdvertising? {
+        guard case .underWay(let advertising, let interruption) = registration else { return nil }
+        switch interruption {
+        case .lost:
+            registration = .none
+            return nil
+        case .linkBegan, .poweredOff: registration = .offAir(advertising, changedAt: nil)
+        case nil: registration = .onAir(advertising, changedAt: nil)
+        }
+        request?.isProven = true
+        defer { isReportedSilent = false }
+        return isReportedSilent ? advertising : nil
     }
 
-    /// What a refusal comes to.
-    enum Refusal: Hashable {
-        /// It never worked, and is not wanted any more.
-        case givenUp
-        /// It worked before, and is tried again at the next occasion; silent until then.
-        case postponed
-        /// The adapter went or was turned off meanwhile, and everything starts again when it is back.
-        case overtaken
-    }
-
-    /// A registration was refused.
+    /// bluetoothd refused the registration.
     mutating func refused() -> Refusal {
-        let counted = isRegistering && !isOvertaken
-        isRegistering = false
-        guard isProven else {
-            wanted = nil
+        guard case .underWay(_, let interruption) = registration else { return .overtaken }
+        registration = .none
+        guard let request, request.isProven else {
+            self.request = nil
             return .givenUp
         }
-        isOffAir = false
-        guard counted else { return .overtaken }
-        isRefused = true
-        isSilent = true
+        guard interruption == nil || interruption == .linkBegan else { return .overtaken }
+        self.request?.isWaiting = true
+        isReportedSilent = true
         return .postponed
     }
 }

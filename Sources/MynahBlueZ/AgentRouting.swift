@@ -1,27 +1,27 @@
-import MynahCore
 import MynahDBus
 import MynahSupport
 
-/// Which radio of this process plays on which adapter.
+/// The radios of this process, by bus and adapter.
 ///
-/// bluetoothd asks the last agent that became the default one, whatever adapter the central is on; with two accessories in
-/// one process that is the other one's half of the time.
+/// bluetoothd calls the agent that became the default last, whatever adapter the central is on. If two radios of one process
+/// use two adapters, that is the other radio's agent half of the time.
 enum AgentRouting {
-    private struct Place: Hashable {
+    private struct Key: Hashable {
         var bus: DBusConnection.Address
         var adapter: String
     }
 
-    // A radio takes itself out when it stops.
-    private static let radios = Lock<[Place: BlueZRadio]>([:])
+    // A radio removes its entry when it stops.
+    private static let handlers = Lock<[Key: BusEventHandler]>([:])
 
-    static func set(_ radio: BlueZRadio?, on bus: DBusConnection.Address, adapter: String) {
-        radios.withLock { $0[Place(bus: bus, adapter: adapter)] = radio }
+    /// Sets the radio of an adapter, or removes it if `nil`.
+    static func set(_ handler: BusEventHandler?, on bus: DBusConnection.Address, adapter: String) {
+        handlers.withLock { $0[Key(bus: bus, adapter: adapter)] = handler }
     }
 
-    /// The radio whose adapter a device hangs on.
-    static func radio(of device: String, on bus: DBusConnection.Address) -> BlueZRadio? {
+    /// Returns the radio of a device's adapter, or `nil` if it has none in this process.
+    static func handler(for device: String, on bus: DBusConnection.Address) -> BusEventHandler? {
         guard let end = device.lastIndex(of: "/") else { return nil }
-        return radios.withLock { $0[Place(bus: bus, adapter: String(device[..<end]))] }
+        return handlers.withLock { $0[Key(bus: bus, adapter: String(device[..<end]))] }
     }
 }

@@ -2,11 +2,11 @@ public import MynahCore
 import MynahDBus
 import MynahSupport
 
-/// An advertisement as bluetoothd is told it, and as bluetoothd then puts it on the air (src/advertising.c).
+/// An advertisement as it is registered with bluetoothd, and the bytes that bluetoothd sends for it (src/advertising.c).
 ///
 /// It composes the bytes itself: service UUIDs, solicited ones, manufacturer data, service data, appearance, raw data,
-/// and the Flags last; the local name goes to the scan response, behind what it is told to place there (from 5.80 on)
-/// and before the raw data. Measured before it is told: a live update that does not fit ends bluetoothd before 5.74.
+/// and the Flags last. The local name goes to the scan response, after the fields that are registered for it (from 5.80 on)
+/// and before the raw data. The length is checked before, because a live change that does not fit ends bluetoothd before 5.74.
 public struct BlueZAdvertising: Hashable, Sendable {
     /// What is advertised.
     public let advertisement: Advertisement
@@ -14,18 +14,20 @@ public struct BlueZAdvertising: Hashable, Sendable {
     public let data: [ADStructure]
     /// The AD structures of the scan response.
     public let scanResponse: [ADStructure]
-    /// What of exact bytes does not go out, or not whole.
+    /// The parts of exact bytes that are not sent, or not whole.
     public let lost: [AdvertisingReport.Omission]
-    /// What is told to be placed in the scan response, beside the name.
+    /// The fields for the scan response, beside the name.
     private let beside: Advertisement
     private let keepsInterval: Bool
     /// Whether exact bytes were asked for.
     let isExact: Bool
     private let omitted: [AdvertisingReport.Omission]
 
-    /// The advertisement of a radio with these abilities; throws for the first field that does not fit.
+    /// The advertisement of a radio with these capabilities.
     ///
-    /// Exact bytes are taken apart and told as the nearest thing that bluetoothd composes; what does not fit is left out.
+    /// Throws an error for the first field that does not fit.
+    ///
+    /// Exact bytes become the nearest advertisement that bluetoothd can compose. Fields that do not fit are left out.
     public init(
         _ advertisement: Advertisement, keepsInterval: Bool, placesScanResponse: Bool = false
     ) throws(AdvertisementError) {
@@ -59,7 +61,7 @@ public struct BlueZAdvertising: Hashable, Sendable {
         self.lost = lost
     }
 
-    /// Types that make the whole registration fail: it has fields for them, or will not have them (src/shared/ad.c).
+    /// Types that make the whole registration fail (src/shared/ad.c): they have fields of their own, or are not allowed.
     private static func isRefused(_ type: ADType) -> Bool {
         switch type.rawValue {
         case 0x01...0x0A, 0x0D...0x12, 0x14...0x23, 0x27...0x2B, 0x3D, 0xFF: true
@@ -73,14 +75,14 @@ public struct BlueZAdvertising: Hashable, Sendable {
 
     /// The bytes in bluetoothd's order.
     ///
-    /// `beside` is what goes into the scan response beside the advertisement's name.
+    /// `beside` has the fields of the scan response beside the advertisement's name.
     static func compose(
         _ advertisement: Advertisement, scanResponse beside: Advertisement = Advertisement()
     ) throws(AdvertisementError) -> (data: [ADStructure], scanResponse: [ADStructure]) {
         var shortened = advertisement.asSent
         shortened.includesTxPower = false
         var data: [ADStructure] = []
-        // The Flags stand last, and the kernel puts the power behind them.
+        // The Flags are last, and the kernel adds the power after them.
         let reserved = 3 + (advertisement.includesTxPower ? 3 : 0)
         for (field, structures) in AccessoryAdvertising.fields(of: shortened) {
             let available = ExactAdvertisement.legacyCapacity - reserved - data.byteCount
@@ -126,7 +128,7 @@ public struct BlueZAdvertising: Hashable, Sendable {
         return .microseconds(Int64(steps.rounded(.down)) * 625)
     }
 
-    /// What goes on the air.
+    /// The report of what is on the air.
     public var report: AdvertisingReport {
         var omitted = omitted + lost
         var interval: ClosedRange<Duration>?
@@ -160,7 +162,7 @@ public struct BlueZAdvertising: Hashable, Sendable {
             for (index, uuid) in list.enumerated() where uuid.asSent.width != uuid.width {
                 omitted.append(
                     .init(
-                        // What was taken out of bytes has no number in anybody's list.
+                        // A UUID of exact bytes has no place in the profile's list.
                         item: isExact ? field : "\(field)[\(index)]",
                         reason: "bluetoothd sends \(uuid) in 16 bits, not as it is written"))
             }
@@ -181,7 +183,7 @@ public struct BlueZAdvertising: Hashable, Sendable {
         return UInt32(clamping: max(20, seconds * 1000 + attoseconds / 1_000_000_000_000_000))
     }
 
-    /// The LEAdvertisement1 properties, by name; one that is not there is not told.
+    /// The LEAdvertisement1 properties, by name.
     var properties: [String: DBusValue] {
         var values: [String: DBusValue] = [
             "Type": .string(advertisement.isConnectable ? "peripheral" : "broadcast"),
@@ -199,16 +201,16 @@ public struct BlueZAdvertising: Hashable, Sendable {
         return values
     }
 
-    /// What bluetoothd reads when the advertisement is registered, and without `--experimental` never again.
+    /// The properties that bluetoothd reads at the registration, and later only with `--experimental`.
     private var scanResponseProperties: [String: DBusValue] {
         Dictionary(
             uniqueKeysWithValues: Self.lists(of: beside).map { name, value in ("ScanResponse" + name, value) }
         )
     }
 
-    /// Whether it can follow another one without being registered anew.
+    /// Returns whether it can replace another one without another registration.
     ///
-    /// A scan response that becomes empty is not sent by the kernel, and the name that was in it stays on the air.
+    /// The kernel does not send a scan response that becomes empty, so the old name would stay on the air.
     func isLiveChange(of other: BlueZAdvertising) -> Bool {
         scanResponseProperties == other.scanResponseProperties
             && (!report.scanResponse.isEmpty || other.report.scanResponse.isEmpty)
@@ -242,7 +244,7 @@ public struct BlueZAdvertising: Hashable, Sendable {
         return values
     }
 
-    /// Every property that LEAdvertisement1 may have here, with its type.
+    /// All properties that the radio may use, with their types.
     static let propertyTypes: [(name: String, type: String)] = [
         ("Type", "s"), ("ServiceUUIDs", "as"), ("SolicitUUIDs", "as"), ("ManufacturerData", "a{qv}"),
         ("ServiceData", "a{sv}"), ("Data", "a{yv}"), ("Discoverable", "b"), ("Includes", "as"),
@@ -255,14 +257,14 @@ public struct BlueZAdvertising: Hashable, Sendable {
 }
 
 extension BluetoothUUID {
-    /// As bluetoothd sends it: one that is written in 128 bits and has 16, in 16 (bt_string_to_uuid).
+    /// The UUID as bluetoothd sends it: in 16 bits if it has 16, even if it is written in 128 (bt_string_to_uuid).
     fileprivate var asSent: BluetoothUUID {
         width == .bits128 ? assignedNumber.map { BluetoothUUID($0) } ?? self : self
     }
 }
 
 extension Advertisement {
-    /// As bluetoothd sends it.
+    /// The advertisement as bluetoothd sends it.
     fileprivate var asSent: Advertisement {
         var sent = self
         sent.serviceUUIDs = serviceUUIDs.map(\.asSent)

@@ -1,9 +1,10 @@
 public import MynahCore
 
-/// What a peripheral can do through bluetoothd, by its version.
+/// The capabilities of a peripheral through bluetoothd, by version.
 public enum BlueZCapabilities {
-    /// The abilities of a version; `keepsInterval` where it is known from the daemon itself, else what the version does
-    /// without `--experimental`.
+    /// Returns the capabilities of a version.
+    ///
+    /// `keepsInterval` is what bluetoothd itself reports, or `nil` to assume that it runs without `--experimental`.
     public static func capabilities(
         version: BlueZVersion = .oldest, keepsInterval: Bool? = nil, namesSubscribers: Bool = false,
         adapter: String? = nil
@@ -28,7 +29,7 @@ public enum BlueZCapabilities {
         result.maximumLongWriteLength = version >= BlueZVersion(5, 69) ? GATT.maximumValueLength : 508
         result.readErrors = .init(BlueZErrors.codes(version: version, isRead: true))
         result.writeErrors = .init(BlueZErrors.codes(version: version, isRead: false))
-        // D-Bus has neither; the kernel's sockets, which have channels, know no publisher beside bluetoothd.
+        // D-Bus has neither. The kernel's sockets have channels, but bluetoothd has to publish them.
         result.publishesL2CAPChannels = false
         result.requestsConnectionLatency = false
         result.answerDeadline = .seconds(5)

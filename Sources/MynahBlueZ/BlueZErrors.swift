@@ -2,21 +2,21 @@ import MynahCore
 import MynahDBus
 import MynahSupport
 
-/// ATT errors as D-Bus errors (bluetoothd's dbus_error_to_att_ecode), and bluetoothd's errors as ours.
+/// ATT errors as D-Bus errors (bluetoothd's dbus_error_to_att_ecode), and bluetoothd's errors as radio errors.
 enum BlueZErrors {
     private static let names: [UInt8: String] = [
         0x06: "NotSupported", 0x07: "InvalidOffset", 0x08: "NotAuthorized", 0x0D: "InvalidValueLength",
         0xFE: "InProgress",
     ]
 
-    /// The codes that reach a central.
+    /// Returns the ATT error codes that can reach a central.
     static func codes(version: BlueZVersion, isRead: Bool) -> [UInt8] {
         var codes: [UInt8] = Array(names.keys) + [0x0E, isRead ? 0x02 : 0x03] + ATTError.applicationCodes
         if version >= BlueZVersion(5, 76) { codes.append(0xFD) }
         return codes
     }
 
-    /// What to answer bluetoothd so that the central gets this code, or 0x0E where nothing does.
+    /// Returns the answer by which the central gets this code, or 0x0E if there is no such answer.
     static func answer(for error: ATTError, isRead: Bool) -> DBusError {
         let code = error.code
         if ATTError.applicationCodes.contains(code) { return named("Failed", "0x" + Hex.encode([code])) }
@@ -24,7 +24,7 @@ enum BlueZErrors {
         switch code {
         case 0x02 where isRead, 0x03 where !isRead: return named("NotPermitted", error.description)
         case 0xFD: return named("ImproperlyConfigured", error.description)
-        // An empty message is 0x0E; any other text that is no number would be 0x80.
+        // An empty message becomes 0x0E; any other text that is not a number would become 0x80.
         default: return named("Failed", "")
         }
     }
@@ -33,7 +33,7 @@ enum BlueZErrors {
         DBusError(DBusError.Name(rawValue: "org.bluez.Error." + name), message)
     }
 
-    /// What went wrong while talking to bluetoothd, in words that help.
+    /// Returns the error of a failed call, with a remedy.
     static func radioError(_ error: DBusError, doing what: String) -> RadioError {
         switch error.name.rawValue {
         case DBusError.Name.serviceUnknown.rawValue, DBusError.Name.nameHasNoOwner.rawValue:
@@ -72,7 +72,7 @@ enum BlueZErrors {
         }
     }
 
-    /// Why an advertisement was refused; bluetoothd's own texts say little.
+    /// Returns the error of a refused advertisement, because bluetoothd's own messages say little.
     static func advertisementError(_ error: DBusError) -> RadioError {
         switch (error.name.rawValue, error.message) {
         case ("org.bluez.Error.NotPermitted", _):
@@ -94,7 +94,7 @@ enum BlueZErrors {
         }
     }
 
-    /// Why services were refused.
+    /// Returns the error of refused services.
     static func servicesError(_ error: DBusError) -> RadioError {
         guard error.name.rawValue.hasPrefix("org.bluez.Error.") else {
             return radioError(error, doing: "registering the services")
@@ -106,6 +106,6 @@ enum BlueZErrors {
 }
 
 extension RadioError.Code {
-    /// bluetoothd is at it already.
+    /// bluetoothd is doing it already.
     static let busy = RadioError.Code(rawValue: "busy")
 }

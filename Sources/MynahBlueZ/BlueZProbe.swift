@@ -7,7 +7,7 @@ public import MynahDBus
     import Musl
 #endif
 
-/// Looks for bluetoothd and an adapter, and changes nothing.
+/// Looks for bluetoothd and an adapter, without changing anything.
 public struct BlueZProbe: Sendable {
     /// The bus.
     public var bus = DBusConnection.Address.system
@@ -15,11 +15,11 @@ public struct BlueZProbe: Sendable {
     public var adapter: String?
     /// Whether the bus is to start bluetoothd if it is not running.
     ///
-    /// Without an adapter in the kernel systemd skips bluetoothd without an error, and the bus waits for it in vain.
+    /// If the kernel has no adapter, systemd skips bluetoothd without an error, and the call would only time out.
     public var startsDaemon = Self.kernelHasAdapter
-    /// How long an answer is waited for.
+    /// The longest time to wait for an answer.
     package var limit = Duration.seconds(5)
-    /// How long it waits before it says so.
+    /// The time after which a wait is reported.
     package var silence = Duration.seconds(1)
 
     /// A probe of the system bus for any adapter.
@@ -33,52 +33,55 @@ public struct BlueZProbe: Sendable {
 
     /// Returns if bluetoothd has the adapter; `whenWaiting` is called, once, if the answer takes long.
     public func run(whenWaiting: @Sendable (_ message: String) -> Void) async throws(RadioError) {
-        let (steps, continuation) = AsyncStream<Step>.makeStream()
-        let looking = Task {
-            do throws(RadioError) {
-                try await look()
-                continuation.yield(.ended(.success(())))
-            } catch {
-                continuation.yield(.ended(.failure(error)))
-            }
+        let result = await withTaskGroup(of: Step.self) { steps in
+            steps.addTask { .ended(await look()) }
+            // The answer ends the wait at once, and cancels the deadline.
+            steps.addTask { await pause(for: min(silence, limit), then: .isSlow) }
+            defer { steps.cancelAll() }
+            return await firstResult(of: &steps, whenWaiting: whenWaiting)
         }
-        // Two deadlines, not a poll: the answer ends the waiting at once, and cancels them.
-        let timing = Task {
-            guard (try? await Task.sleep(for: min(silence, limit))) != nil else { return }
-            continuation.yield(.isSlow)
-            guard (try? await Task.sleep(for: max(.zero, limit - silence))) != nil else { return }
-            continuation.yield(.isOverdue)
-        }
-        defer {
-            looking.cancel()
-            timing.cancel()
-        }
+        try result.get()
+    }
+
+    private func firstResult(
+        of steps: inout TaskGroup<Step>, whenWaiting: @Sendable (_ message: String) -> Void
+    ) async -> Result<Void, RadioError> {
         for await step in steps {
+            if Task.isCancelled { break }
             switch step {
-            case .ended(let result): return try result.get()
+            case .ended(let result): return result
             case .isSlow:
                 whenWaiting("waiting up to \(limit.components.seconds) s for bluetoothd on \(place)")
+                steps.addTask { await pause(for: max(.zero, limit - silence), then: .isOverdue) }
             case .isOverdue:
-                throw RadioError(
-                    .timedOut, "bluetoothd did not answer within \(limit.components.seconds) s on \(place)",
-                    remedy: "restart it: systemctl restart bluetooth")
+                return .failure(
+                    RadioError(
+                        .timedOut,
+                        "bluetoothd did not answer within \(limit.components.seconds) s on \(place)",
+                        remedy: "restart it: systemctl restart bluetooth"))
             }
         }
-        throw RadioError(.lost, "looking for bluetoothd was interrupted")
+        return .failure(RadioError(.lost, "looking for bluetoothd was interrupted"))
+    }
+
+    private func pause(for time: Duration, then step: Step) async -> Step {
+        // A time limit of the probe, cancelled with it; nothing polls.
+        try? await Task.sleep(for: time)
+        return step
     }
 
     private var place: String { "the D-Bus system bus (\(bus.resolved))" }
 
-    private func look() async throws(RadioError) {
+    private func look() async -> Result<Void, RadioError> {
         let connection: DBusConnection
         do throws(DBusError) {
             connection = try await DBusConnection.connect(to: bus)
         } catch {
-            throw BlueZErrors.radioError(error, doing: "connecting to the bus")
+            return .failure(BlueZErrors.radioError(error, doing: "connecting to the bus"))
         }
-        let outcome = await ask(connection)
+        let objects = await ask(connection)
         await connection.close()
-        _ = try outcome.get().selectAdapter(adapter)
+        return Result { () throws(RadioError) in _ = try objects.get().selectAdapter(adapter) }
     }
 
     private func ask(_ connection: DBusConnection) async -> Result<BusObjects, RadioError> {
@@ -98,7 +101,7 @@ public struct BlueZProbe: Sendable {
         }
     }
 
-    /// Whether the kernel has an adapter, whatever bluetoothd says.
+    /// Whether the kernel has an adapter, even if bluetoothd reports none.
     public static var kernelHasAdapter: Bool {
         guard let folder = opendir("/sys/class/bluetooth") else { return false }
         defer { closedir(folder) }

@@ -1,118 +1,137 @@
 import MynahCore
 import MynahDBus
 
-/// An answer that bluetoothd still waits for.
-struct LateReply {
-    var call: MethodCall
-    var attribute: AttributeKey
-    var isRead: Bool
-    var due: ContinuousClock.Instant
-}
-
-// Reads and writes.
+// Centrals, and what bluetoothd asks for them.
 extension BlueZRadio {
-    func read(_ key: AttributeKey, _ call: MethodCall) {
-        var reader = call.reader()
-        guard let attribute = attributes[key], let options = try? RequestOptions(&reader) else {
-            return call.fail(BlueZErrors.answer(for: .unlikelyError, isRead: true))
+    func handle(_ method: GATTMethod, _ key: AttributeKey, _ call: MethodCall) {
+        switch method {
+        case .readValue: access(key, call, isRead: true)
+        case .writeValue: access(key, call, isRead: false)
+        case .acquireNotify: acquireNotify(key, call)
+        case .startNotify:
+            call.reply()
+            if services.registry[key] != nil { carryOut(notifier.startNotify(key)) }
+        case .stopNotify:
+            call.reply()
+            carryOut(notifier.stopNotify(key))
+        case .confirm:
+            call.reply()
+            report(.confirmed(key, nil))
         }
-        let central = peer(of: options)
-        if attribute.permissions.read == .authorized, !central.isAuthorized {
-            return call.fail(BlueZErrors.answer(for: .insufficientAuthorization, isRead: true))
-        }
-        let request = ReadRequest(central: central.id, attribute: key, offset: options.offset)
-        if let value = attribute.value {
-            guard options.offset <= value.count else {
-                return call.fail(BlueZErrors.answer(for: .invalidOffset, isRead: true))
-            }
-            let slice = options.offset == 0 ? value : Array(value[options.offset...])
-            call.reply { $0.appendBytes(slice) }
-            tell(.answeredRead(request, slice))
-            return
-        }
-        answer(call, tell(.read(request)), to: key, isRead: true)
     }
 
-    func write(_ key: AttributeKey, _ call: MethodCall) {
-        var reader = call.reader()
-        guard let attribute = attributes[key], let value = try? reader.readBytes(),
-            let options = try? RequestOptions(&reader)
-        else { return call.fail(BlueZErrors.answer(for: .unlikelyError, isRead: false)) }
-        let central = peer(of: options)
-        if attribute.permissions.write == .authorized, !central.isAuthorized {
-            return call.fail(BlueZErrors.answer(for: .insufficientAuthorization, isRead: false))
-        }
-        // Only consent was asked for; the bytes follow when the write is executed.
-        if options.preparesAuthorization { return call.reply() }
-        guard options.offset + value.count <= attribute.maximumLength else {
-            if call.wantsNoReply {
-                warnOnce(
-                    "writeDropped", about: attribute.uuid.description,
-                    "a write of \(value.count) bytes to \(attribute.uuid), which takes \(attribute.maximumLength), was dropped; bluetoothd lets nobody refuse one beside writeWithoutResponse"
-                )
+    private func access(_ key: AttributeKey, _ call: MethodCall, isRead: Bool) {
+        guard let attribute = services.registry[key], let request = AttributeRequest(call, isRead: isRead)
+        else { return call.finish(.failure(.unlikelyError), isRead: isRead) }
+        let central = central(of: request.options)
+        switch attribute.verdict(on: request, isAuthorized: central.isAuthorized) {
+        case .answer(let value):
+            call.finish(.success(value), isRead: isRead)
+            guard isRead else { return }
+            report(request.event(key, from: central.id, answered: value, wantsResponse: true))
+        case .refuse(let error):
+            if call.wantsNoReply, let warning = attribute.droppedWriteWarning(error, request) {
+                warnOnce(warning, about: attribute.uuid.description)
             }
-            return call.fail(BlueZErrors.answer(for: .invalidAttributeValueLength, isRead: false))
+            call.finish(.failure(error), isRead: isRead)
+        case .askSink:
+            let event = request.event(key, from: central.id, wantsResponse: !call.wantsNoReply)
+            answer(call, report(event), key, isRead: isRead)
         }
-        let request = WriteRequest(
-            central: central.id, parts: [.init(attribute: key, offset: options.offset, value: value)],
-            wantsResponse: !call.wantsNoReply)
-        answer(call, tell(.write(request)), to: key, isRead: false)
     }
 
-    private func answer(_ call: MethodCall, _ answer: RadioAnswer, to key: AttributeKey, isRead: Bool) {
-        // Nobody waits: whatever the sink says goes nowhere.
+    private func acquireNotify(_ key: AttributeKey, _ call: MethodCall) {
+        guard notifier.usesSockets, let attribute = services.registry[key],
+            let request = AttributeRequest(call, isRead: true), request.options.device != nil,
+            let (ours, theirs) = NotifySocket.pair()
+        else {
+            // After this error bluetoothd calls StartNotify; Failed would end the subscription.
+            return call.fail(DBusError("org.bluez.Error.NotSupported", "sockets are not offered"))
+        }
+        let central = central(of: request.options)
+        let socketKey = NotificationSocketKey(attribute: key, peer: central.id)
+        let send = events
+        let socket = NotifySocket(ours) { send(.socket(socketKey, $0)) }
+        call.reply { body in
+            body.append(theirs)
+            body.append(UInt16(clamping: central.mtu ?? GATT.defaultMTU))
+        }
+        carryOut(notifier.acquired(socketKey, socket, delivery: attribute.delivery))
+    }
+
+    // MARK: Answers
+
+    private func answer(_ call: MethodCall, _ answer: RadioAnswer, _ key: AttributeKey, isRead: Bool) {
         if call.wantsNoReply { return }
         switch answer {
-        case .none: finish(call, .failure(.unlikelyError), isRead: isRead)
-        case .answer(let outcome): finish(call, outcome, isRead: isRead)
-        case .later(let pending): wait(for: pending, call, key, isRead: isRead)
-        }
-    }
-
-    private func finish(_ call: MethodCall, _ outcome: PendingReply.Outcome, isRead: Bool) {
-        switch outcome {
-        case .success(let bytes):
-            if isRead { call.reply { $0.appendBytes(bytes) } } else { call.reply() }
-        case .failure(let error):
-            call.fail(BlueZErrors.answer(for: error, isRead: isRead))
-        }
-    }
-
-    // MARK: Late answers
-
-    private func wait(for pending: PendingAnswer, _ call: MethodCall, _ key: AttributeKey, isRead: Bool) {
-        lastLate += 1
-        let number = lastLate
-        let isFirst = late.isEmpty
-        late[number] = LateReply(
-            call: call, attribute: key, isRead: isRead,
-            due: ContinuousClock.now.advanced(by: options.answerLimit))
-        if isFirst { timers?.deadline.schedule(after: options.answerLimit) }
-        pending.whenAnswered { [weak self] outcome in
-            guard let self else { return }
-            GLibExecutor.shared.run {
-                self.assumeIsolated { radio in
-                    guard let reply = radio.late.removeValue(forKey: number) else { return }
-                    radio.finish(reply.call, outcome, isRead: reply.isRead)
-                }
-            }
+        case .none: call.finish(.failure(.unlikelyError), isRead: isRead)
+        case .answer(let outcome): call.finish(outcome, isRead: isRead)
+        case .later(let answer):
+            let limit = environment.options.answerLimit
+            if pending.isEmpty { timers?.schedule(.answer, after: limit) }
+            let number = pending.add(
+                .init(call: call, attribute: key, isRead: isRead, due: RadioClock.now + limit))
+            let send = events
+            answer.whenAnswered { outcome in GLibExecutor.shared.run { send(.answered(number, outcome)) } }
         }
     }
 
     func answerOverdue() {
-        let now = ContinuousClock.now
-        for (number, reply) in late where reply.due <= now {
-            late[number] = nil
-            finish(reply.call, .failure(.unlikelyError), isRead: reply.isRead)
-            let uuid = attributes[reply.attribute]?.uuid.description ?? "an attribute"
-            tell(
-                .warning(
-                    RadioWarning(
-                        "answerTooLate",
-                        "no answer to a \(reply.isRead ? "read" : "write") of \(uuid) within \(options.answerLimit); the central got 0x0E, as bluetoothd waits 5 s"
-                    )))
+        let now = RadioClock.now
+        for request in pending.takeOverdue(at: now) {
+            request.call.finish(.failure(.unlikelyError), isRead: request.isRead)
+            let uuid = services.registry[request.attribute]?.uuid.description ?? "an attribute"
+            report(.warning(request.lateWarning(uuid, limit: environment.options.answerLimit)))
         }
-        guard let next = late.values.map(\.due).min() else { return }
-        timers?.deadline.schedule(after: now.duration(to: next))
+        if let due = pending.nextDue { timers?.schedule(.answer, after: due - now) }
+    }
+
+    // MARK: Centrals
+
+    private func central(of options: RequestOptions) -> CentralTable.Central {
+        guard let path = options.device else { return .unknown }
+        let (central, changes) = centrals.request(
+            from: path, mtu: options.mtu, device: adapter.session.objects.devices[path])
+        carryOut(changes)
+        return central
+    }
+
+    func carryOut(_ changes: [CentralTable.Change]) {
+        for change in changes {
+            switch change {
+            case .connected(let peer):
+                report(change.event)
+                carryOut(notifier.connected(peer.id))
+                advertiser.linkBegan()
+            case .disconnected(let id, let isBonded):
+                let isLast = centrals.connected.isEmpty
+                let ended = notifier.disconnected(
+                    id, isBonded: isBonded, isLast: isLast, at: RadioClock.now)
+                report(change.event)
+                advertiser.linkEnded()
+                carryOut(ended)
+            case .peerChanged, .paired, .mtuChanged: report(change.event)
+            }
+        }
+    }
+
+    // MARK: Pairing
+
+    func handle(_ method: AgentMethod, _ call: MethodCall, isRouted: Bool) {
+        if !isRouted, let device = AgentRequest.device(of: call), !adapter.session.owns(device) {
+            guard let other = adapter.otherRadio(for: device) else { return AgentRequest.reject(call) }
+            return other(.agentRequest(method, call, isRouted: true))
+        }
+        switch AgentRequest(method, call) {
+        case .acknowledge: call.reply()
+        case .reject: AgentRequest.reject(call)
+        case .release:
+            call.reply()
+            carryOut(adapter.session.agentReleased())
+        case .pairing(let device, let step, let isAwaited):
+            if !isAwaited { call.reply() }
+            let answer = report(.pairing(central(of: RequestOptions(device: device)).id, step))
+            if isAwaited { AgentRequest.answer(call, step, answer) }
+        }
     }
 }

@@ -1,8 +1,8 @@
-/// Which bluetoothd, as far as its behaviour differs.
+/// A version of bluetoothd.
 public struct BlueZVersion: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The number before the point.
     public var major: Int
-    /// The number behind it.
+    /// The number after the point.
     public var minor: Int
 
     /// A version.
@@ -11,7 +11,7 @@ public struct BlueZVersion: Hashable, Sendable, Comparable, CustomStringConverti
         self.minor = minor
     }
 
-    /// `5.66`, as `bluetoothd -v` prints it; nil for anything else.
+    /// Reads `5.66`, as `bluetoothd -v` prints it, or returns `nil` for anything else.
     public init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ".", maxSplits: 1)
         guard parts.count == 2, let major = Int(parts[0]), let minor = Int(parts[1].prefix { $0.isNumber })
@@ -21,7 +21,7 @@ public struct BlueZVersion: Hashable, Sendable, Comparable, CustomStringConverti
         self.init(major, minor)
     }
 
-    /// `5.66` in an adapter's `usb:v1D6Bp0246d0542`, as bluetoothd calls itself unless its configuration says otherwise.
+    /// Reads `5.66` from an adapter's `usb:v1D6Bp0246d0542`, the default identifier of bluetoothd.
     init?(modalias: String) {
         let prefix = "usb:v1D6Bp0246d"
         guard modalias.hasPrefix(prefix), let code = UInt16(modalias.dropFirst(prefix.count), radix: 16)
@@ -29,13 +29,13 @@ public struct BlueZVersion: Hashable, Sendable, Comparable, CustomStringConverti
         self.init(Int(code >> 8), Int(code & 0xFF))
     }
 
-    /// The oldest that is known here, taken for granted where the version cannot be told.
+    /// The oldest supported version, which is assumed if the version is not known.
     public static let oldest = BlueZVersion(5, 66)
 
     /// `5.66`.
     public var description: String { "\(major).\(minor)" }
 
-    /// By major, then by minor number.
+    /// Compares the major, then the minor numbers.
     public static func < (left: BlueZVersion, right: BlueZVersion) -> Bool {
         (left.major, left.minor) < (right.major, right.minor)
     }

@@ -1,7 +1,9 @@
 import MynahCore
 import MynahDBus
 
-/// What bluetoothd has told of its adapters and devices.
+/// bluetoothd's adapters and devices, as it reports them.
+///
+/// It removes a device that is neither connected nor paired after 30 s, so this does not grow without limit.
 struct BusObjects {
     struct Adapter: Hashable {
         var address = ""
@@ -9,14 +11,14 @@ struct BusObjects {
         var alias = ""
         var isPowered = false
         var isPairable = false
-        /// Tells bluetoothd's version, unless its configuration says something else.
+        /// Contains bluetoothd's version, unless its configuration sets another identifier.
         var modalias = ""
         var hasGattManager = false
         var hasAdvertisingManager = false
-        /// LEAdvertisingManager1 says this only where intervals are kept: with `--experimental`, or from 5.77 on.
+        /// LEAdvertisingManager1 has this only if intervals are kept: with `--experimental`, or from 5.77 on.
         var tellsAdvertisingFeatures = false
 
-        /// Whether everything that we need of it is there.
+        /// Whether it has all the interfaces that a peripheral needs.
         var isComplete: Bool { hasGattManager && hasAdvertisingManager }
     }
 
@@ -25,11 +27,23 @@ struct BusObjects {
         var isRandom = false
         var name: String?
         var isConnected = false
-        /// Paired or bonded: with ReverseServiceDiscovery=false 5.66 tells only the latter of an incoming pairing.
+        /// Paired or bonded: with ReverseServiceDiscovery=false 5.66 reports only `Bonded` after an incoming pairing.
         var isPaired: Bool { saysPaired || saysBonded }
         var isTrusted = false
+        /// Whether attributes that need authorization are open to it.
+        var isAuthorized: Bool { isPaired || isTrusted }
         fileprivate var saysPaired = false
         fileprivate var saysBonded = false
+
+        init() {}
+
+        /// A connected device of which only the path is known, `…/dev_AA_BB_CC_DD_EE_FF`.
+        init(path: String) {
+            if let element = path.split(separator: "/").last(where: { $0.hasPrefix("dev_") }) {
+                address = String(element.dropFirst(4).prefix(17).map { $0 == "_" ? ":" : $0 })
+            }
+            isConnected = true
+        }
     }
 
     private(set) var adapters: [String: Adapter] = [:]
@@ -50,7 +64,7 @@ struct BusObjects {
         for entry in interfaces.entries ?? [] {
             guard let interface = entry.key.stringValue else { continue }
             switch interface {
-            // The managers come with the adapter or a little after it.
+            // The managers appear with the adapter or a little after it.
             case BlueZ.gattManager: adapters[path, default: Adapter()].hasGattManager = true
             case BlueZ.advertisingManager: adapters[path, default: Adapter()].hasAdvertisingManager = true
             default: break

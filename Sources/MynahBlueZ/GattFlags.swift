@@ -2,7 +2,7 @@ import MynahCore
 
 /// The flags of a characteristic or descriptor as bluetoothd spells them (parse_chrc_flags, parse_desc_flags).
 enum GattFlags {
-    /// A characteristic's flags; never empty for a definition with a property.
+    /// Returns the flags of a characteristic, which are not empty if it has a property.
     static func flags(of characteristic: CharacteristicDefinition) -> [String] {
         let properties = characteristic.properties
         let permissions = characteristic.permissions
@@ -13,7 +13,7 @@ enum GattFlags {
         if properties.contains(.write) {
             flags.append(flag("write", permissions.write))
         } else if isSecured(permissions.write), !properties.isDisjoint(with: .anyWrite) {
-            // bluetoothd has no other way to protect a command; it adds the write property.
+            // bluetoothd cannot protect a command in another way; this adds the write property.
             flags.append(flag("write", permissions.write))
         }
         if properties.contains(.notify) { flags.append(flag("notify", permissions.notify)) }
@@ -26,7 +26,7 @@ enum GattFlags {
         return flags
     }
 
-    /// A descriptor's flags.
+    /// Returns the flags of a descriptor.
     static func flags(of descriptor: DescriptorDefinition) -> [String] {
         var flags: [String] = []
         if descriptor.properties.contains(.read) { flags.append(flag("read", descriptor.permissions.read)) }
@@ -37,8 +37,8 @@ enum GattFlags {
         return flags
     }
 
-    /// How many handles a service takes: its declaration, its includes, and what its characteristics bring, those
-    /// descriptors included that bluetoothd makes.
+    /// Returns the number of a service's handles: its declaration, its includes, its characteristics and all descriptors,
+    /// bluetoothd's own included.
     static func handleCount(of service: ServiceDefinition) -> Int {
         service.characteristics.reduce(1 + service.includes.count) { $0 + handleCount(of: $1) }
     }
@@ -47,7 +47,7 @@ enum GattFlags {
         2 + madeDescriptors(of: characteristic) + characteristic.descriptors.count
     }
 
-    /// The descriptors that bluetoothd makes: Client Characteristic Configuration, Extended Properties.
+    /// Returns the number of descriptors that bluetoothd adds: Client Characteristic Configuration, Extended Properties.
     static func madeDescriptors(of characteristic: CharacteristicDefinition) -> Int {
         (characteristic.properties.isDisjoint(with: .anyUpdate) ? 0 : 1)
             + (characteristic.properties.isDisjoint(with: [.reliableWrite, .writableAuxiliaries]) ? 0 : 1)
@@ -55,7 +55,7 @@ enum GattFlags {
 
     private static func flag(_ use: String, _ requirement: SecurityRequirement) -> String {
         switch requirement {
-        // bluetoothd's authorize concerns prepared writes alone; the radio asks for consent itself.
+        // bluetoothd's authorize concerns only prepared writes; the radio checks authorization itself.
         case .open, .authorized: use
         case .encrypted: "encrypt-" + use
         case .authenticated: "encrypt-authenticated-" + use

@@ -1,10 +1,29 @@
 import MynahCore
 import MynahDBus
 
-/// A service as bluetoothd sees it.
+/// The methods of GattCharacteristic1 and GattDescriptor1 that bluetoothd calls.
+enum GATTMethod: Int, Sendable {
+    case readValue, writeValue, startNotify, stopNotify, confirm, acquireNotify
+
+    /// The methods that descriptors have too.
+    static let ofDescriptors: [DBusInterface.Method] = [
+        .init("ReadValue", "a{sv}", returns: "ay", tag: Self.readValue.rawValue),
+        .init("WriteValue", "aya{sv}", tag: Self.writeValue.rawValue),
+    ]
+
+    static let ofCharacteristics: [DBusInterface.Method] =
+        ofDescriptors + [
+            .init("StartNotify", tag: Self.startNotify.rawValue),
+            .init("StopNotify", tag: Self.stopNotify.rawValue),
+            .init("Confirm", tag: Self.confirm.rawValue),
+            .init("AcquireNotify", "a{sv}", returns: "hq", tag: Self.acquireNotify.rawValue),
+        ]
+}
+
+/// A service, as bluetoothd reads it.
 final class ServiceObject: DBusObject {
     static let interface = DBusInterface(
-        "org.bluez.GattService1",
+        BlueZ.gattService,
         properties: [
             .init("UUID", "s"), .init("Primary", "b"), .init("Includes", "ao"), .init("Handle", "q"),
         ])
@@ -12,7 +31,7 @@ final class ServiceObject: DBusObject {
     private let uuid: String
     private let isPrimary: Bool
     private let includes: [ObjectPath]
-    /// The wished handle of its declaration; nil: bluetoothd chooses.
+    /// The handle that its declaration asks for, or `nil` to let bluetoothd choose.
     private let handle: UInt16?
 
     init(_ definition: ServiceDefinition, includes: [ObjectPath], handle: UInt16?) {
@@ -24,7 +43,7 @@ final class ServiceObject: DBusObject {
 
     var interfaces: [DBusInterface] { [Self.interface] }
 
-    func handle(_ call: MethodCall) {}
+    func handle(_ call: MethodCall, _ method: DBusInterface.Method) {}
 
     func property(_ name: String, of interface: String) -> DBusValue? {
         switch name {
@@ -37,57 +56,42 @@ final class ServiceObject: DBusObject {
     }
 }
 
-/// A characteristic as bluetoothd sees it; what it is asked goes to the radio at once, on the same thread.
+/// A characteristic, as bluetoothd reads and calls it.
+///
+/// Calls reach the radio on the same thread.
 final class CharacteristicObject: DBusObject {
-    private static let methods: [DBusInterface.Method] = [
-        .init("ReadValue", "a{sv}", returns: "ay"), .init("WriteValue", "aya{sv}"), .init("StartNotify"),
-        .init("StopNotify"), .init("Confirm"), .init("AcquireNotify", "a{sv}", returns: "hq"),
-    ]
-    private static let properties: [DBusInterface.Property] = [
-        .init("UUID", "s"), .init("Service", "o"), .init("Flags", "as"), .init("NotifyAcquired", "b"),
-    ]
     private static let interfaces = [
-        DBusInterface("org.bluez.GattCharacteristic1", methods: methods, properties: properties)
+        DBusInterface(
+            BlueZ.gattCharacteristic, methods: GATTMethod.ofCharacteristics,
+            properties: [
+                .init("UUID", "s"), .init("Service", "o"), .init("Flags", "as"), .init("NotifyAcquired", "b"),
+            ])
     ]
 
     private let key: AttributeKey
     private let uuid: String
     private let service: ObjectPath
     private let flags: [String]
-    /// Whether bluetoothd asks for a socket for each subscriber; only the property's presence counts.
+    /// Whether bluetoothd asks for a socket for each subscriber; it reads only whether the property is there.
     private let offersSockets: Bool
-    private let radio: BlueZRadio
+    private let send: BusEventHandler
 
-    init(_ definition: CharacteristicDefinition, service: ObjectPath, offersSockets: Bool, radio: BlueZRadio)
-    {
+    init(
+        _ definition: CharacteristicDefinition, service: ObjectPath, offersSockets: Bool,
+        send: @escaping BusEventHandler
+    ) {
         key = definition.key
         uuid = definition.uuid.description.lowercased()
         self.service = service
         flags = GattFlags.flags(of: definition)
         self.offersSockets = offersSockets && !definition.properties.isDisjoint(with: .anyUpdate)
-        self.radio = radio
+        self.send = send
     }
 
     var interfaces: [DBusInterface] { Self.interfaces }
 
-    func handle(_ call: MethodCall) {
-        let key = key
-        radio.assumeIsolated { radio in
-            let message = call.message
-            if message.isMember("ReadValue") {
-                radio.read(key, call)
-            } else if message.isMember("WriteValue") {
-                radio.write(key, call)
-            } else if message.isMember("StartNotify") {
-                radio.startNotify(key, call)
-            } else if message.isMember("StopNotify") {
-                radio.stopNotify(key, call)
-            } else if message.isMember("Confirm") {
-                radio.confirm(key, call)
-            } else {
-                radio.acquireNotify(key, call)
-            }
-        }
+    func handle(_ call: MethodCall, _ method: DBusInterface.Method) {
+        if let method = GATTMethod(rawValue: method.tag) { send(.gattRequest(method, key, call)) }
     }
 
     func property(_ name: String, of interface: String) -> DBusValue? {
@@ -101,12 +105,11 @@ final class CharacteristicObject: DBusObject {
     }
 }
 
-/// A descriptor as bluetoothd sees it.
+/// A descriptor, as bluetoothd reads and calls it.
 final class DescriptorObject: DBusObject {
     private static let interfaces = [
         DBusInterface(
-            "org.bluez.GattDescriptor1",
-            methods: [.init("ReadValue", "a{sv}", returns: "ay"), .init("WriteValue", "aya{sv}")],
+            BlueZ.gattDescriptor, methods: GATTMethod.ofDescriptors,
             properties: [.init("UUID", "s"), .init("Characteristic", "o"), .init("Flags", "as")])
     ]
 
@@ -114,23 +117,20 @@ final class DescriptorObject: DBusObject {
     private let uuid: String
     private let characteristic: ObjectPath
     private let flags: [String]
-    private let radio: BlueZRadio
+    private let send: BusEventHandler
 
-    init(_ definition: DescriptorDefinition, characteristic: ObjectPath, radio: BlueZRadio) {
+    init(_ definition: DescriptorDefinition, characteristic: ObjectPath, send: @escaping BusEventHandler) {
         key = definition.key
         uuid = definition.uuid.description.lowercased()
         self.characteristic = characteristic
         flags = GattFlags.flags(of: definition)
-        self.radio = radio
+        self.send = send
     }
 
     var interfaces: [DBusInterface] { Self.interfaces }
 
-    func handle(_ call: MethodCall) {
-        let key = key
-        radio.assumeIsolated { radio in
-            if call.message.isMember("ReadValue") { radio.read(key, call) } else { radio.write(key, call) }
-        }
+    func handle(_ call: MethodCall, _ method: DBusInterface.Method) {
+        if let method = GATTMethod(rawValue: method.tag) { send(.gattRequest(method, key, call)) }
     }
 
     func property(_ name: String, of interface: String) -> DBusValue? {
@@ -140,62 +140,5 @@ final class DescriptorObject: DBusObject {
         case "Flags": .strings(flags)
         default: nil
         }
-    }
-}
-
-/// The advertisement as bluetoothd sees it.
-final class AdvertisementObject: DBusObject {
-    private static let interfaces = [
-        DBusInterface(
-            "org.bluez.LEAdvertisement1", methods: [.init("Release")],
-            properties: BlueZAdvertising.propertyTypes.map {
-                .init($0.name, $0.type, writable: $0.name == "TxPower")
-            })
-    ]
-
-    private let radio: BlueZRadio
-
-    init(radio: BlueZRadio) {
-        self.radio = radio
-    }
-
-    var interfaces: [DBusInterface] { Self.interfaces }
-
-    func handle(_ call: MethodCall) {
-        call.reply()
-        radio.assumeIsolated { $0.advertisementReleased() }
-    }
-
-    func property(_ name: String, of interface: String) -> DBusValue? {
-        radio.assumeIsolated { $0.advertisementProperty(name) }
-    }
-
-    /// With `--experimental` bluetoothd tells the power that it chose.
-    func setProperty(_ name: String, of interface: String, to value: DBusValue) throws(DBusError) {}
-}
-
-/// The pairing agent as bluetoothd sees it.
-final class AgentObject: DBusObject {
-    private static let interfaces = [
-        DBusInterface(
-            "org.bluez.Agent1",
-            methods: [
-                .init("Release"), .init("RequestPinCode", "o", returns: "s"), .init("DisplayPinCode", "os"),
-                .init("RequestPasskey", "o", returns: "u"), .init("DisplayPasskey", "ouq"),
-                .init("RequestConfirmation", "ou"), .init("RequestAuthorization", "o"),
-                .init("AuthorizeService", "os"), .init("Cancel"),
-            ])
-    ]
-
-    private let radio: BlueZRadio
-
-    init(radio: BlueZRadio) {
-        self.radio = radio
-    }
-
-    var interfaces: [DBusInterface] { Self.interfaces }
-
-    func handle(_ call: MethodCall) {
-        radio.assumeIsolated { $0.agentCalled(call) }
     }
 }

@@ -5,15 +5,15 @@
 #endif
 
 extension BlueZVersion {
-    /// Where distributions put bluetoothd.
+    /// The paths of bluetoothd in distributions.
     private static let programs = [
         "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
     ]
 
-    /// The version of the bluetoothd that is installed, which no D-Bus property tells; nil: none is found.
+    /// Returns the version of the installed bluetoothd, which no D-Bus property has, or `nil` if none is found.
     ///
-    /// Waits for the program, some milliseconds: not for the executor's thread.
-    static func installed() -> BlueZVersion? {
+    /// It runs the program, which takes some milliseconds, away from the caller's executor.
+    @concurrent static func installed() async -> BlueZVersion? {
         guard let program = programs.first(where: { access($0, X_OK) == 0 }) else { return nil }
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }

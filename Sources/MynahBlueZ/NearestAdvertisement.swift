@@ -1,14 +1,14 @@
 import MynahCore
 import MynahSupport
 
-/// Exact bytes taken apart into the fields that bluetoothd composes an advertisement from, with what is lost on the way.
+/// The advertisement nearest to exact bytes that bluetoothd can compose, and the differences.
 struct NearestAdvertisement {
     var advertisement = Advertisement()
-    /// What goes into the scan response beside the name.
+    /// The fields of the scan response beside the name.
     private(set) var scanResponse = Advertisement()
-    /// What goes out in another way than it was asked for.
+    /// The parts that are sent in another way.
     private(set) var omitted: [AdvertisingReport.Omission] = []
-    /// What does not go out, or not whole.
+    /// The parts that are not sent, or not whole.
     private(set) var lost: [AdvertisingReport.Omission] = []
     private let placesScanResponse: Bool
 
@@ -22,7 +22,7 @@ struct NearestAdvertisement {
 
     // MARK: Room
 
-    /// Leaves out the last entry of whatever does not fit, until all fits.
+    /// Removes the last entry of each field that does not fit, until all fit.
     mutating func leaveOutWhatDoesNotFit() {
         makeRoomForName()
         while true {
@@ -35,7 +35,9 @@ struct NearestAdvertisement {
         }
     }
 
-    /// bluetoothd has one place for the name, where a phone has two: what stands beside it there moves, or it is cut.
+    /// bluetoothd sends the name only in the scan response.
+    ///
+    /// Other fields there make room for it, or it is cut.
     private mutating func makeRoomForName() {
         guard let name = AccessoryAdvertising.nameStructure(of: advertisement) else { return }
         let others = AccessoryAdvertising.fields(of: scanResponse).flatMap(\.structures).byteCount

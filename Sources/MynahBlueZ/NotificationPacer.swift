@@ -1,10 +1,10 @@
-/// Lets a number of notifications through a second, and up to a tenth of a second's worth at once.
+/// Limits notifications to a rate, with bursts of up to a tenth of a second's worth.
 ///
-/// bluetoothd queues what it is given without limit, so the limit is ours. A token bucket on a time that the caller gives.
+/// bluetoothd queues without limit, so the radio has to limit. This is a token bucket on a time that the caller gives.
 struct NotificationPacer {
-    /// Notifications a second; nil: any number.
+    /// Notifications a second, or `nil` for no limit.
     let rate: Int?
-    /// How many may go at once.
+    /// The longest burst.
     private let burst: Double
     private var tokens: Double
     private var last: Duration = .zero
@@ -15,7 +15,7 @@ struct NotificationPacer {
         tokens = rate == 0 ? 0 : burst
     }
 
-    /// Whether one more may go now; it then counts as gone.
+    /// Returns whether one more may be sent now, and counts it.
     mutating func take(at now: Duration) -> Bool {
         guard let rate else { return true }
         tokens = min(burst, tokens + Double(rate) * Self.seconds(now - last))
@@ -25,7 +25,7 @@ struct NotificationPacer {
         return true
     }
 
-    /// How long until several may go: a hundredth of a second's worth, so that a slow rate does not wake us for each.
+    /// The time until a hundredth of a second's worth may be sent, so that there is no wake-up for each notification.
     var pause: Duration {
         guard let rate, rate > 0 else { return .zero }
         let wanted = max(1, min(burst, Double(rate) / 100))

@@ -5,12 +5,14 @@
 #endif
 import MynahDBus
 
-/// Our end of a socket for one central's notifications of one characteristic; each message is one PDU.
-final class NotifySocket: Sendable {
-    private let descriptor: DBusFileDescriptor
-    private let watch: GLibDescriptorWatch
+/// Our end of the socket for one central's notifications of one characteristic.
+///
+/// Each message is one PDU.
+final class NotifySocket: NotificationSocket, Sendable {
+    private let fileDescriptor: DBusFileDescriptor
+    private let watch: GLibFileDescriptorWatch
 
-    /// Both ends of a new socket; nil when the system has none left.
+    /// Returns both ends of a new socket, or `nil` if the system has none left.
     static func pair() -> (ours: DBusFileDescriptor, theirs: DBusFileDescriptor)? {
         var ends: [Int32] = [-1, -1]
         let type =
@@ -19,45 +21,45 @@ final class NotifySocket: Sendable {
         return (DBusFileDescriptor(owning: ends[0]), DBusFileDescriptor(owning: ends[1]))
     }
 
-    /// Hears confirmations, room and the end on the executor.
+    /// Calls `handler` on the executor when there is a confirmation or room, and at the end.
     init(
-        _ descriptor: DBusFileDescriptor, _ handler: @escaping @Sendable (GLibDescriptorWatch.Events) -> Void
+        _ fileDescriptor: DBusFileDescriptor,
+        _ handler: @escaping @Sendable (GLibFileDescriptorWatch.Events) -> Void
     ) {
-        self.descriptor = descriptor
-        watch = GLibDescriptorWatch(descriptor, .readable, handler)
+        self.fileDescriptor = fileDescriptor
+        watch = GLibFileDescriptorWatch(fileDescriptor, .readable, handler)
     }
 
-    /// Whether a message can be written now.
     var hasRoom: Bool {
-        var entry = pollfd(fd: descriptor.rawValue, events: Int16(POLLOUT), revents: 0)
+        var entry = pollfd(fd: fileDescriptor.rawValue, events: Int16(POLLOUT), revents: 0)
         return poll(&entry, 1, 0) == 1
     }
 
-    /// Says when there is room, once.
     func waitForRoom() { watch.setEvents([.readable, .writable]) }
 
-    /// Hears only what comes from now on.
     func stopWaitingForRoom() { watch.setEvents(.readable) }
 
-    /// Writes one message; what a closed socket does with it is told by its end.
+    /// Writes one message.
+    ///
+    /// If the socket is closed, the watch reports that.
     func send(_ bytes: [UInt8]) {
-        _ = Self.write(descriptor.rawValue, bytes)
+        _ = Self.write(fileDescriptor.rawValue, bytes)
     }
 
-    private static func write(_ descriptor: Int32, _ bytes: [UInt8]) -> Int {
+    private static func write(_ fileDescriptor: Int32, _ bytes: [UInt8]) -> Int {
         #if canImport(Glibc)
-            Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+            Glibc.send(fileDescriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
         #else
-            Musl.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+            Musl.send(fileDescriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
         #endif
     }
 
-    /// How many confirmations have come: one byte each.
+    /// Each confirmation is one byte.
     func takeConfirmations() -> Int {
         var buffer = [UInt8](repeating: 0, count: 64)
         var confirmations = 0
         while true {
-            let count = recv(descriptor.rawValue, &buffer, buffer.count, 0)
+            let count = recv(fileDescriptor.rawValue, &buffer, buffer.count, 0)
             guard count > 0 else { return confirmations }
             confirmations += count
         }

@@ -5,12 +5,12 @@
 #endif
 import MynahCore
 
-/// What the kernel's rfkill says of an adapter, which bluetoothd 5.66 does not.
+/// The kernel's rfkill switches, which bluetoothd 5.66 does not report.
 struct RFKill {
-    /// Where the kernel lists its switches.
+    /// The directory in which the kernel lists the switches.
     var directory = "/sys/class/rfkill"
 
-    /// Why the adapter `hciN` cannot be turned on; nil: not because of rfkill.
+    /// Returns the error if rfkill blocks the adapter `hciN`, or `nil` if it does not.
     func error(for adapter: String) -> RadioError? {
         guard let list = opendir(directory) else { return nil }
         defer { closedir(list) }
@@ -33,7 +33,7 @@ struct RFKill {
         return nil
     }
 
-    /// A short file's first line.
+    /// Returns the first line of a short file.
     private func read(_ path: String) -> String? {
         let file = open("\(directory)/\(path)", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }

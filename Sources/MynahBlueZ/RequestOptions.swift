@@ -1,18 +1,20 @@
 import MynahCore
 import MynahDBus
 
-/// The options of ReadValue and WriteValue; `type` is documented and never sent to a server.
+/// The options of ReadValue and WriteValue.
+///
+/// `type` is documented, but never sent to a server.
 struct RequestOptions: Hashable {
     /// The central's Device1.
     var device: String?
-    /// From where on, in bytes; only sent when it is not zero.
+    /// The offset in bytes, which is only sent if it is not zero.
     var offset = 0
     /// The ATT_MTU of the link, in bytes.
     var mtu: Int?
-    /// Whether consent to a prepared write is asked, before anything is written.
+    /// Whether authorization of a prepared write is asked for, before anything is written.
     var preparesAuthorization = false
 
-    /// Reads an `a{sv}`; keys that are not known are passed over, and so are known ones of another type.
+    /// Reads an `a{sv}`, and ignores unknown keys and known keys of another type.
     init(_ reader: inout MessageReader) throws(DBusError) {
         var options = RequestOptions()
         try reader.readOptions { key, value throws(DBusError) in

@@ -1,46 +1,50 @@
 import MynahCore
 
-/// Who is subscribed through a notification socket, and who may be without one.
+/// The centrals that subscribed through a notification socket, and whether they still have it.
 ///
-/// Pure. bluetoothd up to 5.87 closes the wrong central's socket when an unbonded one leaves (bluez#1452), and gives none
-/// to a bonded central that returns, whose subscription it has kept. Both are still reached by a change of `Value`, which
-/// reaches everybody; so as long as one subscriber has no socket, all are sent to that way, and nobody twice.
+/// bluetoothd up to 5.87 closes the wrong central's socket when an unbonded one disconnects (bluez#1452), and opens none for a
+/// bonded central that returns, whose subscription it has kept. A change of `Value` still reaches both, and every other
+/// subscriber. So if one subscriber has no socket, values are sent to all that way, and to none twice.
 struct SocketSubscriptions {
-    /// How a subscriber is reached.
+    /// The way to a subscriber.
     enum Standing: Hashable {
-        /// By its socket.
+        /// Its socket.
         case open
-        /// Its socket was closed while it is connected: it has unsubscribed, or bluetoothd took the wrong one.
+        /// Its socket was closed while it is connected: it has unsubscribed, or bluetoothd closed the wrong one.
         case doubtful(since: Duration)
-        /// Without a socket, by a change of `Value` alone.
+        /// Only a change of `Value`.
         case withoutSocket
     }
 
-    /// How a value is sent.
+    /// The way of a value.
     enum Route: Hashable {
         case nobody
         case sockets([Peer.ID])
         case property
-        /// Some of those who are named can only be reached together with others who are not.
+        /// Some of the addressed centrals can only be reached together with others.
         case impossible
     }
 
-    /// A socket that closes is waited on for this long: for a link that ended beside it.
+    /// After a socket is closed, the end of another link may explain it for this time.
     static let doubtTime: Duration = .milliseconds(500)
 
     private var standings: [AttributeKey: [Peer.ID: Standing]] = [:]
-    /// Bonded centrals that left with their subscription.
+    /// The subscriptions of bonded centrals that disconnected.
     private var kept: [AttributeKey: Set<Peer.ID>] = [:]
     private var lastEnd: (peer: Peer.ID, time: Duration)?
 
     func standing(of peer: Peer.ID, for key: AttributeKey) -> Standing? { standings[key]?[peer] }
 
-    /// A central got a socket; says whether it was not subscribed before.
+    /// A central got a socket.
+    ///
+    /// Returns whether it was not subscribed before.
     mutating func acquired(_ key: AttributeKey, _ peer: Peer.ID) -> Bool {
         standings[key, default: [:]].updateValue(.open, forKey: peer) == nil
     }
 
-    /// A socket was closed at bluetoothd's end; says whether that may be an end of the subscription.
+    /// bluetoothd closed a socket.
+    ///
+    /// Returns whether that may be the end of the subscription.
     mutating func hungUp(_ key: AttributeKey, _ peer: Peer.ID, at now: Duration) -> Bool {
         guard standings[key]?[peer] == .open else { return false }
         if let lastEnd, lastEnd.peer != peer, now - lastEnd.time < Self.doubtTime {
@@ -56,7 +60,7 @@ struct SocketSubscriptions {
         lastEnd = (peer, now)
         for key in Array(standings.keys) {
             if let standing = standings[key]?.removeValue(forKey: peer), isBonded {
-                // Its socket closes with the link, which is no end of the subscription.
+                // Its socket closes with the link, and the subscription stays.
                 if case .doubtful(let since) = standing, now - since >= Self.doubtTime { continue }
                 kept[key, default: []].insert(peer)
             }
@@ -68,7 +72,9 @@ struct SocketSubscriptions {
         }
     }
 
-    /// A link began; the attributes that the central is subscribed to from before.
+    /// A link began.
+    ///
+    /// Returns the attributes that the central is still subscribed to.
     mutating func connected(_ peer: Peer.ID) -> [AttributeKey] {
         var keys: [AttributeKey] = []
         for key in kept.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
@@ -79,7 +85,7 @@ struct SocketSubscriptions {
         return keys
     }
 
-    /// The subscriptions whose doubt is over: nobody left beside them, so they were ended.
+    /// Returns the subscriptions that ended with their socket, because no other link ended at that time.
     mutating func doubtsOver(at now: Duration) -> [(key: AttributeKey, peer: Peer.ID)] {
         var ended: [(key: AttributeKey, peer: Peer.ID)] = []
         for key in standings.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
@@ -92,7 +98,7 @@ struct SocketSubscriptions {
         return ended
     }
 
-    /// Whether a doubt is not over yet.
+    /// Whether a closed socket is not explained yet.
     var hasDoubts: Bool {
         standings.values.contains { subscribers in
             subscribers.values.contains {
@@ -101,7 +107,9 @@ struct SocketSubscriptions {
         }
     }
 
-    /// How to reach these centrals, nil being all; `hasUnnamed`: somebody subscribed without a name.
+    /// Returns the way to these centrals, or to all if `nil`.
+    ///
+    /// `hasUnnamed` says whether there are subscribers without a name.
     func route(_ key: AttributeKey, to centrals: [Peer.ID]?, hasUnnamed: Bool) -> Route {
         let subscribers = standings[key] ?? [:]
         guard let centrals else {
@@ -114,7 +122,7 @@ struct SocketSubscriptions {
         return named.count == subscribers.count && !hasUnnamed ? .property : .impossible
     }
 
-    /// The attribute is gone.
+    /// The attribute is not published any more.
     mutating func remove(_ key: AttributeKey) {
         standings[key] = nil
         kept[key] = nil

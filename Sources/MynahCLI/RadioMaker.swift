@@ -17,6 +17,8 @@ final class RadioMaker: Sendable {
         var namesSubscribers = false
         /// Where our own host keeps its bonds; held already.
         var stateDirectory: String?
+        /// Writes what is kept there.
+        var writer = FileWriter()
         /// The address policy of our own host; `nil` if a phone's is private and an accessory's is not.
         var address: AddressChoice?
         /// Records our own host's HCI, and the virtual air.
@@ -62,7 +64,8 @@ final class RadioMaker: Sendable {
         var host = HostRadio.Options()
         host.address = address.policy
         host.bonds = options.stateDirectory.map { directory in
-            BondFile(path: "\(directory)/bonds\(index == 0 ? "" : "-\(index + 1)").json")
+            BondFile(
+                path: "\(directory)/bonds\(index == 0 ? "" : "-\(index + 1)").json", writer: options.writer)
         }
         let notice = options.notice
         switch choice {
@@ -91,6 +94,9 @@ final class RadioMaker: Sendable {
 
     /// The directory of the air that our own host is on; `nil` if it is on no air.
     var airDirectory: String? { air.withLock { $0?.directory } }
+
+    /// Writes what our own host keeps.
+    var writer: FileWriter { options.writer }
 
     /// Where our own host listens, for a message.
     var listeningPlace: String {

@@ -206,6 +206,7 @@ struct RunCommand: AsyncParsableCommand {
                 $0, devices: groups.labels.map { $0.joined(separator: ", ") },
                 reports: .init(warn: { output.warn($0) }, fail: { output.fail($0) }))
         }
+        let writer = stateDirectory?.writer ?? FileWriter()
         let runs = zip(groups.groups, groups.labels).map { group, labels in
             RunPlayer.Run(
                 devices: zip(group, labels).map { profile, label in
@@ -215,13 +216,13 @@ struct RunCommand: AsyncParsableCommand {
                 },
                 profiles: group, stateDirectory: group[0].app != nil ? stateDirectory : nil,
                 observer: output.observer(
-                    of: labels.joined(separator: ", "), isAlone: groups.groups.count == 1))
+                    of: labels.joined(separator: ", "), isAlone: groups.groups.count == 1, writer))
         }
         // An accessory keeps its bonds there too, and no other run may use it meanwhile.
         defer { withExtendedLifetime(stateDirectory) {} }
         let player = RunPlayer(
             runs, RadioChooser(choice: radio, adapters: adapter, notice: { output.warn($0) }), planned, output
-        ) { chosen in makeRadios(chosen, captured, output) }
+        ) { chosen in makeRadios(chosen, captured, output, writer) }
         let failure = await player.play(until: interruption)
         output.end()
         if let problem = output.problem {
@@ -237,7 +238,9 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    private func makeRadios(_ chosen: ChosenRadio, _ capture: Capture?, _ output: RunOutput) -> RadioMaker {
+    private func makeRadios(
+        _ chosen: ChosenRadio, _ capture: Capture?, _ output: RunOutput, _ writer: FileWriter
+    ) -> RadioMaker {
         if chosen != .bluez, let option = optionsForBlueZ.first {
             output.warn(
                 RadioWarning("optionIgnored", "\(option) is for BlueZ, and has no effect on this radio"))
@@ -246,7 +249,7 @@ struct RunCommand: AsyncParsableCommand {
         return RadioMaker(
             RadioMaker.Options(
                 choice: chosen, adapters: adapter, notificationRate: rate == 0 ? nil : rate,
-                namesSubscribers: nameSubscribers, stateDirectory: stateDir, address: address,
+                namesSubscribers: nameSubscribers, stateDirectory: stateDir, writer: writer, address: address,
                 capture: capture, notice: { output.warn($0) }))
     }
 }

@@ -53,8 +53,18 @@ final class RunOutput: Sendable {
     /// What hears a device's events; nil where nobody does.
     ///
     /// With several devices each event says whose it is.
-    func observer(of device: String, isAlone: Bool) -> (@Sendable (DeviceEvent) -> Void)? {
-        let name = isAlone ? nil : device
+    ///
+    /// An event waits until the files that its effect is kept in are in place, and those after it wait too.
+    func observer(
+        of device: String, isAlone: Bool, _ writer: FileWriter
+    ) -> (@Sendable (DeviceEvent) -> Void)? {
+        guard let observer = observer(of: isAlone ? nil : device) else { return nil }
+        let held = HeldReports(
+            for: writer, late: { Self.event(.warning, $0.code, $0.message) }, pass: observer)
+        return { held.report($0) }
+    }
+
+    private func observer(of name: String?) -> (@Sendable (DeviceEvent) -> Void)? {
         switch kind {
         case .off:
             return nil
@@ -79,7 +89,7 @@ final class RunOutput: Sendable {
 
     /// Reports an event of the run itself: no device has caused it.
     func tell(_ event: DeviceEvent) {
-        observer(of: "", isAlone: true)?(event)
+        observer(of: nil)?(event)
     }
 
     /// Reports a warning of the run itself; with `--events off` it goes to standard error.
@@ -94,10 +104,13 @@ final class RunOutput: Sendable {
 
     private func tell(_ name: DeviceEvent.Name, _ code: String, _ message: String) {
         if case .off = kind { return StandardError.print("\(name.rawValue): \(message)") }
-        tell(
-            DeviceEvent(
-                time: .now(), name: name,
-                fields: [.init("code", .string(code)), .init("message", .string(message))]))
+        tell(Self.event(name, code, message))
+    }
+
+    private static func event(_ name: DeviceEvent.Name, _ code: String, _ message: String) -> DeviceEvent {
+        DeviceEvent(
+            time: .now(), name: name,
+            fields: [.init("code", .string(code)), .init("message", .string(message))])
     }
 
     private static func tellDropped(

@@ -10,6 +10,9 @@ public protocol CentralRadio: Actor {
     /// Ends every link and stops the radio, its peripheral's half too.
     func stop() async
 
+    /// Ends every link at once, from any thread, and then stops: its manager is gone.
+    nonisolated func close()
+
     /// Listens for advertising, or listens otherwise than before.
     func scan(_ options: ScanOptions) async throws(RadioError)
 
@@ -88,6 +91,11 @@ public protocol CentralRadio: Actor {
 }
 
 extension CentralRadio {
+    /// Stops as soon as its executor is free.
+    public nonisolated func close() {
+        Task { await stop() }
+    }
+
     /// Throws `unsupported`.
     public func openL2CAPChannel(
         _ psm: UInt16, with peer: Peer.ID

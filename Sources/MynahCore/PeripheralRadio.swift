@@ -73,6 +73,9 @@ public protocol PeripheralRadio: Actor {
     /// Withdraws everything and puts back what was found.
     func stop() async
 
+    /// Takes everything off the air at once, from any thread, and then stops: its phone is gone.
+    nonisolated func close()
+
     /// Publishes a batch of services in one registration; includes stay inside it, and other batches are not disturbed.
     func publish(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices
 
@@ -113,6 +116,11 @@ public protocol PeripheralRadio: Actor {
 }
 
 extension PeripheralRadio {
+    /// Stops as soon as its executor is free.
+    public nonisolated func close() {
+        Task { await stop() }
+    }
+
     /// Throws `unsupported`.
     public func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16 {
         throw RadioError(

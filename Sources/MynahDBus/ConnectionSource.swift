@@ -1,16 +1,18 @@
 import MynahCDBus
 import MynahCGLib
 
-/// A libdbus connection's sockets and queue as one source of the loop; the only place that reads from the bus.
+/// The sockets and the queue of a libdbus connection, as one source of the loop.
+///
+/// Nothing else reads from the bus.
 final class ConnectionSource: LoopSource, @unchecked Sendable {
     // `@unchecked`: everything is touched on the loop's thread only.
     let connection: OpaquePointer
     weak var owner: DBusConnection?
     private var watches: [Watch] = []
     private var hasMessages = false
-    private var isClosed = false
+    private(set) var isClosed = false
 
-    /// Messages handled in one turn, before the executor's jobs get theirs.
+    /// The most messages that one turn handles, so that the executor's jobs get a turn too.
     private static let messagesPerTurn = 64
 
     /// Takes over the connection.
@@ -64,7 +66,7 @@ final class ConnectionSource: LoopSource, @unchecked Sendable {
         var turns = Self.messagesPerTurn
         let owner = owner
         while turns > 0 {
-            // Told again when more comes while the last one is handled.
+            // The status function sets it again if more messages come while this one is handled.
             hasMessages = false
             guard let message = dbus_connection_pop_message(connection) else { break }
             owner?.receive(DBusMessage(adopting: message))
@@ -131,7 +133,7 @@ final class ConnectionSource: LoopSource, @unchecked Sendable {
         setPolled(watch, dbus_watch_get_enabled(watch.raw) != 0)
     }
 
-    /// A descriptor that is not wanted leaves the poll, or its hang-up would keep the loop spinning.
+    /// A disabled watch leaves the poll, or a hang-up would keep the loop spinning.
     private func setPolled(_ watch: Watch, _ polled: Bool) {
         guard watch.isPolled != polled else { return }
         watch.isPolled = polled

@@ -1,12 +1,12 @@
 import MynahSupport
 
 extension DBusConnection {
-    /// How long a call waits for its answer unless said otherwise, as libdbus does.
+    /// The default time limit of a call, which is libdbus's own.
     public static let defaultTimeout: Duration = .seconds(25)
 
-    /// Calls a method and waits for the answer without blocking; an error that the peer answers is thrown.
+    /// Calls a method and returns the reply.
     ///
-    /// A cancelled task stops waiting.
+    /// Throws the peer's error reply, or `cancelled` as soon as the task is cancelled.
     public func call(
         _ destination: String, _ path: ObjectPath, _ interface: String, _ member: String,
         timeout: Duration = defaultTimeout, body: (inout MessageWriter) -> Void = { _ in }
@@ -35,9 +35,9 @@ extension DBusConnection {
         return try result.get()
     }
 
-    /// Calls a method from the executor; `completion` gets the answer there, later.
+    /// Calls a method from the executor, and calls `completion` there with the reply.
     ///
-    /// Throws when the call cannot be put together.
+    /// Throws if the message cannot be built.
     public func send(
         _ destination: String, _ path: ObjectPath, _ interface: String, _ member: String,
         timeout: Duration = defaultTimeout, body: (inout MessageWriter) -> Void = { _ in },
@@ -49,7 +49,9 @@ extension DBusConnection {
         start(message, timeout: timeout, completion: completion)
     }
 
-    /// Calls a method from the executor and asks for no answer; returns the call's serial, nil when the connection is closed.
+    /// Calls a method from the executor without asking for a reply.
+    ///
+    /// Returns the message's serial, or `nil` if the connection is closed.
     @discardableResult
     public func sendWithoutReply(
         _ destination: String, _ path: ObjectPath, _ interface: String, _ member: String,
@@ -62,12 +64,12 @@ extension DBusConnection {
         return send(message)
     }
 
-    /// Answers a message even when it wants no answer: for a test of who notices.
+    /// Replies to a message even if it asks for no reply, for tests.
     package func sendReply(to message: DBusMessage) throws(DBusError) {
         send(try message.makeReply { _ in })
     }
 
-    /// Sends a call; nil when it has failed already.
+    /// Sends a call, and returns its serial, or `nil` if it has failed already.
     @discardableResult
     private func start(
         _ message: DBusMessage, timeout: Duration, completion: @escaping PendingCalls.Completion
@@ -82,7 +84,7 @@ extension DBusConnection {
         return serial
     }
 
-    /// What a call and its cancellation, which may come first, share.
+    /// Shared by a call and its cancellation, either of which may come first.
     private struct Waiting {
         var serial: UInt32?
         var isCancelled = false
@@ -94,9 +96,11 @@ extension DBusConnection {
     }
 }
 
-/// What is asked of the bus itself, and of every object.
+/// Calls to the bus itself, and to the standard interfaces of every object.
 extension DBusConnection {
-    /// Takes a well-known name; throws when somebody else has it.
+    /// Takes a well-known name.
+    ///
+    /// Throws `failed` if another connection has it.
     public func requestName(_ name: String) async throws(DBusError) {
         let doNotQueue: UInt32 = 4
         let reply = try await call(Bus.name, Bus.path, Bus.interface, "RequestName") { body in
@@ -108,19 +112,19 @@ extension DBusConnection {
         guard answer == 1 || answer == 4 else { throw DBusError(.failed, "\(name) is taken") }
     }
 
-    /// Gives a well-known name back.
+    /// Releases a well-known name.
     public func releaseName(_ name: String) async throws(DBusError) {
         _ = try await call(Bus.name, Bus.path, Bus.interface, "ReleaseName") { $0.append(name) }
     }
 
-    /// Whether somebody has a well-known name; nobody is started for it.
+    /// Returns whether a well-known name has an owner, without starting its service.
     public func nameHasOwner(_ name: String) async throws(DBusError) -> Bool {
         let reply = try await call(Bus.name, Bus.path, Bus.interface, "NameHasOwner") { $0.append(name) }
         var reader = reply.reader()
         return try reader.readBool()
     }
 
-    /// A property of a peer's object.
+    /// Returns a property of a peer's object.
     public func property(
         _ name: String, of interface: String, at path: ObjectPath, on destination: String
     ) async throws(DBusError) -> DBusValue {

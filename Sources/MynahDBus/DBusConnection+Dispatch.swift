@@ -1,7 +1,7 @@
 import MynahCDBus
 
 extension DBusConnection {
-    /// Finds who answers a call: every object the standard interfaces, the rest by what the object declares.
+    /// Passes a call to the object that declares the method, or answers it if the interface is a standard one.
     func dispatch(_ call: MethodCall) {
         let message = call.message
         let path = call.path
@@ -13,7 +13,7 @@ extension DBusConnection {
                         .invalidArguments,
                         "\(method.name) takes '\(method.arguments)', not '\(message.signature)'"))
             }
-            return object.handle(call)
+            return object.handle(call, method)
         }
         switch message.interface {
         case Standard.peer: return answerPeer(call)
@@ -144,7 +144,7 @@ extension DBusObject {
 }
 
 extension [DBusInterface] {
-    /// The declared method that is called; without an interface in the call, the first of that name.
+    /// Returns the declared method that is called, or the first of that name if the call has no interface.
     fileprivate func method(for message: DBusMessage) -> DBusInterface.Method? {
         let anyInterface = dbus_message_get_interface(message.raw) == nil
         for interface in self where anyInterface || message.isInterface(interface.name) {

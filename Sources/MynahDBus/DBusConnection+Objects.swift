@@ -1,42 +1,46 @@
 extension DBusConnection {
-    /// Makes an object callable at a path; throws when there is one.
+    /// Makes an object callable at a path.
+    ///
+    /// Throws `objectPathInUse` if the path has an object.
     public func export(_ object: any DBusObject, at path: ObjectPath) throws(DBusError) {
         checkExecutor()
-        guard !isClosed else { throw DBusError(.disconnected, "the connection to the bus is closed") }
+        guard !source.isClosed else { throw DBusError(.disconnected, "the connection to the bus is closed") }
         try objects.add(object, at: path)
     }
 
-    /// Takes an object away; calls that it has not answered yet may still be.
+    /// Removes an object.
+    ///
+    /// It may still answer the calls that it has received.
     public func unexport(_ path: ObjectPath) {
         checkExecutor()
         objects.remove(path)
     }
 
-    /// Lets peers ask at `path` for every object below it, in the order of their export (`ObjectManager`).
+    /// Exports an `ObjectManager` at `path`, which lists the objects below it in the order of their export.
     public func exportObjectManager(at path: ObjectPath) {
         checkExecutor()
         objects.addManager(at: path)
     }
 
-    /// Takes an object manager away.
+    /// Removes an object manager.
     public func unexportObjectManager(at path: ObjectPath) {
         checkExecutor()
         objects.removeManager(at: path)
     }
 
-    /// Sends a signal, to everybody who listens or to one peer.
+    /// Sends a signal to all listeners, or to `destination` only.
     public func emit(
         _ path: ObjectPath, _ interface: String, _ member: String, to destination: String? = nil,
         body: (inout MessageWriter) -> Void = { _ in }
     ) throws(DBusError) {
         checkExecutor()
-        guard !isClosed else { throw DBusError(.disconnected, "the connection to the bus is closed") }
+        guard !source.isClosed else { throw DBusError(.disconnected, "the connection to the bus is closed") }
         send(
             try DBusMessage.signal(
                 path: path, interface: interface, member: member, destination: destination, body: body))
     }
 
-    /// Tells that an object's properties have changed; those in `invalidated` without their value.
+    /// Sends PropertiesChanged for an object, with values for `changed` and only the names in `invalidated`.
     public func emitPropertiesChanged(
         _ path: ObjectPath, _ interface: String, _ changed: [(String, DBusValue)], invalidated: [String] = []
     ) throws(DBusError) {
@@ -47,7 +51,9 @@ extension DBusConnection {
         }
     }
 
-    /// Tells that a property of type `ay` has changed: the way of a notification, without a tree.
+    /// Sends PropertiesChanged for one property of type `ay`, without building a value tree.
+    ///
+    /// Notifications use it.
     public func emitPropertyChanged(
         _ path: ObjectPath, _ interface: String, _ name: String, bytes: [UInt8]
     ) throws(DBusError) {
@@ -58,7 +64,7 @@ extension DBusConnection {
         }
     }
 
-    /// Tells that an exported object has appeared, with its interfaces and properties.
+    /// Sends InterfacesAdded for an exported object.
     public func emitInterfacesAdded(_ path: ObjectPath, from manager: ObjectPath) throws(DBusError) {
         checkExecutor()
         guard let object = objects[path] else { throw DBusError(.unknownObject, "\(path) is not exported") }
@@ -68,7 +74,7 @@ extension DBusConnection {
         }
     }
 
-    /// Tells that an object has gone.
+    /// Sends InterfacesRemoved for an object.
     public func emitInterfacesRemoved(
         _ path: ObjectPath, _ interfaces: [String], from manager: ObjectPath
     ) throws(DBusError) {
@@ -88,7 +94,7 @@ enum Standard {
 }
 
 extension DBusInterface {
-    /// The declared properties that the object has now.
+    /// Returns the declared properties that have a value now.
     func properties(of object: any DBusObject) -> [(String, DBusValue)] {
         let name = name.description
         return properties.compactMap { property in

@@ -2,13 +2,15 @@ import Glibc
 import Logging
 import MynahCDBus
 
-/// Which signals are wanted; what is left out may be anything.
+/// A match rule for signals.
+///
+/// A field that is `nil` matches anything.
 public struct DBusMatch: Hashable, Sendable {
-    /// Who sends it: a unique name, or a well-known one, whose owner is then followed.
+    /// The sender: a unique name, or a well-known name, whose owner is then followed.
     public var sender: String?
-    /// The object that it comes from.
+    /// The object that sends it.
     public var path: ObjectPath?
-    /// The object that it comes from, or one above it.
+    /// The object that sends it, or one above that object.
     public var pathNamespace: ObjectPath?
     /// The interface.
     public var interface: String?
@@ -46,7 +48,7 @@ public struct DBusMatch: Hashable, Sendable {
         return rule
     }
 
-    /// Whether a signal fits; `owner` is who has the sender's name now.
+    /// Returns whether a signal matches; `owner` is the current owner of the sender's name.
     func matches(_ message: DBusMessage, owner: String?) -> Bool {
         if sender != nil, !equal(dbus_message_get_sender(message.raw), owner ?? "") { return false }
         if let interface, !equal(dbus_message_get_interface(message.raw), interface) { return false }
@@ -70,7 +72,7 @@ public struct DBusMatch: Hashable, Sendable {
     }
 }
 
-/// Ends a subscription or a watch when it is cancelled or let go.
+/// A subscription to a signal or a name, which ends when it is cancelled or released.
 public final class DBusSubscription: Sendable {
     private let end: @Sendable () -> Void
 
@@ -80,18 +82,20 @@ public final class DBusSubscription: Sendable {
 
     deinit { GLibExecutor.shared.run(end) }
 
-    /// Ends it now; called on the executor, no handler runs afterwards.
+    /// Ends the subscription.
+    ///
+    /// If called on the executor, no handler runs afterwards.
     public func cancel() { GLibExecutor.shared.run(end) }
 }
 
-/// A handler and what it wants.
+/// A handler and its match rule.
 struct Subscription {
     let identifier: UInt64
     let match: DBusMatch
     let handler: @Sendable (DBusMessage) -> Void
 }
 
-/// A well-known name that somebody is interested in.
+/// A well-known name whose owner is followed.
 struct NameWatch {
     var owner: String?
     var isKnown = false
@@ -101,32 +105,34 @@ struct NameWatch {
 }
 
 extension DBusConnection {
-    /// Calls `handler` for each signal that fits, in the order they come, until the subscription is let go.
+    /// Calls `handler` for each signal that matches, in order, until the subscription is released.
     public func subscribe(
         to match: DBusMatch, _ handler: @escaping @Sendable (DBusMessage) -> Void
     ) -> DBusSubscription {
         checkExecutor()
         lastIdentifier += 1
         let identifier = lastIdentifier
-        guard !isClosed else { return DBusSubscription {} }
+        guard !source.isClosed else { return DBusSubscription {} }
         if let name = match.followedName { retain(name) }
         subscriptions.append(Subscription(identifier: identifier, match: match, handler: handler))
         ask("AddMatch", match.rule)
         return DBusSubscription { [weak self] in self?.unsubscribe(identifier) }
     }
 
-    /// Tells who owns a well-known name (nil: nobody): first as it is, then at each change, until the subscription is let go.
+    /// Calls `handler` with the owner of a well-known name, or `nil` if it has none.
+    ///
+    /// It is called first with the current owner, then at each change, until the subscription is released.
     public func watchOwner(
         of name: String, _ handler: @escaping @Sendable (_ owner: String?) -> Void
     ) -> DBusSubscription {
         checkExecutor()
-        guard !isClosed else { return DBusSubscription {} }
+        guard !source.isClosed else { return DBusSubscription {} }
         lastIdentifier += 1
         let identifier = lastIdentifier
         retain(name)
         names[name]?.handlers[identifier] = handler
         if let watch = names[name], watch.isKnown {
-            // Not from inside this call: the caller does not have its subscription yet.
+            // Later, because the caller does not have its subscription yet.
             GLibExecutor.shared.enqueueWork { [weak self] in
                 guard let self, let watch = self.names[name] else { return }
                 watch.handlers[identifier]?(watch.owner)
@@ -139,7 +145,7 @@ extension DBusConnection {
     }
 
     func deliver(_ message: DBusMessage) {
-        // Handlers may subscribe and unsubscribe; who was cancelled meanwhile is not called any more.
+        // Handlers may subscribe and unsubscribe; a subscription that was cancelled meanwhile is not called.
         for subscription in subscriptions {
             let owner = subscription.match.followedName.map { names[$0]?.owner } ?? subscription.match.sender
             guard subscription.match.matches(message, owner: owner),
@@ -216,7 +222,7 @@ extension DBusConnection {
 }
 
 extension DBusMatch {
-    /// The sender's name when it is one that changes hands.
+    /// The sender if it is a well-known name, whose owner can change.
     var followedName: String? {
         guard let sender, !sender.hasPrefix(":"), sender != Bus.name else { return nil }
         return sender

@@ -4,15 +4,17 @@ import MynahSupport
 
 /// A connection to a message bus.
 ///
-/// It lives on `GLibExecutor.shared`. Its synchronous methods are for code that runs there (an actor that shares the executor, a
-/// handler that the connection calls), and stop the process elsewhere; the asynchronous ones can be called from anywhere and cost
-/// no hop from the executor. Handlers are called on the executor. After `connect` nothing blocks.
+/// It lives on `GLibExecutor.shared`. Its synchronous methods may only be called there, from an actor that shares the executor or
+/// from a handler that the connection calls; elsewhere they stop the process. The asynchronous methods, `uniqueName` and `isClosed`
+/// can be used from any thread, and the methods cost no hop on the executor. Handlers are called on the executor. After `connect`
+/// nothing blocks.
 public final class DBusConnection: @unchecked Sendable {
-    // `@unchecked`: all state is touched on the executor's thread only; each way in checks it.
+    // `@unchecked`: each entry checks that it runs on the executor's thread, and only that thread touches the state. `shared` has
+    // a lock, because any thread may read it.
 
-    /// Where a bus is.
+    /// The address of a bus.
     public enum Address: Hashable, Sendable {
-        /// The bus that `DBUS_SYSTEM_BUS_ADDRESS` names, else the machine's own.
+        /// The bus that `DBUS_SYSTEM_BUS_ADDRESS` names, or the machine's own if it is not set.
         case system
         /// A D-Bus address: `unix:path=/run/dbus/system_bus_socket`.
         case address(String)
@@ -21,20 +23,23 @@ public final class DBusConnection: @unchecked Sendable {
     let source: ConnectionSource
     let logger: Logger
     private let isTracing: Bool
-    /// Our unique name on the bus.
-    public internal(set) var uniqueName = ""
-    /// Whether the bus has gone or `close` was called.
-    public private(set) var isClosed = false
+    private let shared = Lock(Shared())
 
     var calls = PendingCalls()
     var subscriptions: [Subscription] = []
     var names: [String: NameWatch] = [:]
     var lastIdentifier: UInt64 = 0
     var objects = ExportedObjects()
-    /// Sees answers that nobody waits for, late ones and ones to calls that wanted none: for a test of a peer's manners.
+    /// Called with each reply that matches no call under way, such as a late one, for tests of peers.
     package var onUnexpectedReply: (@Sendable (DBusMessage) -> Void)?
     private var disconnectHandlers: [@Sendable () -> Void] = []
     private var drainHandlers: [(limit: Int, handler: @Sendable () -> Void)] = []
+
+    /// The state that any thread may read.
+    private struct Shared {
+        var uniqueName = ""
+        var isClosed = false
+    }
 
     private init(_ raw: OpaquePointer, logger: Logger) {
         source = ConnectionSource(raw)
@@ -49,7 +54,15 @@ public final class DBusConnection: @unchecked Sendable {
         GLibExecutor.shared.run { source.close() }
     }
 
-    /// Connects to a bus and says hello; a cancelled task gives up at once.
+    /// The connection's unique name on the bus.
+    public var uniqueName: String { shared.withLock { $0.uniqueName } }
+
+    /// Whether the bus is gone or `close` was called.
+    public var isClosed: Bool { shared.withLock { $0.isClosed } }
+
+    /// Connects to a bus and says hello.
+    ///
+    /// Throws `cancelled` or `disconnected` as soon as the task is cancelled.
     public static func connect(
         to address: Address = .system, logger: Logger = Logger(label: "mynah.dbus")
     ) async throws(DBusError) -> DBusConnection {
@@ -57,7 +70,7 @@ public final class DBusConnection: @unchecked Sendable {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 GLibExecutor.shared.run {
-                    // Hello goes out at once: until it has come, a bus allows a connection a few seconds only.
+                    // A bus closes a connection that does not send Hello within a few seconds.
                     do throws(DBusError) {
                         let connection = try open(address.resolved, logger: logger)
                         try connection.send(Bus.name, Bus.path, Bus.interface, "Hello") { result in
@@ -83,7 +96,7 @@ public final class DBusConnection: @unchecked Sendable {
         return try result.get()
     }
 
-    /// What a connection in the making and its cancellation, which may come first, share.
+    /// Shared by `connect` and its cancellation, either of which may come first.
     private struct Greeting {
         weak var connection: DBusConnection?
         var isCancelled = false
@@ -93,8 +106,9 @@ public final class DBusConnection: @unchecked Sendable {
     private func greeted(_ result: Result<DBusMessage, DBusError>) -> Result<DBusConnection, DBusError> {
         do throws(DBusError) {
             var reader = try result.get().reader()
-            uniqueName = try reader.readString()
-            dbus_bus_set_unique_name(source.connection, uniqueName)
+            let name = try reader.readString()
+            shared.withLock { $0.uniqueName = name }
+            dbus_bus_set_unique_name(source.connection, name)
             return .success(self)
         } catch {
             lost()
@@ -115,29 +129,31 @@ public final class DBusConnection: @unchecked Sendable {
         return DBusConnection(raw, logger: logger)
     }
 
-    /// Closes the connection: calls under way fail, and the disconnect handlers are called.
+    /// Closes the connection.
+    ///
+    /// Calls under way fail, and the disconnect handlers are called.
     public func close() async {
         await GLibExecutor.shared.perform { self.lost() }
     }
 
-    /// Calls `handler` once when the bus has gone or the connection is closed; at once if it is.
+    /// Calls `handler` once, when the bus is gone or the connection is closed, or at once if it is closed already.
     public func onDisconnect(_ handler: @escaping @Sendable () -> Void) {
         checkExecutor()
-        if isClosed { handler() } else { disconnectHandlers.append(handler) }
+        if source.isClosed { handler() } else { disconnectHandlers.append(handler) }
     }
 
-    /// The bytes that wait for the bus to take them.
+    /// The number of bytes that the bus has not taken yet.
     public var outgoingSize: Int {
         checkExecutor()
-        return isClosed ? 0 : dbus_connection_get_outgoing_size(source.connection)
+        return source.isClosed ? 0 : dbus_connection_get_outgoing_size(source.connection)
     }
 
-    /// Calls `handler` once, when fewer than `limit` bytes wait for the bus; never when the connection ends before.
+    /// Calls `handler` once, when fewer than `limit` bytes wait for the bus, or never if the connection ends first.
     public func whenOutgoing(isBelow limit: Int, _ handler: @escaping @Sendable () -> Void) {
         checkExecutor()
-        if isClosed { return }
+        if source.isClosed { return }
         drainHandlers.append((limit, handler))
-        // Looked at after the next turn of the source, which may be due without an event.
+        // The limit is checked after the next turn of the source; without this no event may cause one.
         source.setReadyTime(0)
     }
 
@@ -147,11 +163,13 @@ public final class DBusConnection: @unchecked Sendable {
         precondition(GLibExecutor.shared.isCurrent, "D-Bus is spoken on its executor only")
     }
 
-    /// Hands a message to libdbus, which writes what the socket takes now; nil when the connection is closed.
+    /// Passes a message to libdbus, which writes as much as the socket takes now.
+    ///
+    /// Returns the message's serial, or `nil` if the connection is closed.
     @discardableResult
     func send(_ message: DBusMessage) -> UInt32? {
         checkExecutor()
-        guard !isClosed else { return nil }
+        guard !source.isClosed else { return nil }
         var serial: dbus_uint32_t = 0
         guard dbus_connection_send(source.connection, message.raw, &serial) != 0 else { return nil }
         trace("sent", message)
@@ -184,7 +202,7 @@ public final class DBusConnection: @unchecked Sendable {
         for call in calls.takeExpired(now: LoopSource.now) {
             call.completion(.failure(DBusError(.noReply, "no answer within \(call.timeout)")))
         }
-        if isClosed { return }
+        if source.isClosed { return }
         source.setReadyTime(calls.nextDeadline)
         guard !drainHandlers.isEmpty else { return }
         let waiting = outgoingSize
@@ -196,8 +214,8 @@ public final class DBusConnection: @unchecked Sendable {
     }
 
     private func lost() {
-        guard !isClosed else { return }
-        isClosed = true
+        guard !source.isClosed else { return }
+        shared.withLock { $0.isClosed = true }
         logger.debug("connection closed", metadata: ["name": "\(uniqueName)"])
         source.close()
         for call in calls.takeAll() {

@@ -1,16 +1,16 @@
 import Glibc
 
-/// A file descriptor with an owner: the last reference closes it.
+/// A file descriptor with an owner, which closes it when it is released.
 public final class DBusFileDescriptor: Sendable, Hashable {
-    /// The number; valid as long as this object lives.
+    /// The number, valid as long as this object lives.
     public let rawValue: Int32
 
-    /// Takes over `rawValue`, which nobody else may close.
+    /// Takes ownership of `rawValue`, which no other code may close.
     public init(owning rawValue: Int32) {
         self.rawValue = rawValue
     }
 
-    /// Copies `rawValue`, which stays its owner's.
+    /// Duplicates `rawValue`, which keeps its owner.
     public init(duplicating rawValue: Int32) throws(DBusError) {
         let copy = fcntl(rawValue, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else {
@@ -23,7 +23,7 @@ public final class DBusFileDescriptor: Sendable, Hashable {
         if rawValue >= 0 { close(rawValue) }
     }
 
-    /// The same descriptor object.
+    /// Whether both are the same object.
     public static func == (left: DBusFileDescriptor, right: DBusFileDescriptor) -> Bool {
         left === right
     }

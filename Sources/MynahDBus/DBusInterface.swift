@@ -1,21 +1,28 @@
-/// What an exported object says about one of its interfaces; calls that do not fit it never reach the object.
+/// One interface of an exported object, as it is declared.
+///
+/// A call that does not match never reaches the object.
 public struct DBusInterface: Sendable {
     /// A method and the types of its arguments and results.
     public struct Method: Sendable {
         let name: StaticString
         let arguments: StaticString
         let results: StaticString
+        /// The number that the object has given the method, by which it knows a call without comparing names.
+        public let tag: Int
 
         /// A method, by name and signatures.
-        public init(_ name: StaticString, _ arguments: StaticString = "", returns results: StaticString = "")
-        {
+        public init(
+            _ name: StaticString, _ arguments: StaticString = "", returns results: StaticString = "",
+            tag: Int = 0
+        ) {
             self.name = name
             self.arguments = arguments
             self.results = results
+            self.tag = tag
         }
     }
 
-    /// A property, its type and whether it may be set.
+    /// A property: its name, its type, and whether peers may set it.
     public struct Property: Sendable {
         let name: String
         let type: String
@@ -60,15 +67,17 @@ public struct DBusInterface: Sendable {
 
 /// An object that peers can call.
 ///
-/// Everything here is called on the executor and must not block.
+/// All methods are called on the executor and must not block.
 public protocol DBusObject: AnyObject, Sendable {
-    /// What the object can do; asked for at each call, so best a constant.
+    /// The object's interfaces. Read at each call, so a constant is best.
     var interfaces: [DBusInterface] { get }
 
-    /// Answers a call of a declared method whose arguments have the declared types, now or later.
-    func handle(_ call: MethodCall)
+    /// Answers a call, now or later.
+    ///
+    /// `method` is the declared method that was called; the arguments have its types.
+    func handle(_ call: MethodCall, _ method: DBusInterface.Method)
 
-    /// A declared property's value; nil: the object has none at present.
+    /// Returns a declared property's value, or `nil` if the object has none at present.
     func property(_ name: String, of interface: String) -> DBusValue?
 
     /// Sets a declared, writable property; `value` has the declared type.
@@ -76,10 +85,10 @@ public protocol DBusObject: AnyObject, Sendable {
 }
 
 extension DBusObject {
-    /// Has no properties.
+    /// Returns `nil`: the object has no properties.
     public func property(_ name: String, of interface: String) -> DBusValue? { nil }
 
-    /// Refuses.
+    /// Throws `propertyReadOnly`.
     public func setProperty(_ name: String, of interface: String, to value: DBusValue) throws(DBusError) {
         throw DBusError(.propertyReadOnly, "\(name) cannot be set")
     }

@@ -1,4 +1,4 @@
-/// The objects that peers can call, in the order they were exported in.
+/// The exported objects, in the order of their export.
 struct ExportedObjects {
     private struct Export {
         let order: UInt64
@@ -23,13 +23,13 @@ struct ExportedObjects {
 
     mutating func removeManager(at path: ObjectPath) { managers.remove(path) }
 
-    /// Everything below a path, in order.
+    /// Returns the objects below a path, in order.
     func below(_ path: ObjectPath) -> [(path: ObjectPath, object: any DBusObject)] {
         exports.filter { $0.key.isBelow(path) }.sorted { $0.value.order < $1.value.order }
             .map { ($0.key, $0.value.object) }
     }
 
-    /// The next elements of the paths that go on below a path.
+    /// Returns the next path elements of all exports below a path.
     func children(of path: ObjectPath) -> [String] {
         let paths = Set(exports.keys).union(managers)
         return Set(paths.compactMap { $0.firstElement(below: path).map(String.init) }).sorted()

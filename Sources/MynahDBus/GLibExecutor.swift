@@ -2,10 +2,10 @@ import Glibc
 import MynahCGLib
 import MynahSupport
 
-/// The one thread on which D-Bus is spoken: a GLib main loop that runs the jobs of the actors that share it.
+/// The thread of all D-Bus connections: a GLib main loop that also runs the jobs of the actors that share it.
 ///
-/// An actor joins by returning `GLibExecutor.shared.asUnownedSerialExecutor()` as its `unownedExecutor`; it can then use a
-/// `DBusConnection` without a hop between threads, and is entered from its callbacks with `assumeIsolated`.
+/// An actor joins by returning `GLibExecutor.shared.asUnownedSerialExecutor()` as its `unownedExecutor`. It can then use a
+/// `DBusConnection` without a hop between threads, and its callbacks already run isolated to it.
 public final class GLibExecutor: SerialExecutor {
     /// The executor; its thread lives as long as the process.
     public static let shared = GLibExecutor()
@@ -42,17 +42,17 @@ public final class GLibExecutor: SerialExecutor {
         enqueue(.job(UnownedJob(job)))
     }
 
-    /// Runs `work` at once when called on the executor, else as soon as its turn comes.
+    /// Runs `work` at once if called on the executor, or queues it otherwise.
     public func run(_ work: @escaping @Sendable () -> Void) {
         if isCurrent { work() } else { enqueue(.work(work)) }
     }
 
-    /// Runs `work` on the executor, never from inside this call.
+    /// Queues `work`, even if called on the executor.
     public func enqueueWork(_ work: @escaping @Sendable () -> Void) {
         enqueue(.work(work))
     }
 
-    /// Runs `work` on the executor and returns or throws what it does; without a hop when called on it.
+    /// Runs `work` on the executor and returns its result, without a hop if called there.
     public func perform<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -64,7 +64,7 @@ public final class GLibExecutor: SerialExecutor {
         return try result.get()
     }
 
-    /// Stops the process when the caller is not on the executor.
+    /// Stops the process if the caller is not on the executor.
     public func checkIsolated() {
         precondition(isCurrent, "not on the D-Bus executor")
     }
@@ -73,23 +73,23 @@ public final class GLibExecutor: SerialExecutor {
     public func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
     private func enqueue(_ item: JobSource.Item) {
-        // The loop looks at the queue before it sleeps, so only another thread, and only the first, has to wake it.
+        // The loop checks the queue before it sleeps, so only the first item from another thread has to wake it.
         if jobs.append(item), !isCurrent { g_main_context_wakeup(context) }
     }
 }
 
-/// The queue of jobs, as the loop sees it.
+/// The queue of jobs, as a source of the loop.
 private final class JobSource: LoopSource, @unchecked Sendable {
-    // `@unchecked`: the queue is behind a lock, its being filled an atomic; `batch` is touched on the loop's thread only.
+    // `@unchecked`: the queue has a lock, `isFilled` is atomic, and only the loop's thread touches `taken`.
     enum Item: Sendable {
         case job(UnownedJob)
         case work(@Sendable () -> Void)
     }
 
     private let queue = Lock<[Item]>([])
-    /// Asked twice a round of the loop, which is on every request's way.
+    /// Read twice in each turn of the loop, so on the path of every request.
     private let isFilled = UnsafeMutablePointer<gint>.allocate(capacity: 1)
-    private var batch: [Item] = []
+    private var taken: [Item] = []
 
     override init() {
         isFilled.initialize(to: 0)
@@ -97,7 +97,7 @@ private final class JobSource: LoopSource, @unchecked Sendable {
 
     deinit { isFilled.deallocate() }
 
-    /// Appends an item and says whether the queue was empty before.
+    /// Appends an item, and returns whether the queue was empty before.
     func append(_ item: Item) -> Bool {
         let isFirst = queue.withLock { queue in
             queue.append(item)
@@ -111,27 +111,29 @@ private final class JobSource: LoopSource, @unchecked Sendable {
         g_atomic_int_get(isFilled) != 0
     }
 
-    /// Runs what was queued until now; what these jobs queue waits for the next round, so that the bus gets its turn.
+    /// Runs the queued jobs.
+    ///
+    /// Jobs that these queue wait for the next turn, so that the bus gets one.
     override func dispatch() {
-        takeBatch()
+        takeQueue()
         let executor = GLibExecutor.shared.asUnownedSerialExecutor()
-        for item in batch {
+        for item in taken {
             switch item {
             case .job(let job): job.runSynchronously(on: executor)
             case .work(let work): work()
             }
         }
-        batch.removeAll(keepingCapacity: batch.capacity <= 1024)
+        taken.removeAll(keepingCapacity: taken.capacity <= 1024)
     }
 
     /// Swaps the arrays, so that neither side allocates in a steady state.
-    private func takeBatch() {
+    private func takeQueue() {
         g_atomic_int_set(isFilled, 0)
-        let emptied = batch
-        batch = queue.withLock { queue in
-            let taken = queue
+        let emptied = taken
+        taken = queue.withLock { queue in
+            let filled = queue
             queue = emptied
-            return taken
+            return filled
         }
     }
 }

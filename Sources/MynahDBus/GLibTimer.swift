@@ -1,8 +1,10 @@
-/// A deadline on the executor, without a thread or a task of its own: armed, moved, called off, armed again.
+/// A timer on the executor, without a thread or a task of its own.
+///
+/// It can be scheduled again and again.
 public final class GLibTimer: Sendable {
     private let source: TimerSource
 
-    /// A timer that runs `handler` on the executor each time its deadline passes.
+    /// A timer that calls `handler` on the executor each time its deadline passes.
     public init(_ handler: @escaping @Sendable () -> Void) {
         source = TimerSource(handler)
         source.attach(to: GLibExecutor.shared.context)
@@ -12,12 +14,14 @@ public final class GLibTimer: Sendable {
         source.destroy()
     }
 
-    /// Arms the timer, or moves its deadline to `delay` from now.
+    /// Sets the deadline to `delay` from now, in place of an earlier one.
     public func schedule(after delay: Duration) {
         source.setReadyTime(.monotonicNow(plus: delay))
     }
 
-    /// Calls the deadline off; called on the executor, the handler does not run any more.
+    /// Removes the deadline.
+    ///
+    /// If called on the executor, the handler does not run any more.
     public func cancel() {
         source.setReadyTime(nil)
     }
@@ -38,7 +42,7 @@ private final class TimerSource: LoopSource, @unchecked Sendable {
 }
 
 extension Int64 {
-    /// The monotonic clock in microseconds, `delay` from now; as far as it can be told.
+    /// The monotonic clock in microseconds, `delay` from now, clamped to its range.
     static func monotonicNow(plus delay: Duration) -> Int64 {
         let (seconds, attoseconds) = delay.components
         let (micros, tooMuch) = seconds.multipliedReportingOverflow(by: 1_000_000)

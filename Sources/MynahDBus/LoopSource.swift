@@ -2,7 +2,7 @@ import MynahCGLib
 
 /// A GLib event source whose prepare, check and dispatch are methods.
 ///
-/// The GSource retains the object until it is destroyed, so a dispatch never meets a freed one.
+/// The GSource retains the object until it is destroyed, so no dispatch uses a freed object.
 class LoopSource: @unchecked Sendable {
     // `@unchecked`: GLib guards the GSource; what subclasses add is touched on the loop's thread only, or says what guards it.
     let raw: UnsafeMutablePointer<GSource>
@@ -10,21 +10,23 @@ class LoopSource: @unchecked Sendable {
     init() {
         let objectOffset = MemoryLayout<GSource>.stride
         raw = g_source_new(Self.functions, UInt32(objectOffset + MemoryLayout<UnsafeRawPointer>.size))
-        // Nobody runs the loop inside a dispatch; without this GLib takes the source's descriptors out of the poll around each,
-        // which costs two wake-ups a request.
+        // No dispatch runs the loop. Without this flag GLib removes the source's file descriptors from the poll around each
+        // dispatch, which costs two wake-ups a request.
         g_source_set_can_recurse(raw, 1)
         UnsafeMutableRawPointer(raw).storeBytes(
             of: Unmanaged.passRetained(self).toOpaque(), toByteOffset: objectOffset,
             as: UnsafeMutableRawPointer.self)
     }
 
-    /// Whether there is something to dispatch before the loop sleeps.
+    /// Whether the source is ready before the loop sleeps.
     func prepare() -> Bool { false }
 
-    /// Whether there is something to dispatch after the loop slept.
+    /// Whether the source is ready after the loop slept.
     func check() -> Bool { prepare() }
 
-    /// Does the work; also called when the ready time has passed.
+    /// Does the work.
+    ///
+    /// Also called when the ready time has passed.
     func dispatch() {}
 
     /// Makes the loop consider the source.
@@ -32,7 +34,7 @@ class LoopSource: @unchecked Sendable {
         g_source_attach(raw, context)
     }
 
-    /// Makes the loop dispatch the source at a time of the monotonic clock, in microseconds; nil: not by time.
+    /// Sets the time of the next dispatch, in microseconds of the monotonic clock, or `nil` for none.
     func setReadyTime(_ time: Int64?) {
         g_source_set_ready_time(raw, gint64(time ?? -1))
     }
@@ -40,7 +42,9 @@ class LoopSource: @unchecked Sendable {
     /// The monotonic clock in microseconds.
     static var now: Int64 { Int64(g_get_monotonic_time()) }
 
-    /// Takes the source out of the loop and lets go of the object; once.
+    /// Removes the source from the loop and releases the object.
+    ///
+    /// Must be called once.
     func destroy() {
         g_source_destroy(raw)
         g_source_unref(raw)

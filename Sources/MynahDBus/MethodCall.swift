@@ -1,10 +1,10 @@
-/// A peer's call, to be answered once: from the handler, or later from anywhere.
+/// A peer's call, which is answered once, by the handler or later from any thread.
 ///
-/// Let go unanswered, it answers with an error.
+/// A call that is released unanswered is answered with an error.
 public final class MethodCall: @unchecked Sendable {
-    // `@unchecked`: `isAnswered` is touched on the executor, or by the last owner.
+    // `@unchecked`: only the executor touches `isAnswered`, or the last owner.
 
-    /// The call as it came.
+    /// The message.
     public let message: DBusMessage
     private let connection: DBusConnection
     private var isAnswered: Bool
@@ -25,22 +25,24 @@ public final class MethodCall: @unchecked Sendable {
         GLibExecutor.shared.run { connection.send(answer) }
     }
 
-    /// The method.
+    /// The method's name.
     public var member: String { message.member ?? "" }
 
-    /// Who calls: a unique name.
+    /// The caller's unique name.
     public var sender: String { message.sender ?? "" }
 
     /// The object that is called.
     public var path: ObjectPath { message.path ?? .root }
 
-    /// Whether the caller wants no answer; replying is then allowed, and does nothing.
+    /// Whether the caller asks for no reply.
+    ///
+    /// Replying is then allowed, and does nothing.
     public var wantsNoReply: Bool { message.wantsNoReply }
 
-    /// Reads the arguments from the first.
+    /// Returns a reader of the arguments.
     public func reader() -> MessageReader { message.reader() }
 
-    /// Answers with what `body` writes.
+    /// Replies with the arguments that `body` writes.
     public func reply(_ body: (inout MessageWriter) -> Void = { _ in }) {
         if message.wantsNoReply { return }
         do throws(DBusError) {
@@ -50,7 +52,7 @@ public final class MethodCall: @unchecked Sendable {
         }
     }
 
-    /// Answers with values.
+    /// Replies with values.
     public func reply(_ values: DBusValue...) {
         reply { writer in
             for value in values {
@@ -59,7 +61,9 @@ public final class MethodCall: @unchecked Sendable {
         }
     }
 
-    /// Answers with an error; a name that is none travels as `…Error.Failed`.
+    /// Replies with an error.
+    ///
+    /// An invalid error name is sent as `…Error.Failed`.
     public func fail(_ error: DBusError) {
         if message.wantsNoReply { return }
         if let answer = try? message.makeError(error) { send(answer) }

@@ -1,4 +1,4 @@
-/// The calls that wait for their answers, by serial.
+/// The calls under way, by serial.
 struct PendingCalls {
     typealias Completion = @Sendable (Result<DBusMessage, DBusError>) -> Void
 
@@ -9,10 +9,12 @@ struct PendingCalls {
     }
 
     private var calls: [UInt32: Call] = [:]
-    /// No call's deadline is before this; a call that was answered may leave it too early, which costs one look.
+    /// No call's deadline is earlier.
+    ///
+    /// It may be too early after a call was answered, which costs one check.
     private(set) var nextDeadline: Int64?
 
-    /// Adds a call and says whether the next deadline has moved.
+    /// Adds a call, and returns whether the next deadline changed.
     mutating func add(_ serial: UInt32, _ call: Call) -> Bool {
         calls[serial] = call
         guard call.deadline < nextDeadline ?? .max else { return false }
@@ -22,12 +24,12 @@ struct PendingCalls {
 
     mutating func take(_ serial: UInt32) -> Call? {
         guard let call = calls.removeValue(forKey: serial) else { return nil }
-        // Nothing to wait for: a sleep without a deadline costs the kernel no timer.
+        // A sleep without a deadline costs the kernel no timer.
         if calls.isEmpty { nextDeadline = nil }
         return call
     }
 
-    /// Takes out the calls whose time is up, in the order they were made in.
+    /// Removes the calls whose deadline has passed, and returns them in the order in which they were made.
     mutating func takeExpired(now: Int64) -> [Call] {
         guard let next = nextDeadline, next <= now else { return [] }
         let expired = calls.filter { $0.value.deadline <= now }.sorted { $0.key < $1.key }

@@ -60,7 +60,7 @@ struct AttributeTable {
 
     /// Carries out a write: all of its parts, or none and the first error.
     ///
-    /// A part with an offset replaces what stands from there on.
+    /// A part with an offset replaces the bytes from there on.
     mutating func write(_ request: WriteRequest) -> PendingReply.Outcome {
         var changed: [AttributeKey: [UInt8]] = [:]
         for part in request.parts {

@@ -3,48 +3,55 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// Plays one device on a phone: answers what is asked of it, sends what is due, and tells what happens.
+/// Plays one device on a phone: answers requests, sends what is due, and reports what happens.
 ///
-/// Runs on the phone's executor; a request is answered before the radio's call returns.
-actor DevicePlayer<C: Clock> where C.Duration == Duration {
+/// It belongs to its emulator, and runs on the phone's executor; a request is answered before the radio's call returns.
+final class DevicePlayer<C: Clock> where C.Duration == Duration {
+    /// How far its run is.
+    enum Stage {
+        /// It is being set up.
+        case starting
+        /// From now on it publishes again what is lost.
+        case running
+        case stopped
+    }
+
+    /// What the radio has of it.
+    enum Publication {
+        case missing
+        /// Restored services that are not the profile's, and are to be replaced.
+        case foreign
+        case done
+    }
+
+    let link: PlayerLink<C>
     let phone: Phone
     let clock: C
-    let teller: Teller
+    let events: EventReporter
     /// What is published; after a restoration with the keys that the restored services have.
-    var device: EmulatedDevice
+    private(set) var device: EmulatedDevice
     var table: AttributeTable
-    var schedule = TickSchedule()
-    var manager: PeripheralManager?
-    var app: App?
+    private(set) lazy var ticks = TickSender(self)
+    private(set) var manager: PeripheralManager?
+    var appSide = AppSide()
     /// When the device's time began.
-    var since: C.Instant?
-    /// Whether its run is under way: from then on it publishes by itself what was lost.
-    var isStarted = false
-    var isPublished = false
-    /// What was restored is not what the profile has, and is to be replaced.
-    var isRestoredOther = false
-    /// Its app was launched and has not been told the Bluetooth state yet.
-    var isIntroducing = false
-    var ticking: (task: Task<Void, Never>, until: Duration)?
-    var isQueueFull = false
-    var isBehind = false
-    var tooLong: Set<AttributeKey> = []
-    /// What the events of this wake were about, and what else was said to be extraneous.
-    var wokenFor: Set<AttributeKey> = []
-    var toldExtraneous: Set<AttributeKey> = []
+    private(set) var since: C.Instant?
+    private var stage = Stage.starting
+    private var publication = Publication.missing
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { phone.unownedExecutor }
-
-    init(_ device: EmulatedDevice, on phone: Phone, clock: C, teller: Teller) {
+    init(_ device: EmulatedDevice, on phone: Phone, clock: C, events: EventReporter, link: PlayerLink<C>) {
         self.device = device
         self.phone = phone
         self.clock = clock
-        self.teller = teller
+        self.events = events
+        self.link = link
         table = device.table
     }
 
     /// How long the device has run.
     var elapsed: Duration { since.map { $0.duration(to: clock.now) } ?? .zero }
+
+    // MARK: Its run
 
     /// The device's time begins, before a central can read.
     func begin() {
@@ -53,14 +60,12 @@ actor DevicePlayer<C: Clock> where C.Duration == Duration {
 
     /// Publishes and advertises what is not yet.
     func publish() async throws(RadioError) {
-        if device.app == nil, manager == nil { manager = await phone.makePeripheralManager(sink: self) }
-        guard let manager, !isPublished else { return }
-        isPublished = true
+        if device.app == nil, manager == nil { manager = await phone.makePeripheralManager(sink: link) }
+        guard let manager, publication != .done else { return }
+        let isForeign = publication == .foreign
+        publication = .done
         do throws(RadioError) {
-            if isRestoredOther {
-                await manager.removeAllServices()
-                isRestoredOther = await !manager.services.isEmpty
-            }
+            if isForeign { await manager.removeAllServices() }
             if await manager.services.isEmpty, !device.services.isEmpty {
                 try await manager.add(device.services)
             }
@@ -71,128 +76,148 @@ actor DevicePlayer<C: Clock> where C.Duration == Duration {
                 await manager.stopAdvertising()
             }
         } catch {
-            isPublished = false
+            publication = isForeign ? .foreign : .missing
             throw error
         }
     }
 
     /// The run is under way.
     func started() {
-        isStarted = true
+        stage = .running
     }
 
+    /// Stops sending and advertising; its manager stays until the phone has stopped, and with it what is preserved.
     func stop() async {
-        isStarted = false
-        stopTicking()
-        if device.app == nil, let manager, await manager.isAdvertising {
-            await manager.stopAdvertising()
-        }
-        manager = nil
+        stage = .stopped
+        ticks.stop()
+        if device.app == nil, let manager, await manager.isAdvertising { await manager.stopAdvertising() }
     }
 
-    func stopTicking() {
-        schedule.stopAll()
-        ticking?.task.cancel()
-        ticking = nil
-        isQueueFull = false
-        isBehind = false
+    /// The radio's trouble is over or has begun: what was reported once may be reported again.
+    func forgetReports() {
+        ticks.forgetReports()
     }
 
-    /// The radio's trouble is over or has begun: what was said once may be said again.
-    func forgetComplaints() {
-        tooLong = []
-    }
-}
+    // MARK: Requests
 
-// Requests.
-extension DevicePlayer: PeripheralSink {
-    nonisolated func handle(_ event: PeripheralEvent) -> RadioAnswer {
-        assumeIsolated { $0.take(event) }
-    }
-
-    private func take(_ event: PeripheralEvent) -> RadioAnswer {
+    func take(_ event: PeripheralEvent) -> RadioAnswer {
         switch event {
         case .read(let request, let central):
             noteWake(request.attribute)
             let outcome = table.read(request, at: elapsed)
-            if teller.isHeard {
-                var value: [UInt8] = []
-                if case .success(let bytes) = outcome { value = bytes }
-                tellRead(request, central, value, outcome)
-            }
+            if events.isObserved { reportRead(request, central, (try? outcome.get()) ?? [], outcome) }
             return .answer(outcome)
         case .answeredRead(let request, let central, let value):
-            tellRead(request, central, value, .success(value))
+            reportRead(request, central, value, .success(value))
         case .write(let request, let central):
             for part in request.parts { noteWake(part.attribute) }
             let outcome = table.write(request)
-            tellWrite(request, central, outcome)
+            for part in request.parts {
+                report(.write, on: part.attribute, central) {
+                    EventFields.of(part, withResponse: request.wantsResponse, outcome)
+                }
+            }
             return .answer(outcome)
         case .subscribed(let attribute, let central, let delivery):
             noteWake(attribute)
-            subscribe(attribute)
-            tell(.subscribed, on: attribute, central) {
+            ticks.subscribe(attribute)
+            report(.subscribed, on: attribute, central) {
                 delivery.map { [.init("delivery", .string($0.rawValue))] } ?? []
             }
         case .unsubscribed(let attribute, let central):
             noteWake(attribute)
-            tell(.unsubscribed, on: attribute, central) { [] }
-            unsubscribeIfUnheard(attribute)
-        case .confirmed(let attribute, let central):
-            tell(.confirmed, on: attribute, central) { [] }
-        case .readyToUpdateSubscribers:
-            isQueueFull = false
-            sendDue()
-        case .disconnected:
-            unsubscribeUnheard()
-        case .stateChanged(let state):
-            take(state)
-        case .willRestoreState(let state):
-            restore(state)
+            report(.unsubscribed, on: attribute, central)
+            ticks.unsubscribe(central, from: attribute)
+        case .confirmed(let attribute, let central): report(.confirmed, on: attribute, central)
+        case .readyToUpdateSubscribers: ticks.roomAppeared()
+        case .disconnected(let central): ticks.forgetLink(of: central)
+        case .stateChanged(let state): stateChanged(to: state)
+        case .willRestoreState(let state): restore(state)
         case .missed(let count):
-            teller.tell(
-                .warning,
-                [
-                    .init("code", .string("eventsMissed")),
-                    .init(
-                        "message",
-                        .string("\(count) events were dropped because the app did not run for so long")),
-                ])
-        case .connected, .mtuChanged, .advertisingChanged, .channelOpened:
-            break
+            events.warn(
+                "eventsMissed", "\(count) events were dropped because the app did not run for so long")
+        case .connected, .mtuChanged, .advertisingChanged, .channelOpened: break
         }
         return .none
     }
 
-    private func take(_ state: RadioState) {
-        if isIntroducing, isStarted { teller.tell(.stateChanged, [.init("state", .string(state.rawValue))]) }
-        isIntroducing = false
-        guard device.app != nil else {
-            if state != .poweredOn { stopTicking() }
-            return
+    private func noteWake(_ attribute: AttributeKey) {
+        if device.app != nil { appSide.note(attribute) }
+    }
+
+    private func stateChanged(to state: RadioState) {
+        if appSide.takeIntroduction(), stage == .running {
+            events.report(.stateChanged, [.init("state", .string(state.rawValue))])
         }
+        if state != .poweredOn { ticks.stop() }
+        guard device.app != nil else { return }
         switch state {
         case .poweredOn: publishAgain()
-        case .poweredOff: stopTicking()
-        case .unknown, .resetting, .unsupported, .unauthorized:
-            stopTicking()
-            isPublished = false
+        case .poweredOff: break
+        case .unknown, .resetting, .unsupported, .unauthorized: publication = .missing
         }
     }
 
-    /// What iOS has taken away its app puts up again.
+    /// An app puts up again what iOS has taken away.
     private func publishAgain() {
-        guard isStarted, !isPublished else { return }
-        Task {
-            do throws(RadioError) {
-                try await publish()
-            } catch {
-                teller.tell(.error, [.init("message", .string("not published again: \(error)"))])
-            }
-        }
+        guard stage == .running, publication != .done else { return }
+        link.emulator.enqueue { [index = link.index] in await $0.publishAgain(index) }
     }
 
-    private func noteWake(_ attribute: AttributeKey) {
-        if device.app != nil { wokenFor.insert(attribute) }
+    // MARK: Its app
+
+    /// An app's process has started: its memory is gone, and what was written to it is as the profile has it.
+    func launched(_ manager: PeripheralManager?) {
+        table = device.table
+        publication = .missing
+        self.manager = manager
+    }
+
+    /// Takes what the system preserved; what it cannot use is replaced when the Bluetooth state is known.
+    private func restore(_ state: RestoredState) {
+        events.report(
+            .appRestored,
+            EventFields.of(state, restoreIdentifier: device.app?.description.restoreIdentifiers.first ?? ""))
+        guard !state.services.isEmpty else { return }
+        guard let mapping = device.services.keys(in: state.services) else {
+            events.warn(
+                "restoredServicesDiffer",
+                "the restored services are not the profile's, and are published anew")
+            publication = .foreign
+            return
+        }
+        device = device.rekeyed(mapping)
+        table = device.table
+        publication = state.advertisement == device.advertisement ? .done : .missing
+    }
+
+    /// Its app's process is gone.
+    func ended() {
+        ticks.stop()
+        manager = nil
+        publication = .missing
+    }
+
+    // MARK: Reports
+
+    private func reportRead(
+        _ request: ReadRequest, _ central: Central, _ value: [UInt8], _ outcome: PendingReply.Outcome
+    ) {
+        report(.read, on: request.attribute, central) { EventFields.of(request, value, outcome) }
+    }
+
+    func report(
+        _ name: DeviceEvent.Name, on attribute: AttributeKey, _ central: Central? = nil,
+        _ more: () -> [JSON.Member] = { [] }
+    ) {
+        guard events.isObserved else { return }
+        var fields = central.map { [EventFields.central($0)] } ?? []
+        if let entry = table.entries[attribute] { fields += EventFields.of(entry) }
+        fields += more()
+        // What waited while the app did not run may not hold any more.
+        if let app = appSide.app, app.onOwnExecutor({ $0.isDeliveringQueued }) {
+            fields.append(.init("queued", .bool(true)))
+        }
+        events.report(name, fields)
     }
 }

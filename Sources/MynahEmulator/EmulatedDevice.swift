@@ -10,11 +10,11 @@ public struct EmulatedDevice: Sendable {
     public var identity: DeviceIdentity
     /// What is published, in one batch.
     public var services: [ServiceDefinition]
-    /// What is advertised; nil: nothing.
+    /// What is advertised, or `nil` if nothing is.
     public var advertisement: Advertisement?
-    /// The number typed on the device when pairing asks for one; nil: whoever runs it is asked.
+    /// The number typed on the device when pairing asks for one; `nil` if the user is asked for it.
     public var passkey: UInt32?
-    /// The app that plays it; nil: it is an accessory.
+    /// The app that plays it, or `nil` if it is an accessory.
     public var app: EmulatedApp?
     var table: AttributeTable
 

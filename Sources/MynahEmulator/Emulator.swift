@@ -5,7 +5,7 @@ import MynahSupport
 
 /// Plays devices on one radio: an accessory, or the apps of one phone.
 ///
-/// Runs on the radio's executor.
+/// Runs on the radio's executor, and stays on the air from `start()` until `stop()`, even if nothing refers to it.
 public actor Emulator<C: Clock> where C.Duration == Duration {
     /// What hears the devices' events, synchronously and in order.
     public typealias Observer = @Sendable (DeviceEvent) -> Void
@@ -18,16 +18,16 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     }
 
     private let clock: C
-    private let teller: Teller
+    private let events: EventReporter
     private let phone: Phone
     private let devices: [EmulatedDevice]
-    private var players: [DevicePlayer<C>] = []
+    private(set) var players: [DevicePlayer<C>] = []
     private var state = State.idle
     private var enteringPasskey: PendingReply?
     private var isOnAir = false
     private var planned: [(transition: AppTransition, due: C.Instant)] = []
     private var planning: Task<Void, Never>?
-    private let relay = EmulatorRelay<C>()
+    private let link = EmulatorLink<C>()
 
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { phone.unownedExecutor }
@@ -56,11 +56,11 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
             "one radio plays one accessory, or apps")
         self.devices = devices
         self.clock = clock
-        teller = Teller(wallTime: wallTime, observer: observer)
+        events = EventReporter(wallTime: wallTime, observer: observer)
         phone = Phone(
             radio: radio, identity: devices[0].identity,
             advertising: devices[0].app?.advertising ?? PhoneAdvertising(), stateDirectory: stateDirectory,
-            sink: relay)
+            sink: link)
     }
 
     /// Starts the radio, publishes and advertises; `check` may refuse what the radio turns out to be.
@@ -73,37 +73,41 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
             throw RadioError(.invalidState, "the device has been started already")
         }
         state = .starting
-        relay.emulator = self
-        let clock = clock
-        players = devices.map { device in
-            var teller = teller
-            if devices.count > 1 { teller.device = device.label }
-            return DevicePlayer(device, on: phone, clock: clock, teller: teller)
-        }
+        link.emulator = self
+        makePlayers()
         do throws(RadioError) {
             // What comes up half-way does not go on the air: an app moves to the state it starts in first.
-            await phone.holdAir()
+            await phone.holdAdvertising()
             for player in players { await player.launch() }
-            for player in players { await player.begin() }
+            for player in players { player.begin() }
             let capabilities = try await phone.start(check: check)
             for player in players { try await player.publish() }
             for (device, player) in zip(devices, players) {
                 if let start = device.app?.startState { await player.carryOut(start) }
             }
-            try await phone.releaseAir()
-            for player in players { await player.started() }
+            try await phone.releaseAdvertising()
+            for player in players { player.started() }
             guard case .starting = state else {
                 throw RadioError(.invalidState, "it was stopped while it started")
             }
             state = .running
-            tellReady(capabilities)
+            reportReady(capabilities)
         } catch {
             await stop()
             throw error
         }
     }
 
-    private func tellReady(_ capabilities: RadioCapabilities) {
+    private func makePlayers() {
+        players = devices.enumerated().map { index, device in
+            var events = events
+            if devices.count > 1 { events.device = device.label }
+            return DevicePlayer(
+                device, on: phone, clock: clock, events: events, link: PlayerLink(link, index))
+        }
+    }
+
+    private func reportReady(_ capabilities: RadioCapabilities) {
         var fields: [JSON.Member] = [
             .init("profile", .string(devices.map(\.name).joined(separator: ", "))),
             .init("radio", .string(capabilities.name)),
@@ -113,7 +117,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         }
         fields.append(
             .init("services", .array(devices.flatMap(\.services).map { .string($0.uuid.description) })))
-        teller.tell(.ready, fields)
+        events.report(.ready, fields)
     }
 
     /// Withdraws everything and stops the radio; `forgetting` what would be restored too.
@@ -125,7 +129,9 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         enteringPasskey = nil
         for player in players { await player.stop() }
         await phone.stop(forgetting: forgetting)
-        if isOnAir { tellAdvertising(.silent) }
+        if isOnAir { reportAdvertising(.silent) }
+        players = []
+        link.emulator = nil
     }
 
     /// Gives the number that pairing asked for; false: nothing is asked.
@@ -158,10 +164,17 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     private func waitForPlanned() {
         planning?.cancel()
         guard let due = planned.first?.due else { return }
-        let clock = clock
-        planning = Task {
-            guard (try? await clock.sleep(until: due, tolerance: nil)) != nil else { return }
-            await self.carryOutPlanned()
+        planning = link.enqueue(at: due, on: clock) { await $0.carryOutPlanned() }
+    }
+
+    /// A player's app puts up again what the system has taken away.
+    func publishAgain(_ index: Int) async {
+        guard let player = player(index) else { return }
+        do throws(RadioError) {
+            try await player.publish()
+        } catch {
+            player.events.report(
+                .error, [.init("message", .string("not published again: \(error)"))])
         }
     }
 
@@ -181,23 +194,22 @@ extension Emulator {
         case .pairing(let central, let step):
             return take(step, of: central)
         case .lost, .stateChanged:
-            for player in players { player.assumeIsolated { $0.forgetComplaints() } }
+            for player in players { player.forgetReports() }
         default:
             break
         }
         if case .advertisingChanged(let report) = event {
-            tellAdvertising(report)
-        } else if teller.isHeard, let (name, fields) = EventFields.of(event) {
-            teller.tell(name, fields)
+            reportAdvertising(report)
+        } else if events.isObserved, let (name, fields) = EventFields.of(event) {
+            events.report(name, fields)
         }
-        if case .stateChanged(let state) = event, state != .poweredOn, isOnAir { tellAdvertising(.silent) }
         return .none
     }
 
     private func take(_ step: PairingStep, of central: Central) -> RadioAnswer {
         let passkey = devices.compactMap(\.passkey).first
         if step != .agree {
-            teller.tell(.pairingPasskey, EventFields.of(step, central, isKnown: passkey != nil))
+            events.report(.pairingPasskey, EventFields.of(step, central, isKnown: passkey != nil))
         }
         switch step {
         case .display: return .none
@@ -210,12 +222,12 @@ extension Emulator {
         }
     }
 
-    private func tellAdvertising(_ report: AdvertisingReport) {
+    private func reportAdvertising(_ report: AdvertisingReport) {
         defer { isOnAir = report.isOn }
         switch (isOnAir, report.isOn) {
-        case (false, true): teller.tell(.advertisingStarted, EventFields.of(report))
-        case (true, true): teller.tell(.advertisingChanged, EventFields.of(report))
-        case (true, false): teller.tell(.advertisingStopped)
+        case (false, true): events.report(.advertisingStarted, EventFields.of(report))
+        case (true, true): events.report(.advertisingChanged, EventFields.of(report))
+        case (true, false): events.report(.advertisingStopped)
         case (false, false): break
         }
     }

@@ -12,6 +12,68 @@ public enum EventFields {
         .string("0x" + Hex.encode([error.code]))
     }
 
+    /// The names of an attribute.
+    static func of(_ entry: AttributeTable.Entry) -> [JSON.Member] {
+        var fields: [JSON.Member] = [
+            .init("service", .string(entry.service.description)),
+            .init("characteristic", .string(entry.characteristic.description)),
+        ]
+        if let descriptor = entry.descriptor {
+            fields.append(.init("descriptor", .string(descriptor.description)))
+        }
+        if let path = entry.path { fields.append(.init("path", .string(path))) }
+        return fields
+    }
+
+    /// What a read of a value came to.
+    static func of(_ request: ReadRequest, _ value: [UInt8], _ outcome: PendingReply.Outcome) -> [JSON.Member]
+    {
+        var fields: [JSON.Member] = []
+        if request.offset > 0 { fields.append(.init("offset", .integer(request.offset))) }
+        switch outcome {
+        case .success: fields.append(.init("value", .string(Hex.encode(value))))
+        case .failure(let error): fields.append(.init("error", code(error)))
+        }
+        return fields
+    }
+
+    /// What a part of a write came to.
+    static func of(
+        _ part: WriteRequest.Part, withResponse: Bool, _ outcome: PendingReply.Outcome
+    ) -> [JSON.Member] {
+        var fields: [JSON.Member] = []
+        if part.offset > 0 { fields.append(.init("offset", .integer(part.offset))) }
+        fields.append(.init("value", .string(Hex.encode(part.value))))
+        fields.append(.init("withResponse", .bool(withResponse)))
+        if case .failure(let error) = outcome { fields.append(.init("error", code(error))) }
+        return fields
+    }
+
+    /// What the system preserved of an app.
+    static func of(_ state: RestoredState, restoreIdentifier: String) -> [JSON.Member] {
+        var uuids: [AttributeKey: (service: BluetoothUUID, characteristic: BluetoothUUID)] = [:]
+        for service in state.services {
+            for characteristic in service.characteristics {
+                uuids[characteristic.key] = (service.uuid, characteristic.uuid)
+            }
+        }
+        let subscribers = state.subscribers.compactMap { subscriber -> JSON? in
+            guard let uuid = uuids[subscriber.attribute] else { return nil }
+            return .object([
+                .init("central", subscriber.address.map { .string($0.description) } ?? .null),
+                .init("service", .string(uuid.service.description)),
+                .init("characteristic", .string(uuid.characteristic.description)),
+                .init("live", .bool(subscriber.isLive)),
+            ])
+        }
+        return [
+            .init("restoreIdentifier", .string(restoreIdentifier)),
+            .init("services", .array(state.services.map { .string($0.uuid.description) })),
+            .init("advertising", .bool(state.advertisement != nil)),
+            .init("subscribers", .array(subscribers)),
+        ]
+    }
+
     /// What is on the air, as `show` and the advertising events write it.
     public static func of(_ report: AdvertisingReport) -> [JSON.Member] {
         var fields: [JSON.Member] = [

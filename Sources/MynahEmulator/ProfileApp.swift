@@ -42,7 +42,7 @@ extension AppState {
 }
 
 extension Profile {
-    /// What a phone with this app alone has on the air while the app is in a state; nil: an accessory's profile.
+    /// What a phone with this app alone has on the air while the app is in a state; `nil` for an accessory's profile.
     ///
     /// The app's own life says how it is advertised then, from its launch on with Bluetooth powered on.
     public func phoneAdvertisement(in state: App.StartState) -> PhoneAdvertisement? {
@@ -58,16 +58,16 @@ extension Profile {
         case .suspended: events += [.enterBackground, .suspend]
         }
         for event in events { _ = life.handle(event, at: now) }
-        let wishes = AppAdvertisement(advertising, mode: life.advertisingMode)
-        var air = phone.compose([wishes])
-        if wishes.mode == .off {
+        let requested = AppAdvertisement(advertising, mode: life.advertisingMode)
+        var plan = phone.compose([requested])
+        if requested.mode == .off {
             let reason =
                 "without the background mode bluetooth-peripheral nothing is advertised off the screen"
-            air.omitted = [
-                (wishes.localName == nil ? [] : ["localName"])
-                    + wishes.serviceUUIDs.indices.map { "serviceUUIDs[\($0)]" }
+            plan.omitted = [
+                (requested.localName == nil ? [] : ["localName"])
+                    + requested.serviceUUIDs.indices.map { "serviceUUIDs[\($0)]" }
             ].map { $0.map { .init(item: $0, reason: reason) } }
         }
-        return air
+        return plan
     }
 }

@@ -2,7 +2,7 @@ import MynahCore
 
 // Services that are the same but for the keys of their attributes.
 extension [ServiceDefinition] {
-    /// Which key of `other` stands for each of these; nil: they are not the same services.
+    /// Returns the key in `other` for each key of these, or `nil` if they are not the same services.
     func keys(in other: [ServiceDefinition]) -> [AttributeKey: AttributeKey]? {
         let (mine, theirs) = (allKeys, other.allKeys)
         guard mine.count == theirs.count else { return nil }
@@ -25,9 +25,9 @@ extension ServiceDefinition {
         for index in service.characteristics.indices {
             service.characteristics[index].key =
                 mapping[characteristics[index].key] ?? characteristics[index].key
-            for place in service.characteristics[index].descriptors.indices {
-                let old = characteristics[index].descriptors[place].key
-                service.characteristics[index].descriptors[place].key = mapping[old] ?? old
+            for descriptor in service.characteristics[index].descriptors.indices {
+                let old = characteristics[index].descriptors[descriptor].key
+                service.characteristics[index].descriptors[descriptor].key = mapping[old] ?? old
             }
         }
         return service

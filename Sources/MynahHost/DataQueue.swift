@@ -4,9 +4,9 @@ import MynahSupport
 /// Data on its way to the controller, which has room for so many packets and says when they are done (Core Specification, Vol 4,
 /// Part E, 4.1.1).
 ///
-/// Links take turns, and none fills the controller: a phone that has fallen silent keeps what it was sent until its link is given
-/// up, and the others are not to wait for that.
-struct DataQueue {
+/// Links take turns, and each has its share of the controller's buffers: a phone that has fallen silent keeps what it was sent until
+/// its link is given up, and the others do not wait for that.
+struct DataQueue: Sendable {
     /// How many packets of one link wait before no more are taken.
     static let limit = 1024
 
@@ -43,12 +43,14 @@ struct DataQueue {
     /// The place of the link whose turn it is.
     private var turn = 0
     private var inFlight = 0
+    /// How many links have nothing in the controller.
+    private var idleLinks = 0
     /// How many packets wait here, besides those the controller has.
     private(set) var count = 0
 
-    mutating func configure(size: Int, capacity: Int) {
-        self.size = max(27, size)
-        self.capacity = max(1, capacity)
+    mutating func configure(_ buffers: ControllerProfile.Buffers) {
+        size = max(27, buffers.size)
+        capacity = max(1, buffers.count)
     }
 
     /// How many packets of a link wait here.
@@ -64,6 +66,7 @@ struct DataQueue {
     mutating func add(_ frame: L2CAPFrame, for handle: UInt16) -> Bool {
         if links.index(of: handle) == nil {
             links[handle] = LinkQueue()
+            idleLinks += 1
             turn = 0
         }
         guard let index = links.index(of: handle), links[at: index].count < Self.limit else { return false }
@@ -81,11 +84,15 @@ struct DataQueue {
     /// The next packet, where the controller has room for it now.
     mutating func takeNext() -> H4Packet? {
         guard inFlight < capacity, count > 0 else { return nil }
-        // A place is kept for each other link.
-        let share = max(1, capacity - (links.count - 1))
+        // A silent peer keeps what it was sent until its link is given up: it may hold its share of the buffers and no more, and never
+        // the last ones, which links that have nothing in the controller are owed.
+        let share = (capacity + links.count - 1) / links.count
         for step in 0..<links.count {
             let index = (turn + step) % links.count
-            guard links[at: index].count > 0, links[at: index].inFlight < share else { continue }
+            guard links[at: index].count > 0 else { continue }
+            let own = links[at: index].inFlight
+            guard own == 0 || own < share && capacity - inFlight > idleLinks else { continue }
+            if own == 0 { idleLinks -= 1 }
             turn = (index + 1) % links.count
             count -= 1
             inFlight += 1
@@ -98,8 +105,10 @@ struct DataQueue {
     mutating func completed(_ handle: UInt16, _ number: Int) {
         guard let index = links.index(of: handle) else { return }
         let done = min(links[at: index].inFlight, number)
+        guard done > 0 else { return }
         links[at: index].inFlight -= done
         inFlight -= done
+        if links[at: index].inFlight == 0 { idleLinks += 1 }
     }
 
     /// The link is gone, and what it had in the controller with it.
@@ -107,28 +116,7 @@ struct DataQueue {
         guard let link = links.removeValue(forKey: handle) else { return }
         count -= link.count
         inFlight -= link.inFlight
+        if link.inFlight == 0 { idleLinks -= 1 }
         turn = 0
-    }
-}
-
-/// The links that had no room for a value, until they have it again.
-struct Refusals {
-    private var handles: [UInt16] = []
-
-    mutating func add(_ handle: UInt16) {
-        if !handles.contains(handle) { handles.append(handle) }
-    }
-
-    /// Whether there is room again for what was refused; true once.
-    mutating func end(where hasRoom: (UInt16) -> Bool) -> Bool {
-        guard !handles.isEmpty, handles.allSatisfy(hasRoom) else { return false }
-        handles = []
-        return true
-    }
-
-    /// The same, whatever waits.
-    mutating func endAll() -> Bool {
-        defer { handles = [] }
-        return !handles.isEmpty
     }
 }

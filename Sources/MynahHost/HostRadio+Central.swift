@@ -3,31 +3,7 @@ import MynahHCI
 import MynahSupport
 
 // The central's half: its life and its links.
-extension HostRadio: CentralRadio {
-    /// Starts the central's half; opens the transport and brings the controller up, unless the peripheral's half has.
-    public func start(_ identity: DeviceIdentity, central sink: any CentralSink) async throws(RadioError) {
-        guard centralSink == nil, state == .stopped || state == .running else {
-            throw RadioError(.invalidState, "the radio has been started already")
-        }
-        centralSink = sink
-        if state == .stopped {
-            try await open(identity)
-        }
-        tellCentral(.stateChanged(.poweredOn))
-    }
-
-    @discardableResult
-    func tellCentral(_ event: CentralEvent) -> RadioAnswer {
-        centralSink?.handle(event) ?? .none
-    }
-
-    /// Everyone who waits is told, and the half is as it was before it was started.
-    func endCentralHalf(_ error: RadioError) {
-        failConnections(error)
-        central = CentralHalf()
-        centralSink = nil
-    }
-
+extension HostRadio {
     static func disconnection(_ reason: HCIStatus) -> RadioError? {
         switch reason {
         case .connectionTerminatedByLocalHost: nil
@@ -49,9 +25,8 @@ extension HostRadio: CentralRadio {
 
     /// How loud the other is now, in dBm.
     public func readRSSI(of peer: Peer.ID) async throws(RadioError) -> Int8 {
-        var writer = ByteWriter(capacity: 2)
-        writer.write(try link(of: peer).handle)
-        let answer = try await command(.readRSSI, writer.bytes, "reading how loud a link is")
+        let handle = try link(of: peer).handle
+        let answer = try await command(HCICommand(.readRSSI, handle: handle), "reading the RSSI of a link")
         guard answer.count >= 3, answer[2] != 127 else {
             throw RadioError(.protocolViolation, "the controller told no signal strength")
         }
@@ -62,18 +37,13 @@ extension HostRadio: CentralRadio {
     func updateParameters(
         of handle: UInt16, _ minimum: UInt16, _ maximum: UInt16, _ latency: UInt16, _ timeout: UInt16
     ) -> L2CAPSignal {
-        guard supportedCommands.allows(.leConnectionUpdate),
+        guard controller.profile.supportedCommands.allows(.leConnectionUpdate),
             LEConnection.Parameters.areValid(
                 minimum: minimum, maximum: maximum, latency: latency, timeout: timeout)
         else { return .parameterUpdateResponse(isAccepted: false) }
         var writer = ByteWriter(capacity: 14)
         for value in [handle, minimum, maximum, latency, timeout, 0, 0] { writer.write(value) }
-        let parameters = writer.bytes
-        Task {
-            await attempt { () throws(RadioError) in
-                try await command(.leConnectionUpdate, parameters, "changing how often a link meets")
-            }
-        }
+        send(HCICommand(.leConnectionUpdate, writer.bytes), "changing the parameters of a connection")
         return .parameterUpdateResponse(isAccepted: true)
     }
 
@@ -93,11 +63,6 @@ extension HostRadio: CentralRadio {
             opcode = .leRemoteConnectionParameterRequestNegativeReply
             writer.write(HCIStatus.unacceptableConnectionParameters.code)
         }
-        let parameters = writer.bytes
-        Task {
-            await attempt { () throws(RadioError) in
-                try await command(opcode, parameters, "answering how often a link shall meet")
-            }
-        }
+        send(HCICommand(opcode, writer.bytes), "answering a request for connection parameters")
     }
 }

@@ -7,7 +7,7 @@ import MynahSupport
 extension HostRadio {
     /// Publishes a number under which centrals open channels, and returns it.
     public func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16 {
-        guard sink != nil else { throw RadioError(.invalidState, "the radio has not been started") }
+        guard life.sink != nil else { throw RadioError(.invalidState, "the radio has not been started") }
         guard let psm = ChannelKeeper.numbers.first(where: { channels.services[$0] == nil }) else {
             throw RadioError(.servicesRefused, "no number is left for a channel")
         }
@@ -237,7 +237,7 @@ extension HostRadio {
     /// Sends what credits and our own queue have room for.
     private func pump(_ key: ChannelKey) {
         guard let peer = channels.open[key]?.peer else { return }
-        while data.count(of: key.link) < options.queueLimit,
+        while outbound.takes(on: key.link),
             let frame = channels.open[key]?.machine.nextFrame()
         {
             send(L2CAPFrame(channel: peer, payload: frame), to: key.link)
@@ -250,7 +250,8 @@ extension HostRadio {
     /// There is room in our own queue again.
     func pumpChannels() {
         for (key, channel) in channels.open
-        where !channel.machine.isDrained && channel.machine.sendCredits > 0 && hasRoom(key.link) {
+        where !channel.machine.isDrained && channel.machine.sendCredits > 0 && outbound.hasRoom(on: key.link)
+        {
             pump(key)
         }
     }

@@ -4,232 +4,129 @@ import MynahSupport
 
 // Links that the central's half makes.
 extension HostRadio {
-    /// The connection parameters that an iPhone was seen to choose: 30 ms, no latency, 720 ms.
-    static let centralParameters = LEConnection.Parameters()
-
-    /// Connects; several may be waited for at once.
+    /// Connects; several connections may be waited for at once.
     public func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer {
-        guard state == .running else { throw RadioError(.invalidState, "the radio does not run") }
+        guard life.isRunning else { throw RadioError(.invalidState, "the radio does not run") }
         let address = identity(of: address)
         if links.values.contains(where: { $0.role == .central && $0.peer.address == address })
-            || central.wishes.wants(address)
+            || controller.connector.wants(address)
         {
             throw RadioError(.invalidState, "\(address) is connected already, or about to be")
         }
-        central.lastConnection += 1
-        let number = central.lastConnection
-        let overdue = timeout.map { timeout in
-            Task {
-                guard (try? await sleep(timeout)) != nil else { return }
-                giveUp(number, RadioError(.timedOut, "\(address) did not answer within \(timeout)"))
-            }
-        }
+        let (epoch, onAir) = (life.epoch, peers.current(of: address))
+        let number = change { _, _, connector in connector.want(address, onAir: onAir) }
+        if let timeout { deadlines[.connect(number)] = now() + timeout }
+        follow()
+        armTimer()
+        let overdue = RadioError(.timedOut, "\(address) did not answer within \(timeout ?? .zero)")
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                central.connections[number] = continuation
-                carryOut(central.wishes.want(number, address))
+            await withCheckedContinuation {
+                waiters.connections[number] = .init(continuation: $0, overdue: overdue)
             }
         } onCancel: {
             Task {
-                await self.giveUp(number, RadioError(.timedOut, "connecting to \(address) was cancelled"))
+                await self.giveUp(
+                    number, RadioError(.timedOut, "connecting to \(address) was cancelled"), in: epoch)
             }
         }
-        overdue?.cancel()
         return try result.get()
+    }
+
+    func connectOverdue(_ number: UInt64) {
+        if let overdue = waiters.connections[number]?.overdue { giveUp(number, overdue, in: life.epoch) }
     }
 
     /// A bonded peripheral is waited for by its identity, whatever address of its is named.
     private func identity(of address: DeviceAddress) -> DeviceAddress {
         guard address.isResolvable, let identity = security.bonds[address]?.identity else { return address }
-        if central.privateAddresses[identity] == nil { central.privateAddresses[identity] = address }
+        if !peers.knows(identity) { _ = peers.note(address, of: identity) }
         return identity
     }
 
-    private func giveUp(_ number: UInt64, _ error: RadioError) {
-        guard let actions = central.wishes.giveUp(number) else {
-            // The link has begun, and the peripheral was not heard on it yet.
-            guard let link = links.values.first(where: { $0.wish?.number == number }) else { return }
-            endConnection(number, .failure(error))
-            return endSoon(link.handle)
-        }
+    /// Gives a request up; after a stop its number may be another request's.
+    private func giveUp(_ number: UInt64, _ error: RadioError, in epoch: Int) {
+        guard epoch == life.epoch else { return }
+        let isOpen = change { _, _, connector in connector.giveUp(number) }
         endConnection(number, .failure(error))
-        carryOut(actions)
+        guard !isOpen, let link = links.values.first(where: { $0.request?.number == number }) else { return }
+        // The link has begun, and the peripheral was not heard on it yet.
+        endSoon(link.handle)
     }
 
-    private func endConnection(_ number: UInt64, _ result: Result<Peer, RadioError>) {
-        central.connections.removeValue(forKey: number)?.resume(returning: result)
+    func endConnection(_ number: UInt64, _ result: Result<Peer, RadioError>) {
+        deadlines[.connect(number)] = nil
+        waiters.endConnection(number, result)
+        follow()
     }
 
-    /// Everyone who waits for a link is told why there will be none.
-    func failConnections(_ error: RadioError) {
-        let all = central.connections
-        central.connections = [:]
-        central.wishes = ConnectionQueue()
-        central.isFollowing = false
-        central.initiating = nil
-        for continuation in all.values { continuation.resume(returning: .failure(error)) }
-    }
-
-    func carryOut(_ actions: [ConnectionQueue.Action]) {
-        defer { follow() }
-        for action in actions {
-            let before = central.initiating
-            let (run, round) = (run, central.wishes.round)
-            // One behind the other: what is cancelled has to be under way first.
-            central.initiating = Task {
-                await before?.value
-                guard run == self.run, state == .running else { return }
-                switch action {
-                case .initiate(let addresses):
-                    // Bonded ones are known by their identity, and waited for by the address that they use.
-                    await initiate(addresses.map { central.privateAddresses[$0] ?? $0 }, round)
-                case .cancel: await cancelInitiating(run, round)
-                }
-            }
-        }
-    }
-
-    private func initiate(_ addresses: [DeviceAddress], _ round: UInt64) async {
-        do throws(RadioError) {
-            try await initiate(addresses)
-        } catch {
-            guard round == central.wishes.round else { return }
-            let (failed, actions) = central.wishes.ended()
-            for number in failed { endConnection(number, .failure(error)) }
-            carryOut(actions)
-        }
-    }
-
-    private func cancelInitiating(_ run: Int, _ round: UInt64) async {
-        // What the controller says of the connection itself follows; or the link was there first.
-        await attempt { () throws(RadioError) in
-            try await command(.leCreateConnectionCancel, "giving up a connection")
-        }
-        let timeout = options.commandTimeout
-        Task {
-            guard (try? await sleep(timeout)) != nil, run == self.run else { return }
-            carryOut(central.wishes.overdue(round))
-        }
-    }
-
-    private func initiate(_ addresses: [DeviceAddress]) async throws(RadioError) {
-        let parameters = Self.centralParameters
-        var writer = ByteWriter(capacity: 26)
-        let own = ownAddress?.kindCode ?? 0
-        if addresses.count > 1 { try await accept(addresses) }
-        // One by its address, several by the filter accept list.
-        let policy: UInt8 = addresses.count > 1 ? 1 : 0
-        let peer = policy == 0 ? addresses.first : nil
-        // Listening all the time, 60 ms of 60 ms.
-        let listening: [UInt16] = [0x0060, 0x0060]
-        let wanted = [parameters.interval, parameters.interval, parameters.latency, parameters.timeout, 0, 0]
-        if chooseStyle() == .extended {
-            writer.write([policy, own] as [UInt8])
-            writer.write(withKind: peer)
-            writer.write(0x01 as UInt8)
-            for value in listening + wanted { writer.write(value) }
-            try await command(.leExtendedCreateConnection, writer.bytes, "connecting")
-        } else {
-            for value in listening { writer.write(value) }
-            writer.write(policy)
-            writer.write(withKind: peer)
-            writer.write(own)
-            for value in wanted { writer.write(value) }
-            try await command(.leCreateConnection, writer.bytes, "connecting")
-        }
-    }
-
-    private func accept(_ addresses: [DeviceAddress]) async throws(RadioError) {
-        try await command(.leClearFilterAcceptList, "emptying the filter accept list")
-        for address in addresses {
-            var writer = ByteWriter(capacity: 7)
-            writer.write(withKind: address)
-            try await command(
-                .leAddDeviceToFilterAcceptList, writer.bytes, "filling the filter accept list")
-        }
-    }
-
-    // MARK: - What the controller tells
+    // MARK: - What the controller reports
 
     func centralConnectionEnded(_ status: HCIStatus, _ connection: LEConnection) {
         guard status == .success else {
-            let (failed, actions) = central.wishes.ended()
-            let error = RadioError(
-                .disconnected, "connecting failed: status 0x\(Hex.encode([status.code]))")
-            for number in failed { endConnection(number, .failure(error)) }
-            return carryOut(actions)
+            return drive { $0.attemptEnded(status, at: $1, &$2) }
         }
         guard links[connection.handle] == nil else { return }
         let identity = security.bonds[connection.peer]?.identity ?? connection.peer
-        let address = central.wishes.wants(identity) ? identity : connection.peer
-        let (number, actions) = central.wishes.connected(to: address)
-        defer { carryOut(actions) }
+        let address = controller.connector.wants(identity) ? identity : connection.peer
+        let request = drive { $0.linkBegan(.central, to: address, at: $1, &$2) }
+        follow()
         // It came after all, and nobody waits for it.
-        guard let number else { return endSoon(connection.handle) }
+        guard let request else { return endSoon(connection.handle) }
         let peer = add(connection)
-        links[connection.handle]?.wish = Link.Wish(number: number, address: address)
-        if supportedCommands.allows(.leReadRemoteFeatures) {
-            askForFeatures(connection.handle, peer.id)
+        links[connection.handle]?.request = request
+        if controller.profile.supportedCommands.allows(.leReadRemoteFeatures) {
+            // The answer shows that the peripheral is on the link, though it may send nothing else by itself.
+            send(
+                .readFeatures, of: connection.handle, peer.id,
+                HCICommand(.leReadRemoteFeatures, handle: connection.handle))
         } else {
             // The controller cannot ask, so what it reports of the link is taken as true.
             heard(connection.handle)
         }
         // As an iPhone does: before anything else is asked for.
-        begin(MTUExchange(ownMTU: ATTServer().ownMTU), connection.handle)
+        ask(MTUExchange(ownMTU: ATTServer().ownMTU), connection.handle)
     }
 
-    // MARK: - Whether the peripheral is there
-
-    /// The peripheral's answer shows that it is on the link, though it may say nothing else by itself.
-    private func askForFeatures(_ handle: UInt16, _ peer: Peer.ID) {
-        var writer = ByteWriter(capacity: 2)
-        writer.write(handle)
-        let parameters = writer.bytes
-        Task {
-            do throws(RadioError) {
-                try await command(.leReadRemoteFeatures, parameters, "asking what a peripheral can do")
-            } catch {
-                // A controller that refuses to ask: what it reports of the link is taken as true.
-                if links[handle]?.peer.id == peer { heard(handle) }
-            }
-        }
-    }
-
-    /// The peripheral was heard on a link: who waits for it has it.
+    /// The peripheral was heard on a link: the call that waits for it ends.
     func heard(_ handle: UInt16) {
-        guard let wish = links[handle]?.wish, central.connections[wish.number] != nil else { return }
-        links[handle]?.wish = nil
+        guard let request = links[handle]?.request, waiters.connections[request.number] != nil else { return }
+        links[handle]?.request = nil
         guard let peer = links[handle]?.peer else { return }
         tellCentral(.connected(peer))
-        endConnection(wish.number, .success(peer))
+        endConnection(request.number, .success(peer))
     }
 
-    /// A link ended on which the peripheral was never heard: the controller tries again (Core Specification, Vol 1, Part F, 2.59).
+    /// A link ended on which the peripheral was never heard: it took another central's request, or heard none.
     ///
-    /// The peripheral took another central's request, or heard none.
-    func unheard(_ link: Link, _ reason: HCIStatus) {
-        guard let wish = link.wish, central.connections[wish.number] != nil else { return }
-        guard reason == .connectionFailedToBeEstablished, state == .running else {
+    /// The controller tries again (Core Specification, Vol 1, Part F, 2.59).
+    func unheard(_ request: Connector.Request, _ reason: HCIStatus) {
+        guard waiters.connections[request.number] != nil else { return }
+        guard reason == .connectionFailedToBeEstablished, life.isRunning else {
             let error = Self.disconnection(reason) ?? RadioError(.disconnected, "the link was ended")
-            return endConnection(wish.number, .failure(error))
+            return endConnection(request.number, .failure(error))
         }
-        carryOut(central.wishes.want(wish.number, wish.address))
+        change { _, _, connector in connector.wantAgain(request) }
+        follow()
     }
 
-    private func endSoon(_ handle: UInt16) {
-        Task {
-            await attempt { () throws(RadioError) in
-                try await end(handle, .remoteUserTerminatedConnection)
-            }
-        }
+    func endSoon(_ handle: UInt16) {
+        send(HCICommand.disconnect(handle, .remoteUserTerminatedConnection), "ending a link")
     }
 }
 
-extension ByteWriter {
-    /// The number of its kind and the address, or zeros for none.
-    fileprivate mutating func write(withKind address: DeviceAddress?) {
-        guard let address else { return write([0, 0, 0, 0, 0, 0, 0] as [UInt8]) }
-        write(address.kindCode)
-        write(address)
+extension HCICommand {
+    /// A command whose only parameter is a connection handle.
+    init(_ opcode: HCIOpcode, handle: UInt16) {
+        var writer = ByteWriter(capacity: 2)
+        writer.write(handle)
+        self.init(opcode, writer.bytes)
+    }
+
+    /// Disconnect (Core Specification, Vol 4, Part E, 7.1.6).
+    static func disconnect(_ handle: UInt16, _ reason: HCIStatus) -> HCICommand {
+        var writer = ByteWriter(capacity: 3)
+        writer.write(handle)
+        writer.write(reason.code)
+        return HCICommand(.disconnect, writer.bytes)
     }
 }

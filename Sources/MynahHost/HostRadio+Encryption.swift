@@ -14,7 +14,7 @@ extension HostRadio {
             return pairing(handle) { $0.start(at: $1) }
         }
         // By that bond already.
-        if link.security.isEncrypted, !bond.isWeaker(than: link.security) {
+        if link.security.isEncrypted, !bond.security.isWeaker(than: link.security) {
             return endPairing(handle, .success(()))
         }
         links[handle]?.pairing.encryption = .bond(bond.identity)
@@ -27,16 +27,8 @@ extension HostRadio {
         writer.write(key.rand)
         writer.write(key.ediv)
         writer.write(key.value.bytes)
-        let parameters = writer.bytes
         guard let peer = links[handle]?.peer.id else { return }
-        Task {
-            do throws(RadioError) {
-                try await command(.leEnableEncryption, parameters, "starting encryption")
-            } catch {
-                guard links[handle]?.peer.id == peer else { return }
-                encryptionEnded(handle, HCIStatus(0x1F))
-            }
-        }
+        send(.encrypt, of: handle, peer, HCICommand(.leEnableEncryption, writer.bytes))
     }
 
     /// The peripheral's controller asks for the key that the central encrypts with (Vol 4, Part E, 7.7.65.5).
@@ -59,14 +51,9 @@ extension HostRadio {
         var writer = ByteWriter(capacity: 18)
         writer.write(handle)
         if let key { writer.write(key.bytes) }
-        let parameters = writer.bytes
         let opcode: HCIOpcode =
             key == nil ? .leLongTermKeyRequestNegativeReply : .leLongTermKeyRequestReply
-        Task {
-            await attempt { () throws(RadioError) in
-                try await command(opcode, parameters, "answering which key a central means")
-            }
-        }
+        send(HCICommand(opcode, writer.bytes), "answering which key a central means")
     }
 
     /// A link is encrypted now, or with another key than before; or the attempt failed.
@@ -90,6 +77,7 @@ extension HostRadio {
         guard let bond = security.bonds[identity] else { return }
         links[handle]?.security = bond.security
         restore(bond, handle)
+        clientSecured(handle, by: bond)
         endPairing(handle, .success(()))
     }
 
@@ -106,13 +94,5 @@ extension HostRadio {
         if link.role == .central {
             tellCentral(.warning(RadioWarning("encryptionFailed", "\(error)")))
         }
-    }
-}
-
-extension Bond {
-    /// Whether encrypting with it would make a link worth less than it is.
-    func isWeaker(than security: LinkSecurity) -> Bool {
-        !isAuthenticated && security.isAuthenticated
-            || !isSecureConnections && security.isSecureConnections || keySize < security.keySize
     }
 }

@@ -1,12 +1,12 @@
 import Logging
-import MynahCore
+public import MynahCore
 import MynahHCI
 import MynahSupport
 
 // What the controller tells.
 extension HostRadio {
-    func take(_ packet: H4Packet, _ run: Int) {
-        guard run == self.run, state.isAttached else { return }
+    func take(_ packet: H4Packet, _ epoch: Int) {
+        guard epoch == life.epoch, life.isAttached else { return }
         logger.trace("received", metadata: ["type": "\(packet.type)", "body": "\(visible(packet))"])
         switch packet.type {
         case .event:
@@ -14,7 +14,7 @@ extension HostRadio {
             if packet.body.first == HCIEvent.numberOfCompletedPackets,
                 let completed = HCIEvent.completedPackets(packet.body)
             {
-                for entry in completed { data.completed(entry.handle, entry.count) }
+                for entry in completed { outbound.completed(entry.handle, entry.count) }
                 return sendData()
             }
             guard let event = HCIEvent(packet.body), let content = HCIEventContent(event) else {
@@ -36,20 +36,18 @@ extension HostRadio {
         switch event {
         case .commandComplete(let opcode, let credits, let parameters):
             let status = HCIStatus(parameters.first ?? 0)
-            answered(
-                opcode, credits: credits,
-                status == .success ? .success(Array(parameters.dropFirst())) : .failure(.refused(status)))
+            drive {
+                $0.answered(
+                    opcode, credits: credits, status, Array(parameters.dropFirst()), at: $1, &$2)
+            }
         case .commandStatus(let opcode, let credits, let status):
-            answered(opcode, credits: credits, status == .success ? .success([]) : .failure(.refused(status)))
+            drive { $0.answered(opcode, credits: credits, status, [], at: $1, &$2) }
         case .connectionComplete(let status, let connection):
             connectionEnded(status, connection)
         case .disconnectionComplete(let status, let handle, let reason):
             if status == .success { disconnected(handle, reason) }
         case .connectionUpdateComplete(let status, let handle, let parameters):
             if status == .success { links[handle]?.parameters = parameters }
-        case .completedPackets(let entries):
-            for entry in entries { data.completed(entry.handle, entry.count) }
-            sendData()
         case .encryptionChange(let status, let handle, let isOn):
             if status != .success || isOn {
                 encryptionEnded(handle, status)
@@ -61,7 +59,7 @@ extension HostRadio {
         case .longTermKeyRequest(let handle, let random, let diversifier):
             giveKey(handle, random, diversifier)
         case .hardwareError(let code):
-            tell(.warning(RadioWarning("hardwareError", "the controller reports the hardware error \(code)")))
+            hardwareFailed(code)
         case .advertisingReports(let reports):
             for report in reports { hear(report) }
         case .remoteParameterRequest(let handle, let minimum, let maximum, let latency, let timeout):
@@ -69,9 +67,17 @@ extension HostRadio {
         case .readRemoteFeaturesComplete(let status, let handle):
             // One that has no such request says so.
             if status == .success || status == .unsupportedRemoteFeature { heard(handle) }
-        case .dataLengthChange, .advertisingSetTerminated, .other:
+        // Completed packets were taken before the event was taken apart.
+        case .completedPackets, .dataLengthChange, .advertisingSetTerminated, .other:
             break
         }
+    }
+
+    /// Only a reset brings the controller back (Core Specification, Vol 4, Part E, 7.7.16).
+    private func hardwareFailed(_ code: UInt8) {
+        let message = "the controller reports the hardware error \(code)"
+        warn("hardwareError", message)
+        if life.isRunning { lose(RadioError(.lost, message)) }
     }
 
     private func connectionEnded(_ status: HCIStatus, _ connection: LEConnection) {
@@ -83,13 +89,13 @@ extension HostRadio {
 
     private func connected(_ connection: LEConnection) {
         guard links[connection.handle] == nil else { return }
+        // A second central must find the device too.
+        drive { _ = $0.linkBegan(.peripheral, to: connection.peer, at: $1, &$2) }
         tell(.connected(add(connection)))
         // What it had configured is not sent before the link is encrypted (Vol 3, Part C, 10.3.1.1).
         if let bond = security.bonds[connection.peer], bond.ownKey != nil, !bond.configurations.isEmpty {
             pairing(connection.handle) { $0.requestSecurity(by: bond, at: $1) }
         }
-        // A second central must find the device too.
-        advertiseAgain()
     }
 
     /// Takes a link up; a bonded peer is known by its identity.
@@ -99,75 +105,75 @@ extension HostRadio {
         let peer = Peer(
             id: Peer.ID(lastPeer), address: bond?.identity ?? connection.peer, isPaired: bond != nil)
         let onAir = connection.peerResolvable ?? connection.peer
-        if let bond, onAir.isResolvable { central.privateAddresses[bond.identity] = onAir }
+        if let bond, onAir.isResolvable { _ = peers.note(onAir, of: bond.identity) }
         var link = Link(
             handle: connection.handle, role: connection.role, peer: peer, parameters: connection.parameters,
-            server: ATTServer(), pairing: LinkPairing(own: ownAddress ?? onAir, peer: onAir))
+            pairing: LinkPairing(own: ownAddress ?? onAir, peer: onAir))
         link.security.isBonded = bond != nil
         links[connection.handle] = link
-        advertiser.linkBegan(connection.role)
+        server.begin(connection.handle, to: peer)
+        gatt.begin(connection.handle)
         return peer
     }
 
     private func disconnected(_ handle: UInt16, _ reason: HCIStatus) {
         guard let link = links.removeValue(forKey: handle) else { return }
-        advertiser.linkEnded()
-        advertiseAgain()
-        data.forget(handle)
+        drive { $0.linkEnded(at: $1, &$2) }
+        outbound.linkEnded(handle)
         endRequests(of: link)
         endPairing(of: link)
         forget(link)
-        switch link.role {
-        case .peripheral:
-            tell(.disconnected(link.peer.id))
-        case .central where link.wish != nil: unheard(link, reason)
-        case .central:
-            tellCentral(.disconnected(link.peer.id, Self.disconnection(reason)))
+        switch (link.role, link.request) {
+        case (.peripheral, _): tell(.disconnected(link.peer.id))
+        case (.central, let request?): unheard(request, reason)
+        case (.central, nil): tellCentral(.disconnected(link.peer.id, Self.disconnection(reason)))
         }
-        if links.isEmpty { sayFarewell() }
+        if links.isEmpty { waiters.endLinks() }
         sendData()
     }
 
-    /// A client's configurations end with its link, where it is not bonded.
+    /// A client's subscriptions end with its link; those of a bonded client come back with it.
     private func forget(_ link: Link) {
-        for (handle, _) in link.server.configurations.sorted(by: { $0.key < $1.key }) {
-            guard case .configuration(let key, _)? = database[handle]?.content, key != serviceChanged else {
-                continue
-            }
-            tell(.unsubscribed(key, link.peer.id))
-        }
+        for key in server.end(link.handle) { tell(.unsubscribed(key, link.peer.id)) }
     }
 
     func forgetLinks(isTold: Bool) {
         let all = links
         links = SortedMap()
-        sayFarewell()
+        waiters.endLinks()
         for link in all.values {
-            data.forget(link.handle)
+            outbound.linkEnded(link.handle)
             endRequests(of: link)
             endPairing(of: link)
+            if let request = link.request {
+                deadlines[.connect(request.number)] = nil
+                waiters.endConnection(request.number, .failure(life.loss ?? controller.loss()))
+            }
             guard isTold else { continue }
             forget(link)
             switch link.role {
             case .peripheral: tell(.disconnected(link.peer.id))
-            case .central where link.wish != nil: break
+            case .central where link.request != nil: break
             case .central:
                 tellCentral(.disconnected(link.peer.id, RadioError(.lost, "the radio is gone")))
             }
         }
     }
 
-    func end(_ handle: UInt16, _ reason: HCIStatus) async throws(RadioError) {
-        var writer = ByteWriter(capacity: 3)
-        writer.write(handle)
-        writer.write(reason.code)
-        try await command(.disconnect, writer.bytes, "ending a link")
+    /// Ends a link, to a central or to a peripheral.
+    public func disconnect(_ peer: Peer.ID) async {
+        guard let link = links.values.first(where: { $0.peer.id == peer }) else { return }
+        do throws(RadioError) {
+            try await command(.disconnect(link.handle, .remoteUserTerminatedConnection), "ending a link")
+        } catch {
+            logger.debug("the link ends by itself", metadata: ["error": "\(error)"])
+        }
     }
 
     // MARK: Data
 
     private func take(_ frame: L2CAPFrame, _ handle: UInt16) {
-        if let index = links.index(of: handle), links[at: index].wish != nil { heard(handle) }
+        if let index = links.index(of: handle), links[at: index].request != nil { heard(handle) }
         switch frame.channel {
         case L2CAPFrame.Channel.attribute:
             if let opcode = frame.payload.first, ATTClient.takes(opcode) {
@@ -183,26 +189,26 @@ extension HostRadio {
     }
 
     func send(_ frame: L2CAPFrame, to handle: UInt16) {
-        sendCollected(handle)
-        if !data.add(frame, for: handle) {
+        if !outbound.send(frame, to: handle) {
             logger.debug("dropped, because too much waits for the link", metadata: ["link": "\(handle)"])
         }
         sendData()
     }
 
+    /// Sends what the controller has room for, and reports room where there was none.
     func sendData() {
-        while let packet = data.takeNext() { transmit(packet) }
-        if !collecting.isEmpty {
-            for handle in collecting.sorted() where data.count(of: handle) == 0 { sendCollected(handle) }
-            while let packet = data.takeNext() { transmit(packet) }
-        }
+        while let packet = outbound.takeNext() { transmit(packet) }
         if !channels.open.isEmpty { pumpChannels() }
-        tellOfRoom()
-        if central.refusals.end(where: hasRoom) { tellCentral(.readyToWrite) }
+        reportRoom()
     }
 
-    /// Whether so little waits for a link that more is asked for.
-    func hasRoom(_ handle: UInt16) -> Bool {
-        data.count(of: handle) <= options.queueLimit / 2
+    /// Reports that there is room again for what was refused.
+    func reportRoom() {
+        guard outbound.hasRefused else { return }
+        let ready = outbound.takeReady { link in
+            server.takesIndications(link)
+        }
+        if ready.peripheral { tell(.readyToSend) }
+        if ready.central { tellCentral(.readyToWrite) }
     }
 }

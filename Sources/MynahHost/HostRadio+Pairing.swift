@@ -57,24 +57,28 @@ extension HostRadio {
     func pairing(_ handle: UInt16, _ step: (inout PairingMachine, Duration) -> [PairingAction]) {
         guard let link = links[handle] else { return }
         var machine = link.pairing.machine ?? machine(of: link)
+        machine.kept = security.bonds
         let actions = step(&machine, now())
+        machine.kept = nil
         links[handle]?.pairing.machine = machine
         security[attempts: machine.peerAddress] = machine.attempts
         for action in actions { carryOut(action, handle) }
-        watchPairing(handle, link.peer.id)
+        deadlines[.pairing(handle)] = links[handle]?.pairing.machine?.deadline
+        armTimer()
     }
 
     private func machine(of link: Link) -> PairingMachine {
         var configuration = PairingMachine.Configuration()
-        configuration.ioCapability = identity.ioCapability
-        configuration.wantsAuthentication = identity.ioCapability != .noInputNoOutput
+        configuration.ioCapability = life.identity.ioCapability
+        configuration.wantsAuthentication = life.identity.ioCapability != .noInputNoOutput
         configuration.isPairable = options.isPairable
         configuration.hasSecureConnections = options.hasSecureConnections
         let pairing = link.pairing
         return PairingMachine(
             link.role == .central ? .initiator : .responder, configuration,
             identity: PairingIdentity(
-                address: identityAddress ?? pairing.own, resolvingKey: security.bonds.identityResolvingKey),
+                address: controller.address.identity ?? pairing.own,
+                resolvingKey: security.bonds.identityResolvingKey),
             own: pairing.own, peer: pairing.peer, attempts: security[attempts: pairing.peer],
             random: security.random)
     }
@@ -94,6 +98,7 @@ extension HostRadio {
         case .secured(let security):
             links[handle]?.security = security
             links[handle]?.security.isBonded = link.security.isBonded
+            clientSecured(handle)
         case .bonded(let bond):
             keep(bond, handle)
         case .paired:
@@ -114,20 +119,13 @@ extension HostRadio {
     }
 
     private func failed(_ failure: PairingFailure, _ link: Link) {
-        let other = link.role == .central ? "the peripheral" : "the central"
-        let reason =
-            switch failure {
-            case .refused(let reason): "it was refused here: \(reason)"
-            case .refusedByPeer(let reason): "\(other) refused: \(reason)"
-            case .timedOut: "\(other) said nothing for \(PairingMachine.timeout)"
-            case .encryptionFailed: "the controllers did not encrypt"
-            }
-        let message = "pairing with \(link.pairing.peer) failed: \(reason)"
+        let error = failure.error(
+            link.pairing.peer, link.role == .central ? .initiator : .responder, options.bonds)
         links[link.handle]?.pairing.encryption = .idle
         if !link.pairing.waiters.isEmpty {
-            return endPairing(link.handle, .failure(RadioError(.pairingFailed, message)))
+            return endPairing(link.handle, .failure(error))
         }
-        let warning = RadioWarning("pairingFailed", message)
+        let warning = RadioWarning(failure.warningCode, "\(error)")
         switch link.role {
         case .peripheral: tell(.warning(warning))
         case .central: tellCentral(.warning(warning))
@@ -143,7 +141,7 @@ extension HostRadio {
 
     /// The link is gone.
     func endPairing(of link: Link) {
-        link.pairing.watch?.cancel()
+        deadlines[.pairing(link.handle)] = nil
         endQuestions(of: link)
         endChannels(of: link.handle)
         let result = Result<Void, RadioError>.failure(
@@ -198,25 +196,5 @@ extension HostRadio {
         case (.enter, .failure): answer = .passkey(nil)
         }
         pairing(link.handle) { $0.answer(answer, at: $1) }
-    }
-
-    // MARK: Time
-
-    private func watchPairing(_ handle: UInt16, _ peer: Peer.ID) {
-        guard let pairing = links[handle]?.pairing, pairing.watch == nil, pairing.machine?.deadline != nil
-        else { return }
-        links[handle]?.pairing.watch = Task { await lookAfterPairing(handle, peer) }
-    }
-
-    private func lookAfterPairing(_ handle: UInt16, _ peer: Peer.ID) async {
-        while let link = links[handle], link.peer.id == peer, let deadline = link.pairing.machine?.deadline {
-            let left = deadline - now()
-            if left > .zero {
-                guard (try? await sleep(left)) != nil else { return }
-            } else {
-                pairing(handle) { $0.expire(at: $1) }
-            }
-        }
-        if links[handle]?.peer.id == peer { links[handle]?.pairing.watch = nil }
     }
 }

@@ -31,10 +31,11 @@ extension HostRadio {
         }
     }
 
-    private func answered(_ signal: L2CAPSignal?, _ identifier: UInt8, _ handle: UInt16) {
-        guard let question = links[handle]?.asked.removeValue(forKey: identifier) else { return }
-        question.overdue.cancel()
-        question.then(self, signal)
+    /// Takes the answer to a signal, or `nil` if none came in time.
+    func answered(_ signal: L2CAPSignal?, _ identifier: UInt8, _ handle: UInt16) {
+        guard let then = links[handle]?.asked.removeValue(forKey: identifier) else { return }
+        deadlines[.signal(handle, identifier)] = nil
+        then(self, signal)
     }
 
     /// Sends a signal: an answer with the identifier of its request, or one of our own.
@@ -45,28 +46,20 @@ extension HostRadio {
         send(frame, to: handle)
     }
 
-    /// Sends a request; what it was answered is given at once, or nil: nothing in time (6.2.1), or the link ended.
-    func ask(
-        _ request: L2CAPSignal, _ handle: UInt16,
-        then: @escaping @Sendable (isolated HostRadio, L2CAPSignal?) -> Void
-    ) {
-        guard let peer = links[handle]?.peer.id, let identifier = links[handle]?.nextSignal() else {
-            return then(self, nil)
-        }
-        let overdue = Task {
-            guard (try? await sleep(options.transactionTimeout)) != nil, links[handle]?.peer.id == peer
-            else { return }
-            answered(nil, identifier, handle)
-        }
-        links[handle]?.asked[identifier] = Link.Question(overdue: overdue, then: then)
+    /// Sends a request; `then` takes the answer at once when it comes, or `nil` if none comes in time (6.2.1) or the link ends.
+    func ask(_ request: L2CAPSignal, _ handle: UInt16, then: @escaping Link.Answered) {
+        guard let identifier = links[handle]?.nextSignal() else { return then(self, nil) }
+        links[handle]?.asked[identifier] = then
+        deadlines[.signal(handle, identifier)] = now() + options.transactionTimeout
+        armTimer()
         signal(request, identifier, handle)
     }
 
-    /// Those who wait for answers on a link that ended.
+    /// Ends the calls that wait for answers on a link that ended.
     func endQuestions(of link: Link) {
-        for question in link.asked.values {
-            question.overdue.cancel()
-            question.then(self, nil)
+        for (identifier, then) in link.asked {
+            deadlines[.signal(link.handle, identifier)] = nil
+            then(self, nil)
         }
     }
 

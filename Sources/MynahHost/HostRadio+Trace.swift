@@ -12,7 +12,7 @@ extension HostRadio {
 
     func transmit(_ packet: H4Packet) {
         logger.trace("sent", metadata: ["type": "\(packet.type)", "body": "\(visible(packet))"])
-        transport.send(packet)
+        environment.transport.send(packet)
     }
 
     /// A packet's bytes, as far as anybody may see them.

@@ -1,15 +1,15 @@
 public import Logging
-public import MynahCore
+import MynahCore
 public import MynahHCI
 import MynahSupport
 
 /// A radio of our own: a host stack over HCI, on whatever controller the transport reaches.
 ///
 /// Advertising goes out byte for byte, subscribers have names, and what does not fit into the controller's buffers is felt
-/// as back-pressure.
+/// as back-pressure. It plays a peripheral, a central, or both on one controller.
 ///
-/// It plays a peripheral, a central, or both on one controller.
-public actor HostRadio: PeripheralRadio {
+/// The actor is a driver: it passes what happens to its parts and carries out the actions that they return.
+public actor HostRadio {
     /// What can be chosen.
     public struct Options: Sendable {
         /// The name of the radio, for people.
@@ -24,11 +24,11 @@ public actor HostRadio: PeripheralRadio {
         public var transactionTimeout: Duration = .seconds(30)
         /// How long the radio waits before it looks for a controller that it lost; twice as long each time, up to 5 s.
         public var recoveryPause: Duration = .milliseconds(250)
-        /// Where bonds are kept; nil: in memory, for as long as the radio is there.
+        /// Where bonds are kept, or `nil` to keep them in memory until the radio stops.
         public var bonds: BondFile?
-        /// Whether it pairs; otherwise who asks for it is refused.
+        /// Whether it pairs; otherwise every pairing request is refused.
         public var isPairable = true
-        /// Whether it pairs by LE Secure Connections with whoever can; otherwise by LE legacy pairing alone.
+        /// Whether it offers LE Secure Connections; otherwise LE legacy pairing only.
         public var hasSecureConnections = true
         /// How many packets wait for the controller before a value is refused.
         public var queueLimit = 64
@@ -37,247 +37,106 @@ public actor HostRadio: PeripheralRadio {
         public init() {}
     }
 
-    struct Batch {
-        var range: ClosedRange<UInt16>
-        var services: [ServiceDefinition]
-    }
+    let environment: Environment
+    var life = Life()
+    var waiters = Waiters()
+    var deadlines = Deadlines<HostDeadline>()
+    var timer = DeadlineTimer()
+    var controller: ControllerSession
+    var reports = ReportAssembler()
+    var peers = PeerAddresses()
 
-    enum State {
-        case stopped
-        case starting
-        case running
-        /// The controller is gone, and is looked for again.
-        case lost
-        /// It is there again, and is brought up.
-        case recovering
-
-        /// Whether a controller is at the other end.
-        var isAttached: Bool { self == .starting || self == .running || self == .recovering }
-    }
-
-    let executor: HostExecutor
-    private let guests: HostTaskExecutor
-    /// What its phone and managers run on too.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-    /// For a task that asks one thing after the other: preferring it, it goes on where the answer comes, without a hop.
-    public nonisolated var taskExecutor: any TaskExecutor { guests }
-
-    let transport: any HCITransport
-    let options: Options
-    /// The name of the radio, for people.
-    public nonisolated var name: String { options.name }
-    let logger: Logger
-    let sleep: @Sendable (Duration) async throws -> Void
-    let now: @Sendable () -> Duration
-    var state = State.stopped
-    var sink: (any RadioSink)?
-    var identity = DeviceIdentity(name: "")
-    var capabilities = RadioCapabilities(name: "own host")
-    var commands = CommandQueue()
-    var waiters: [UInt64: CheckedContinuation<Result<[UInt8], HCICommandError>, Never>] = [:]
-    var data = DataQueue()
+    var outbound: Outbound
     var links = SortedMap<UInt16, Link>()
     var lastPeer: UInt32 = 0
-    var database = AttributeDatabase()
-    var batches: [PublishedServices.ID: Batch] = [:]
-    var lastBatch: UInt32 = 0
-    /// The properties of published characteristics, by key.
-    var properties: [AttributeKey: CharacteristicProperties] = [:]
-    var advertiser = HostAdvertiser()
-    /// Carries out the advertiser's steps, or `nil` while there are none; returns why the controller was lost.
-    var advertising: Task<RadioError?, Never>?
-    /// What was last reported of the advertisement; silent if nothing is advertised.
-    var reported = AdvertisingReport.silent
-    /// Where a value found no room.
-    var refusals = Refusals()
-    /// Links whose notifications wait to go out together.
-    var collecting: Set<UInt16> = []
-    /// The address that is on the air.
-    var ownAddress: DeviceAddress?
-    /// The address to be known by: public, or random and static.
-    var identityAddress: DeviceAddress?
-    /// The private address that is on the air, and when it changes; nil: it does not.
-    var rotation: AddressRotation?
-    var rotating: Task<Void, Never>?
+    var server: GATTServer
     var security = SecurityKeeper()
-    var serviceChanged: AttributeKey?
-    var central = CentralHalf()
-    /// Beside the half, which would be copied whole for each event that it is told.
-    var centralSink: (any CentralSink)?
-    /// Some controllers do not survive a command that they do not list, among them the Android emulator's.
-    var supportedCommands = HCISupportedCommands.unlisted
-    /// Whether the controller has commands for extended advertising.
-    var hasExtendedCommands = false
-    /// What it was given since it was reset; nil: neither.
-    var commandStyle: CommandStyle?
+    var gatt: GATTClient
     var channels = ChannelKeeper()
-    /// Changes with each controller that is opened, so that what is late says nothing of a later one.
-    var run = 0
-    /// Who waits for all links to end.
-    var farewells: [CheckedContinuation<Void, Never>] = []
-    /// How long they are waited for.
-    static let farewell = Duration.seconds(1)
-    /// Why the transport ended while the controller was brought up.
-    var endedWhileStarting: RadioError?
-    /// Looks for a controller that was lost.
-    var recovery: Task<Void, Never>?
 
     /// A radio that is not started; `sleep` and `now` are its time.
     public init(
         transport: any HCITransport, options: Options = Options(),
         logger: Logger = Logger(label: "mynah.host"),
-        // Time-outs and rotation wait with it; a test moves the time by hand.
+        // Deadlines and recovery use it; a test moves the time by hand.
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
         now: @escaping @Sendable () -> Duration = HostRadio.uptime
     ) {
-        executor = HostExecutor()
-        guests = HostTaskExecutor(executor)
-        self.transport = transport
-        self.options = options
-        self.logger = logger
-        self.sleep = sleep
-        self.now = now
+        environment = Environment(
+            transport: transport, options: options, logger: logger, sleep: sleep, now: now)
+        controller = ControllerSession(name: options.controller, timeout: options.commandTimeout)
+        outbound = Outbound(limit: options.queueLimit)
+        server = GATTServer(timeout: options.transactionTimeout)
+        gatt = GATTClient(timeout: options.transactionTimeout)
     }
 
-    private static let epoch = ContinuousClock.now
+    private static let start = ContinuousClock.now
 
-    /// How long ago the first radio of this process asked.
-    public static let uptime: @Sendable () -> Duration = { ContinuousClock.now - epoch }
+    /// The time since the first radio of this process asked.
+    public static let uptime: @Sendable () -> Duration = { ContinuousClock.now - start }
 
-    // MARK: Start and stop
+    /// The radio's phone and managers run on it too.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        environment.executor.asUnownedSerialExecutor()
+    }
+    /// For a task that asks one thing after the other: with this preference it goes on where the answer comes, without a hop.
+    public nonisolated var taskExecutor: any TaskExecutor { environment.tasks }
+    /// The name of the radio, for people.
+    public nonisolated var name: String { options.name }
 
-    /// Starts the peripheral's half; opens the transport and brings the controller up, unless the central's half has.
-    public func start(
-        _ identity: DeviceIdentity, sink: any RadioSink
-    ) async throws(RadioError) -> RadioCapabilities {
-        guard self.sink == nil, state == .stopped || state == .running else {
-            throw RadioError(.invalidState, "the radio has been started already")
-        }
-        self.sink = sink
-        if state == .running {
-            // The device is another than the central said.
-            database = AttributeDatabase()
-            self.identity = identity
-            publishOwnServices()
-        } else {
-            try await open(identity)
-        }
-        tell(.stateChanged(.poweredOn))
-        capabilities.address = ownAddress
-        return capabilities
+    nonisolated var options: Options { environment.options }
+    nonisolated var logger: Logger { environment.logger }
+    /// The address that is on the air, or `nil` if none is.
+    var ownAddress: DeviceAddress? { controller.address.current }
+
+    // MARK: What happens
+
+    @discardableResult
+    func tell(_ event: RadioEvent) -> RadioAnswer {
+        guard let sink = life.sink else { return .none }
+        return sink.handle(event)
     }
 
-    /// Opens the transport and brings the controller up; where that fails the radio is stopped again.
-    func open(_ identity: DeviceIdentity) async throws(RadioError) {
-        state = .starting
-        self.identity = identity
-        loadBonds()
-        do throws(RadioError) {
-            try await openTransport()
-            try await bringUp()
-        } catch {
-            transport.close()
-            await stop()
-            // Whatever answered so, or not at all, may be no controller.
-            guard error.remedy == nil, [.lost, .timedOut, .protocolViolation].contains(error.code) else {
-                throw error
-            }
-            throw RadioError(
-                error.code, error.message,
-                remedy: "see that a Bluetooth controller speaks H4 there, and that nobody else has it")
-        }
-        guard state == .starting else {
-            throw RadioError(.lost, "the radio was stopped while it was started")
-        }
-        publishOwnServices()
-        capabilities.name = options.name
-        capabilities.keepsInterval = true
-        state = .running
-    }
-
-    /// Stops advertising, ends every link and closes the transport.
-    public func stop() async {
-        guard state != .stopped else { return }
-        if state == .running {
-            central.isFollowing = false
-            await stopScan()
-            await stopAdvertising()
-            for handle in links.keys.sorted() {
-                await attempt { () throws(RadioError) in
-                    try await self.end(handle, .remoteUserTerminatedConnection)
-                }
-            }
-            await waitForFarewells()
-        }
-        state = .stopped
-        writeBonds()
-        recovery?.cancel()
-        recovery = nil
-        rotating?.cancel()
-        transport.close()
-        failWaiters()
-        forgetLinks(isTold: false)
-        endCentralHalf(RadioError(.lost, "the radio was stopped"))
-        commands = CommandQueue()
-        data = DataQueue()
-        database = AttributeDatabase()
-        batches = [:]
-        channels = ChannelKeeper()
-        properties = [:]
-        advertiser.ended()
-        advertiser.stop()
-        reported = .silent
-        refusals = Refusals()
-        sink = nil
-    }
-
-    /// A controller that is let go at once does not tell the other sides that their links end, and they miss us for long.
-    private func waitForFarewells() async {
-        guard state == .running, !links.isEmpty else { return }
-        let overdue = Task {
-            guard (try? await sleep(Self.farewell)) != nil else { return }
-            sayFarewell()
-        }
-        await withCheckedContinuation { farewells.append($0) }
-        overdue.cancel()
-    }
-
-    /// There are no links any more, or they are not waited for.
-    func sayFarewell() {
-        let all = farewells
-        farewells = []
-        for farewell in all { farewell.resume() }
+    @discardableResult
+    func tellCentral(_ event: CentralEvent) -> RadioAnswer {
+        guard let sink = life.centralSink else { return .none }
+        return sink.handle(event)
     }
 
     func warn(_ code: String, _ message: String) {
         let warning = RadioWarning(code, message)
-        if sink == nil { tellCentral(.warning(warning)) } else { tell(.warning(warning)) }
+        if life.sink == nil { tellCentral(.warning(warning)) } else { tell(.warning(warning)) }
     }
 
-    func failWaiters() {
-        let all = waiters
-        waiters = [:]
-        for waiter in all.values { waiter.resume(returning: .failure(.ended)) }
-    }
+    // MARK: Time
 
-    @discardableResult
-    func tell(_ event: RadioEvent) -> RadioAnswer {
-        sink?.handle(event) ?? .none
-    }
+    func now() -> Duration { environment.now() }
 
-    func attempt(_ body: () async throws(RadioError) -> Void) async {
-        do throws(RadioError) {
-            try await body()
-        } catch {
-            logger.debug("left as it is", metadata: ["error": "\(error)"])
+    /// Sleeps until the earliest deadline.
+    func armTimer() {
+        guard timer.needs(deadlines.wakeTime) else { return }
+        timer.arm(deadlines.wakeTime, now: environment.now, sleep: environment.sleep) { [weak self] number in
+            await self?.wake(number)
         }
     }
 
-    /// Ends a link, to a central or to a peripheral.
-    public func disconnect(_ peer: Peer.ID) async {
-        guard let link = links.values.first(where: { $0.peer.id == peer }) else { return }
-        await attempt { () throws(RadioError) in
-            try await end(link.handle, .remoteUserTerminatedConnection)
+    private func wake(_ number: UInt64) {
+        guard timer.woke(number) else { return }
+        while let deadline = deadlines.takeDue(at: now()) { expire(deadline) }
+        armTimer()
+    }
+
+    private func expire(_ deadline: HostDeadline) {
+        switch deadline {
+        case .command: loseSilentController()
+        case .addressRotation: drive { $0.expireAddress(at: $1, &$2) }
+        case .connectionCancel: drive { $0.expireConnectionCancel(at: $1, &$2) }
+        case .linksEnd: waiters.endLinks()
+        case .connect(let number): connectOverdue(number)
+        case .confirmation(let handle): confirmationDue(handle)
+        case .signal(let handle, let identifier): answered(nil, identifier, handle)
+        case .request(let handle): requestOverdue(handle)
+        case .pairing(let handle): pairing(handle) { $0.expire(at: $1) }
         }
     }
 }

@@ -2,7 +2,7 @@ public import MynahCore
 
 /// What one app of a phone wants to advertise: CoreBluetooth takes a local name and service UUIDs, and nothing else.
 public struct AppAdvertisement: Hashable, Sendable {
-    /// CBAdvertisementDataLocalNameKey; nil or empty: none.
+    /// CBAdvertisementDataLocalNameKey; none if it is `nil` or empty.
     public var localName: String?
     /// CBAdvertisementDataServiceUUIDsKey, each in the width it goes out in.
     public var serviceUUIDs: [BluetoothUUID]
@@ -25,7 +25,7 @@ public enum OverflowPlacement: String, Hashable, Sendable, CaseIterable {
     /// In the scan response, as reported from iOS 12 on: a scanner has to ask for it.
     case scanResponse
 
-    /// The place for a major version of iOS.
+    /// The placement of a major version of iOS.
     public init(iOS version: Int) {
         self = version < 12 ? .advertisingData : .scanResponse
     }
@@ -33,16 +33,16 @@ public enum OverflowPlacement: String, Hashable, Sendable, CaseIterable {
 
 /// What an iPhone puts on the air for its apps.
 public struct PhoneAdvertisement: Hashable, Sendable {
-    /// Advertising data and scan response; nil: nothing is on the air.
+    /// Advertising data and scan response, or `nil` if nothing is on the air.
     public var bytes: ExactAdvertisement?
     /// The shortest and longest time between two advertising events.
     public var interval: ClosedRange<Duration>
     /// The shared mask.
     public var overflow: OverflowArea
-    /// What of each app's wishes does not go out in clear, and why; as many as there are apps, in their order.
+    /// What of each app's request does not go out in clear, and why; one entry for each app, in their order.
     public var omitted: [[AdvertisingReport.Omission]]
 
-    /// What a radio is asked to send; nil: nothing.
+    /// What a radio is asked to send, or `nil` if nothing is.
     public var advertisement: Advertisement? {
         guard let bytes else { return nil }
         var advertisement = Advertisement()

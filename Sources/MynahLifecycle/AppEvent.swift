@@ -32,7 +32,7 @@ public enum AppEvent: Hashable, Sendable {
     case radioState(RadioState)
 }
 
-/// What a radio tells an app, by what it means for the app's life.
+/// What a radio reports to an app, by what it means for the app's life.
 public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
     /// A dynamic value is read.
     case read
@@ -87,12 +87,14 @@ public enum AppAction: Hashable, Sendable {
     case pauseAdvertising
     /// What was kept goes on the air again.
     case resumeAdvertising
-    /// What is advertised is forgotten.
-    case stopAdvertising
+    /// What is advertised goes off the air; to `forget` it means that the app has to ask for it again.
+    case stopAdvertising(forget: Bool)
     /// Every central's link has ended.
     case dropCentrals
-    /// Every service is withdrawn and forgotten.
-    case clearDatabase
+    /// Every service is withdrawn; to `forget` them means that the app has to add them again.
+    case withdrawServices(forget: Bool)
+    /// What the system preserved of its managers is deleted.
+    case forgetPreservedState
 }
 
 /// Why an app ended that the user did not end.

@@ -68,7 +68,8 @@ extension AppLifecycle {
             if !rules.isRelaunched { setPaused(false) }
             enter(.terminated(isKept: rules.isRelaunched))
             return [.terminated(reason), .dropQueued]
-                + (rules.isRelaunched ? [] : [.stopAdvertising, .clearDatabase])
+                + (rules.isRelaunched
+                    ? [] : [.stopAdvertising(forget: false), .withdrawServices(forget: false)])
         case .notRunning, .terminated, .quit:
             return []
         }
@@ -80,7 +81,10 @@ extension AppLifecycle {
             forgetWork()
             setPaused(false)
             enter(.quit)
-            return [.userQuit, .dropQueued, .stopAdvertising, .clearDatabase]
+            return [
+                .userQuit, .dropQueued, .stopAdvertising(forget: true), .withdrawServices(forget: true),
+                .forgetPreservedState,
+            ]
         case .notRunning, .quit:
             return []
         }
@@ -132,7 +136,7 @@ extension AppLifecycle {
             setPaused(isServed)
         }
         if new.isBelowPoweredOff, !old.isBelowPoweredOff {
-            actions += [.stopAdvertising, .clearDatabase]
+            actions += [.stopAdvertising(forget: true), .withdrawServices(forget: true)]
             setPaused(false)
         }
         if new == .poweredOn {

@@ -105,7 +105,7 @@ public struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable where 
         if case .background(let running) = phase { running.isThrottled } else { false }
     }
 
-    /// When `.deadlineReached` is to be given; nil: nothing is waited for.
+    /// When `.deadlineReached` is to be given; `nil` if nothing is waited for.
     public var deadline: Instant? {
         if case .background(let running) = phase { running.deadline } else { nil }
     }

@@ -35,10 +35,10 @@ struct Composition {
     /// A later UUID that still fits is taken although an earlier, longer one was not.
     mutating func takeClear(_ app: AppAdvertisement, _ index: Int) {
         for (number, uuid) in app.serviceUUIDs.enumerated() where !clear.contains(uuid) {
-            let place = lists.firstIndex { $0.width == uuid.width }
-            let needed = uuid.width.byteCount + (place == nil ? 2 : 0)
+            let list = lists.firstIndex { $0.width == uuid.width }
+            let needed = uuid.width.byteCount + (list == nil ? 2 : 0)
             guard needed <= room else {
-                if let place { lists[place].isCut = true }
+                if let list { lists[list].isCut = true }
                 overflow.insert(uuid)
                 omit(
                     index, "serviceUUIDs[\(number)]",
@@ -46,8 +46,8 @@ struct Composition {
                 )
                 continue
             }
-            if let place {
-                lists[place].uuids.append(uuid)
+            if let list {
+                lists[list].uuids.append(uuid)
             } else {
                 lists.append(List(width: uuid.width, uuids: [uuid]))
             }
@@ -108,7 +108,7 @@ struct Composition {
         }
     }
 
-    /// The bytes, or nil where there is nothing to send: without a UUID nothing goes out in the background.
+    /// The bytes, or `nil` if there is nothing to send: without a UUID nothing goes out in the background.
     func bytes(isForeground: Bool, placement: OverflowPlacement) -> ExactAdvertisement? {
         var bytes = ExactAdvertisement(data: data, scanResponse: [])
         guard isForeground else {

@@ -14,7 +14,7 @@ public struct PhoneAdvertising: Hashable, Sendable {
     public var backgroundInterval: Duration
     /// Whether a change of the UUIDs that an app makes in the background waits for the foreground, as reported from iOS 14 on.
     public var defersBackgroundChanges: Bool
-    /// The Tx Power Level that later phones put behind the Flags, in dBm (12 was captured); nil: none.
+    /// The Tx Power Level that later phones put after the Flags, in dBm (12 was captured); `nil` if none.
     public var txPower: Int8?
 
     /// What was seen beyond the background interval, in steps of 1.25 ms, on the same phone.

@@ -53,8 +53,8 @@ public struct KeptFile: Hashable, Sendable {
 
     /// Replaces what it holds; the problem's words begin with the path that they are about.
     ///
-    /// The name changes in one step. The disk is not waited for: a process that is killed loses nothing, a machine that
-    /// loses power may lose the last change.
+    /// The name changes in one step, after the bytes are on the disk, and is on the disk when this returns: neither a process
+    /// that is killed nor a machine that loses power leaves anything but the old bytes or the new.
     public func replace(_ bytes: [UInt8]) throws(Problem) {
         // Whatever has its name: a link would be written through, and a pipe waited for.
         unlink(draft)
@@ -62,7 +62,7 @@ public struct KeptFile: Hashable, Sendable {
         guard descriptor >= 0 else {
             throw Problem(description: "\(draft) cannot be written: \(Self.reason)")
         }
-        let isWritten = write(bytes, to: descriptor)
+        let isWritten = write(bytes, to: descriptor) && fsync(descriptor) == 0
         let reason = Self.reason
         close(descriptor)
         guard isWritten else {
@@ -72,6 +72,17 @@ public struct KeptFile: Hashable, Sendable {
         guard rename(draft, path) == 0 else {
             throw Problem(description: "\(path) cannot be replaced: \(Self.reason)")
         }
+        syncDirectory()
+    }
+
+    /// Puts the name on the disk; some file systems cannot, and there is nothing to do about it.
+    private func syncDirectory() {
+        let end = path.lastIndex(of: "/")
+        let directory = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        _ = fsync(descriptor)
+        close(descriptor)
     }
 
     /// Takes it away.

@@ -6,16 +6,16 @@ final class NotifySocket: Sendable {
     let handle: UInt16
     let central: String
     let descriptor: DBusFileDescriptor
-    let watch: GLibDescriptorWatch
+    let watch: GLibFileDescriptorWatch
 
     init(
         _ handle: UInt16, _ central: String, _ descriptor: DBusFileDescriptor,
-        _ handler: @escaping @Sendable (GLibDescriptorWatch.Events) -> Void
+        _ handler: @escaping @Sendable (GLibFileDescriptorWatch.Events) -> Void
     ) {
         self.handle = handle
         self.central = central
         self.descriptor = descriptor
-        watch = GLibDescriptorWatch(descriptor, .readable, handler)
+        watch = GLibFileDescriptorWatch(descriptor, .readable, handler)
     }
 }
 
@@ -107,7 +107,7 @@ extension BlueZStandIn {
 
     /// What comes through a socket goes to its central, or in older versions to all.
     private func socketEvent(
-        _ events: GLibDescriptorWatch.Events, _ descriptor: DBusFileDescriptor, _ handle: UInt16,
+        _ events: GLibFileDescriptorWatch.Events, _ descriptor: DBusFileDescriptor, _ handle: UInt16,
         _ address: String
     ) {
         if events.contains(.readable) {

@@ -1,4 +1,5 @@
 public import MynahDBus
+import MynahTestSupport
 
 /// A bluetoothd on a private bus that holds applications to its contract, and whose centrals are played by the test.
 ///
@@ -36,8 +37,7 @@ public actor BlueZStandIn {
     var sockets: [NotifySocket] = []
     var owners: [String: DBusSubscription] = [:]
     private var subscriptions: [DBusSubscription] = []
-    private var waiters:
-        [(condition: (isolated BlueZStandIn) -> Bool, resume: CheckedContinuation<Void, Never>)] = []
+    private var waiters: [(condition: (isolated BlueZStandIn) -> Bool, waiter: Waiter<Void>)] = []
 
     /// A daemon that is not running yet, for the bus at a D-Bus address.
     public init(on address: String, _ configuration: StandInConfiguration = StandInConfiguration()) {
@@ -111,10 +111,14 @@ public actor BlueZStandIn {
         self.configuration = configuration
     }
 
-    /// Waits until `condition` holds; it is looked at whenever something has happened.
-    public func wait(until condition: @escaping @Sendable (isolated BlueZStandIn) -> Bool) async {
+    /// Waits until `condition`, which `awaited` says in words, holds.
+    ///
+    /// It is evaluated after everything that happens.
+    public func wait(
+        _ awaited: String, until condition: @escaping @Sendable (isolated BlueZStandIn) -> Bool
+    ) async throws {
         if condition(self) { return }
-        await withCheckedContinuation { waiters.append((condition, $0)) }
+        try await waiting(for: awaited) { waiters.append((condition, $0)) }
     }
 
     // MARK: - Inside
@@ -125,7 +129,7 @@ public actor BlueZStandIn {
         guard !ready.isEmpty else { return }
         waiters.removeAll { $0.condition(self) }
         for waiter in ready {
-            waiter.resume.resume()
+            waiter.waiter.resume()
         }
     }
 

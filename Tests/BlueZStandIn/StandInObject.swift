@@ -23,7 +23,7 @@ final class StandInObject: DBusObject {
 
     var interfaces: [DBusInterface] { list() }
 
-    func handle(_ call: MethodCall) { self.call(call) }
+    func handle(_ call: MethodCall, _ method: DBusInterface.Method) { self.call(call) }
 
     func property(_ name: String, of interface: String) -> DBusValue? { value(interface, name) }
 

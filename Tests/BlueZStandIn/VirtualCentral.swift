@@ -91,9 +91,11 @@ public struct VirtualCentral: Sendable {
     }
 
     /// The next notifications and indications, as many as asked for, in order.
-    public func notifications(_ count: Int = 1) async -> [StandInNotification] {
+    public func notifications(_ count: Int = 1) async throws -> [StandInNotification] {
         let address = address
-        await standIn.wait { $0.centrals[address].map { $0.inbox.count >= count } ?? false }
+        try await standIn.wait("the central has \(count) notifications") {
+            $0.centrals[address].map { $0.inbox.count >= count } ?? false
+        }
         return await standIn.takeNotifications(count, of: address)
     }
 

@@ -4,7 +4,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite struct StandInTests {
+@Suite(.timeLimit(.minutes(5))) struct StandInTests {
     @Test func `a phone reads, offset only where there is one`() async throws {
         let scene = try await Scene()
         let options = Lock<[[String]]>([])
@@ -67,7 +67,9 @@ import Testing
     @Test func `what leaves the bus takes its services along`() async throws {
         let scene = try await Scene()
         await scene.application.close()
-        await scene.standIn.wait { $0.applicationCount() == 0 && $0.advertisementCount() == 0 }
+        try await scene.standIn.wait("nothing is registered any more") {
+            $0.applicationCount() == 0 && $0.advertisementCount() == 0
+        }
         #expect(await scene.standIn.services().isEmpty)
     }
 }

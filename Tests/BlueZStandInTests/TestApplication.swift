@@ -18,7 +18,7 @@ final class TestObject: DBusObject {
     }
 
     func answer(_ handler: @escaping Handler) { state.withLock { $0.handler = handler } }
-    func handle(_ call: MethodCall) { state.withLock { $0.handler }(call) }
+    func handle(_ call: MethodCall, _ method: DBusInterface.Method) { state.withLock { $0.handler }(call) }
     func property(_ name: String, of interface: String) -> DBusValue? {
         state.withLock { $0.properties[name] }
     }

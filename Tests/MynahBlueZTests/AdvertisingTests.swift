@@ -4,7 +4,7 @@ import MynahCore
 import MynahSupport
 import Testing
 
-@Suite struct AdvertisingTests {
+@Suite(.timeLimit(.minutes(5))) struct AdvertisingTests {
     private static let everything: Advertisement = {
         var advertisement = Advertisement.named("Mynah", ["180D", "0000180F-0000-1000-8000-00805F9B34FB"])
         advertisement.solicitedServiceUUIDs = ["1812"]
@@ -68,12 +68,16 @@ import Testing
         let rig = try await Rig()
         _ = try await rig.radio.advertise(.named("first"))
         let report = try await rig.radio.advertise(.named("second", ["180F", "180D"]))
-        await rig.standIn.wait { $0.advertisements().first?.data == report.data }
+        try await rig.standIn.wait("the reported advertising data is on the air") {
+            $0.advertisements().first?.data == report.data
+        }
         #expect(await rig.standIn.advertisements().first?.scanResponse == report.scanResponse)
         var bare = Advertisement()
         bare.manufacturerData = [.init(company: 0x0059, data: [1])]
         let last = try await rig.radio.advertise(bare)
-        await rig.standIn.wait { $0.advertisements().first?.data == last.data }
+        try await rig.standIn.wait("the last advertising data is on the air") {
+            $0.advertisements().first?.data == last.data
+        }
         #expect(await rig.standIn.advertisements().first?.scanResponse == [])
         #expect(await rig.violations() == [])
     }
@@ -136,10 +140,10 @@ import Testing
         let rig = try await Rig()
         _ = try await rig.radio.advertise(advertisement)
         try await rig.standIn.central("F0:F1:F2:F3:F4:F5").connect()
-        await rig.sink.wait(for: "connected")
-        await rig.standIn.wait { !$0.advertisements().isEmpty }
+        try await rig.sink.wait(for: "connected")
+        try await rig.standIn.wait("the device advertises") { !$0.advertisements().isEmpty }
         try await rig.standIn.central("F0:F1:F2:F3:F4:F6").connect()
-        await rig.sink.wait(for: "connected", count: 2)
+        try await rig.sink.wait(for: "connected", count: 2)
         #expect(await rig.violations() == [])
     }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import MynahBlueZ
 
 /// What an iPhone sends, through a bluetoothd that composes the bytes itself.
-@Suite struct AppAdvertisingTests {
+@Suite(.timeLimit(.minutes(5))) struct AppAdvertisingTests {
     private static let flags = ADStructure(type: .flags, data: [0x1A])
     private static let mask = OverflowArea(["FD64"]).structure
     private static let maskBytes = "14FF4C000100000000000000000000080000000000"
@@ -156,8 +156,12 @@ import Testing
         let rig = try await Rig(configuration)
         for wish in [Self.foreground, Self.background, Self.exact([Self.name("Fred")]), Self.background] {
             let report = try await rig.radio.advertise(wish)
-            await rig.standIn.wait { $0.advertisements().first?.data == report.data }
-            await rig.standIn.wait { $0.advertisements().first?.scanResponse == report.scanResponse }
+            try await rig.standIn.wait("the reported advertising data is on the air") {
+                $0.advertisements().first?.data == report.data
+            }
+            try await rig.standIn.wait("the reported scan response is on the air") {
+                $0.advertisements().first?.scanResponse == report.scanResponse
+            }
             #expect(await rig.standIn.advertisementCount() == 1)
         }
         #expect(await rig.violations() == [])
@@ -171,11 +175,11 @@ import Testing
         machine.reached()
         machine.want(first)
         #expect(machine.next(at: .zero) == .register(first))
-        #expect(machine.registered() == false)
+        #expect(machine.registered() == nil)
         machine.want(second)
         #expect(machine.next(at: .zero) == .unregister)
         #expect(machine.next(at: .zero) == .register(second))
-        #expect(machine.registered() == false)
+        #expect(machine.registered() == nil)
         var renamed = second.advertisement
         renamed.localName = "Frida"
         let third = try BlueZAdvertising(renamed, keepsInterval: true, placesScanResponse: true)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MynahBlueZ
 
-@Suite(.timeLimit(.minutes(1))) struct BlueZProbeTests {
+@Suite(.timeLimit(.minutes(5))) struct BlueZProbeTests {
     private func probe(_ address: String) -> BlueZProbe {
         var probe = BlueZProbe()
         probe.bus = .address(address)
@@ -91,11 +91,11 @@ import Testing
         slow.limit = .seconds(1000)
         slow.silence = .milliseconds(1)
         let probe = slow
-        let (waits, waiting) = AsyncStream<Void>.makeStream()
+        let waits = Mailbox<Void>("the waits of the probe")
         let running = Task {
-            await self.trouble(probe) { _ in waiting.yield(()) }
+            await self.trouble(probe) { _ in waits.put(()) }
         }
-        for await _ in waits { break }
+        _ = try await waits.take()
         running.cancel()
         #expect(await running.value?.code == .lost)
     }
@@ -111,5 +111,5 @@ private final class SilentDaemon: DBusObject {
 
     private let calls = Lock<[MethodCall]>([])
 
-    func handle(_ call: MethodCall) { calls.withLock { $0.append(call) } }
+    func handle(_ call: MethodCall, _ method: DBusInterface.Method) { calls.withLock { $0.append(call) } }
 }

@@ -3,7 +3,7 @@ import MynahBlueZStandIn
 import MynahCore
 import Testing
 
-@Suite struct NotificationTests {
+@Suite(.timeLimit(.minutes(5))) struct NotificationTests {
     private func connected(
         mtu: Int = 23, options: (inout BlueZRadio.Options) -> Void = { _ in }
     ) async throws -> (Rig, VirtualCentral, AttributeKey) {
@@ -13,57 +13,57 @@ import Testing
         try await rig.radio.advertise(.named("Mynah"))
         let phone = await rig.standIn.central()
         try await phone.connect(mtu: mtu)
-        await rig.sink.wait(for: "connected")
+        try await rig.sink.wait(for: "connected")
         return (rig, phone, definitions.rate.key)
     }
 
     @Test func `two hundred notifications arrive in order`() async throws {
         let (rig, phone, key) = try await connected()
         try await phone.subscribe("2a37")
-        await rig.sink.wait(for: "subscribed")
+        try await rig.sink.wait(for: "subscribed")
         for number in 0..<200 {
             let result = try await rig.radio.send([UInt8(number)], of: key, as: .asSubscribed, to: nil)
             #expect(result == .sent(nil))
         }
-        #expect(await phone.notifications(200).map(\.value) == (0..<200).map { [UInt8($0)] })
+        #expect(try await phone.notifications(200).map(\.value) == (0..<200).map { [UInt8($0)] })
         #expect(await rig.violations() == [])
     }
 
     @Test func `an indication is confirmed`() async throws {
         let (rig, phone, key) = try await connected()
         try await phone.subscribeToIndications("2a37")
-        await rig.sink.wait(for: "subscribed")
+        try await rig.sink.wait(for: "subscribed")
         _ = try await rig.radio.send([1], of: key, as: .asSubscribed, to: nil)
-        #expect(await phone.notifications().map(\.isIndication) == [true])
-        await rig.sink.wait(for: "confirmed ?")
+        #expect(try await phone.notifications().map(\.isIndication) == [true])
+        try await rig.sink.wait(for: "confirmed ?")
         #expect(await rig.violations() == [])
     }
 
     @Test func `two phones receive, and one that leaves does not end it`() async throws {
         let (rig, first, key) = try await connected()
         let second = await rig.standIn.central("F0:F1:F2:F3:F4:F6")
-        await rig.standIn.wait { !$0.advertisements().isEmpty }
+        try await rig.standIn.wait("the device advertises") { !$0.advertisements().isEmpty }
         try await second.connect()
         try await first.subscribe("2a37")
         try await second.subscribe("2a37")
-        await rig.sink.wait(for: "subscribed", count: 2)
+        try await rig.sink.wait(for: "subscribed", count: 2)
         _ = try await rig.radio.send([1], of: key, as: .asSubscribed, to: nil)
-        #expect(await first.notifications().map(\.value) == [[1]])
-        #expect(await second.notifications().map(\.value) == [[1]])
+        #expect(try await first.notifications().map(\.value) == [[1]])
+        #expect(try await second.notifications().map(\.value) == [[1]])
         await first.disconnect()
-        await rig.sink.wait(for: "disconnected")
+        try await rig.sink.wait(for: "disconnected")
         _ = try await rig.radio.send([2], of: key, as: .asSubscribed, to: nil)
-        #expect(await second.notifications().map(\.value) == [[2]])
+        #expect(try await second.notifications().map(\.value) == [[2]])
         #expect(rig.sink.words("unsubscribed") == [])
         await second.disconnect()
-        await rig.sink.wait(for: "unsubscribed")
+        try await rig.sink.wait(for: "unsubscribed")
         #expect(await rig.violations() == [])
     }
 
     @Test func `a value that the link does not carry is an error once its MTU is known`() async throws {
         let (rig, phone, key) = try await connected(mtu: 50)
         try await phone.subscribe("2a37")
-        await rig.sink.wait(for: "subscribed")
+        try await rig.sink.wait(for: "subscribed")
         let long = [UInt8](repeating: 1, count: 48)
         // Not known yet: one warning.
         _ = try await rig.radio.send(Array(long.prefix(21)), of: key, as: .asSubscribed, to: nil)
@@ -77,14 +77,14 @@ import Testing
         #expect(error?.code == .valueTooLong)
         #expect(error?.message.contains("47") == true)
         _ = try await rig.radio.send(Array(long.prefix(47)), of: key, as: .asSubscribed, to: nil)
-        #expect(await phone.notifications(3).map(\.value.count) == [21, 22, 47])
+        #expect(try await phone.notifications(3).map(\.value.count) == [21, 22, 47])
         #expect(await rig.violations() == [])
     }
 
     @Test func `past its rate the queue is full, and it says when there is room`() async throws {
         let (rig, phone, key) = try await connected { $0.notificationRate = 5 }
         try await phone.subscribe("2a37")
-        await rig.sink.wait(for: "subscribed")
+        try await rig.sink.wait(for: "subscribed")
         var sent = 0
         // One at once, and then one each fifth of a second: no loaded machine is too slow to fill that.
         while try await rig.radio.send([UInt8(sent)], of: key, as: .asSubscribed, to: nil) != .full {
@@ -92,9 +92,9 @@ import Testing
             try #require(sent < 50)
         }
         #expect(sent >= 1)
-        await rig.sink.wait(for: "readyToSend")
+        try await rig.sink.wait(for: "readyToSend")
         #expect(try await rig.radio.send([0xFF], of: key, as: .asSubscribed, to: nil) == .sent(nil))
-        #expect(await phone.notifications(sent + 1).count == sent + 1)
+        #expect(try await phone.notifications(sent + 1).count == sent + 1)
         #expect(await rig.violations() == [])
     }
 
@@ -116,14 +116,14 @@ import Testing
         let (rig, phone, key) = try await connected()
         try await phone.pair()
         try await phone.subscribe("2a37")
-        await rig.sink.wait(for: "subscribed")
+        try await rig.sink.wait(for: "subscribed")
         await phone.disconnect()
-        await rig.sink.wait(for: "unsubscribed")
-        await rig.standIn.wait { !$0.advertisements().isEmpty }
+        try await rig.sink.wait(for: "unsubscribed")
+        try await rig.standIn.wait("the device advertises") { !$0.advertisements().isEmpty }
         try await phone.connect()
-        await rig.sink.wait(for: "subscribed", count: 2)
+        try await rig.sink.wait(for: "subscribed", count: 2)
         _ = try await rig.radio.send([1], of: key, as: .asSubscribed, to: nil)
-        #expect(await phone.notifications().map(\.value) == [[1]])
+        #expect(try await phone.notifications().map(\.value) == [[1]])
         #expect(await rig.violations() == [])
     }
 }

@@ -5,13 +5,13 @@ import MynahDBus
 import MynahTestSupport
 import Testing
 
-@Suite struct PairingTests {
+@Suite(.timeLimit(.minutes(5))) struct PairingTests {
     private func connected(_ capability: IOCapability) async throws -> (Rig, VirtualCentral) {
         let rig = try await Rig(identity: DeviceIdentity(name: "Mynah", ioCapability: capability))
         try await rig.radio.advertise(.named("Mynah"))
         let phone = await rig.standIn.central()
         try await phone.connect()
-        await rig.sink.wait(for: "connected")
+        try await rig.sink.wait(for: "connected")
         return (rig, phone)
     }
 
@@ -24,7 +24,7 @@ import Testing
     ) async throws {
         let (rig, phone) = try await connected(capability)
         try await phone.pair(passkey: 123_456)
-        await rig.sink.wait(for: "paired")
+        try await rig.sink.wait(for: "paired")
         #expect(rig.sink.words("pairing") == [step])
         #expect(rig.sink.words("paired").count == 1)
         #expect(await rig.violations() == [])
@@ -56,7 +56,7 @@ import Testing
         let phone = await rig.standIn.central()
         try await phone.connect()
         try await phone.pair()
-        await rig.sink.wait(for: "paired")
+        try await rig.sink.wait(for: "paired")
         #expect(rig.sink.words("pairing") == ["pairing agree"])
         #expect(otherSink.words == ["state poweredOn"])
         await other.stop()

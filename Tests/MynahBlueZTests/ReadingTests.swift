@@ -5,7 +5,7 @@ import Testing
 @testable import MynahBlueZ
 @testable import MynahDBus
 
-@Suite struct ReadingTests {
+@Suite(.timeLimit(.minutes(5))) struct ReadingTests {
     private func options(_ key: String, _ value: DBusValue) throws -> RequestOptions {
         let message = try DBusMessage.methodCall(
             to: nil, path: "/", interface: "org.bluez.GattCharacteristic1", member: "ReadValue"
@@ -101,8 +101,8 @@ import Testing
 
     @Test func `a device's path tells its address`() {
         #expect(
-            BlueZRadio.device(from: "/org/bluez/hci0/dev_AA_BB_CC_DD_EE_FF").address == "AA:BB:CC:DD:EE:FF")
-        #expect(BlueZRadio.device(from: "").address == "")
+            BusObjects.Device(path: "/org/bluez/hci0/dev_AA_BB_CC_DD_EE_FF").address == "AA:BB:CC:DD:EE:FF")
+        #expect(BusObjects.Device(path: "").address == "")
     }
 
     @Test func `the handles that are foretold are those that the daemon gives`() async throws {

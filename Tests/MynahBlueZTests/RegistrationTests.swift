@@ -1,11 +1,16 @@
-import MynahBlueZ
 import MynahBlueZStandIn
 import MynahCore
 import MynahDBus
 import MynahTestSupport
 import Testing
 
-@Suite struct RegistrationTests {
+@testable import MynahBlueZ
+
+extension BlueZRadio {
+    fileprivate var epoch: UInt64 { stage.epoch }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct RegistrationTests {
     @Test func `a batch is registered in its order, at handles of its own choosing`() async throws {
         let rig = try await Rig()
         let definitions = Definitions()
@@ -112,6 +117,29 @@ import Testing
         await rig.radio.stop()
         #expect(await rig.standIn.alias() == "stand-in")
         #expect(await rig.standIn.agentCapability == nil)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a start that is overtaken by a stop does not disturb the next one`() async throws {
+        let rig = try await Rig(identity: nil)
+        let radio = rig.radio
+        for epoch in 1...5 as ClosedRange<UInt64> {
+            let overtaken = Task {
+                await radioError { () async throws(RadioError) in
+                    _ = try await radio.start(DeviceIdentity(name: "early"), sink: rig.sink)
+                }
+            }
+            try await until("the first start has begun") { await radio.epoch == 2 * epoch - 1 }
+            await radio.stop()
+            _ = try await radio.start(DeviceIdentity(name: "Mynah"), sink: rig.sink)
+            #expect(await radio.epoch == 2 * epoch)
+            _ = await overtaken.value
+            try await radio.publish([Definitions().service])
+            #expect(await rig.standIn.applicationCount() == 1)
+            #expect(await rig.standIn.alias() == "Mynah")
+            await radio.stop()
+        }
+        #expect(await rig.violations() == [])
     }
 
     @Test(arguments: IOCapability.allCases)

@@ -2,9 +2,10 @@ import MynahBlueZ
 import MynahBlueZStandIn
 import MynahCore
 import MynahSupport
+import MynahTestSupport
 import Testing
 
-@Suite struct RequestTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestTests {
     /// A rig whose services are published and whose phone is connected.
     private func connected(
         _ configuration: StandInConfiguration = StandInConfiguration(),
@@ -16,7 +17,7 @@ import Testing
         try await rig.radio.advertise(.named("Mynah"))
         let phone = await rig.standIn.central()
         try await phone.connect(mtu: mtu)
-        await rig.sink.wait(for: "connected")
+        try await rig.sink.wait(for: "connected")
         return (rig, phone)
     }
 
@@ -142,26 +143,25 @@ import Testing
         try await phone.write("2a06", [1], command: true)
         try await phone.write("2a06", [2])
         try await phone.write("2a06", [1, 2, 3, 4, 5], command: true)
-        await rig.sink.wait(for: "warning writeDropped")
+        try await rig.sink.wait(for: "warning writeDropped")
         #expect(rig.sink.words("write") == ["write 0:01 silently", "write 0:02 silently"])
         #expect(await rig.violations() == [])
     }
 
     @Test func `a late answer arrives, and one that is dropped is 0x0E`() async throws {
         let (rig, phone) = try await connected(services: [Definitions().service])
-        let (replies, continuation) = AsyncStream.makeStream(of: PendingReply.self)
+        let replies = Mailbox<PendingReply>("the reads")
         rig.sink.answer { event in
             guard case .read = event else { return .none }
             let reply = PendingReply()
-            continuation.yield(reply)
+            replies.put(reply)
             return .later(reply.pending)
         }
-        var iterator = replies.makeAsyncIterator()
         async let first = phone.read("2a37")
-        await iterator.next()?.answer(.success([9]))
+        try await replies.take()[0].answer(.success([9]))
         #expect(try await first == [9])
         async let second = attError { () async throws(ATTFailure) in _ = try await phone.read("2a37") }
-        _ = await iterator.next()
+        _ = try await replies.take()
         #expect(await second == 0x0E)
         #expect(rig.sink.words("warning") == [])
         #expect(await rig.violations() == [])
@@ -199,7 +199,7 @@ import Testing
             } == 0x08)
         #expect(rig.sink.words("write") == [])
         try await phone.pair()
-        await rig.sink.wait(for: "paired")
+        try await rig.sink.wait(for: "paired")
         try await phone.write("2a39", [1])
         try await phone.writePrepared("2a39", [(0, [1])])
         #expect(rig.sink.words("write") == ["write 0:01", "write 0:01"])

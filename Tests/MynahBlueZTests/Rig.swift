@@ -39,7 +39,7 @@ final class TestSink: RadioSink {
         var words: [String] = []
         var events: [RadioEvent] = []
         var answer: @Sendable (RadioEvent) -> RadioAnswer = { _ in .none }
-        var waiters: [(word: String, count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var waiters: [(word: String, count: Int, waiter: Waiter<Void>)] = []
     }
 
     private let state = Lock<State>(State())
@@ -49,15 +49,14 @@ final class TestSink: RadioSink {
             state.words.append(event.word)
             state.events.append(event)
             let words = state.words
-            let isReady = {
-                (waiter: (word: String, count: Int, continuation: CheckedContinuation<Void, Never>)) in
+            let isReady = { (waiter: (word: String, count: Int, waiter: Waiter<Void>)) in
                 words.filter { $0.hasPrefix(waiter.word) }.count >= waiter.count
             }
-            let ready = state.waiters.filter(isReady).map(\.continuation)
+            let ready = state.waiters.filter(isReady).map(\.waiter)
             state.waiters.removeAll(where: isReady)
             return (state.answer, ready)
         }
-        for continuation in ready { continuation.resume() }
+        for waiter in ready { waiter.resume() }
         return answer(event)
     }
 
@@ -67,14 +66,14 @@ final class TestSink: RadioSink {
     }
 
     /// Waits until so many events whose word starts like this have come since the beginning.
-    func wait(for word: String, count: Int = 1) async {
-        await withCheckedContinuation { continuation in
+    func wait(for word: String, count: Int = 1) async throws {
+        try await waiting(for: "\(count) events \"\(word)\"") { waiter in
             let isReady = state.withLock { state in
                 if state.words.filter({ $0.hasPrefix(word) }).count >= count { return true }
-                state.waiters.append((word, count, continuation))
+                state.waiters.append((word, count, waiter))
                 return false
             }
-            if isReady { continuation.resume() }
+            if isReady { waiter.resume() }
         }
     }
 

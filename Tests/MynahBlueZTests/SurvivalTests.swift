@@ -1,10 +1,17 @@
-import MynahBlueZ
 import MynahBlueZStandIn
 import MynahCore
 import MynahDBus
+import MynahTestSupport
 import Testing
 
-@Suite struct SurvivalTests {
+@testable import MynahBlueZ
+
+extension BlueZRadio {
+    /// The number of devices of which anything is kept.
+    fileprivate var keptCentrals: Int { centrals.count }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct SurvivalTests {
     /// A rig that plays, with a phone that has subscribed.
     private func playing() async throws -> (Rig, VirtualCentral, Definitions) {
         let rig = try await Rig()
@@ -13,16 +20,16 @@ import Testing
         try await rig.radio.advertise(.named("Mynah"))
         let phone = await rig.standIn.central()
         try await phone.connect()
-        await rig.sink.wait(for: "connected")
+        try await rig.sink.wait(for: "connected")
         try await phone.subscribe("2a37")
-        await rig.sink.wait(for: "subscribed")
+        try await rig.sink.wait(for: "subscribed")
         return (rig, phone, definitions)
     }
 
     /// What the phone finds after all is well again.
     private func expectAllIsWell(_ rig: Rig, _ phone: VirtualCentral, state: RadioState) async throws {
-        await rig.sink.wait(for: "recovered")
-        await rig.standIn.wait { !$0.advertisements().isEmpty }
+        try await rig.sink.wait(for: "recovered")
+        try await rig.standIn.wait("the device advertises") { !$0.advertisements().isEmpty }
         try await phone.connect()
         #expect(try await phone.readLong("2a38") == Array(0..<40))
         #expect(await rig.standIn.alias() == "Mynah")
@@ -38,7 +45,7 @@ import Testing
     @Test func `a daemon that is restarted is played through again`() async throws {
         let (rig, phone, _) = try await playing()
         await rig.standIn.stop()
-        await rig.sink.wait(for: "lost")
+        try await rig.sink.wait(for: "lost")
         try await rig.standIn.start()
         try await expectAllIsWell(rig, phone, state: .resetting)
     }
@@ -46,7 +53,7 @@ import Testing
     @Test func `a daemon that is killed and comes back is played through again`() async throws {
         let (rig, phone, _) = try await playing()
         await rig.standIn.crash()
-        await rig.sink.wait(for: "lost")
+        try await rig.sink.wait(for: "lost")
         try await rig.standIn.start()
         try await expectAllIsWell(rig, phone, state: .resetting)
     }
@@ -54,7 +61,7 @@ import Testing
     @Test func `an adapter that is turned off and on advertises again`() async throws {
         let (rig, phone, _) = try await playing()
         try await rig.standIn.setPowered(false)
-        await rig.sink.wait(for: "lost")
+        try await rig.sink.wait(for: "lost")
         #expect(await rig.standIn.advertisements().isEmpty)
         try await rig.standIn.setPowered(true)
         try await expectAllIsWell(rig, phone, state: .poweredOff)
@@ -65,9 +72,9 @@ import Testing
     {
         let (rig, _, _) = try await playing()
         await rig.standIn.unplug()
-        await rig.sink.wait(for: "lost")
+        try await rig.sink.wait(for: "lost")
         try await rig.standIn.plugIn(.init("hci1"))
-        await rig.sink.wait(for: "recovered")
+        try await rig.sink.wait(for: "recovered")
         #expect(await rig.standIn.alias(of: "hci1") == "Mynah")
         #expect(await rig.standIn.services(on: "hci1").map(\.handle) == [0x0100])
         #expect(await rig.standIn.advertisementCount(on: "hci1") == 1)
@@ -78,10 +85,10 @@ import Testing
     @Test func `another adapter does not take the place of one that is gone`() async throws {
         let (rig, _, _) = try await playing()
         await rig.standIn.unplug()
-        await rig.sink.wait(for: "lost")
+        try await rig.sink.wait(for: "lost")
         try await rig.standIn.plugIn(.init("hci1", address: "00:AA:01:00:00:43"))
         try await rig.standIn.plugIn(.init("hci2"))
-        await rig.sink.wait(for: "recovered")
+        try await rig.sink.wait(for: "recovered")
         #expect(await rig.standIn.applicationCount(on: "hci1") == 0)
         #expect(await rig.standIn.applicationCount(on: "hci2") == 1)
         #expect(await rig.violations() == [])
@@ -91,23 +98,63 @@ import Testing
         let (rig, phone, definitions) = try await playing()
         await rig.radio.setValue([42], of: definitions.location.key)
         await rig.standIn.crash()
-        await rig.sink.wait(for: "lost")
+        try await rig.sink.wait(for: "lost")
         let radio = rig.radio
         let error = await radioError { () async throws(RadioError) in
             _ = try await radio.send([1], of: definitions.rate.key, as: .asSubscribed, to: nil)
         }
         #expect(error?.code == .lost)
         try await rig.standIn.start()
-        await rig.sink.wait(for: "recovered")
+        try await rig.sink.wait(for: "recovered")
         try await phone.connect()
         #expect(try await phone.read("2a38") == [42])
+        #expect(await rig.violations() == [])
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a radio that is dropped without a stop leaves the air`() async throws {
+        let rig = try await Rig(identity: nil)
+        func play() async throws {
+            var options = BlueZRadio.Options()
+            options.bus = .address(rig.bus.address)
+            let radio = BlueZRadio(options: options)
+            _ = try await radio.start(DeviceIdentity(name: "Mynah"), sink: rig.sink)
+            try await radio.publish([Definitions().service])
+            try await radio.advertise(.named("Mynah"))
+            #expect(await rig.standIn.advertisementCount() == 1)
+        }
+        try await play()
+        try await rig.standIn.wait("nothing is registered") {
+            $0.applicationCount() == 0 && $0.advertisementCount() == 0
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a device that is only seen is not kept, and a bonded central keeps its identifier`() async throws {
+        let rig = try await Rig()
+        try await rig.radio.advertise(.named("Mynah"))
+        let phone = await rig.standIn.central()
+        for count in 1...3 {
+            try await phone.connect()
+            try await rig.sink.wait(for: "connected", count: count)
+            // Registered again, after the kernel has stopped it for the link.
+            try await rig.standIn.wait("the device is advertised") { !$0.advertisements().isEmpty }
+            if count == 2 { try await phone.pair() }
+            await phone.disconnect()
+            try await rig.sink.wait(for: "disconnected", count: count)
+            #expect(await rig.radio.keptCentrals == (count == 1 ? 0 : 1))
+        }
+        let ids = rig.sink.events.compactMap { event -> UInt32? in
+            if case .connected(let peer) = event { peer.id.rawValue } else { nil }
+        }
+        #expect(ids == [1, 2, 2])
         #expect(await rig.violations() == [])
     }
 
     @Test func `a radio can be stopped while its daemon is gone`() async throws {
         let (rig, _, _) = try await playing()
         await rig.standIn.crash()
-        await rig.sink.wait(for: "lost")
+        try await rig.sink.wait(for: "lost")
         #expect(await rig.violations() == [])
     }
 
@@ -115,9 +162,9 @@ import Testing
         let (rig, _, _) = try await playing()
         for count in 1...2 {
             await rig.standIn.crash()
-            await rig.sink.wait(for: "lost", count: count)
+            try await rig.sink.wait(for: "lost", count: count)
             try await rig.standIn.start()
-            await rig.sink.wait(for: "recovered", count: count)
+            try await rig.sink.wait(for: "recovered", count: count)
         }
         #expect(rig.sink.words("lost").count == 2)
         #expect(rig.sink.words("recovered").count == 2)

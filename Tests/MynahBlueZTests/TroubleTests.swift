@@ -7,7 +7,7 @@ import Testing
 
 @testable import MynahBlueZ
 
-@Suite struct TroubleTests {
+@Suite(.timeLimit(.minutes(5))) struct TroubleTests {
     private func start(_ rig: Rig) async -> RadioError? {
         await radioError { () async throws(RadioError) in
             _ = try await rig.radio.start(DeviceIdentity(name: "Mynah"), sink: rig.sink)
@@ -135,7 +135,7 @@ import Testing
         await rig.standIn.fallSilent()
         await rig.radio.stop()
         #expect(await rig.standIn.waitingCallers == 1)
-        await rig.standIn.wait { $0.alias() == "stand-in" }
+        try await rig.standIn.wait("the adapter has its own alias again") { $0.alias() == "stand-in" }
     }
 
     @Test func `nothing is published or advertised by a radio that is not started`() async throws {

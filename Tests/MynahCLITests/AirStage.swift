@@ -16,7 +16,7 @@ final class AirStage {
         devices = try profiles.map {
             try Program(["run", "--events", "json", "--radio", "virtual"] + options + [$0], air: air)
         }
-        for device in devices { try #require(await device.output.line(containing: "\"ready\"") != nil) }
+        for device in devices { try #require(try await device.output.line(containing: "\"ready\"") != nil) }
     }
 
     func phone(
@@ -32,11 +32,11 @@ final class AirStage {
     }
 
     /// Ends the devices as a user does; they leave nothing on the air.
-    func end() async {
+    func end() async throws {
         let before = sockets
         for device in devices {
             device.child.send(SIGINT)
-            #expect(await device.child.end() == .exited(0))
+            #expect(try await device.child.end() == .exited(0))
         }
         // A phone may end meanwhile, and take its own along.
         #expect(sockets <= before - devices.count)

@@ -5,7 +5,7 @@ import MynahTestSupport
 import Testing
 
 /// `mynah run` with a profile that an app plays, against a stand-in bluetoothd.
-@Suite(.timeLimit(.minutes(2))) struct AppRunTests {
+@Suite(.timeLimit(.minutes(5))) struct AppRunTests {
     static let app = """
         mynah: 1
         name: App
@@ -28,8 +28,8 @@ import Testing
         let terminal = try Terminal()
         let stage = try await RunTests.Stage([], profiles: [profile.path], terminal: terminal)
         // Keys are heard once all is up.
-        #expect(await terminal.output.line(containing: "running") != nil)
-        await stage.waitUntilItPlays()
+        #expect(try await terminal.output.line(containing: "running") != nil)
+        try await stage.waitUntilItPlays()
         let shown = await stage.standIn.advertisements()
         #expect(shown.first?.scanResponse.isEmpty == false)
         for (key, state, hasName) in [
@@ -37,23 +37,27 @@ import Testing
             ("f", "foreground", true),
         ] {
             terminal.type(key)
-            #expect(await terminal.output.line(containing: state) != nil)
-            await stage.standIn.wait { standIn in
+            #expect(try await terminal.output.line(containing: state) != nil)
+            try await stage.standIn.wait("the scan response has the name, or not, as expected") { standIn in
                 standIn.advertisements().contains { $0.scanResponse.isEmpty != hasName }
             }
         }
         terminal.type("t")
-        #expect(await terminal.output.line(containing: "terminated") != nil)
+        #expect(try await terminal.output.line(containing: "terminated") != nil)
         // The advert changes once more, and in between there is none to connect to.
-        await stage.standIn.wait { $0.advertisements().contains { $0.scanResponse.isEmpty } }
+        try await stage.standIn.wait("an advertisement has no scan response") {
+            $0.advertisements().contains { $0.scanResponse.isEmpty }
+        }
         let phone = await stage.standIn.central()
         try await phone.connect()
         #expect(try await phone.read("2a39") == [0])
-        #expect(await terminal.output.line(containing: "woken by read") != nil)
+        #expect(try await terminal.output.line(containing: "woken by read") != nil)
         terminal.type("q")
-        await stage.standIn.wait { $0.advertisementCount() == 0 && $0.applicationCount() == 0 }
+        try await stage.standIn.wait("nothing is registered any more") {
+            $0.advertisementCount() == 0 && $0.applicationCount() == 0
+        }
         stage.program.child.send(SIGINT)
-        #expect(await stage.program.child.end() == .exited(0))
+        #expect(try await stage.program.child.end() == .exited(0))
         await stage.expectNothingIsLeft()
     }
 
@@ -62,12 +66,12 @@ import Testing
         let terminal = try Terminal()
         let stage = try await RunTests.Stage(
             ["--events", "json"], profiles: [profile.path], terminal: terminal)
-        #expect(await terminal.output.line(containing: "\"ready\"") != nil)
-        await stage.waitUntilItPlays()
+        #expect(try await terminal.output.line(containing: "\"ready\"") != nil)
+        try await stage.waitUntilItPlays()
         terminal.type("bfbfbfbfsfbq")
-        #expect(await terminal.output.line(containing: "\"app.quit\"") != nil)
+        #expect(try await terminal.output.line(containing: "\"app.quit\"") != nil)
         let lines = Lock([String]())
-        _ = await terminal.output.line { line in
+        _ = try await terminal.output.line("the row of the app") { line in
             lines.withLock { $0.append(line) }
             return line.contains("\"app.quit\"")
         }
@@ -78,7 +82,7 @@ import Testing
         #expect(
             names == [on, off, on, off, on, off, on, off, on, off, "app.suspended", on, off, "app.quit"])
         stage.program.child.send(SIGTERM)
-        #expect(await stage.program.child.end() == .exited(0))
+        #expect(try await stage.program.child.end() == .exited(0))
         await stage.expectNothingIsLeft()
     }
 
@@ -89,9 +93,9 @@ import Testing
                 "--events", "json", "--state", "foreground", "--at", "1ms=background", "--at",
                 "2 ms=suspended", "--at", "3ms=quit",
             ], profiles: [profile.path])
-        #expect(await stage.program.output.line(containing: "\"app.quit\"") != nil)
+        #expect(try await stage.program.output.line(containing: "\"app.quit\"") != nil)
         stage.program.child.send(SIGTERM)
-        let result = await stage.program.end()
+        let result = try await stage.program.end()
         #expect(result.status == .exited(0))
         let life = try result.output.split(separator: "\n").map { try name($0) }.filter {
             $0.hasPrefix("app.")

@@ -6,7 +6,7 @@ import Testing
 @testable import MynahHCI
 
 /// `mynah run` on controllers that are ill, or none.
-@Suite(.timeLimit(.minutes(2))) struct BadControllerTests {
+@Suite(.timeLimit(.minutes(5))) struct BadControllerTests {
     @Test(arguments: [
         (
             IllController.Conduct.silent, "did not answer within 5.0 seconds while resetting it",
@@ -95,17 +95,16 @@ import Testing
         let directory = try TemporaryDirectory()
         let path = directory.path + "/hci"
         let waiting = try Program(["run", RunTests.profile, "--radio", "hci:unix-server:\(path)"])
-        try await until { directory.files == ["hci"] }
+        try await until("only the socket is in the directory") { directory.files == ["hci"] }
         waiting.child.send(SIGINT)
-        #expect(await waiting.child.end() == .exited(0))
+        #expect(try await waiting.child.end() == .exited(0))
         #expect(directory.files == [])
 
         let controller = IllController([.silent])
         let radio = try await controller.listen()
         let asking = try Program(["run", RunTests.profile, "--radio", radio])
-        await controller.wasAsked()
-        asking.child.send(SIGTERM)
-        #expect(await asking.child.end() == .exited(0))
+        controller.whenAsked { asking.child.send(SIGTERM) }
+        #expect(try await asking.child.end() == .exited(0))
     }
 
     @Test func `what answers late answers nobody, and is not taken for what was asked later`() async throws {
@@ -113,14 +112,14 @@ import Testing
         let program = try Program([
             "run", RunTests.profile, "--events", "json", "--radio", try await controller.listen(),
         ])
-        #expect(await program.output.line(containing: "\"ready\"") != nil)
+        #expect(try await program.output.line(containing: "\"ready\"") != nil)
         controller.say([0x04, 0x0E, 0x04, 0x01, 0x03, 0x0C, 0x00])
         controller.say([0x04, 0x0F, 0x04, 0x0C, 0x01, 0x0A, 0x20])
         controller.say([
             0x04, 0x3E, 0x01, 0x01, 0x04, 0x05, 0x04, 0x00, 0x40, 0x00, 0x13, 0x02, 0, 0x20, 0, 0,
         ])
         program.child.send(SIGINT)
-        let result = await program.end()
+        let result = try await program.end()
         #expect(result.status == .exited(0))
         #expect(!result.output.contains("radio.lost"))
     }
@@ -151,7 +150,7 @@ import Testing
         let program = try Program([
             "run", profile.path, "--events", "json", "--radio", try await controller.listen(),
         ])
-        #expect(await program.output.line(containing: "\"ready\"") != nil)
+        #expect(try await program.output.line(containing: "\"ready\"") != nil)
         let keys = try TemporaryDirectory()
         let radio = try await other.listen()
         func phone(_ commands: [String]) throws -> Program {
@@ -160,23 +159,23 @@ import Testing
                     + commands.flatMap { ["--command", $0] })
         }
         let first = try phone(["write FFF1 2A", "subscribe FFF1", "wait 1 min"])
-        #expect(await first.output.line(containing: "FFF1 is subscribed") != nil)
+        #expect(try await first.output.line(containing: "FFF1 is subscribed") != nil)
         controller.say([0x04, 0x3E, 0x13, 0x01])
         controller.hangUp()
-        let lost = await program.output.line(containing: "\"radio.lost\"")
+        let lost = try await program.output.line(containing: "\"radio.lost\"")
         #expect(lost?.contains("closed the connection in the middle of a packet") == true)
-        #expect(await first.output.line(containing: "disconnected") != nil)
+        #expect(try await first.output.line(containing: "disconnected") != nil)
         first.child.send(SIGINT)
-        let interrupted = await first.end()
+        let interrupted = try await first.end()
         #expect(interrupted.status == .exited(0), "\(interrupted.error)")
-        #expect(await program.output.line(containing: "\"radio.recovered\"") != nil)
+        #expect(try await program.output.line(containing: "\"radio.recovered\"") != nil)
         let second = try await phone(["read FFF1", "read FFF1/2902"]).end()
         #expect(second.status == .exited(0))
         #expect(second.complaint == "")
         #expect(second.output.contains("FFF1  2A\n"))
         #expect(second.output.contains("0100\n"))
         program.child.send(SIGINT)
-        let result = await program.end()
+        let result = try await program.end()
         #expect(result.status == .exited(0))
         #expect(result.output.contains("\"central.disconnected\""))
         #expect(result.output.split(separator: "\n").filter { $0.contains("\"radio.recovered\"") }.count == 1)
@@ -192,20 +191,20 @@ import Testing
             "run", RunTests.profile, "--events", "json", "--radio", "hci:unix-server:\(path)",
         ])
         let controller = IllController([.good, .nonsense, .good])
-        try await until { controller.connect(path: path) }
-        #expect(await program.output.line(containing: "\"ready\"") != nil)
+        try await until("the program listens on its socket") { controller.connect(path: path) }
+        #expect(try await program.output.line(containing: "\"ready\"") != nil)
         controller.hangUp()
-        #expect(await program.output.line(containing: "\"radio.lost\"") != nil)
-        try await until { controller.connect(path: path) }
+        #expect(try await program.output.line(containing: "\"radio.lost\"") != nil)
+        try await until("the program listens on its socket") { controller.connect(path: path) }
         // Nonsense, so that it is left; before, the socket may still take others.
-        try await until { controller.count == 0 }
-        try await until { controller.connect(path: path) }
-        #expect(await program.output.line(containing: "\"radio.recovered\"") != nil)
+        try await until("the controller has no connection") { controller.count == 0 }
+        try await until("the program listens on its socket") { controller.connect(path: path) }
+        #expect(try await program.output.line(containing: "\"radio.recovered\"") != nil)
         #expect(directory.files == [])
         controller.hangUp()
-        try await until { directory.files == ["hci"] }
+        try await until("only the socket is in the directory") { directory.files == ["hci"] }
         program.child.send(SIGTERM)
-        #expect(await program.child.end() == .exited(0))
+        #expect(try await program.child.end() == .exited(0))
         #expect(directory.files == [])
     }
 
@@ -215,14 +214,14 @@ import Testing
         let controller = IllController([.good])
         symlink(try #require(controller.openTerminal()), path)
         let program = try Program(["run", RunTests.profile, "--events", "json", "--radio", "hci:pty:\(path)"])
-        #expect(await program.output.line(containing: "\"ready\"") != nil)
+        #expect(try await program.output.line(containing: "\"ready\"") != nil)
         unlink(path)
         controller.hangUp()
-        #expect(await program.output.line(containing: "\"radio.lost\"") != nil)
+        #expect(try await program.output.line(containing: "\"radio.lost\"") != nil)
         symlink(try #require(controller.openTerminal()), path)
-        #expect(await program.output.line(containing: "\"radio.recovered\"") != nil)
+        #expect(try await program.output.line(containing: "\"radio.recovered\"") != nil)
         program.child.send(SIGINT)
-        #expect(await program.child.end() == .exited(0))
+        #expect(try await program.child.end() == .exited(0))
     }
 
     @Test func `while a controller is lost a signal ends the run`() async throws {
@@ -230,11 +229,11 @@ import Testing
         let program = try Program([
             "run", RunTests.profile, "--events", "json", "--radio", try await controller.listen(),
         ])
-        #expect(await program.output.line(containing: "\"ready\"") != nil)
+        #expect(try await program.output.line(containing: "\"ready\"") != nil)
         controller.close()
-        #expect(await program.output.line(containing: "\"radio.lost\"") != nil)
+        #expect(try await program.output.line(containing: "\"radio.lost\"") != nil)
         program.child.send(SIGINT)
-        let result = await program.end()
+        let result = try await program.end()
         #expect(result.status == .exited(0))
         #expect(result.error == "")
     }

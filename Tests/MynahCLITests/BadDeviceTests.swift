@@ -5,7 +5,7 @@ import MynahTestSupport
 import Testing
 
 /// `mynah scan` and `mynah connect` with devices that do not keep to the rules.
-@Suite(.timeLimit(.minutes(2))) struct BadDeviceTests {
+@Suite(.timeLimit(.minutes(5))) struct BadDeviceTests {
     /// A device called Ill, and what `--radio` is to say to meet it.
     private struct Stage {
         let device: HCIProbe
@@ -30,7 +30,7 @@ import Testing
 
         /// Its link, when somebody has connected.
         func link() async throws -> UInt16 {
-            try await device.event { content in
+            try await device.event("a connection") { content in
                 guard case .connectionComplete(.success, let link) = content else { return nil }
                 return link.handle
             }
@@ -61,7 +61,7 @@ import Testing
                 }
             }
         }
-        let result = await phone.end()
+        let result = try await phone.end()
         answering.cancel()
         #expect(result.status == .exited(1))
         #expect(result.complaint.hasPrefix("error: "))
@@ -72,9 +72,9 @@ import Testing
     func `a device that advertises nonsense is shown as far as it makes sense`(data: String) async throws {
         let stage = try await Stage(data: data)
         let scan = try Program(["scan", "--format", "json", "--radio", stage.radio])
-        #expect(await scan.output.line(containing: "\"Ill\"") != nil)
+        #expect(try await scan.output.line(containing: "\"Ill\"") != nil)
         scan.child.send(2)
-        let result = await scan.end()
+        let result = try await scan.end()
         #expect(result.status == .exited(0))
         #expect(result.error == "")
     }

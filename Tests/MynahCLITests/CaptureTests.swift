@@ -5,7 +5,7 @@ import MynahTestSupport
 import Testing
 
 /// `--capture` of the built program; Tests/Interop checks what tshark says about the files.
-@Suite(.timeLimit(.minutes(1))) struct CaptureTests {
+@Suite(.timeLimit(.minutes(5))) struct CaptureTests {
     private static let heartRate = AirStage.heartRate
 
     /// The bytes of a file.
@@ -44,10 +44,10 @@ import Testing
     {
         let program = try Program(
             ["run", "--events", "json", "--radio", "virtual", "--capture", capture, Self.heartRate])
-        #expect(await program.output.line(containing: "\"ready\"") != nil)
-        _ = await program.output.line(containing: ending)
+        #expect(try await program.output.line(containing: "\"ready\"") != nil)
+        _ = try await program.output.line(containing: ending)
         program.child.send(SIGINT)
-        return await program.end()
+        return try await program.end()
     }
 
     @Test func `a run and a phone write what they see into files`() async throws {
@@ -57,8 +57,8 @@ import Testing
         let phone = try stage.phone([
             "connect", "Mynah HRM", "--capture", theirs, "--command", "read body-sensor-location",
         ])
-        #expect(await phone.end().status == .exited(0))
-        await stage.end()
+        #expect(try await phone.end().status == .exited(0))
+        try await stage.end()
         for path in [ours, theirs] {
             let file = try bytes(path)
             let blocks = blocks(file)
@@ -74,9 +74,12 @@ import Testing
             "run", "--events", "json", "--radio", "virtual", "--capture", path, Self.heartRate,
             "\(repository)/profiles/battery.yaml",
         ])
-        #expect(await program.output.line { $0.contains("\"ready\"") && $0.contains("Battery") } != nil)
+        #expect(
+            try await program.output.line("the event ready") {
+                $0.contains("\"ready\"") && $0.contains("Battery")
+            } != nil)
         program.child.send(SIGINT)
-        #expect(await program.end().status == .exited(0))
+        #expect(try await program.end().status == .exited(0))
         let file = try bytes(path)
         #expect(names("hci Heart rate monitor", in: file) && names("hci Battery", in: file))
         #expect(blocks(file).count { $0 == 1 } == 3)
@@ -92,9 +95,9 @@ import Testing
             ["run", "--radio", "virtual", "--capture", "-", Self.heartRate], output: output, air: air)
         let phone = try Program(
             ["connect", "Mynah HRM", "--command", "read body-sensor-location"], air: air)
-        #expect(await phone.end().status == .exited(0))
+        #expect(try await phone.end().status == .exited(0))
         device.child.send(SIGINT)
-        let result = await device.end()
+        let result = try await device.end()
         close(output.writer)
         #expect(result.status == .exited(0) && result.complaint.isEmpty)
         #expect(blocks(try bytes(path)).count { $0 == 6 } > 100)
@@ -106,12 +109,12 @@ import Testing
         let device = try Program(
             ["run", "--radio", "virtual", "--capture", "-", Self.heartRate], output: left, air: air)
         left.abandon()
-        #expect(await device.error.line(containing: "warning: the capture has ended") != nil)
+        #expect(try await device.error.line(containing: "warning: the capture has ended") != nil)
         let phone = try Program(
             ["connect", "Mynah HRM", "--command", "read body-sensor-location"], air: air)
-        #expect(await phone.end().status == .exited(0))
+        #expect(try await phone.end().status == .exited(0))
         device.child.send(SIGINT)
-        #expect(await device.end().status == .exited(0))
+        #expect(try await device.end().status == .exited(0))
     }
 
     @Test func `a full disk is an error event, and the run goes on`() async throws {
@@ -132,11 +135,11 @@ import Testing
         let program = try Program([
             "run", "--events", "json", "--radio", "virtual", "--capture", path, Self.heartRate,
         ])
-        #expect(await program.output.line(containing: "\"ready\"") != nil)
+        #expect(try await program.output.line(containing: "\"ready\"") != nil)
         // It is written while it runs: there are more than the first blocks.
-        try await until { (try? bytes(path))?.count ?? 0 > 1000 }
+        try await until("the capture has more than 1000 bytes") { (try? bytes(path))?.count ?? 0 > 1000 }
         program.child.send(SIGKILL)
-        #expect(await program.end().status == .killed(SIGKILL))
+        #expect(try await program.end().status == .killed(SIGKILL))
         let file = try bytes(path)
         let whole = Pcapng.wholeBlocks(in: file[...])
         #expect(whole > 1000)
@@ -158,10 +161,10 @@ import Testing
                     program, path, Self.heartRate,
                 ], passing: [output.writer: 1], environment: ["MYNAH_AIR": directory.path]))
         output.start()
-        let line = await output.line(containing: "captureFailed")
+        let line = try await output.line(containing: "captureFailed")
         #expect(line?.contains("File too large") == true)
         child.send(SIGINT)
-        #expect(await child.end() == .exited(0))
+        #expect(try await child.end() == .exited(0))
         let file = try bytes(path)
         #expect(!blocks(file).isEmpty && file.count <= 1024)
     }
@@ -213,7 +216,7 @@ import Testing
     @Test func `a terminal gets no binary data`() async throws {
         let terminal = try Terminal()
         let program = try Program(["run", "--capture", "-", Self.heartRate], terminal: terminal)
-        let result = await program.end()
+        let result = try await program.end()
         #expect(result.status == .exited(64) && result.error.contains("standard output is a terminal"))
     }
 }

@@ -6,7 +6,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ConnectTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectTests {
     @Test func `a device is found by its name, shown, read, written and subscribed`() async throws {
         let stage = try await AirStage()
         let phone = try stage.phone(
@@ -17,9 +17,12 @@ import Testing
                     "subscribe 2A37", "wait 1 min",
                 ].flatMap { ["--command", $0] })
         // A value that came by itself has a time before it.
-        #expect(await phone.output.line { $0.contains("  heart-rate-measurement  00") } != nil)
+        #expect(
+            try await phone.output.line("the value of heart-rate-measurement") {
+                $0.contains("  heart-rate-measurement  00")
+            } != nil)
         phone.child.send(SIGINT)
-        let result = await phone.end()
+        let result = try await phone.end()
         #expect(result.status == .exited(0))
         for line in [
             "(Mynah HRM)\n", "MTU 517: 514 bytes of a value in one packet\n", "180D Heart Rate\n",
@@ -30,9 +33,9 @@ import Testing
         ] { #expect(result.output.contains(line)) }
         #expect(result.complaint == "")
         let device = stage.devices[0].output
-        #expect(await device.line(containing: "\"event\":\"write\"") != nil)
-        #expect(await device.line(containing: "\"event\":\"central.disconnected\"") != nil)
-        await stage.end()
+        #expect(try await device.line(containing: "\"event\":\"write\"") != nil)
+        #expect(try await device.line(containing: "\"event\":\"central.disconnected\"") != nil)
+        try await stage.end()
     }
 
     @Test func `commands come from a pipe, and objects go out`() async throws {
@@ -54,7 +57,7 @@ import Testing
             (services as? [[String: Any]])?.compactMap { $0["uuid"] as? String } == [
                 "1800", "1801", "180D", "180F",
             ])
-        await stage.end()
+        try await stage.end()
     }
 
     @Test func `an attribute that is there several times is named by ~N, and the error lists the names`()
@@ -75,7 +78,7 @@ import Testing
         let message = "error: the device has 3 attributes called 180F/2A19: name one of 180F~1/2A19 (@"
         #expect(result.complaint.hasPrefix(message))
         #expect(result.error.contains("), 180F~2/2A19~1 (@") && result.error.contains("), 180F~2/2A19~2 (@"))
-        await stage.end()
+        try await stage.end()
     }
 
     @Test func `the Tab key offers names that lead to one attribute each`() async throws {
@@ -83,17 +86,17 @@ import Testing
         let stage = try await AirStage([profile.path])
         let terminal = try Terminal()
         let phone = try stage.phone(["connect", "Twins"], terminal: terminal)
-        #expect(await terminal.output.line(containing: "180D Heart Rate") != nil)
+        #expect(try await terminal.output.line(containing: "180D Heart Rate") != nil)
         // What both levels of the second service begin with, and then the number.
         terminal.type("read battery~2\t2\n")
-        #expect(await terminal.output.line(containing: "read battery~2/battery-level~2") != nil)
-        #expect(await terminal.output.line(containing: "battery-level  1E") != nil)
+        #expect(try await terminal.output.line(containing: "read battery~2/battery-level~2") != nil)
+        #expect(try await terminal.output.line(containing: "battery-level  1E") != nil)
         terminal.type("read 180F~1\t\n")
-        #expect(await terminal.output.line(containing: "read 180F~1/2A19 ") != nil)
-        #expect(await terminal.output.line(containing: "battery-level  0A") != nil)
+        #expect(try await terminal.output.line(containing: "read 180F~1/2A19 ") != nil)
+        #expect(try await terminal.output.line(containing: "battery-level  0A") != nil)
         terminal.type("\u{04}")
-        #expect(await phone.child.end() == .exited(0))
-        await stage.end()
+        #expect(try await phone.child.end() == .exited(0))
+        try await stage.end()
     }
 
     @Test func `the first command that fails ends it, with what the device answered`() async throws {
@@ -104,7 +107,7 @@ import Testing
         #expect(result.status == .exited(1))
         #expect(result.complaint == "error: the device answered 0x02 (read not permitted)\n")
         #expect(!result.output.contains("body-sensor-location  01"))
-        await stage.end()
+        try await stage.end()
     }
 
     @Test func `a device that nobody hears, and one of two of a name, are told with those that were heard`()
@@ -124,7 +127,7 @@ import Testing
         let one = try await stage.phone(["connect", String(address), "--command", "read 2A38"]).end()
         #expect(one.status == .exited(0))
         #expect(one.output.split(separator: "\n").first == "connected to \(address) (Mynah HRM)")
-        await stage.end()
+        try await stage.end()
     }
 
     @Test func `it says at once what it looks for, on which radio and for how long`() async throws {
@@ -146,11 +149,12 @@ import Testing
         let phone = try Program(
             ["connect", "nobody", "--timeout", "5 min", "--radio", "virtual"], terminal: terminal, air: air)
         #expect(
-            await terminal.output.line(containing: "looking for \"nobody\" for up to 5 min (virtual radio)")
+            try await terminal.output.line(
+                containing: "looking for \"nobody\" for up to 5 min (virtual radio)")
                 != nil)
         phone.child.send(SIGINT)
-        #expect(await phone.child.end() == .exited(0))
-        #expect(await phone.error.text() == "")
+        #expect(try await phone.child.end() == .exited(0))
+        #expect(try await phone.error.text() == "")
         #expect(terminal.isAsUsual)
     }
 
@@ -177,7 +181,7 @@ import Testing
         #expect(result.status == .exited(1))
         let object = try json(result.output)
         #expect((object["message"] as? String)?.hasPrefix("2 devices are called \"Mynah HRM\": ") == true)
-        await stage.end()
+        try await stage.end()
     }
 
     @Test func `a prompt takes commands and completes them, with what comes above it`() async throws {
@@ -185,29 +189,29 @@ import Testing
         let terminal = try Terminal()
         let phone = try stage.phone(["connect", "mynah"], terminal: terminal)
         // The prompt itself has no end of a line.
-        #expect(await terminal.output.line(containing: "180F Battery") != nil)
+        #expect(try await terminal.output.line(containing: "180F Battery") != nil)
         terminal.type("rea\tbody\t\n")
-        #expect(await terminal.output.line(containing: "read body-sensor-location ") != nil)
-        #expect(await terminal.output.line(containing: "body-sensor-location  01") != nil)
+        #expect(try await terminal.output.line(containing: "read body-sensor-location ") != nil)
+        #expect(try await terminal.output.line(containing: "body-sensor-location  01") != nil)
         terminal.type("nonsense\u{7F}\u{1B}[D\n")
-        #expect(await terminal.output.line(containing: "there is no command \"nonsens\"") != nil)
+        #expect(try await terminal.output.line(containing: "there is no command \"nonsens\"") != nil)
         terminal.type("sub\the\t\n")
-        #expect(await terminal.output.line(containing: "heart-rate-measurement is subscribed") != nil)
-        #expect(await terminal.output.line(containing: "  heart-rate-measurement  00") != nil)
+        #expect(try await terminal.output.line(containing: "heart-rate-measurement is subscribed") != nil)
+        #expect(try await terminal.output.line(containing: "  heart-rate-measurement  00") != nil)
         terminal.type("write hea\t\t 01\u{01}\u{05}\n")
-        #expect(await terminal.output.line(containing: "heart-rate-control-point is written") != nil)
+        #expect(try await terminal.output.line(containing: "heart-rate-control-point is written") != nil)
         terminal.type("disconnect\n")
-        #expect(await terminal.output.line(containing: "disconnected") != nil)
+        #expect(try await terminal.output.line(containing: "disconnected") != nil)
         terminal.type("read 2A38\n")
-        #expect(await terminal.output.line(containing: "is not connected") != nil)
+        #expect(try await terminal.output.line(containing: "is not connected") != nil)
         terminal.type("connect\n\u{1B}[A")
-        #expect(await stage.devices[0].output.line(containing: "central.disconnected") != nil)
+        #expect(try await stage.devices[0].output.line(containing: "central.disconnected") != nil)
         terminal.type("\u{15}help\n")
-        #expect(await terminal.output.line(containing: "ends the link and the program") != nil)
+        #expect(try await terminal.output.line(containing: "ends the link and the program") != nil)
         terminal.type("\u{04}")
-        #expect(await phone.child.end() == .exited(0))
+        #expect(try await phone.child.end() == .exited(0))
         #expect(terminal.isAsUsual)
-        await stage.end()
+        try await stage.end()
     }
 
     @Test func `a device that goes is reported, and ends a script at its next command`() async throws {
@@ -217,12 +221,12 @@ import Testing
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         defer { for end in ends { close(end) } }
         let phone = try stage.phone(["connect", "Mynah HRM"], input: ends[0])
-        #expect(await phone.output.line(containing: "180F Battery") != nil)
-        await stage.end()
-        #expect(await phone.output.line(containing: "disconnected: the peripheral ended the link") != nil)
+        #expect(try await phone.output.line(containing: "180F Battery") != nil)
+        try await stage.end()
+        #expect(try await phone.output.line(containing: "disconnected: the peripheral ended the link") != nil)
         let command = Array("read 2A38\n".utf8)
         #expect(write(ends[1], command, command.count) == command.count)
-        let result = await phone.end()
+        let result = try await phone.end()
         #expect(result.status == .exited(1))
         #expect(result.error.contains("is not connected"))
     }
@@ -248,30 +252,30 @@ import Testing
         let phone = try stage.phone(["connect", "lock"], terminal: terminal)
         terminal.type("read 2A19\n")
         let shown = try #require(await stage.devices[0].output.line(containing: "pairing.passkey"))
-        #expect(await terminal.output.line(containing: "type the number that the device shows") != nil)
+        #expect(try await terminal.output.line(containing: "type the number that the device shows") != nil)
         terminal.type(try #require(try json(shown)["passkey"] as? String) + "\n")
-        #expect(await terminal.output.line(containing: "battery-level  64") != nil)
-        #expect(await terminal.output.line(containing: "paired") != nil)
+        #expect(try await terminal.output.line(containing: "battery-level  64") != nil)
+        #expect(try await terminal.output.line(containing: "paired") != nil)
         terminal.type("quit\n")
-        #expect(await phone.child.end() == .exited(0))
-        await stage.end()
+        #expect(try await phone.child.end() == .exited(0))
+        try await stage.end()
     }
 
     @Test func `a prompt that was stopped has the keys again when it goes on`() async throws {
         let stage = try await AirStage()
         let terminal = try Terminal()
         let phone = try stage.phone(["connect", "mynah"], terminal: terminal)
-        #expect(await terminal.output.line(containing: "180F Battery") != nil)
+        #expect(try await terminal.output.line(containing: "180F Battery") != nil)
         phone.child.send(SIGSTOP)
         terminal.setAsUsual()
         phone.child.send(SIGCONT)
-        try await until { !terminal.isAsUsual }
+        try await until("the program has set the terminal to raw mode") { !terminal.isAsUsual }
         terminal.type("read body\t\n")
-        #expect(await terminal.output.line(containing: "body-sensor-location  01") != nil)
+        #expect(try await terminal.output.line(containing: "body-sensor-location  01") != nil)
         terminal.type("\u{04}")
-        #expect(await phone.child.end() == .exited(0))
+        #expect(try await phone.child.end() == .exited(0))
         #expect(terminal.isAsUsual)
-        await stage.end()
+        try await stage.end()
     }
 
     @Test func `what nobody answers is not told as done`() async throws {
@@ -290,7 +294,7 @@ import Testing
         let lines = try await script("json").split(separator: "\n").suffix(2).map { try json(String($0)) }
         #expect(lines.map { $0["event"] as? String } == ["written", "written"])
         #expect(lines.map { $0["withResponse"] as? Bool } == [false, true])
-        await stage.end()
+        try await stage.end()
     }
 
     @Test func `commands wait where the radio has no room for them, and none is lost`() async throws {
@@ -317,25 +321,25 @@ import Testing
         }
         let uart = "\(repository)/profiles/nordic-uart.yaml"
         let device = try Program(["run", "--events", "json", uart] + radio)
-        #expect(await device.output.line(containing: "\"ready\"") != nil)
+        #expect(try await device.output.line(containing: "\"ready\"") != nil)
         var ends: [Int32] = [-1, -1]
         #expect(pipe(&ends) == 0)
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let phone = try Program(["connect", "Nordic", "--timeout", "1 min"] + radio, input: ends[0])
-        #expect(await phone.output.line(containing: "6E400003") != nil)
+        #expect(try await phone.output.line(containing: "6E400003") != nil)
         // Nothing arrives any more, and no time passes in which the link would end.
         isPassing.withLock { $0 = false }
         air.change { $0.loss = 1 }
         let command = Array("command nordic-uart-rx 00\n".utf8)
         for _ in 0..<300 { #expect(write(ends[1], command, command.count) == command.count) }
         close(ends[1])
-        for _ in 0..<64 { #expect(await phone.output.line(containing: "sent to nordic-uart-rx") != nil) }
+        for _ in 0..<64 { #expect(try await phone.output.line(containing: "sent to nordic-uart-rx") != nil) }
         air.change { $0.loss = 0 }
         isPassing.withLock { $0 = true }
-        let result = await phone.end()
+        let result = try await phone.end()
         #expect(result.status == .exited(0) && result.complaint == "")
         device.child.send(SIGINT)
-        let events = await device.end().output
+        let events = try await device.end().output
         #expect(events.split(separator: "\n").count { $0.contains("\"event\":\"write\"") } == 300)
         time.cancel()
         server.close()
@@ -354,7 +358,7 @@ import Testing
             let result = try await stage.phone(
                 ["connect", "lock", "--state-dir", keys.path] + commands.flatMap { ["--command", $0] }
             ).end()
-            await stage.end()
+            try await stage.end()
             return result
         }
         #expect(try await script("forget").complaint == "error: there are no keys of pairing with it\n")
@@ -389,7 +393,7 @@ import Testing
             #expect(result.output.contains("paired\n") == isFirst)
             #expect(result.complaint == "")
         }
-        await stage.end()
+        try await stage.end()
     }
 
     @Test func `a number that nobody can type is told, and what is protected stays so`() async throws {
@@ -399,7 +403,7 @@ import Testing
         #expect(result.status == .exited(1))
         #expect(result.complaint.hasPrefix("error: "))
         #expect(!result.output.contains("battery-level  64"))
-        await stage.end()
+        try await stage.end()
     }
 
     @Test(arguments: [

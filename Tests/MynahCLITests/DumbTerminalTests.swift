@@ -3,7 +3,7 @@ import MynahTestSupport
 import Testing
 
 /// Terminals that move no cursor, or have no room.
-@Suite(.timeLimit(.minutes(1))) struct DumbTerminalTests {
+@Suite(.timeLimit(.minutes(5))) struct DumbTerminalTests {
     @Test(arguments: ["dumb", "", nil] as [String?])
     func `a terminal without escapes gets lines`(term: String?) async throws {
         let stage = try await AirStage()
@@ -14,16 +14,16 @@ import Testing
             let terminal = try Terminal()
             let program = try Program(
                 arguments, terminal: terminal, hasErrorsOnTerminal: true, air: stage.air, term: term)
-            #expect(await terminal.output.line(containing: words) != nil)
+            #expect(try await terminal.output.line(containing: words) != nil)
             try Intruder.disturb(stage.air)
-            #expect(await terminal.output.line(containing: "warning") != nil)
+            #expect(try await terminal.output.line(containing: "warning") != nil)
             program.child.send(SIGINT)
-            #expect(await program.child.end() == .exited(0))
+            #expect(try await program.child.end() == .exited(0))
             #expect(terminal.isAsUsual)
-            let shown = await terminal.end()
+            let shown = try await terminal.end()
             #expect(!shown.contains("\u{1B}"))
         }
-        await stage.end()
+        try await stage.end()
     }
 
     @Test func `a prompt on a terminal without escapes takes the lines that the terminal edits`() async throws
@@ -31,18 +31,18 @@ import Testing
         let stage = try await AirStage()
         let terminal = try Terminal()
         let phone = try Program(["connect", "mynah"], terminal: terminal, air: stage.air, term: "dumb")
-        #expect(await terminal.output.line(containing: "180F Battery") != nil)
+        #expect(try await terminal.output.line(containing: "180F Battery") != nil)
         #expect(terminal.isAsUsual)
         terminal.type("read 2A39\u{7F}8\n")
-        #expect(await terminal.output.line(containing: "body-sensor-location  01") != nil)
+        #expect(try await terminal.output.line(containing: "body-sensor-location  01") != nil)
         terminal.type("nonsense\n")
-        #expect(await terminal.output.line(containing: "there is no command \"nonsense\"") != nil)
+        #expect(try await terminal.output.line(containing: "there is no command \"nonsense\"") != nil)
         terminal.type("\u{04}")
-        #expect(await phone.child.end() == .exited(0))
-        let shown = await terminal.end()
+        #expect(try await phone.child.end() == .exited(0))
+        let shown = try await terminal.end()
         #expect(shown.contains("Mynah HRM> nonsense\r\n"))
         #expect(!shown.contains("\u{1B}"))
-        await stage.end()
+        try await stage.end()
     }
 
     @Test(arguments: [(1, 1), (1, 0), (0, 1), (2, 3), (3, 200)] as [(UInt16, UInt16)])
@@ -55,16 +55,16 @@ import Testing
         #expect(phone.status == .exited(0))
         let table = try Terminal(rows: rows, columns: columns)
         let scan = try Program(["scan", "--timeout", "1 s"], terminal: table, air: air)
-        #expect(await scan.child.end() == .exited(0))
+        #expect(try await scan.child.end() == .exited(0))
         let prompt = try Terminal(rows: rows, columns: columns)
         let connected = try Program(["connect", "Mynah HRM"], terminal: prompt, air: air)
         prompt.type("read 2A38\nquit\n")
-        #expect(await connected.child.end() == .exited(0))
+        #expect(try await connected.child.end() == .exited(0))
         device.child.send(SIGINT)
-        #expect(await device.child.end() == .exited(0))
+        #expect(try await device.child.end() == .exited(0))
         // What stays on a terminal is cut to its width.
         guard columns > 100 else { return }
-        #expect(await table.output.line(containing: "Mynah HRM") != nil)
-        #expect(await screen.output.line(containing: "2 reads, 0 writes") != nil)
+        #expect(try await table.output.line(containing: "Mynah HRM") != nil)
+        #expect(try await screen.output.line(containing: "2 reads, 0 writes") != nil)
     }
 }

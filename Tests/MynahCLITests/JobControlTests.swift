@@ -4,7 +4,7 @@ import MynahTestSupport
 import Testing
 
 /// A run as a job of a shell that has a terminal of its own.
-@Suite(.timeLimit(.minutes(1))) struct JobControlTests {
+@Suite(.timeLimit(.minutes(5))) struct JobControlTests {
     @Test(arguments: [true, false])
     func `a run in the background plays on while the shell is used, and its screen comes back with it`(
         comesBack: Bool
@@ -18,36 +18,38 @@ import Testing
                 passing: [terminal.device: 0, terminal.device: 1, terminal.device: 2],
                 environment: ["TERM": "xterm", "PS1": "$ ", "MYNAH_AIR": air.path, "HISTFILE": nil]))
         terminal.type("'\(path)' run --radio virtual '\(AirStage.heartRate)'\n")
-        #expect(await terminal.output.line(containing: "running  virtual radio") != nil)
+        #expect(try await terminal.output.line(containing: "running  virtual radio") != nil)
         terminal.type("\u{1A}")
-        #expect(await terminal.output.line(containing: "Stopped") != nil)
+        #expect(try await terminal.output.line(containing: "Stopped") != nil)
         terminal.type("bg\n")
         // What is typed now is the shell's: reading it would stop the run.
         terminal.type("echo mark$((40+2))\n")
-        #expect(await terminal.output.line { $0.hasPrefix("mark42") || $0.hasSuffix("mark42\r") } != nil)
+        #expect(
+            try await terminal.output.line("mark42") { $0.hasPrefix("mark42") || $0.hasSuffix("mark42\r") }
+                != nil)
         let phone = try await Program(["connect", "Mynah HRM", "--command", "read 2A38"], air: air).end()
         #expect(phone.output.contains("body-sensor-location  01"))
         terminal.type("jobs\n")
-        #expect(await terminal.output.line(containing: "Running") != nil)
+        #expect(try await terminal.output.line(containing: "Running") != nil)
         if comesBack {
             terminal.type("fg\n")
             // What happens makes it see that the terminal is its own again: no signal says so.
             let commands = ["subscribe 2A37", "wait 1 min"].flatMap { ["--command", $0] }
             let second = try Program(["connect", "Mynah HRM"] + commands, air: air)
-            #expect(await second.output.line(containing: "is subscribed") != nil)
-            #expect(await terminal.output.line(containing: "body-sensor-location") != nil)
+            #expect(try await second.output.line(containing: "is subscribed") != nil)
+            #expect(try await terminal.output.line(containing: "body-sensor-location") != nil)
             second.child.send(SIGINT)
-            #expect(await second.child.end() == .exited(0))
+            #expect(try await second.child.end() == .exited(0))
             terminal.type("\u{03}")
         } else {
             terminal.type("kill -TERM %1; wait %1\n")
         }
-        #expect(await terminal.output.line(containing: "1 reads, 0 writes") != nil)
+        #expect(try await terminal.output.line(containing: "1 reads, 0 writes") != nil)
         terminal.type("echo status$((40+$?))\n")
-        #expect(await terminal.output.line(containing: "status40") != nil)
+        #expect(try await terminal.output.line(containing: "status40") != nil)
         terminal.type("exit\n")
-        #expect(await shell.end() == .exited(0))
-        let shown = await terminal.end()
+        #expect(try await shell.end() == .exited(0))
+        let shown = try await terminal.end()
         // Nothing was drawn while the terminal was the shell's.
         let pieces = shown.components(separatedBy: "\u{1B}[?1049l")
         #expect(pieces.count == (comesBack ? 3 : 2))

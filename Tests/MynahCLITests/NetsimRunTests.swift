@@ -5,7 +5,7 @@ import MynahTestSupport
 import Testing
 
 /// Commands on the radio of an Android emulator, which controllers of ours behind a port of their own stand for.
-@Suite(.timeLimit(.minutes(2))) struct NetsimRunTests {
+@Suite(.timeLimit(.minutes(5))) struct NetsimRunTests {
     /// netsim as it is seen from outside: a file with its ports, and a port for H4.
     private final class Emulator: Sendable {
         let directory: TemporaryDirectory
@@ -42,22 +42,22 @@ import Testing
         try emulator.publish()
         let device = try Program(
             ["run", "--events", "json", RunTests.profile], environment: emulator.environment)
-        let ready = await device.output.line(containing: "\"ready\"")
+        let ready = try await device.output.line(containing: "\"ready\"")
         let place = "(netsim instance 1, 127.0.0.1:\(emulator.port))"
         #expect(ready?.contains("\"radio\":\"own host on the Android emulator's radio \(place)\"") == true)
         let scan = try Program(["scan", "--format", "json"], environment: emulator.environment)
-        #expect(await scan.output.line(containing: "Mynah HRM") != nil)
+        #expect(try await scan.output.line(containing: "Mynah HRM") != nil)
         scan.child.send(SIGINT)
-        let heard = await scan.end()
+        let heard = try await scan.end()
         #expect(heard.status == .exited(0))
         #expect(heard.error == "scan never uses BlueZ; it uses the Android emulator's radio \(place)\n")
         let phone = try Program(
             ["connect", "Mynah HRM", "--command", "read 2A38"], environment: emulator.environment)
-        let read = await phone.end()
+        let read = try await phone.end()
         #expect(read.status == .exited(0))
         #expect(read.error.contains("it uses the Android emulator's radio \(place)"))
         device.child.send(SIGINT)
-        let result = await device.end()
+        let result = try await device.end()
         #expect(result.status == .exited(0))
         let first = result.output.split(separator: "\n").first
         #expect(first?.contains("\"code\":\"netsimRadio\",\"message\":\"there is no D-Bus") == true)
@@ -74,13 +74,13 @@ import Testing
         emulator.end()
         let device = try Program(
             ["run", "--events", "json", RunTests.profile], environment: emulator.environment)
-        let warning = await device.output.line(containing: "\"virtualRadio\"")
+        let warning = try await device.output.line(containing: "\"virtualRadio\"")
         let stale =
             "the emulator of \(emulator.directory.path)/netsim.ini does not listen on 127.0.0.1:\(emulator.port)"
         #expect(warning?.contains(stale) == true)
-        #expect(await device.output.line(containing: "\"ready\"")?.contains("virtual radio") == true)
+        #expect(try await device.output.line(containing: "\"ready\"")?.contains("virtual radio") == true)
         device.child.send(SIGINT)
-        #expect(await !device.end().output.contains("waitingForEmulator"))
+        #expect(try await !device.end().output.contains("waitingForEmulator"))
         let scan = try await Program(["scan", "--timeout", "100 ms"], environment: emulator.environment).end()
         #expect(scan.status == .exited(0))
         #expect(scan.error.contains("it uses the virtual radio, because \(stale)"))
@@ -90,16 +90,16 @@ import Testing
         let emulator = try await Emulator()
         let device = try Program(
             ["run", "--events", "json", RunTests.profile], environment: emulator.environment)
-        #expect(await device.output.line(containing: "\"ready\"")?.contains("virtual radio") == true)
+        #expect(try await device.output.line(containing: "\"ready\"")?.contains("virtual radio") == true)
         device.child.send(SIGINT)
-        #expect(await device.end().output.contains("no Android emulator is running"))
+        #expect(try await device.end().output.contains("no Android emulator is running"))
         #expect(emulator.connections == 0)
         let named = try Program(
             ["run", "--events", "json", "--radio", "netsim", RunTests.profile],
             environment: emulator.environment)
-        #expect(await named.output.line(containing: "\"ready\"")?.contains("netsim instance 1") == true)
+        #expect(try await named.output.line(containing: "\"ready\"")?.contains("netsim instance 1") == true)
         named.child.send(SIGINT)
-        #expect(await named.child.end() == .exited(0))
+        #expect(try await named.child.end() == .exited(0))
         emulator.end()
     }
 
@@ -110,17 +110,17 @@ import Testing
         let device = try Program(
             ["run", "--events", "json", "--radio", "netsim:instance=2", RunTests.profile],
             environment: before.environment)
-        let waiting = try #require(await device.output.line(containing: "\"waitingForEmulator\""))
+        let waiting = try #require(try await device.output.line(containing: "\"waitingForEmulator\""))
         #expect(waiting.contains("netsim instance 2, 127.0.0.1:\(before.port)"))
         #expect(waiting.contains("netsim_2.ini in \(before.directory.path), "))
         let emulator = try await Emulator(port: before.port)
-        #expect(await device.output.line(containing: "\"ready\"") != nil)
+        #expect(try await device.output.line(containing: "\"ready\"") != nil)
         let scan = try Program(["scan", "--radio", "netsim"], environment: before.environment)
-        #expect(await scan.output.line(containing: "Mynah HRM") != nil)
+        #expect(try await scan.output.line(containing: "Mynah HRM") != nil)
         scan.child.send(SIGINT)
-        #expect(await scan.child.end() == .exited(0))
+        #expect(try await scan.child.end() == .exited(0))
         device.child.send(SIGINT)
-        #expect(await device.child.end() == .exited(0))
+        #expect(try await device.child.end() == .exited(0))
         emulator.end()
     }
 
@@ -131,14 +131,14 @@ import Testing
         let device = try Program(
             ["run", "--events", "json", "--radio", "netsim", RunTests.profile],
             environment: emulator.environment)
-        #expect(await device.output.line(containing: "\"waitingForEmulator\"") != nil)
+        #expect(try await device.output.line(containing: "\"waitingForEmulator\"") != nil)
         let scan = try Program(["scan", "--radio", "netsim"], environment: emulator.environment)
-        #expect(await scan.error.line(containing: "waiting up to 30 s for an Android emulator") != nil)
+        #expect(try await scan.error.line(containing: "waiting up to 30 s for an Android emulator") != nil)
         let phone = try Program(["connect", "x", "--radio", "netsim"], environment: emulator.environment)
-        #expect(await phone.error.line(containing: "waiting up to 30 s for an Android emulator") != nil)
+        #expect(try await phone.error.line(containing: "waiting up to 30 s for an Android emulator") != nil)
         for program in [device, scan, phone] {
             program.child.send(signal)
-            let result = await program.end()
+            let result = try await program.end()
             #expect(result.status == .exited(0))
             #expect(!result.error.contains("error"))
         }
@@ -154,23 +154,23 @@ import Testing
                 "\(repository)/profiles/battery.yaml",
             ], environment: emulator.environment)
         for name in ["Heart rate monitor", "Battery"] {
-            let ready = await device.output.line {
+            let ready = try await device.output.line("the event ready") {
                 $0.contains("\"ready\"") && $0.contains("\"device\":\"\(name)\"")
             }
             #expect(ready != nil)
         }
         #expect(emulator.connections == 2)
         emulator.end()
-        #expect(await device.output.line(containing: "\"radio.lost\"") != nil)
+        #expect(try await device.output.line(containing: "\"radio.lost\"") != nil)
         let again = try await Emulator(port: emulator.port)
         for name in ["Heart rate monitor", "Battery"] {
-            let recovered = await device.output.line {
+            let recovered = try await device.output.line("the event radio.recovered") {
                 $0.contains("\"radio.recovered\"") && $0.contains("\"device\":\"\(name)\"")
             }
             #expect(recovered != nil)
         }
         device.child.send(SIGINT)
-        #expect(await device.child.end() == .exited(0))
+        #expect(try await device.child.end() == .exited(0))
         again.end()
     }
 

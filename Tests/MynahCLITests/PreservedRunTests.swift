@@ -4,7 +4,7 @@ import MynahTestSupport
 import Testing
 
 /// What a run keeps of an app for the next one, in `--state-dir`.
-@Suite(.timeLimit(.minutes(2))) struct PreservedRunTests {
+@Suite(.timeLimit(.minutes(5))) struct PreservedRunTests {
     static let profile = "\(repository)/profiles/everything-app.yaml"
 
     private func names(_ output: String) throws -> [String] {
@@ -19,9 +19,9 @@ import Testing
             let program = try Program(
                 ["run", Self.profile, "--radio", "bluez", "--events", "json", "--state-dir", folder.path],
                 bus: bus.address)
-            #expect(await program.output.line(containing: "\"ready\"") != nil)
+            #expect(try await program.output.line(containing: "\"ready\"") != nil)
             program.child.send(signal)
-            let result = await program.end()
+            let result = try await program.end()
             #expect(result.status == .exited(0))
             #expect(try names(result.output).contains("app.restored") == (number == 1))
             // What is restored goes onto the radio once, when there is one.
@@ -45,9 +45,9 @@ import Testing
         try folder.write(text, to: "peripheral-com.example.hrm.json")
         let stage = try await RunTests.Stage(
             ["--events", "json", "--state-dir", folder.path], profiles: [Self.profile])
-        #expect(await stage.program.output.line(containing: "\"ready\"") != nil)
+        #expect(try await stage.program.output.line(containing: "\"ready\"") != nil)
         stage.program.child.send(SIGTERM)
-        let result = await stage.program.end()
+        let result = try await stage.program.end()
         #expect(result.status == .exited(0))
         #expect(result.output.contains("cannot be used"))
         #expect(folder.files.contains("peripheral-com.example.hrm.json.unusable-1"))
@@ -62,12 +62,12 @@ import Testing
         let folder = try TemporaryDirectory()
         let stage = try await RunTests.Stage(
             ["--events", "json", "--state-dir", folder.path], profiles: [Self.profile])
-        #expect(await stage.program.output.line(containing: "\"ready\"") != nil)
+        #expect(try await stage.program.output.line(containing: "\"ready\"") != nil)
         let second = try await Program.run("run", Self.profile, "--state-dir", folder.path)
         #expect(second.status == .exited(1))
         #expect(second.error.contains("another process uses it"))
         stage.program.child.send(SIGTERM)
-        #expect(await stage.program.end().status == .exited(0))
+        #expect(try await stage.program.end().status == .exited(0))
         await stage.expectNothingIsLeft()
     }
 
@@ -76,14 +76,14 @@ import Testing
         let directory = try TemporaryDirectory()
         let options = ["--events", "json", "--state-dir", directory.path, "--state", "background"]
         let first = try await RunTests.Stage(options, profiles: [profile.path])
-        #expect(await first.program.output.line(containing: "\"ready\"") != nil)
+        #expect(try await first.program.output.line(containing: "\"ready\"") != nil)
         first.program.child.send(SIGKILL)
-        _ = await first.program.child.end()
+        _ = try await first.program.child.end()
         await first.standIn.stop()
         let second = try await RunTests.Stage(options, profiles: [profile.path])
-        #expect(await second.program.output.line(containing: "\"ready\"") != nil)
+        #expect(try await second.program.output.line(containing: "\"ready\"") != nil)
         second.program.child.send(SIGTERM)
-        let result = await second.program.end()
+        let result = try await second.program.end()
         #expect(result.status == .exited(0))
         let names = try names(result.output).filter { $0 != "warning" }
         #expect(
@@ -93,9 +93,9 @@ import Testing
             ])
         #expect(directory.files.contains("peripheral-com.example.hrm.json"))
         let third = try await RunTests.Stage(options, profiles: [profile.path])
-        #expect(await third.program.output.line(containing: "\"ready\"") != nil)
+        #expect(try await third.program.output.line(containing: "\"ready\"") != nil)
         third.program.child.send(SIGINT)
-        _ = await third.program.end()
+        _ = try await third.program.end()
         #expect(directory.files == ["lock"])
     }
 
@@ -105,19 +105,19 @@ import Testing
         let directory = try TemporaryDirectory()
         let options = ["--events", "json", "--state-dir", directory.path]
         let stage = try await RunTests.Stage(options, profiles: [profile.path])
-        await stage.waitUntilItPlays()
+        try await stage.waitUntilItPlays()
         let phone = await stage.standIn.central()
         try await phone.connect()
         try await phone.subscribe("2a37")
-        #expect(await stage.program.output.line(containing: "\"subscribed\"") != nil)
+        #expect(try await stage.program.output.line(containing: "\"subscribed\"") != nil)
         stage.program.child.send(SIGTERM)
-        #expect(await stage.program.child.end() == .exited(0))
+        #expect(try await stage.program.child.end() == .exited(0))
         await stage.expectNothingIsLeft()
         let next = try await RunTests.Stage(options, profiles: [profile.path])
-        let restored = try #require(await next.program.output.line(containing: "\"app.restored\""))
+        let restored = try #require(try await next.program.output.line(containing: "\"app.restored\""))
         #expect((try json(restored)["subscribers"] as? [Any])?.count == 1)
         next.program.child.send(SIGINT)
-        #expect(await next.program.child.end() == .exited(0))
+        #expect(try await next.program.child.end() == .exited(0))
         await next.expectNothingIsLeft()
     }
 }

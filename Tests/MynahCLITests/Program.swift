@@ -67,9 +67,9 @@ struct Program {
     }
 
     /// Waits for its end.
-    func end() async -> Result {
-        let status = await child.end()
-        return Result(status: status, output: await output.text(), error: await error.text())
+    func end() async throws -> Result {
+        let status = try await child.end()
+        return Result(status: status, output: try await output.text(), error: try await error.text())
     }
 
     /// The end of a pipe that holds this text and no more.

@@ -4,7 +4,7 @@ import MynahTestSupport
 import Testing
 
 /// Which radio a command takes, and what it says of it.
-@Suite(.timeLimit(.minutes(2))) struct RadioChoiceTests {
+@Suite(.timeLimit(.minutes(5))) struct RadioChoiceTests {
     static let app = "\(repository)/profiles/everything-app.yaml"
 
     private func count(_ event: String, in output: String) -> Int {
@@ -14,9 +14,9 @@ import Testing
     /// Plays an app on the virtual radio because there is no BlueZ, and ends it by a signal.
     private func play(_ options: [String], _ signal: Int32) async throws -> String {
         let program = try Program(["run", "--events", "json", Self.app] + options)
-        #expect(await program.output.line(containing: "\"ready\"") != nil)
+        #expect(try await program.output.line(containing: "\"ready\"") != nil)
         program.child.send(signal)
-        let result = await program.end()
+        let result = try await program.end()
         #expect(result.status == .exited(0))
         return result.output
     }
@@ -38,9 +38,9 @@ import Testing
         let bus = try PrivateBus()
         let standIn = try await BlueZStandIn.start(on: bus.address)
         let program = try Program(["run", "--events", "json", RunTests.profile], bus: bus.address)
-        let ready = await program.output.line(containing: "\"ready\"")
+        let ready = try await program.output.line(containing: "\"ready\"")
         program.child.send(SIGINT)
-        let result = await program.end()
+        let result = try await program.end()
         #expect(result.status == .exited(0))
         // A stand-in on a busy machine may answer too late.
         if !result.output.contains("did not answer within 5 s") {
@@ -55,9 +55,9 @@ import Testing
         let bus = try PrivateBus()
         bus.freeze()
         let program = try Program(["run", "--events", "json", Self.app], bus: bus.address)
-        #expect(await program.output.line(containing: "\"ready\"")?.contains("virtual radio") == true)
+        #expect(try await program.output.line(containing: "\"ready\"")?.contains("virtual radio") == true)
         program.child.send(SIGINT)
-        let result = await program.end()
+        let result = try await program.end()
         let lines = result.output.split(separator: "\n")
         #expect(lines.first?.contains("\"code\":\"waitingForBus\"") == true)
         #expect(lines.first?.contains("waiting up to 5 s for bluetoothd on the D-Bus system bus (") == true)
@@ -70,9 +70,9 @@ import Testing
         let bus = try PrivateBus()
         bus.freeze()
         let program = try Program(["run", "--events", "json", Self.app], bus: bus.address)
-        #expect(await program.output.line(containing: "\"waitingForBus\"") != nil)
+        #expect(try await program.output.line(containing: "\"waitingForBus\"") != nil)
         program.child.send(SIGTERM)
-        let result = await program.end()
+        let result = try await program.end()
         #expect(result.status == .exited(0))
         #expect(result.error == "")
         // Unless the signal came too late, on a busy machine.
@@ -84,7 +84,7 @@ import Testing
         bus.freeze()
         let program = try Program(
             ["run", "--events", "json", RunTests.profile, "--adapter", "hci0"], bus: bus.address)
-        let result = await program.end()
+        let result = try await program.end()
         #expect(result.status == .exited(1))
         #expect(result.error.contains("error: bluetoothd did not answer within 5 s"))
         #expect(!result.output.contains("virtualRadio"))
@@ -141,16 +141,16 @@ import Testing
     @Test func `a run that waits for a controller says where, with the port that it chose`() async throws {
         let program = try Program(
             ["run", "--events", "json", RunTests.profile, "--radio", "hci:tcp-server:0"])
-        let waiting = try #require(await program.output.line(containing: "\"waitingForController\""))
+        let waiting = try #require(try await program.output.line(containing: "\"waitingForController\""))
         let message = try #require(try json(waiting)["message"] as? String)
         #expect(message.hasPrefix("waiting for a controller to connect to 127.0.0.1:"))
         let port = try #require(message.split(separator: ":").last.flatMap { UInt16($0) })
         #expect(port > 0)
         let controller = IllController([.good])
         #expect(try await controller.connect(port: port))
-        #expect(await program.output.line(containing: "\"ready\"") != nil)
+        #expect(try await program.output.line(containing: "\"ready\"") != nil)
         program.child.send(SIGINT)
-        #expect(await program.child.end() == .exited(0))
+        #expect(try await program.child.end() == .exited(0))
         controller.close()
     }
 
@@ -160,11 +160,11 @@ import Testing
             let place = radio.hasSuffix(":0") ? "127.0.0.1:" : "\(directory.path)/hci"
             for command in [["scan"], ["scan", "--format", "json"], ["connect", "x"]] {
                 let program = try Program(command + ["--radio", radio])
-                let line = await program.error.line(containing: "waiting for a controller")
+                let line = try await program.error.line(containing: "waiting for a controller")
                 #expect(line?.hasPrefix("waiting for a controller to connect to \(place)") == true)
                 #expect(line?.hasSuffix(":0") == false)
                 program.child.send(SIGINT)
-                #expect(await program.child.end() == .exited(0))
+                #expect(try await program.child.end() == .exited(0))
             }
         }
     }
@@ -175,12 +175,13 @@ import Testing
         let terminal = try Terminal()
         let scan = try Program(["scan", "--radio", "hci:unix-server:\(path)"], terminal: terminal)
         #expect(
-            await terminal.output.line(containing: "waiting for a controller to connect to \(path)") != nil)
+            try await terminal.output.line(containing: "waiting for a controller to connect to \(path)")
+                != nil)
         let controller = IllController([.good])
-        try await until { controller.connect(path: path) }
-        #expect(await terminal.output.line(containing: "0 heard") != nil)
+        try await until("the program listens on its socket") { controller.connect(path: path) }
+        #expect(try await terminal.output.line(containing: "0 heard") != nil)
         scan.child.send(SIGINT)
-        #expect(await scan.child.end() == .exited(0))
+        #expect(try await scan.child.end() == .exited(0))
         controller.close()
     }
 }

@@ -3,7 +3,7 @@ import MynahTestSupport
 import Testing
 
 /// What a newcomer copies out of the README.
-@Suite struct ReadMeTests {
+@Suite(.timeLimit(.minutes(5))) struct ReadMeTests {
     private func blocks(of language: String) throws -> [String] {
         let text = try String(contentsOfFile: "\(repository)/README.md", encoding: .utf8)
         return text.components(separatedBy: "```\(language)\n").dropFirst().compactMap {

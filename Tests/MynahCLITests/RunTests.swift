@@ -4,7 +4,7 @@ import MynahDBus
 import MynahTestSupport
 import Testing
 
-@Suite struct RunTests {
+@Suite(.timeLimit(.minutes(5))) struct RunTests {
     static let profile = "\(repository)/profiles/heart-rate.yaml"
 
     /// A stand-in bluetoothd on a bus of its own, with `mynah run` playing on it.
@@ -27,8 +27,10 @@ import Testing
         }
 
         /// Everything is registered and on the air, as the daemon has it.
-        func waitUntilItPlays() async {
-            await standIn.wait { $0.applicationCount() == 1 && $0.advertisementCount() == 1 }
+        func waitUntilItPlays() async throws {
+            try await standIn.wait("an application and an advertisement are registered") {
+                $0.applicationCount() == 1 && $0.advertisementCount() == 1
+            }
         }
 
         /// Nothing is left of it, and it has done nothing against the contract.
@@ -45,9 +47,9 @@ import Testing
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
     func `a signal ends a run with 0, and nothing is left of it`(signal: Int32) async throws {
         let stage = try await Stage()
-        #expect(await stage.program.output.line(containing: "\"ready\"") != nil)
+        #expect(try await stage.program.output.line(containing: "\"ready\"") != nil)
         stage.program.child.send(signal)
-        let result = await stage.program.end()
+        let result = try await stage.program.end()
         #expect(result.status == .exited(0))
         #expect(!result.error.contains("error"))
         await stage.expectNothingIsLeft()
@@ -55,18 +57,18 @@ import Testing
 
     @Test func `each event is an object on a line, and ready comes once`() async throws {
         let stage = try await Stage(["--events", "json", "--seed", "1"])
-        #expect(await stage.program.output.line(containing: "\"ready\"") != nil)
+        #expect(try await stage.program.output.line(containing: "\"ready\"") != nil)
         let phone = await stage.standIn.central()
         try await phone.connect(mtu: 100)
         #expect(try await phone.read("2a38") == [1])
         try await phone.write("2a39", [1])
         try await phone.subscribe("2a37")
-        _ = await phone.notifications(1)
-        #expect(await stage.program.output.line(containing: "\"notified\"") != nil)
+        _ = try await phone.notifications(1)
+        #expect(try await stage.program.output.line(containing: "\"notified\"") != nil)
         await phone.disconnect()
-        #expect(await stage.program.output.line(containing: "\"central.disconnected\"") != nil)
+        #expect(try await stage.program.output.line(containing: "\"central.disconnected\"") != nil)
         stage.program.child.send(SIGTERM)
-        let result = await stage.program.end()
+        let result = try await stage.program.end()
         let events = try result.output.split(separator: "\n").map { try json(String($0)) }
         let names = events.compactMap { $0["event"] as? String }
         #expect(names.count == events.count)
@@ -93,16 +95,16 @@ import Testing
 
     @Test func `without a terminal events are lines of text, and off writes nothing`() async throws {
         let stage = try await Stage([])
-        let line = await stage.program.output.line(containing: "ready")
+        let line = try await stage.program.output.line(containing: "ready")
         #expect(line?.contains("Heart rate monitor plays on BlueZ") == true)
         stage.program.child.send(SIGTERM)
-        #expect(await stage.program.end().status == .exited(0))
+        #expect(try await stage.program.end().status == .exited(0))
         await stage.expectNothingIsLeft()
 
         let silent = try await Stage(["--events", "off"])
-        await silent.waitUntilItPlays()
+        try await silent.waitUntilItPlays()
         silent.program.child.send(SIGTERM)
-        let result = await silent.program.end()
+        let result = try await silent.program.end()
         #expect(result.status == .exited(0))
         #expect(result.output.isEmpty)
         await silent.expectNothingIsLeft()
@@ -112,7 +114,7 @@ import Testing
         let gone = try #require(OutputReader())
         let stage = try await Stage(output: gone)
         gone.abandon()
-        #expect(await stage.program.child.end() == .exited(0))
+        #expect(try await stage.program.child.end() == .exited(0))
         await stage.expectNothingIsLeft()
     }
 
@@ -125,21 +127,21 @@ import Testing
         while write(stalled.writer, bytes, bytes.count) > 0 {}
         _ = fcntl(stalled.writer, F_SETFL, 0)
         let stage = try await Stage(output: stalled)
-        await stage.waitUntilItPlays()
+        try await stage.waitUntilItPlays()
         let phone = await stage.standIn.central()
         try await phone.connect()
         for _ in 0..<50 { #expect(try await phone.read("2a38") == [1]) }
         stage.program.child.send(SIGTERM)
-        #expect(await stage.program.child.end() == .exited(0))
+        #expect(try await stage.program.child.end() == .exited(0))
         await stage.expectNothingIsLeft()
     }
 
     @Test func `an output that takes nothing is an error, and nothing is left of the run`() async throws {
         let full = try #require(OutputReader(writingTo: "/dev/full"))
         let stage = try await Stage(output: full)
-        let status = await stage.program.child.end()
+        let status = try await stage.program.child.end()
         #expect(status == .exited(1))
-        #expect(await stage.program.error.text().contains("No space left on device"))
+        #expect(try await stage.program.error.text().contains("No space left on device"))
         await stage.expectNothingIsLeft()
     }
 
@@ -157,12 +159,12 @@ import Testing
                     Self.profile,
                 ],
                 environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]))
-        await standIn.wait { $0.advertisementCount() == 1 }
+        try await standIn.wait("an advertisement is registered") { $0.advertisementCount() == 1 }
         let phone = await standIn.central()
         try await phone.connect()
         #expect(try await phone.read("2a38") == [1])
         shell.send(SIGTERM)
-        #expect(await shell.end() == .exited(0))
+        #expect(try await shell.end() == .exited(0))
         #expect(await standIn.applicationCount() == 0)
         #expect(await standIn.violations == [])
         await standIn.stop()
@@ -170,10 +172,10 @@ import Testing
 
     @Test func `a second signal ends it at once, whatever is still being withdrawn`() async throws {
         let stage = try await Stage()
-        #expect(await stage.program.output.line(containing: "\"ready\"") != nil)
+        #expect(try await stage.program.output.line(containing: "\"ready\"") != nil)
         stage.bus.freeze()
         for signal in [SIGTERM, SIGINT] { stage.program.child.send(signal) }
-        let status = await stage.program.child.end()
+        let status = try await stage.program.child.end()
         // Two that come together come in either order.
         #expect([.exited(128 + SIGINT), .exited(128 + SIGTERM)].contains(status))
     }
@@ -185,12 +187,14 @@ import Testing
             on: StandInConfiguration(adapters: [.init(), .init("hci1", address: "00:AA:01:00:00:43")]))
         let output = stage.program.output
         for device in ["Heart rate monitor", "Battery"] {
-            let line = await output.line { $0.contains("\"ready\"") && $0.contains("\"device\":\"\(device)") }
+            let line = try await output.line("the event ready") {
+                $0.contains("\"ready\"") && $0.contains("\"device\":\"\(device)")
+            }
             #expect(line != nil)
         }
         #expect(await stage.standIn.applicationCount(on: "hci1") == 1)
         stage.program.child.send(SIGTERM)
-        #expect(await stage.program.end().status == .exited(0))
+        #expect(try await stage.program.end().status == .exited(0))
         #expect(await stage.standIn.applicationCount(on: "hci1") == 0)
         await stage.expectNothingIsLeft()
     }

@@ -2,7 +2,7 @@ import MynahBlueZStandIn
 import MynahTestSupport
 import Testing
 
-@Suite struct RunTroubleTests {
+@Suite(.timeLimit(.minutes(5))) struct RunTroubleTests {
     private func expectRefusal(
         _ result: Program.Result, _ words: String..., sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -23,20 +23,20 @@ import Testing
         let bus = try PrivateBus()
         let program = try Program(
             ["run", RunTests.profile, "--events", "json", "--radio", "bluez"], bus: bus.address)
-        expectRefusal(await program.end(), "bluetoothd is not running", "systemctl start bluetooth")
+        expectRefusal(try await program.end(), "bluetoothd is not running", "systemctl start bluetooth")
     }
 
     @Test func `a daemon without an adapter is told`() async throws {
         let stage = try await RunTests.Stage(
             ["--events", "json", "--radio", "bluez"], on: StandInConfiguration(adapters: []))
-        expectRefusal(await stage.program.end(), "no Bluetooth adapter", "--radio virtual")
+        expectRefusal(try await stage.program.end(), "no Bluetooth adapter", "--radio virtual")
         #expect(await stage.standIn.violations == [])
         await stage.standIn.stop()
     }
 
     @Test func `an adapter that is not there is told with those that are`() async throws {
         let stage = try await RunTests.Stage(["--events", "json", "--adapter", "hci7"])
-        expectRefusal(await stage.program.end(), "no adapter hci7", "hci0 (00:AA:01:00:00:42)")
+        expectRefusal(try await stage.program.end(), "no adapter hci7", "hci0 (00:AA:01:00:00:42)")
         await stage.expectNothingIsLeft()
     }
 
@@ -44,7 +44,7 @@ import Testing
         var configuration = StandInConfiguration()
         configuration.maximumAdvertisements = 0
         let stage = try await RunTests.Stage(on: configuration)
-        expectRefusal(await stage.program.end(), "advertising set")
+        expectRefusal(try await stage.program.end(), "advertising set")
         await stage.expectNothingIsLeft()
     }
 
@@ -52,7 +52,7 @@ import Testing
         var configuration = StandInConfiguration()
         configuration.isBlocked = true
         let stage = try await RunTests.Stage(on: configuration)
-        expectRefusal(await stage.program.end(), "rfkill unblock bluetooth")
+        expectRefusal(try await stage.program.end(), "rfkill unblock bluetooth")
         await stage.expectNothingIsLeft()
     }
 
@@ -67,7 +67,7 @@ import Testing
                   - {uuid: 2A19, properties: [read], errors: {read: 0x05}}
             """)
         let stage = try await RunTests.Stage(profiles: [file.path])
-        expectRefusal(await stage.program.end(), "\(file.path):6:57: error: ", "cannot play")
+        expectRefusal(try await stage.program.end(), "\(file.path):6:57: error: ", "cannot play")
         await stage.expectNothingIsLeft()
     }
 
@@ -84,7 +84,7 @@ import Testing
         let stage = try await RunTests.Stage(
             ["--events", "json", "--adapter", "hci0", "--adapter", "hci7"],
             profiles: [RunTests.profile, "\(repository)/profiles/battery.yaml"])
-        let result = await stage.program.end()
+        let result = try await stage.program.end()
         #expect(result.status == .exited(1))
         #expect(result.error.contains("no adapter hci7"))
         await stage.expectNothingIsLeft()

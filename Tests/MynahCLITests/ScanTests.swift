@@ -2,13 +2,13 @@ import Glibc
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ScanTests {
+@Suite(.timeLimit(.minutes(5))) struct ScanTests {
     @Test func `a device is told as soon as it is heard, as an object`() async throws {
         let stage = try await AirStage()
         let scan = try stage.phone(["scan", "--format", "json"])
-        let line = try #require(await scan.output.line(containing: "Mynah HRM"))
+        let line = try #require(try await scan.output.line(containing: "Mynah HRM"))
         scan.child.send(SIGINT)
-        #expect(await scan.child.end() == .exited(0))
+        #expect(try await scan.child.end() == .exited(0))
         let object = try json(line)
         #expect(object["name"] as? String == "Mynah HRM")
         #expect(object["services"] as? [String] == ["180D", "180F"])
@@ -17,19 +17,19 @@ import Testing
         #expect(object["rssi"] as? Int == -40)
         #expect(object["data"] as? String == "02010605030D180F180A094D796E61682048524D")
         #expect((object["time"] as? String)?.hasSuffix("Z") == true)
-        #expect(await scan.error.text() == "")
-        await stage.end()
+        #expect(try await scan.error.text() == "")
+        try await stage.end()
     }
 
     @Test func `each advertisement is told with --all, and how far they are apart`() async throws {
         let stage = try await AirStage()
         let scan = try stage.phone(["scan", "--format", "json", "--all"])
-        let line = try #require(await scan.output.line(containing: "intervalMilliseconds"))
+        let line = try #require(try await scan.output.line(containing: "intervalMilliseconds"))
         let interval = try #require(try json(line)["intervalMilliseconds"] as? Double)
         #expect(interval > 0)
         scan.child.send(SIGTERM)
-        #expect(await scan.child.end() == .exited(0))
-        await stage.end()
+        #expect(try await scan.child.end() == .exited(0))
+        try await stage.end()
     }
 
     @Test func `only what is looked for is told, and a time ends it`() async throws {
@@ -37,17 +37,17 @@ import Testing
         let by: [[String]] = [["--service", "heart-rate"], ["--service", "180D"], ["--filter", "hrm"]]
         for options in by {
             let scan = try stage.phone(["scan"] + options)
-            let line = try #require(await scan.output.line { !$0.isEmpty })
+            let line = try #require(try await scan.output.line("a line") { !$0.isEmpty })
             #expect(line.contains("Mynah HRM"))
             #expect(line.contains("heart-rate, battery"))
             scan.child.send(SIGINT)
-            #expect(await scan.child.end() == .exited(0))
-            #expect(await !scan.output.text().contains("hermometer"))
+            #expect(try await scan.child.end() == .exited(0))
+            #expect(try await !scan.output.text().contains("hermometer"))
         }
         let result = try await stage.phone(["scan", "--filter", "nobody", "--timeout", "300 ms"]).end()
         #expect(result.status == .exited(0))
         #expect(result.output == "")
-        await stage.end()
+        try await stage.end()
     }
 
     @Test func `an app in the background is known by its overflow area, to an active scan`() async throws {
@@ -61,10 +61,10 @@ import Testing
             """)
         let stage = try await AirStage([profile.path])
         let scan = try stage.phone(["scan", "--service", "180D"])
-        let line = try #require(await scan.output.line(containing: "overflow"))
+        let line = try #require(try await scan.output.line(containing: "overflow"))
         #expect(line.contains("Apple's overflow area: heart-rate (bit "))
         scan.child.send(SIGINT)
-        #expect(await scan.child.end() == .exited(0))
+        #expect(try await scan.child.end() == .exited(0))
         // The scan response is what was looked for, and is told with the advertising that was heard before it: once.
         let objects = try await stage.phone([
             "scan", "--service", "180D", "--format", "json", "--timeout", "1 s",
@@ -74,7 +74,7 @@ import Testing
         let passive = try await stage.phone(["scan", "--passive", "--service", "180D", "--timeout", "500 ms"])
             .end()
         #expect(passive.output == "")
-        await stage.end()
+        try await stage.end()
     }
 
     @Test(arguments: [
@@ -86,14 +86,14 @@ import Testing
     ) async throws {
         let stage = try await AirStage(["\(repository)/profiles/\(profile).yaml"], options)
         let scan = try stage.phone(["scan", "--format", "json"])
-        let line = try #require(await scan.output.line(containing: "\"address\""))
+        let line = try #require(try await scan.output.line(containing: "\"address\""))
         let address = try #require(try json(line)["address"] as? String)
         let first = try #require(UInt8(address.prefix(2), radix: 16))
         // The two highest bits: 01 is resolvable private, 11 random static (Vol 6, Part B, 1.3.2).
         #expect(first >> 6 == (isPrivate ? 1 : 3))
         scan.child.send(SIGINT)
-        #expect(await scan.child.end() == .exited(0))
-        await stage.end()
+        #expect(try await scan.child.end() == .exited(0))
+        try await stage.end()
     }
 
     @Test func `a terminal shows a table, in which a name does nothing to it, and is given back`()
@@ -109,13 +109,13 @@ import Testing
         let stage = try await AirStage([profile.path])
         let terminal = try Terminal()
         let scan = try stage.phone(["scan"], terminal: terminal)
-        let line = try #require(await terminal.output.line(containing: "vil"))
+        let line = try #require(try await terminal.output.line(containing: "vil"))
         #expect(line.contains("e]0;vil\u{FFFD}name"))
-        #expect(await terminal.output.line(containing: "interval  heard") != nil)
+        #expect(try await terminal.output.line(containing: "interval  heard") != nil)
         scan.child.send(SIGINT)
-        #expect(await scan.child.end() == .exited(0))
+        #expect(try await scan.child.end() == .exited(0))
         #expect(terminal.isAsUsual)
-        await stage.end()
+        try await stage.end()
     }
 
     @Test(arguments: [

@@ -3,14 +3,14 @@ import Glibc
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SignalTests {
+@Suite(.timeLimit(.minutes(5))) struct SignalTests {
     private func device(
         _ launcher: [String], on air: TemporaryDirectory
     ) async throws -> Program {
         let device = try Program(
             ["run", "--events", "json", "--radio", "virtual", AirStage.heartRate], air: air,
             launcher: launcher)
-        try #require(await device.output.line(containing: "\"ready\"") != nil)
+        try #require(try await device.output.line(containing: "\"ready\"") != nil)
         return device
     }
 
@@ -26,7 +26,7 @@ import Testing
         #expect(phone.status == .exited(0))
         #expect(phone.output.contains("body-sensor-location  01"))
         device.child.send(SIGTERM)
-        let result = await device.end()
+        let result = try await device.end()
         #expect(result.status == .exited(0))
         #expect(result.output.contains("\"read\""))
     }
@@ -38,6 +38,6 @@ import Testing
     ) async throws {
         let device = try await device(["env", inheritance], on: try TemporaryDirectory())
         device.child.send(signal)
-        #expect(await device.child.end() == .exited(0))
+        #expect(try await device.child.end() == .exited(0))
     }
 }

@@ -44,9 +44,9 @@ final class Terminal: Sendable {
     }
 
     /// Everything that was drawn, when the programs on it have ended; no other can use it then.
-    func end() async -> String {
+    func end() async throws -> String {
         closeDevice()
-        return await output.text()
+        return try await output.text()
     }
 
     /// Types a text, which a program that reads it by the key gets at once.

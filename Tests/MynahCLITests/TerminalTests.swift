@@ -4,21 +4,21 @@ import MynahBlueZStandIn
 import MynahTestSupport
 import Testing
 
-@Suite struct TerminalTests {
+@Suite(.timeLimit(.minutes(5))) struct TerminalTests {
     @Test func `a screen shows what happens, and the terminal is given back as it was`() async throws {
         let terminal = try Terminal()
         #expect(terminal.isAsUsual)
         let stage = try await RunTests.Stage([], terminal: terminal)
-        #expect(await terminal.output.line(containing: "running") != nil)
+        #expect(try await terminal.output.line(containing: "running") != nil)
         #expect(!terminal.isAsUsual)
         let phone = await stage.standIn.central()
         try await phone.connect()
         #expect(try await phone.read("2a38") == [1])
-        #expect(await terminal.output.line(containing: "F0:F1:F2:F3:F4:F5") != nil)
+        #expect(try await terminal.output.line(containing: "F0:F1:F2:F3:F4:F5") != nil)
         stage.program.child.send(SIGINT)
-        #expect(await stage.program.child.end() == .exited(0))
+        #expect(try await stage.program.child.end() == .exited(0))
         #expect(terminal.isAsUsual)
-        #expect(await terminal.output.line(containing: "1 reads, 0 writes, 0 notifications") != nil)
+        #expect(try await terminal.output.line(containing: "1 reads, 0 writes, 0 notifications") != nil)
         await stage.expectNothingIsLeft()
     }
 
@@ -26,12 +26,12 @@ import Testing
         let terminal = try Terminal()
         let profiles = ["heart-rate", "battery"].map { "\(repository)/profiles/\($0).yaml" }
         let program = try Program(["run", "--radio", "virtual"] + profiles, terminal: terminal)
-        #expect(await terminal.output.line(containing: "05030D180F18") != nil)
-        #expect(await terminal.output.line(containing: "03030F1804160F185F") != nil)
-        #expect(await terminal.output.line(containing: "every 100 ms") != nil)
-        #expect(await terminal.output.line(containing: "every 200 ms") != nil)
+        #expect(try await terminal.output.line(containing: "05030D180F18") != nil)
+        #expect(try await terminal.output.line(containing: "03030F1804160F185F") != nil)
+        #expect(try await terminal.output.line(containing: "every 100 ms") != nil)
+        #expect(try await terminal.output.line(containing: "every 200 ms") != nil)
         program.child.send(SIGINT)
-        #expect(await program.child.end() == .exited(0))
+        #expect(try await program.child.end() == .exited(0))
         #expect(terminal.isAsUsual)
     }
 
@@ -44,28 +44,28 @@ import Testing
         }
         let program = try Program(["run", "--radio", "virtual"] + files.map(\.path), terminal: terminal)
         // Of eight rows the last line, the keys and the centrals have one each.
-        #expect(await terminal.output.line(containing: "and 7 more devices") != nil)
+        #expect(try await terminal.output.line(containing: "and 7 more devices") != nil)
         program.child.send(SIGINT)
-        #expect(await program.child.end() == .exited(0))
-        #expect(await terminal.output.line(containing: "Strap with a name 1 and 11 more:\r") != nil)
-        #expect(await terminal.output.line(containing: "  0 reads, 0 writes, 0 notifications\r") != nil)
+        #expect(try await program.child.end() == .exited(0))
+        #expect(try await terminal.output.line(containing: "Strap with a name 1 and 11 more:\r") != nil)
+        #expect(try await terminal.output.line(containing: "  0 reads, 0 writes, 0 notifications\r") != nil)
     }
 
     @Test func `keys lead an app through its life, and arrows and function keys do not`() async throws {
         let terminal = try Terminal()
         let stage = try await RunTests.Stage(
             ["--state", "foreground"], profiles: [PreservedRunTests.profile], terminal: terminal)
-        #expect(await terminal.output.line(containing: "running") != nil)
+        #expect(try await terminal.output.line(containing: "running") != nil)
         terminal.type("\u{1B}q\u{1B}Oq\u{1B}[1;2q")
         for (key, event) in [
             ("b", "app.background"), ("s", "app.suspended"), ("f", "app.foreground"), ("t", "app.terminated"),
             ("f", "app.launched"), ("q", "app.quit"),
         ] {
             terminal.type(key)
-            #expect(await terminal.output.line(containing: event) != nil)
+            #expect(try await terminal.output.line(containing: event) != nil)
         }
         stage.program.child.send(SIGINT)
-        #expect(await stage.program.child.end() == .exited(0))
+        #expect(try await stage.program.child.end() == .exited(0))
         await stage.expectNothingIsLeft()
     }
 
@@ -75,33 +75,33 @@ import Testing
         )
         let terminal = try Terminal()
         let stage = try await RunTests.Stage([], profiles: [file.path], terminal: terminal)
-        await stage.waitUntilItPlays()
+        try await stage.waitUntilItPlays()
         let phone = await stage.standIn.central()
         try await phone.connect()
         async let pairing: Void = phone.pair(passkey: 12345)
-        #expect(await terminal.output.line(containing: "type the number") != nil)
+        #expect(try await terminal.output.line(containing: "type the number") != nil)
         terminal.type("0123\u{1B}[15~46\u{7F}5\n")
         try await pairing
-        #expect(await terminal.output.line(containing: "paired") != nil)
+        #expect(try await terminal.output.line(containing: "paired") != nil)
         stage.program.child.send(SIGINT)
-        #expect(await stage.program.child.end() == .exited(0))
+        #expect(try await stage.program.child.end() == .exited(0))
         await stage.expectNothingIsLeft()
     }
 
     @Test func `a second signal gives the terminal back too`() async throws {
         let terminal = try Terminal()
         let stage = try await RunTests.Stage([], terminal: terminal)
-        #expect(await terminal.output.line(containing: "running") != nil)
+        #expect(try await terminal.output.line(containing: "running") != nil)
         stage.bus.freeze()
         for signal in [SIGTERM, SIGINT] { stage.program.child.send(signal) }
-        #expect(await stage.program.child.end() != .exited(0))
+        #expect(try await stage.program.child.end() != .exited(0))
         #expect(terminal.isAsUsual)
     }
 
     @Test func `a run that cannot start gives the terminal back`() async throws {
         let terminal = try Terminal()
         let stage = try await RunTests.Stage(["--adapter", "hci7"], terminal: terminal)
-        let result = await stage.program.end()
+        let result = try await stage.program.end()
         #expect(result.status == .exited(1))
         #expect(result.error.contains("no adapter hci7"))
         #expect(terminal.isAsUsual)
@@ -112,13 +112,13 @@ import Testing
         let stage = try await RunTests.Stage([], terminal: terminal)
         let lines = try await RunTests.Stage([])
         for (stage, output) in [(stage, terminal.output), (lines, lines.program.output)] {
-            await stage.waitUntilItPlays()
+            try await stage.waitUntilItPlays()
             let phone = await stage.standIn.central(named: "e\u{1B}]0;vil\u{9B}2J\r\n\u{202E}name")
             try await phone.connect()
-            let line = try #require(await output.line(containing: "vil"))
+            let line = try #require(try await output.line(containing: "vil"))
             #expect(line.contains("e\u{FFFD}]0;vil\u{FFFD}2J\u{FFFD}\u{FFFD}\u{FFFD}name"))
             stage.program.child.send(SIGINT)
-            #expect(await stage.program.child.end() == .exited(0))
+            #expect(try await stage.program.child.end() == .exited(0))
         }
     }
 
@@ -132,24 +132,26 @@ import Testing
                     AirStage.heartRate,
                 ],
                 terminal: terminal, hasErrorsOnTerminal: terminal != nil, air: air)
-            try await until { !air.files.isEmpty }
+            try await until("a process is on the air") { !air.files.isEmpty }
             // Where events are off, that it plays is seen on the air.
             let phone = try await Program(["connect", "Mynah HRM", "--command", "read 2A38"], air: air).end()
             #expect(phone.status == .exited(0))
             try Intruder.disturb(air)
             let words = "a process on this air"
             switch format {
-            case "off": #expect(await program.error.line(containing: words)?.hasPrefix("warning: ") == true)
+            case "off":
+                #expect(try await program.error.line(containing: words)?.hasPrefix("warning: ") == true)
             case "json":
-                let line = try #require(await program.output.line(containing: words))
+                let line = try #require(try await program.output.line(containing: words))
                 #expect(try json(line)["code"] as? String == "airNonsense")
-            case "text": #expect(await program.output.line(containing: words)?.contains("warning") == true)
+            case "text":
+                #expect(try await program.output.line(containing: words)?.contains("warning") == true)
             default:
-                let line = await terminal?.output.line(containing: words)
+                let line = try await terminal?.output.line(containing: words)
                 #expect(line?.contains("warning") == true && line?.contains("\u{1B}[K\r") == true)
             }
             program.child.send(SIGINT)
-            let result = await program.end()
+            let result = try await program.end()
             #expect(result.status == .exited(0))
             #expect(result.error.contains(words) == (format == "off"))
         }
@@ -159,23 +161,27 @@ import Testing
         let stage = try await AirStage()
         let table = try Terminal()
         let scan = try Program(["scan"], terminal: table, hasErrorsOnTerminal: true, air: stage.air)
-        #expect(await table.output.line(containing: "Mynah HRM") != nil)
+        #expect(try await table.output.line(containing: "Mynah HRM") != nil)
         let prompt = try Terminal()
         let phone = try Program(
             ["connect", "mynah"], terminal: prompt, hasErrorsOnTerminal: true, air: stage.air)
-        #expect(await prompt.output.line(containing: "180F Battery") != nil)
+        #expect(try await prompt.output.line(containing: "180F Battery") != nil)
         try Intruder.disturb(stage.air)
         #expect(
-            await table.output.line { $0.hasPrefix("warning: ") && $0.contains("\u{1B}[K\r") } != nil)
+            try await table.output.line("a warning beside the table") {
+                $0.hasPrefix("warning: ") && $0.contains("\u{1B}[K\r")
+            } != nil)
         // It clears the prompt's line first.
-        #expect(await prompt.output.line { $0.contains("\r\u{1B}[Kwarning: ") } != nil)
+        #expect(
+            try await prompt.output.line("a warning beside the prompt") { $0.contains("\r\u{1B}[Kwarning: ") }
+                != nil)
         for program in [scan, phone] {
             program.child.send(SIGINT)
-            #expect(await program.child.end() == .exited(0))
+            #expect(try await program.child.end() == .exited(0))
         }
         // What was said at the bottom of the screen remains.
-        let left = try #require(await table.end().components(separatedBy: "\u{1B}[?1049l").last)
+        let left = try #require(try await table.end().components(separatedBy: "\u{1B}[?1049l").last)
         #expect(left.contains("\nwarning: "))
-        await stage.end()
+        try await stage.end()
     }
 }

@@ -4,13 +4,13 @@ import MynahTestSupport
 import Testing
 
 /// Runs without an adapter, on the virtual radio.
-@Suite(.timeLimit(.minutes(1))) struct VirtualRunTests {
+@Suite(.timeLimit(.minutes(5))) struct VirtualRunTests {
     /// Waits for an event, and then ends it as a user does.
     private func play(_ arguments: [String], bus: String? = nil) async throws -> Program.Result {
         let program = try Program(["run", "--events", "json"] + arguments, bus: bus)
-        _ = await program.output.line(containing: "\"ready\"")
+        _ = try await program.output.line(containing: "\"ready\"")
         program.child.send(SIGINT)
-        return await program.end()
+        return try await program.end()
     }
 
     @Test func `without an adapter auto plays on the virtual radio, and says why`() async throws {
@@ -37,13 +37,13 @@ import Testing
         let names = ["heart-rate", "battery", "everything-app"].map { "\(repository)/profiles/\($0).yaml" }
         let program = try Program(["run", "--events", "json", "--radio", "virtual"] + names)
         for device in ["Heart rate monitor", "Battery", "Everything an app can do"] {
-            let ready = await program.output.line {
+            let ready = try await program.output.line("the event ready of the device") {
                 $0.contains("\"ready\"") && $0.contains("\"device\":\"\(device)\"")
             }
             #expect(ready?.contains("virtual radio") == true)
         }
         program.child.send(SIGTERM)
-        let result = await program.end()
+        let result = try await program.end()
         #expect(result.status == .exited(0))
         #expect(!result.output.contains("virtualRadio"))
     }
@@ -61,7 +61,7 @@ import Testing
             air: air)
         var addresses: [String] = []
         for label in ["Heart rate monitor", "Heart rate monitor~2", "Heart rate monitor~3"] {
-            let ready = await program.output.line {
+            let ready = try await program.output.line("the event ready of the device") {
                 $0.contains("\"ready\"") && $0.contains("\"device\":\"\(label)\"")
             }
             let event = try json(try #require(ready))
@@ -71,11 +71,11 @@ import Testing
         #expect(Set(addresses).count == 3)
         let scan = try Program(["scan", "--format", "json"], air: air)
         for address in addresses {
-            #expect(await scan.output.line(containing: "\"address\":\"\(address)\"") != nil)
+            #expect(try await scan.output.line(containing: "\"address\":\"\(address)\"") != nil)
         }
         for each in [scan, program] { each.child.send(SIGINT) }
-        #expect(await scan.end().status == .exited(0))
-        let result = await program.end()
+        #expect(try await scan.end().status == .exited(0))
+        let result = try await program.end()
         let started = try result.output.split(separator: "\n").map { try json(String($0)) }
             .filter { $0["event"] as? String == "advertising.started" }
         #expect(started.compactMap { $0["address"] as? String } == addresses)
@@ -88,10 +88,10 @@ import Testing
     @Test func `a device alone has no label, and its address is in its text`() async throws {
         let program = try Program(["run", "--radio", "virtual", RunTests.profile])
         let pattern = /Heart rate monitor plays on virtual radio as ([0-9A-F:]{17})/
-        let ready = try #require(await program.output.line(containing: "plays on"))
+        let ready = try #require(try await program.output.line(containing: "plays on"))
         let address = try #require(try pattern.firstMatch(in: ready)?.1)
         program.child.send(SIGINT)
-        let end = await program.end()
+        let end = try await program.end()
         #expect(end.status == .exited(0))
         #expect(end.output.contains("  from \(address)"))
         let result = try await play(["--radio", "virtual", RunTests.profile])
@@ -104,12 +104,12 @@ import Testing
             "run", "--events", "json", "--radio", "virtual", "--state-dir", folder.path, RunTests.profile,
         ]
         let first = try Program(arguments)
-        try #require(await first.output.line(containing: "\"ready\"") != nil)
+        try #require(try await first.output.line(containing: "\"ready\"") != nil)
         let second = try await Program(arguments).end()
         #expect(second.status == .exited(1))
         #expect(second.error.contains("another process uses it"))
         first.child.send(SIGINT)
-        #expect(await first.end().status == .exited(0))
+        #expect(try await first.end().status == .exited(0))
     }
 
     @Test(arguments: ["run", "connect"])
@@ -166,16 +166,16 @@ import Testing
             let program = try Program(
                 ["run", "--events", "json", "--radio", "virtual", "\(repository)/profiles/\(profile).yaml"],
                 air: air)
-            try #require(await program.output.line(containing: "\"ready\"") != nil)
+            try #require(try await program.output.line(containing: "\"ready\"") != nil)
             return program
         }
         let first = try await device("heart-rate")
         let dead = air.files
         let second = try await device("battery")
         let scan = try Program(["scan", "--format", "json"], air: air)
-        #expect(await scan.output.line(containing: "\"Mynah HRM\"") != nil)
+        #expect(try await scan.output.line(containing: "\"Mynah HRM\"") != nil)
         first.child.send(SIGKILL)
-        #expect(await first.child.end() == .killed(SIGKILL))
+        #expect(try await first.child.end() == .killed(SIGKILL))
         #expect(air.files.contains(dead[0]))
 
         for name in air.files where name != dead[0] {
@@ -189,14 +189,14 @@ import Testing
         #expect(utimensat(AT_FDCWD, "\(air.path)/\(dead[0])", times, AT_SYMLINK_NOFOLLOW) == 0)
         let phone = try Program(
             ["connect", "Mynah Battery", "--radio", "virtual", "--command", "read battery-level"], air: air)
-        let read = await phone.end()
+        let read = try await phone.end()
         #expect(read.status == .exited(0), "\(read.error)")
         #expect(!air.files.contains(dead[0]))
         let third = try await device("health-thermometer")
-        #expect(await scan.output.line(containing: "\"Mynah Thermometer\"") != nil)
+        #expect(try await scan.output.line(containing: "\"Mynah Thermometer\"") != nil)
         for program in [scan, third, second] {
             program.child.send(SIGINT)
-            let result = await program.end()
+            let result = try await program.end()
             #expect(result.status == .exited(0))
         }
         #expect(air.files == [])
@@ -212,8 +212,8 @@ import Testing
                     program, command + ["--radio", "virtual"], passing: [output.writer: 2],
                     environment: ["MYNAH_AIR": path]))
             output.start()
-            #expect(await child.end() == .exited(1))
-            let text = await output.text()
+            #expect(try await child.end() == .exited(1))
+            let text = try await output.text()
             #expect(text.hasPrefix("error: ") && text.contains(path))
             #expect(text.contains("set MYNAH_AIR to a directory of your own"))
         }

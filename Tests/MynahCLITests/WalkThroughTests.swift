@@ -4,7 +4,7 @@ import MynahTestSupport
 import Testing
 
 /// The commands that `mynah --help` shows a newcomer.
-@Suite(.timeLimit(.minutes(2))) struct WalkThroughTests {
+@Suite(.timeLimit(.minutes(5))) struct WalkThroughTests {
     /// A command as a shell runs it.
     private struct Command {
         let child: ChildProcess
@@ -44,21 +44,21 @@ import Testing
             let command = try Command(line, in: directory.path, air: air, input: input)
             switch word {
             case "run":
-                #expect(await command.output.line(containing: "ready") != nil)
+                #expect(try await command.output.line(containing: "ready") != nil)
                 device = command
                 continue
             case "scan":
-                #expect(await command.output.line(containing: "Mynah HRM") != nil)
+                #expect(try await command.output.line(containing: "Mynah HRM") != nil)
                 command.child.send(SIGINT)
             case "connect":
-                #expect(await command.output.line(containing: "body-sensor-location  01") != nil)
+                #expect(try await command.output.line(containing: "body-sensor-location  01") != nil)
             default: break
             }
-            let status = await command.child.end()
-            let error = await command.error.text()
+            let status = try await command.child.end()
+            let error = try await command.error.text()
             #expect(status == .exited(0), "\(line): \(error)")
         }
         device?.child.send(SIGINT)
-        #expect(await device?.child.end() == .exited(0))
+        #expect(try await device?.child.end() == .exited(0))
     }
 }

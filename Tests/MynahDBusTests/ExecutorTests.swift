@@ -1,5 +1,6 @@
 import Glibc
 import MynahDBus
+import MynahTestSupport
 import Testing
 
 /// An actor as the radio is one: on the executor of the bus.
@@ -24,7 +25,7 @@ private actor Resident {
     }
 }
 
-@Suite struct ExecutorTests {
+@Suite(.timeLimit(.minutes(5))) struct ExecutorTests {
     @Test func `an actor lives on the executor, and is entered from a handler without a hop`() async throws {
         let pair = try await Pair()
         let resident = Resident()
@@ -56,8 +57,8 @@ private actor Resident {
         #expect(await resident.taken().sorted() == Array(0..<500))
     }
 
-    @Test func `a timer runs once each time it is armed, and not when it is called off`() async {
-        let fired = Mailbox<String>()
+    @Test func `a timer runs once each time it is armed, and not when it is called off`() async throws {
+        let fired = Mailbox<String>("the timers")
         let first = GLibTimer { fired.put("first") }
         let second = GLibTimer { fired.put("second") }
         await GLibExecutor.shared.perform {
@@ -65,14 +66,14 @@ private actor Resident {
             first.cancel()
             second.schedule(after: .milliseconds(2))
         }
-        #expect(await fired.take() == ["second"])
+        #expect(try await fired.take() == ["second"])
         first.schedule(after: .zero)
-        #expect(await fired.take() == ["first"])
+        #expect(try await fired.take() == ["first"])
         second.schedule(after: .seconds(3600))
     }
 }
 
-@Suite struct FileDescriptorTests {
+@Suite(.timeLimit(.minutes(5))) struct FileDescriptorTests {
     @Test func `a descriptor arrives as a copy, and both ends are closed once`() async throws {
         let pair = try await Pair()
         var ends: [Int32] = [-1, -1]
@@ -101,22 +102,22 @@ private actor Resident {
         try #require(socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
         let near = DBusFileDescriptor(owning: ends[0])
         var far: DBusFileDescriptor? = DBusFileDescriptor(owning: ends[1])
-        let seen = Mailbox<GLibDescriptorWatch.Events>()
-        let watch = GLibDescriptorWatch(near, .readable) { events in
+        let seen = Mailbox<GLibFileDescriptorWatch.Events>("the events of the descriptor")
+        let watch = GLibFileDescriptorWatch(near, .readable) { events in
             var buffer: [UInt8] = [0]
             _ = recv(near.rawValue, &buffer, 1, Int32(MSG_DONTWAIT))
             seen.put(events)
         }
         let sent: [UInt8] = [1]
         #expect(send(ends[1], sent, 1, 0) == 1)
-        #expect(await seen.take() == [.readable])
+        #expect(try await seen.take() == [.readable])
         await GLibExecutor.shared.perform { watch.setEvents([.readable, .writable]) }
-        #expect(await seen.take() == [.writable])
+        #expect(try await seen.take() == [.writable])
         await GLibExecutor.shared.perform { watch.setEvents([]) }
         far = nil
         _ = far
-        var last = await seen.take()
-        while last == [.writable] { last = await seen.take() }
+        var last = try await seen.take()
+        while last == [.writable] { last = try await seen.take() }
         #expect(last == [.hangUp])
     }
 

@@ -37,6 +37,8 @@ struct Pair {
 /// Hands every call to a closure, on the executor.
 final class TestObject: DBusObject {
     typealias Handler = @Sendable (MethodCall) -> Void
+    /// The tags of the methods that were called.
+    let tags = Mailbox<Int>("the methods that are called")
     private let handler = Lock<Handler> { call in
         if let values = try? call.message.values() {
             call.reply { body in values.forEach { body.append($0) } }
@@ -54,16 +56,17 @@ final class TestObject: DBusObject {
             "test.Interface",
             methods: [
                 .init("EchoVariant", "v", returns: "v"), .init("EchoBytes", "ay", returns: "ay"),
-                .init("Nothing"),
-                .init("Number", "u", returns: "u"), .init("Descriptor", "h", returns: "h"),
+                .init("Nothing", tag: 1),
+                .init("Number", "u", returns: "u", tag: 2), .init("Descriptor", "h", returns: "h"),
             ],
             properties: [
                 .init("Name", "s", writable: true), .init("Constant", "u"), .init("Absent", "s"),
             ]),
-        DBusInterface("test.Other", methods: [.init("Only")]),
+        DBusInterface("test.Other", methods: [.init("Only", tag: 3)]),
     ]
 
-    func handle(_ call: MethodCall) {
+    func handle(_ call: MethodCall, _ method: DBusInterface.Method) {
+        tags.put(method.tag)
         handler.withLock { $0 }(call)
     }
 
@@ -74,28 +77,6 @@ final class TestObject: DBusObject {
     func setProperty(_ name: String, of interface: String, to value: DBusValue) throws(DBusError) {
         guard value != "refused" else { throw DBusError("test.Error.Refused", "not that") }
         values.withLock { $0[name] = value }
-    }
-}
-
-/// What a handler hands to the test that waits for it.
-struct Mailbox<Element: Sendable>: Sendable {
-    private let stream: AsyncStream<Element>
-    private let continuation: AsyncStream<Element>.Continuation
-
-    init() {
-        (stream, continuation) = AsyncStream.makeStream()
-    }
-
-    func put(_ element: Element) { continuation.yield(element) }
-
-    /// The next elements, as many as asked for.
-    func take(_ count: Int = 1) async -> [Element] {
-        var elements: [Element] = []
-        for await element in stream {
-            elements.append(element)
-            if elements.count == count { break }
-        }
-        return elements
     }
 }
 

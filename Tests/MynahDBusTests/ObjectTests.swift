@@ -1,7 +1,8 @@
 import MynahDBus
+import MynahTestSupport
 import Testing
 
-@Suite struct ObjectTests {
+@Suite(.timeLimit(.minutes(5))) struct ObjectTests {
     @Test func `a call that fits no object, interface, method or signature never reaches a handler`()
         async throws
     {
@@ -26,6 +27,15 @@ import Testing
         #expect(await failure(Pair.path, Pair.interface, "Number", .uint32(1)) == nil)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a handler gets the method that was found`() async throws {
+        let pair = try await Pair()
+        _ = try await pair.call("Number") { $0.append(UInt32(1)) }
+        _ = try await pair.call("Nothing")
+        _ = try await pair.call("Only", interface: "test.Other")
+        #expect(try await pair.object.tags.take(3) == [2, 1, 3])
+    }
+
     @Test func `a path is exported once`() async throws {
         let pair = try await Pair()
         let failure = await error { () async throws(DBusError) in
@@ -36,10 +46,10 @@ import Testing
 
     @Test func `an object that is taken away while a call is under way still answers it`() async throws {
         let pair = try await Pair()
-        let calls = Mailbox<MethodCall>()
+        let calls = Mailbox<MethodCall>("the calls")
         pair.object.answer { calls.put($0) }
         async let answer = pair.call("Number") { $0.append(UInt32(1)) }.values()
-        let held = await calls.take()
+        let held = try await calls.take()
         await GLibExecutor.shared.perform { pair.server.unexport(Pair.path) }
         let failure = await error { () async throws(DBusError) in _ = try await pair.call("Nothing") }
         #expect(failure?.name == .unknownObject)
@@ -121,7 +131,10 @@ import Testing
 
     @Test func `every path answers a ping`() async throws {
         let pair = try await Pair()
-        _ = try await pair.call("Ping", path: "/", interface: "org.freedesktop.DBus.Peer")
+        for path in ["/", Pair.path, "/nothing/is/exported/here"] as [ObjectPath] {
+            let answer = try await pair.call("Ping", path: path, interface: "org.freedesktop.DBus.Peer")
+            #expect(try answer.values() == [])
+        }
     }
 
     @Test func `a path knows what lies below it`() throws {

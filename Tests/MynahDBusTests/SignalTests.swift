@@ -2,10 +2,10 @@ import MynahDBus
 import MynahTestSupport
 import Testing
 
-@Suite struct SignalTests {
+@Suite(.timeLimit(.minutes(5))) struct SignalTests {
     @Test func `signals that fit arrive in order, others not`() async throws {
         let pair = try await Pair()
-        let seen = Mailbox<DBusValue>()
+        let seen = Mailbox<DBusValue>("the signals")
         let subscription = await GLibExecutor.shared.perform {
             pair.client.subscribe(
                 to: DBusMatch(
@@ -34,13 +34,13 @@ import Testing
             try emit("/a/b", "test.Signals", "Moved", "not me", 5)
             try emit("/a/b", "test.Signals", "Moved", "it's me", 6)
         }
-        #expect(await seen.take(2) == [.uint32(1), .uint32(6)])
+        #expect(try await seen.take(2) == [.uint32(1), .uint32(6)])
         subscription.cancel()
     }
 
     @Test func `a cancelled subscription is quiet at once`() async throws {
         let pair = try await Pair()
-        let seen = Mailbox<String>()
+        let seen = Mailbox<String>("the signals")
         let (one, two) = await GLibExecutor.shared.perform {
             (
                 pair.client.subscribe(to: DBusMatch(interface: "test.Signals")) { _ in seen.put("one") },
@@ -52,14 +52,14 @@ import Testing
         try await GLibExecutor.shared.perform { () throws(DBusError) in
             try pair.server.emit("/a", "test.Signals", "Moved")
         }
-        #expect(await seen.take() == ["two"])
+        #expect(try await seen.take() == ["two"])
         two.cancel()
     }
 
     @Test func `an owner is told as it is and as it changes, and its signals are followed`() async throws {
         let pair = try await Pair()
-        let owners = Mailbox<String?>()
-        let signals = Mailbox<String?>()
+        let owners = Mailbox<String?>("the owners of the name")
+        let signals = Mailbox<String?>("the signals of the owner")
         let held = await GLibExecutor.shared.perform {
             [
                 pair.client.watchOwner(of: "test.Name") { owners.put($0) },
@@ -68,26 +68,26 @@ import Testing
                 },
             ]
         }
-        #expect(await owners.take() == [nil])
+        #expect(try await owners.take() == [nil])
         try await pair.server.requestName("test.Name")
-        #expect(await owners.take() == [pair.server.uniqueName])
+        #expect(try await owners.take() == [pair.server.uniqueName])
         let third = try await DBusConnection.connect(to: .address(pair.bus.address))
         for connection in [third, pair.server] {
             try await GLibExecutor.shared.perform { () throws(DBusError) in
                 try connection.emit("/a", "test.Signals", "Moved")
             }
         }
-        #expect(await signals.take() == [pair.server.uniqueName])
+        #expect(try await signals.take() == [pair.server.uniqueName])
         await pair.server.close()
-        #expect(await owners.take() == [nil])
+        #expect(try await owners.take() == [nil])
         try await third.requestName("test.Name")
-        #expect(await owners.take() == [third.uniqueName])
+        #expect(try await owners.take() == [third.uniqueName])
         // Who comes later is told at once what is known.
-        let late = Mailbox<String?>()
+        let late = Mailbox<String?>("the owners after the release")
         let more = await GLibExecutor.shared.perform {
             pair.client.watchOwner(of: "test.Name") { late.put($0) }
         }
-        #expect(await late.take() == [third.uniqueName])
+        #expect(try await late.take() == [third.uniqueName])
         for subscription in held + [more] {
             subscription.cancel()
         }
@@ -96,7 +96,7 @@ import Testing
     @Test func `a signal goes to one peer alone when it is told to`() async throws {
         let pair = try await Pair()
         let third = try await DBusConnection.connect(to: .address(pair.bus.address))
-        let seen = Mailbox<String>()
+        let seen = Mailbox<String>("the signals")
         let held = await GLibExecutor.shared.perform {
             [("client", pair.client), ("third", third)].map { name, connection in
                 connection.subscribe(to: DBusMatch(sender: pair.server.uniqueName)) { message in
@@ -113,7 +113,7 @@ import Testing
             try pair.server.emit("/a", "test.Signals", "Only", to: third.uniqueName)
             try pair.server.emit("/a", "test.Signals", "End")
         }
-        #expect(Set(await seen.take(3)) == ["thirdOnly", "thirdEnd", "clientEnd"])
+        #expect(Set(try await seen.take(3)) == ["thirdOnly", "thirdEnd", "clientEnd"])
         for subscription in held {
             subscription.cancel()
         }
@@ -121,7 +121,7 @@ import Testing
 
     @Test func `changed properties are told as bytes and as values`() async throws {
         let pair = try await Pair()
-        let seen = Mailbox<[DBusValue]>()
+        let seen = Mailbox<[DBusValue]>("the signals")
         let held = await GLibExecutor.shared.perform {
             pair.client.subscribe(to: DBusMatch(path: Pair.path, member: "PropertiesChanged")) { message in
                 if let values = try? message.values() { seen.put(values) }
@@ -133,7 +133,7 @@ import Testing
             try pair.server.emitPropertiesChanged(Pair.path, "a.b", [("X", .byte(1))], invalidated: ["Y"])
         }
         #expect(
-            await seen.take(2) == [
+            try await seen.take(2) == [
                 ["a.b", .options(["Value": .bytes([1, 2])]), .strings([])],
                 ["a.b", .options(["X": .byte(1)]), .strings(["Y"])],
             ])

@@ -6,7 +6,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct AppEmulationTests {
+@Suite(.timeLimit(.minutes(5))) struct AppEmulationTests {
     static let services = """
         services:
           - uuid: 180D
@@ -52,11 +52,13 @@ import Testing
     }
 
     func wait(for name: DeviceEvent.Name, count: Int = 1) async throws {
-        try await until { log.names.count(where: { $0 == name }) >= count }
+        try await until("the event \(name.rawValue) is reported \(count) times") {
+            log.names.count(where: { $0 == name }) >= count
+        }
     }
 
-    func read(_ key: AttributeKey) async -> PendingReply.Outcome? {
-        await radio.request(.read(ReadRequest(central: peer.id, attribute: key)))
+    func read(_ key: AttributeKey) async throws -> PendingReply.Outcome? {
+        try await radio.request(.read(ReadRequest(central: peer.id, attribute: key)))
     }
 
     @Test func `an app that starts in the background goes on the air as one, and not before`() async throws {
@@ -86,11 +88,11 @@ import Testing
         #expect(
             log.names == [.appLaunched, .appForeground, .stateChanged, .appBackground, .appSuspended, .ready])
         #expect(await radio.advertisement == nil)
-        #expect(await read(try key("2A39")) == .failure(.unlikelyError))
+        #expect(try await read(try key("2A39")) == .failure(.unlikelyError))
         #expect(await radio.values[try key("2A38")] == [1])
         await emulator.carryOut(.foreground)
         try await wait(for: .advertisingStarted)
-        #expect(await read(try key("2A39")) == .success([0]))
+        #expect(try await read(try key("2A39")) == .success([0]))
     }
 
     @Test func `what has every stands still while suspended, and runs in the time of a wake`() async throws {
@@ -98,21 +100,21 @@ import Testing
         try await emulator.start()
         let rate = try await key("2A37")
         await radio.simulate(.subscribed(rate, nil, nil))
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(1))
         try await wait(for: .notified)
         await emulator.carryOut(.suspended)
         clock.advance(by: .seconds(60))
         #expect(log.names.count { $0 == .notified } == 1)
-        _ = await read(rate)
+        _ = try await read(rate)
         #expect(log.names.suffix(2) == [.appWoken, .read])
         // What was due meanwhile is not caught up; ten ticks later the wake is over.
         for tick in 1...9 {
-            await clock.waitForSleepers(2)
+            try await clock.waitForSleepers(2)
             clock.advance(by: .seconds(1))
             try await wait(for: .notified, count: 1 + tick)
         }
-        await clock.waitForSleepers(2)
+        try await clock.waitForSleepers(2)
         clock.advance(by: .seconds(1))
         try await wait(for: .appSuspended, count: 2)
         clock.advance(by: .seconds(60))
@@ -129,9 +131,9 @@ import Testing
         let level = try await key("2A19")
         await radio.simulate(.subscribed(level, nil, nil))
         await emulator.carryOut(.suspended)
-        _ = await read(rate)
+        _ = try await read(rate)
         for tick in 1...3 {
-            await clock.waitForSleepers(2)
+            try await clock.waitForSleepers(2)
             clock.advance(by: .seconds(1))
             try await wait(for: .notified, count: tick)
         }
@@ -147,11 +149,11 @@ import Testing
         let control = try await key("2A39")
         let write = WriteRequest(
             central: peer.id, parts: [.init(attribute: control, value: [5])], wantsResponse: true)
-        #expect(await radio.request(.write(write)) == .success([]))
+        #expect(try await radio.request(.write(write)) == .success([]))
         await emulator.carryOut(.terminated)
         let before = log.names.count
         // Its memory is gone with it.
-        #expect(await read(control) == .success([0]))
+        #expect(try await read(control) == .success([0]))
         #expect(
             Array(log.names.dropFirst(before)) == [
                 .appLaunched, .appRestored, .stateChanged, .appWoken, .read,
@@ -185,9 +187,9 @@ import Testing
             restored["subscribers"]?.arrayValue?.first?["central"] == .string("AA:BB:CC:DD:EE:FF"))
         #expect(restored["subscribers"]?.arrayValue?.first?["live"] == .bool(false))
         #expect(await second.radio.published.count == 1)
-        #expect(await second.read(try second.key("2A39")) == .success([0]))
+        #expect(try await second.read(try second.key("2A39")) == .success([0]))
         await second.radio.simulate(.subscribed(try second.key("2A37"), nil, nil))
-        await second.clock.waitForSleepers(1)
+        try await second.clock.waitForSleepers(1)
         second.clock.advance(by: .seconds(1))
         try await second.wait(for: .notified)
         await emulator.stop(forgetting: true)
@@ -207,7 +209,7 @@ import Testing
         try await emulator.start()
         #expect(second.log.all.contains { $0.string("code") == "restoredServicesDiffer" })
         #expect(await second.radio.published.count == 1)
-        #expect(await second.read(try second.key("2A3A")) == .success([0]))
+        #expect(try await second.read(try second.key("2A3A")) == .success([0]))
         #expect(await second.radio.advertisement?.exact?.data.bytes.suffix(6) == Array("Barney".utf8)[...])
     }
 
@@ -235,15 +237,15 @@ import Testing
         await emulator.plan(.background, after: .seconds(10))
         await emulator.plan(.foreground, after: .seconds(12))
         await emulator.plan(.quit, after: .seconds(20))
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(10))
         try await wait(for: .appBackground)
-        await clock.waitForSleepers(2)
+        try await clock.waitForSleepers(2)
         clock.advance(by: .seconds(2))
         try await wait(for: .appForeground, count: 2)
         clock.advance(by: .seconds(8))
         try await wait(for: .appQuit)
-        try await until { await radio.advertisement == nil }
+        try await until("the device stops advertising") { await radio.advertisement == nil }
         #expect(!log.names.contains(.appSuspended))
     }
 
@@ -253,7 +255,7 @@ import Testing
         for transition in [.background, .foreground, .suspended, .foreground, .quit] as [AppTransition] {
             await emulator.plan(transition, after: .seconds(10))
         }
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(10))
         try await wait(for: .appQuit)
         #expect(
@@ -299,17 +301,17 @@ import Testing
         let emulator = try emulator()
         try await emulator.start()
         await radio.simulate(.stateChanged(.resetting))
-        try await until { await radio.published.isEmpty }
+        try await until("no service is published") { await radio.published.isEmpty }
         await radio.simulate(.stateChanged(.poweredOn))
-        try await until { await !(radio.published.isEmpty) }
+        try await until("a service is published") { await !(radio.published.isEmpty) }
         try await wait(for: .advertisingStarted, count: 2)
         await emulator.carryOut(.suspended)
         await radio.simulate(.stateChanged(.resetting))
-        try await until { await radio.published.isEmpty }
+        try await until("no service is published") { await radio.published.isEmpty }
         await radio.simulate(.stateChanged(.poweredOn))
         #expect(await radio.published.isEmpty)
         await emulator.carryOut(.foreground)
-        try await until { await !(radio.published.isEmpty) }
+        try await until("a service is published") { await !(radio.published.isEmpty) }
         try await wait(for: .advertisingStarted, count: 3)
     }
 }

@@ -16,7 +16,7 @@ final class EventLog: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct EmulatorTests {
+@Suite(.timeLimit(.minutes(5))) struct EmulatorTests {
     static let profile = """
         mynah: 1
         name: Test
@@ -53,10 +53,10 @@ final class EventLog: Sendable {
     }
 
     /// Moves the time by one tick and returns when it has been dealt with.
-    func tick(_ duration: Duration = .seconds(1)) async {
-        await clock.waitForSleepers(1)
+    func tick(_ duration: Duration = .seconds(1)) async throws {
+        try await clock.waitForSleepers(1)
         clock.advance(by: duration)
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
     }
 
     @Test func `ready comes once, after everything is registered and on the air`() async throws {
@@ -99,13 +99,13 @@ final class EventLog: Sendable {
         try await emulator.start()
         let rate = try await key("2A37")
         await radio.simulate(.subscribed(rate, nil, nil))
-        await tick()
-        await tick()
+        try await tick()
+        try await tick()
         #expect(await radio.sent.count == 2)
         await radio.simulate(.unsubscribed(rate, nil))
         clock.advance(by: .seconds(10))
         await radio.simulate(.subscribed(rate, nil, nil))
-        await tick()
+        try await tick()
         #expect(await radio.sent.count == 3)
         #expect(log.values(of: .notified).count == 3)
     }
@@ -116,15 +116,120 @@ final class EventLog: Sendable {
         let rate = try await key("2A37")
         await radio.setRoom(1)
         await radio.simulate(.subscribed(rate, nil, nil))
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(4))
         // The wake runs on the radio's executor; the phone's own call behind it waits its turn.
-        try await until { await radio.room == 0 }
+        try await until("the queue of the radio is full") { await radio.room == 0 }
         await radio.setRoom(nil)
         await radio.simulate(.readyToSend)
         let sent = await radio.sent.map(\.value)
         #expect(sent.count == 4)
         #expect(log.values(of: .notified) == sent.map { Hex.encode($0) })
+    }
+
+    /// Lets two centrals subscribe, of which the second has no room.
+    private func subscribeTwo(_ rate: AttributeKey) async throws -> (fast: Peer.ID, slow: Peer.ID) {
+        let slow = Peer(id: .init(9), address: DeviceAddress("AA:BB:CC:DD:EE:99", kind: .random))
+        for peer in [peer, slow] {
+            await radio.simulate(.connected(peer))
+            await radio.simulate(.subscribed(rate, peer.id, .notification))
+        }
+        await radio.setFull(true, slow.id)
+        return (peer.id, slow.id)
+    }
+
+    private func sent(to central: Peer.ID) async -> [[UInt8]] {
+        await radio.sent.filter { $0.centrals == [central] }.map(\.value)
+    }
+
+    private var warnings: [DeviceEvent] { log.all.filter { $0.name == .warning } }
+
+    @Test func `a central without room holds back nobody else, and gets the newest value when it has room`()
+        async throws
+    {
+        try await emulator().start()
+        let rate = try await key("2A37")
+        let (fast, slow) = try await subscribeTwo(rate)
+        for _ in 0..<5 { try await tick() }
+        let values = await sent(to: fast)
+        #expect(values.count == 5)
+        #expect(await sent(to: slow) == [])
+        #expect(log.values(of: .notified) == values.map { Hex.encode($0) })
+        #expect(warnings.map { $0.string("code") } == ["subscriberBehind"])
+        #expect(warnings.first?.string("central") == "AA:BB:CC:DD:EE:99")
+        await radio.setFull(false, slow)
+        await radio.simulate(.readyToSend)
+        #expect(await sent(to: slow) == values.suffix(1))
+        let late = try #require(log.all.last)
+        #expect(late.name == .notified)
+        #expect(late.string("central") == "AA:BB:CC:DD:EE:99")
+        // From now on it gets each value, and once it has kept up it may be warned of again.
+        for _ in 0..<2 { try await tick() }
+        #expect(await sent(to: slow).count == 3)
+        await radio.setFull(true, slow)
+        try await tick()
+        #expect(warnings.count == 2)
+    }
+
+    @Test func `ticks that were due are caught up on a link that has room, and skipped on one that has none`()
+        async throws
+    {
+        try await emulator().start()
+        let rate = try await key("2A37")
+        let (fast, slow) = try await subscribeTwo(rate)
+        try await tick(.seconds(4))
+        #expect(await sent(to: fast).count == 4)
+        await radio.setFull(false, slow)
+        await radio.simulate(.readyToSend)
+        #expect(await sent(to: slow) == sent(to: fast).suffix(1))
+    }
+
+    @Test func `a central whose link drains between ticks gets the next value, not an older one`()
+        async throws
+    {
+        try await emulator().start()
+        let rate = try await key("2A37")
+        let (fast, slow) = try await subscribeTwo(rate)
+        for _ in 0..<2 { try await tick() }
+        await radio.setFull(false, slow)
+        try await tick()
+        #expect(await sent(to: slow) == sent(to: fast).suffix(1))
+        await radio.simulate(.readyToSend)
+        #expect(await sent(to: slow).count == 1)
+    }
+
+    @Test func `a slow central that leaves or unsubscribes gets nothing later`() async throws {
+        try await emulator().start()
+        let rate = try await key("2A37")
+        let (fast, slow) = try await subscribeTwo(rate)
+        try await tick()
+        await radio.simulate(.unsubscribed(rate, slow))
+        await radio.setFull(false, slow)
+        await radio.simulate(.readyToSend)
+        #expect(await sent(to: slow) == [])
+        await radio.setFull(true, fast)
+        try await tick()
+        await radio.simulate(.disconnected(fast))
+        await radio.setFull(false, fast)
+        await radio.simulate(.readyToSend)
+        #expect(await sent(to: fast).count == 1)
+    }
+
+    @Test func `a radio that cannot address one central is given each value once, for all`() async throws {
+        var capabilities = RadioCapabilities(name: "fake")
+        capabilities.sendsToOneCentral = false
+        let radio = FakeRadio(capabilities: capabilities)
+        let device = EmulatedDevice(try ProfileLoader.load(text: Self.profile, file: "test.yaml"), seed: 1)
+        let emulator = Emulator(device, on: radio, clock: clock)
+        try await emulator.start()
+        let published = await radio.published.flatMap(\.services).flatMap(\.characteristics)
+        let rate = try #require(published.first { $0.uuid == "2A37" }).key
+        for number: UInt32 in [1, 2] {
+            await radio.simulate(.subscribed(rate, .init(number), .notification))
+        }
+        try await tick()
+        #expect(await radio.sent.map(\.centrals) == [nil])
+        await emulator.stop()
     }
 
     @Test func `events of attributes that share their UUIDs have a path that tells them apart`() async throws
@@ -144,7 +249,7 @@ final class EventLog: Sendable {
         try await emulator.start()
         let all = await radio.published.flatMap(\.services).flatMap(\.characteristics)
         for characteristic in all {
-            _ = await radio.request(
+            _ = try await radio.request(
                 .read(ReadRequest(central: peer.id, attribute: characteristic.key, offset: 0)))
         }
         #expect(
@@ -165,9 +270,9 @@ final class EventLog: Sendable {
             let rate = try #require(await radio.published.first?.services.first?.characteristics.first?.key)
             await radio.simulate(.subscribed(rate, nil, nil))
             for _ in 0..<30 {
-                await clock.waitForSleepers(1)
+                try await clock.waitForSleepers(1)
                 clock.advance(by: .seconds(1))
-                await clock.waitForSleepers(1)
+                try await clock.waitForSleepers(1)
             }
             runs.append(await radio.sent.map(\.value))
         }
@@ -180,12 +285,12 @@ final class EventLog: Sendable {
         try await emulator().start()
         let point = try await key("2A39")
         await radio.simulate(.connected(peer))
-        let write = await radio.request(
+        let write = try await radio.request(
             .write(
                 WriteRequest(
                     central: peer.id, parts: [.init(attribute: point, value: [1, 2])], wantsResponse: true)))
         #expect(write == .success([]))
-        let read = await radio.request(.read(ReadRequest(central: peer.id, attribute: point, offset: 1)))
+        let read = try await radio.request(.read(ReadRequest(central: peer.id, attribute: point, offset: 1)))
         #expect(read == .success([2]))
         let event = try #require(log.all.last)
         #expect(event.name == .read)
@@ -199,7 +304,7 @@ final class EventLog: Sendable {
     @Test func `a write that is too long is refused and told with its error`() async throws {
         try await emulator().start()
         let point = try await key("2A39")
-        let outcome = await radio.request(
+        let outcome = try await radio.request(
             .write(
                 WriteRequest(
                     central: peer.id, parts: [.init(attribute: point, value: [1, 2, 3])], wantsResponse: true)
@@ -230,7 +335,7 @@ final class EventLog: Sendable {
         try await emulator().start()
         let rate = try await key("2A37")
         await radio.simulate(.subscribed(rate, nil, nil))
-        await tick()
+        try await tick()
         await radio.simulate(.lost(RadioError(.lost, "gone")))
         await radio.simulate(.stateChanged(.resetting))
         clock.advance(by: .seconds(5))
@@ -238,7 +343,7 @@ final class EventLog: Sendable {
         await radio.simulate(.stateChanged(.poweredOn))
         await radio.simulate(.recovered)
         await radio.simulate(.subscribed(rate, nil, nil))
-        await tick()
+        try await tick()
         #expect(await radio.sent.count == 2)
         #expect(
             log.names.filter { $0 == .radioLost || $0 == .radioRecovered } == [.radioLost, .radioRecovered])
@@ -250,8 +355,8 @@ final class EventLog: Sendable {
         try await emulator.start()
         #expect(await !emulator.enter(passkey: 1))
         async let answer = radio.request(.pairing(peer.id, .enter))
-        try await until { await emulator.enter(passkey: 123_456) }
-        #expect(await answer == .success([0x40, 0xE2, 0x01, 0x00]))
+        try await until("the emulator takes the passkey") { await emulator.enter(passkey: 123_456) }
+        #expect(try await answer == .success([0x40, 0xE2, 0x01, 0x00]))
         #expect(log.all.last?.string("step") == "enter")
     }
 

@@ -5,7 +5,7 @@ import MynahTestSupport
 import Testing
 
 /// Each shipped profile, played from its first line to its last.
-@Suite struct ShippedProfilePlayTests {
+@Suite(.timeLimit(.minutes(5))) struct ShippedProfilePlayTests {
     let radio = FakeRadio()
     let clock = ManualClock()
     let log = EventLog()
@@ -54,7 +54,7 @@ import Testing
             reads += 1
             // Static values are the radio's to answer.
             guard await radio.values[definition.key] == nil else { continue }
-            let outcome = try #require(await radio.request(.read(request)))
+            let outcome = try #require(try await radio.request(.read(request)))
             switch (outcome, characteristic.readError) {
             case (.success(let value), nil): #expect(value.count <= characteristic.maximumLength)
             case (.failure(let error), let ordered?): #expect(error == ordered)
@@ -74,10 +74,10 @@ import Testing
         for (characteristic, definition) in zip(declared, published) {
             guard let every = characteristic.every else { continue }
             await radio.simulate(.subscribed(definition.key, peer.id, .notification))
-            await clock.waitForSleepers(1)
+            try await clock.waitForSleepers(1)
             let before = await radio.sent.count
             clock.advance(by: every)
-            await clock.waitForSleepers(1)
+            try await clock.waitForSleepers(1)
             #expect(await radio.sent.dropFirst(before).contains { $0.attribute == definition.key })
             await radio.simulate(.unsubscribed(definition.key, peer.id))
         }

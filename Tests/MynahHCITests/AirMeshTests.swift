@@ -37,7 +37,7 @@ extension Trait where Self == ConditionTrait {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct AirMeshTests {
+@Suite(.timeLimit(.minutes(5))) struct AirMeshTests {
     let temporary: TemporaryDirectory
     private var directory: AirDirectory { AirDirectory(path: temporary.path) }
 
@@ -83,7 +83,7 @@ extension Trait where Self == ConditionTrait {
                     try members[each].mesh.find()
                 }
             }
-            try await until { members.allSatisfy { $0.mesh.count == 2 } }
+            try await until("each process knows two others") { members.allSatisfy { $0.mesh.count == 2 } }
         }
         #expect(temporary.files == [])
     }
@@ -98,7 +98,7 @@ extension Trait where Self == ConditionTrait {
         let found = try #require(try directory.nodes().first { $0 != 77 })
         let line = try #require(directory.connect(to: found))
         _ = Descriptor.send(line, AirGreeting(node: 77, wantsAdvertising: false).bytes)
-        try await until { member.mesh.count == 1 }
+        try await until("the process knows one other") { member.mesh.count == 1 }
         close(line)
         close(late)
     }
@@ -115,16 +115,18 @@ extension Trait where Self == ConditionTrait {
             let old = try #require(directory.identity(of: first.mesh.node))
             let path = directory.path(of: first.mesh.node)
             #expect(round % 2 == 0 ? unlink(path) == 0 : rename(path, temporary.path + "/away") == 0)
-            try await until {
+            try await until("the first process is in the directory again") {
                 let new = directory.identity(of: first.mesh.node)
                 return new != nil && (new != old || round % 2 == 0)
             }
             #expect(temporary.files.contains(name))
             let later = Member(directory)
             try later.mesh.join()
-            try await until { later.mesh.count == 1 && first.mesh.count == 1 }
+            try await until("both processes know each other") {
+                later.mesh.count == 1 && first.mesh.count == 1
+            }
             later.mesh.leave()
-            try await until { first.mesh.count == 0 }
+            try await until("the first process is alone") { first.mesh.count == 0 }
         }
         #expect(first.notices.codes.withLock { $0 } == ["airSocketDeleted"])
     }
@@ -135,16 +137,21 @@ extension Trait where Self == ConditionTrait {
         let inner = AirDirectory(path: temporary.path + "/air")
         let members = (0..<3).map { _ in Member(inner) }
         for member in members { try member.mesh.join() }
-        try await until { members.allSatisfy { $0.mesh.count == 2 } }
+        try await until("each process knows two others") { members.allSatisfy { $0.mesh.count == 2 } }
         // As rm -r does, until it is gone at a moment when nobody was quick enough.
         for _ in 0..<20 {
             for node in try inner.nodes() { inner.remove(node) }
             if rmdir(inner.path) == 0 { break }
         }
-        try await until { members.allSatisfy { inner.identity(of: $0.mesh.node) != nil } }
+        try await until("every process is in the directory that was made again") {
+            members.allSatisfy { inner.identity(of: $0.mesh.node) != nil }
+        }
         let later = Member(inner)
         try later.mesh.join()
-        try await until { later.mesh.count == 3 && members.allSatisfy { $0.mesh.count == 3 } }
+        try await until("each of the four processes knows three others") {
+            later.mesh.count == 3 && members.allSatisfy { $0.mesh.count == 3 }
+        }
+        #expect(try Set(inner.nodes()) == Set((members + [later]).map(\.mesh.node)))
         for member in members + [later] { member.mesh.leave() }
         rmdir(inner.path)
     }
@@ -154,10 +161,14 @@ extension Trait where Self == ConditionTrait {
         let member = Member(inner)
         try member.mesh.join()
         try #require(rename(inner.path, temporary.path + "/moved") == 0)
-        try await until { inner.identity(of: member.mesh.node) != nil }
+        try await until("the process is in the directory that was made again") {
+            inner.identity(of: member.mesh.node) != nil
+        }
         // The new directory is the one that is watched now.
         inner.remove(member.mesh.node)
-        try await until { inner.identity(of: member.mesh.node) != nil }
+        try await until("the process is in the directory that was made again") {
+            inner.identity(of: member.mesh.node) != nil
+        }
         member.mesh.leave()
         unlink("\(temporary.path)/moved/\(AirDirectory.name(of: member.mesh.node))")
         rmdir(temporary.path + "/moved")
@@ -170,13 +181,15 @@ extension Trait where Self == ConditionTrait {
         let inner = AirDirectory(path: temporary.path + "/air")
         let members = [Member(inner), Member(inner)]
         for member in members { try member.mesh.join() }
-        try await until { members.allSatisfy { $0.mesh.count == 1 } }
+        try await until("each process knows one other") { members.allSatisfy { $0.mesh.count == 1 } }
         try #require(rename(inner.path, temporary.path + "/moved") == 0)
         // No directory can be made where a file is. A socket that was made again in between moves away with it.
         while symlink("/nonexistent", inner.path) != 0 {
             _ = rename(inner.path, temporary.path + "/moved-\(UInt32.random(in: 0 ... .max))")
         }
-        try await until { members.allSatisfy { $0.notices.has("airSocketDeleted") } }
+        try await until("each process warns that its socket was deleted") {
+            members.allSatisfy { $0.notices.has("airSocketDeleted") }
+        }
         #expect(members.allSatisfy { $0.mesh.count == 1 })
         for member in members { member.mesh.leave() }
         for name in temporary.files where name.hasPrefix("moved") {
@@ -193,7 +206,9 @@ extension Trait where Self == ConditionTrait {
         try unwatched.mesh.join()
         let other = Member(directory)
         try other.mesh.join()
-        try await until { unwatched.mesh.count == 1 && other.mesh.count == 1 }
+        try await until("both processes know each other without a watch") {
+            unwatched.mesh.count == 1 && other.mesh.count == 1
+        }
         #expect(unwatched.notices.codes.withLock { $0 } == ["airNotWatched"])
     }
 
@@ -225,7 +240,7 @@ extension Trait where Self == ConditionTrait {
         func settle(_ mark: Int) async throws {
             for (member, station) in [(early, 101 as UInt64), (late, 102)] {
                 let marked = frame(1, to: Station(station), length: mark)
-                try await until {
+                try await until("the process hears the marked frame") {
                     member.mesh.send(.frame(frame(station)))
                     sender.mesh.send(.frame(marked))
                     return member.hears(marked)
@@ -238,14 +253,14 @@ extension Trait where Self == ConditionTrait {
         #expect(early.hears(frame(1, length: 10)) && !late.hears(frame(1, length: 10)))
 
         late.mesh.send(.wantsAdvertising(true))
-        try await until {
+        try await until("the late process hears advertising") {
             sender.mesh.send(.frame(frame(1, length: 11)))
             return late.hears(frame(1, length: 11))
         }
         early.mesh.send(.wantsAdvertising(false))
         late.mesh.send(.frame(frame(103, to: Station(1), length: 5)))
         early.mesh.send(.frame(frame(104, to: Station(1), length: 5)))
-        try await until {
+        try await until("the sender hears the last frames") {
             sender.hears(frame(103, to: Station(1), length: 5))
                 && sender.hears(frame(104, to: Station(1), length: 5))
         }
@@ -259,7 +274,7 @@ extension Trait where Self == ConditionTrait {
         try member.mesh.join()
         let stranger = try Stranger(temporary.path)
         stranger.send(AirGreeting(node: 77, wantsAdvertising: true).bytes)
-        try await until { member.mesh.count == 1 }
+        try await until("the process knows one other") { member.mesh.count == 1 }
         let long = frame(8, length: 1000)
         for _ in 0..<5000 { member.mesh.send(.frame(long)) }
         #expect(member.notices.has("airNeighbourDeaf"))
@@ -267,7 +282,7 @@ extension Trait where Self == ConditionTrait {
         member.mesh.send(.wantsAdvertising(false))
         member.mesh.send(.wantsAdvertising(true))
         var heard: [Bool] = []
-        try await until {
+        try await until("the stranger is told that advertising is wanted") {
             while let bytes = stranger.receive() {
                 if case .wantsAdvertising(let isWanted) = AirMessage(bytes) { heard.append(isWanted) }
             }

@@ -6,7 +6,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct CaptureFileTests {
+@Suite(.timeLimit(.minutes(5))) struct CaptureFileTests {
     /// What a capture has reported.
     private final class Reported: Sendable {
         private let lines = Lock<[String]>([])
@@ -154,7 +154,7 @@ import Testing
             descriptor: writer, named: "the pipe", application: "Test", reports: reported.reports)
         close(reader)
         // Nobody has to send anything for it to be noticed.
-        try await until { !reported.all.isEmpty }
+        try await until("the capture reports a problem") { !reported.all.isEmpty }
         let interface = file.addInterface(201, "hci")
         for _ in 0..<100 { file.add([1, 2, 3], to: interface) }
         file.end()
@@ -168,7 +168,7 @@ import Testing
         let reported = Reported()
         let file = CaptureFile(
             descriptor: full, named: "x.pcapng", application: "Test", reports: reported.reports)
-        try await until { !reported.all.isEmpty }
+        try await until("the capture reports a problem") { !reported.all.isEmpty }
         file.end()
         #expect(
             reported.all == [
@@ -202,9 +202,9 @@ import Testing
             descriptor: writer, named: "the pipe", application: "Test", reports: reported.reports)
         let interface = file.addInterface(201, "hci")
         for _ in 0..<10_000 { file.add([UInt8](repeating: 7, count: 100), to: interface) }
-        let count = await withCheckedContinuation { continuation in
+        let count: Int = try await waiting(for: "the reader of the whole pipe") { waiter in
             DispatchQueue(label: "reader").async {
-                continuation.resume(returning: self.packets(self.bytes(from: reader)).count)
+                waiter.resume(returning: self.packets(self.bytes(from: reader)).count)
             }
             DispatchQueue(label: "writer").async {
                 file.end()

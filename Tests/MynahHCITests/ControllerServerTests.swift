@@ -5,7 +5,7 @@ import Testing
 
 @testable import MynahHCI
 
-@Suite(.timeLimit(.minutes(1))) struct ControllerServerTests {
+@Suite(.timeLimit(.minutes(5))) struct ControllerServerTests {
     @Test(arguments: [true, false]) func `hosts behind sockets meet on the air`(isUnix: Bool) async throws {
         let directory = try TemporaryDirectory()
         let server = ControllerServer(air: LiveAir()) { number in
@@ -31,14 +31,14 @@ import Testing
         }
         #expect(server.count == 2)
         phone.transport.close()
-        try await until { server.count == 1 }
-        let reason = try await device.event { content -> HCIStatus? in
+        try await until("one host is connected") { server.count == 1 }
+        let reason = try await device.event("the disconnection") { content -> HCIStatus? in
             guard case .disconnectionComplete(_, _, let reason) = content else { return nil }
             return reason
         }
         #expect(reason == .connectionTimeout)
         server.close()
-        try await until { !device.ended.isEmpty }
+        try await until("the connection of the device ends") { !device.ended.isEmpty }
         #expect(server.count == 0)
     }
 
@@ -55,7 +55,7 @@ import Testing
         try await bad.open()
         // A length that another packet follows in the middle of.
         bad.transport.send(H4Packet(.command, [3, 0x0C, 0, 0xFF]))
-        try await until { !bad.ended.isEmpty }
+        try await until("the connection of the bad host ends") { !bad.ended.isEmpty }
         let good = HCIProbe(address.transport())
         try await good.open()
         #expect(server.count == 1)

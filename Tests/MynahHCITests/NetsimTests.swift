@@ -6,7 +6,7 @@ import Testing
 
 @testable import MynahHCI
 
-@Suite struct NetsimTests {
+@Suite(.timeLimit(.minutes(5))) struct NetsimTests {
     // MARK: - Its file
 
     @Test(
@@ -253,12 +253,12 @@ import Testing
     }
 
     @Test func `the waiting ends when the transport is closed`() async throws {
-        let (waits, waiting) = AsyncStream<Void>.makeStream()
+        let waits = Mailbox<Void>("the waits of the transport")
         let transport = NetsimTransport(
-            place(6402), listens: { _ in false }, whenWaiting: { _ in waiting.yield(()) },
+            place(6402), listens: { _ in false }, whenWaiting: { _ in waits.put(()) },
             sleep: { _ in try await Task.sleep(for: .seconds(1000)) })
         let opening = Task { try await transport.open(receive: { _ in }, ended: { _ in }) }
-        for await _ in waits { break }
+        _ = try await waits.take()
         transport.close()
         await #expect { try await opening.value } throws: { ($0 as? RadioError)?.code == .lost }
     }

@@ -38,14 +38,14 @@ final class Stranger: Sendable {
     /// Waits until the other side has ended it.
     func isRefused() async throws {
         let descriptor = descriptor
-        try await until {
+        try await until("the descriptor is at its end") {
             var buffer = [UInt8](repeating: 0, count: 4096)
             return Descriptor.receive(descriptor, into: &buffer) == .ended
         }
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct SharedAirTests {
+@Suite(.timeLimit(.minutes(5))) struct SharedAirTests {
     let directory: TemporaryDirectory
 
     init() throws {
@@ -85,7 +85,7 @@ final class Stranger: Sendable {
     }
 
     private func link(of device: HCIProbe) async throws -> UInt16 {
-        try await device.event { content in
+        try await device.event("a connection") { content in
             guard case .connectionComplete(.success, let link) = content else { return nil }
             return link.handle
         }
@@ -101,7 +101,7 @@ final class Stranger: Sendable {
         let link = try await link(of: device)
         for _ in 0..<50 { try await talk(phone, phoneLink, device, link) }
         try await phone.command(.disconnect, "4000 13")
-        let reason = try await device.event { content -> HCIStatus? in
+        let reason = try await device.event("the disconnection") { content -> HCIStatus? in
             guard case .disconnectionComplete(_, _, let reason) = content else { return nil }
             return reason
         }
@@ -113,17 +113,19 @@ final class Stranger: Sendable {
             for _ in 0..<12 { group.addTask { try air() } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        try await until { airs.allSatisfy { $0.neighbours == 11 } }
+        try await until("each of twelve airs knows eleven others") { airs.allSatisfy { $0.neighbours == 11 } }
         let device = try await device(1, on: airs[0])
         let phone = try await phone(2, on: airs[11])
         let link = try await phone.connect(to: AirRig.address(1), isPatient: true)
         try await talk(phone, link, device, try await self.link(of: device))
         for air in airs.dropFirst(6).prefix(4) { air.leave() }
-        try await until { airs[0].neighbours == 7 && airs[11].neighbours == 7 }
+        try await until("the ends of four airs are noticed") {
+            airs[0].neighbours == 7 && airs[11].neighbours == 7
+        }
         #expect(directory.files.count == 8)
     }
 
-    @Test func `who leaves disturbs no other's link`() async throws {
+    @Test func `an air that is left disturbs no link of the others`() async throws {
         let airs = [try air(), try air()]
         let device = try await device(1, on: airs[0])
         let phone = try await phone(2, on: airs[1])
@@ -132,13 +134,19 @@ final class Stranger: Sendable {
         try await other.open()
         let phoneLink = try await phone.connect(to: AirRig.address(1), isPatient: true)
         let link = try await link(of: device)
-        try await until { airs[0].neighbours == 2 && airs[1].neighbours == 2 }
+        try await until("two airs know two others each") {
+            airs[0].neighbours == 2 && airs[1].neighbours == 2
+        }
         try await advertise(other)
         _ = try await phone.scan { $0.address == AirRig.address(3) }
         try await talk(phone, phoneLink, device, link)
         third.leave()
-        try await until { airs.allSatisfy { $0.neighbours == 1 } }
+        try await until("each air knows one other") { airs.allSatisfy { $0.neighbours == 1 } }
         try await talk(phone, phoneLink, device, link)
+        for probe in [phone, device] {
+            #expect(!probe.hasEvent { if case .disconnectionComplete = $0 { true } else { false } })
+            #expect(probe.ended.isEmpty)
+        }
     }
 
     @Test func `an air is left when neither it nor a transport of it is kept`() async throws {
@@ -151,7 +159,7 @@ final class Stranger: Sendable {
         #expect(transport?.station == nil)
         transport = nil
         #expect(directory.files.count == 1)
-        try await until { other.neighbours == 0 }
+        try await until("the other air is alone") { other.neighbours == 0 }
     }
 
     @Test func `a process that is killed is missed by its link alone, and its socket is cleared away`()
@@ -162,7 +170,7 @@ final class Stranger: Sendable {
         let child = try #require(
             ChildProcess(program, ["device", directory.path], passing: [output.writer: 1]))
         output.start()
-        #expect(await output.line(containing: "ready") != nil)
+        #expect(try await output.line(containing: "ready") != nil)
         let here = try air()
         let phone = try await phone(2, on: here)
         _ = try await phone.scan { $0.address.value == 0xC000_0000_0001 }
@@ -172,8 +180,8 @@ final class Stranger: Sendable {
             parameters: "2003 2003 0000 5802 0000 0000")
         #expect(try await phone.exchange("0A 0300", of: link).hasPrefix("0B"))
         child.stop()
-        try await until { here.neighbours == 0 }
-        let reason = try await phone.event { content -> HCIStatus? in
+        try await until("this air is alone") { here.neighbours == 0 }
+        let reason = try await phone.event("the disconnection") { content -> HCIStatus? in
             guard case .disconnectionComplete(_, _, let reason) = content else { return nil }
             return reason
         }
@@ -182,7 +190,7 @@ final class Stranger: Sendable {
         for name in directory.files { makeOld("\(directory.path)/\(name)") }
         let later = try air()
         #expect(directory.files.count == 2)
-        try await until { here.neighbours == 1 && later.neighbours == 1 }
+        try await until("both airs know each other") { here.neighbours == 1 && later.neighbours == 1 }
     }
 
     @Test(arguments: [
@@ -197,7 +205,7 @@ final class Stranger: Sendable {
         let stranger = try Stranger(directory.path)
         stranger.send(greeting)
         try await stranger.isRefused()
-        try await until { notices.has(code) }
+        try await until("the warning \(code) is given") { notices.has(code) }
         #expect(here.neighbours == 0)
     }
 
@@ -210,10 +218,10 @@ final class Stranger: Sendable {
         let stranger = try Stranger(directory.path)
         let other = try air()
         stranger.send(AirGreeting(node: 77, wantsAdvertising: true).bytes)
-        try await until { here.neighbours == 2 }
+        try await until("this air knows two others") { here.neighbours == 2 }
         // An empty message cannot be told from an end, and is one.
         if !frame.isEmpty { stranger.send(frame) } else { shutdown(stranger.descriptor, Int32(SHUT_RDWR)) }
-        try await until { here.neighbours == 1 }
+        try await until("this air knows one other") { here.neighbours == 1 }
         let device = try await device(1, on: other)
         let phone = try await phone(2, on: here)
         _ = try await phone.connect(to: AirRig.address(1))
@@ -236,13 +244,13 @@ final class Stranger: Sendable {
         let deaf = try Stranger(directory.path)
         deaf.send(AirGreeting(node: 77, wantsAdvertising: true).bytes)
         try other.join()
-        try await until { one.count == 2 && other.count >= 1 }
+        try await until("the meshes know each other") { one.count == 2 && other.count >= 1 }
         let long = AirFrame(from: Station(8), to: nil, pdu: .advertisement(advertisement(1000)))
         for _ in 0..<5000 { one.send(.frame(long)) }
         #expect(notices.has("airNeighbourDeaf"))
         let known = AirFrame(from: Station(10), to: nil, pdu: .advertisement(advertisement(0)))
         other.send(.frame(known))
-        try await until {
+        try await until("the marked frame is heard") {
             one.send(.frame(marked))
             return heard.withLock { $0 }
         }

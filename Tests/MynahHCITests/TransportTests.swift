@@ -24,7 +24,7 @@ private final class Told: Sendable {
     }
 
     func end() async throws -> RadioError? {
-        try await until { !ends.isEmpty }
+        try await until("the transport ends") { !ends.isEmpty }
         #expect(ends.count == 1)
         return ends[0]
     }
@@ -45,7 +45,7 @@ private final class Other: Sendable {
 
     func read(_ count: Int) async throws -> String {
         var bytes: [UInt8] = []
-        try await until {
+        try await until("\(count) bytes come") {
             var buffer = [UInt8](repeating: 0, count: count - bytes.count)
             let got = systemRead(descriptor, &buffer)
             if got > 0 { bytes += buffer[..<got] }
@@ -55,7 +55,7 @@ private final class Other: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct TransportTests {
+@Suite(.timeLimit(.minutes(5))) struct TransportTests {
     private let told = Told()
 
     /// A transport that has connected to a socket of the test, and that socket.
@@ -74,7 +74,7 @@ private final class Other: Sendable {
             await Task.yield()
         }
         try other.write("42")
-        try await until { told.packets.count == 3 }
+        try await until("three packets come") { told.packets.count == 3 }
         #expect(told.packets.map { Hex.encode($0.bytes) } == ["040E0401030C00", "0240200100FF", "04100142"])
         transport.send(HCICommand(.reset).packet)
         transport.send(H4Packet(.aclData, [0x40, 0, 1, 0, 7]))
@@ -114,7 +114,7 @@ private final class Other: Sendable {
         let address = try HCITransportAddress(parsing: "tcp-server:0")
         let transport = SocketTransport(address) { place in places.withLock { $0.append(place) } }
         let opening = Task { try await told.open(transport) }
-        try await until { places.withLock { !$0.isEmpty } }
+        try await until("the transport says where it waits") { places.withLock { !$0.isEmpty } }
         let port = try #require(transport.port)
         #expect(port > 0)
         #expect(places.withLock { $0 } == ["127.0.0.1:\(port)"])
@@ -171,24 +171,28 @@ private final class Other: Sendable {
         let transport = SocketTransport(.tcpServer(host: "127.0.0.1", port: 0))
         for round in 1...2 {
             let opened = Task { try await told.open(transport) }
-            try await until { transport.port != nil }
+            try await until("the transport listens on a port") { transport.port != nil }
             let client = SocketTransport(.tcpClient(host: "127.0.0.1", port: transport.port ?? 0))
             let heard = Told()
             try await heard.open(client)
             try await opened.value
+            // It has its controller, and listens for no other.
+            #expect(transport.port == nil)
             client.send(H4Packet(.event, [0x10, 1, 5]))
-            try await until { told.packets.count == round }
+            try await until("\(round) packets have come") { told.packets.count == round }
             transport.send(HCICommand(.reset).packet)
-            try await until { heard.packets == [HCICommand(.reset).packet] }
+            try await until("the other side has the reset") { heard.packets == [HCICommand(.reset).packet] }
             client.close()
-            try await until { told.ends.count == round }
+            try await until("\(round) connections have ended") { told.ends.count == round }
         }
+        #expect(told.packets == Array(repeating: H4Packet(.event, [0x10, 1, 5]), count: 2))
+        #expect(told.ends.map { $0?.code } == [.lost, .lost])
     }
 
     @Test func `who waits for a controller can be told not to`() async throws {
         let transport = SocketTransport(.tcpServer(host: "127.0.0.1", port: 0))
         let opened = Task { try await told.open(transport) }
-        try await until { transport.port != nil }
+        try await until("the transport listens on a port") { transport.port != nil }
         await #expect { try await Told().open(transport) } throws: {
             ($0 as? RadioError)?.code == .invalidState
         }
@@ -215,7 +219,7 @@ private final class Other: Sendable {
         systemClose(dead.descriptor)
         // A child that another test starts just now has it open too, until it runs its program.
         var taken: Listener?
-        try await until {
+        try await until("the path is free for another listener") {
             taken = try? Listener(path: path)
             return taken != nil
         }
@@ -244,7 +248,7 @@ private final class Other: Sendable {
         try await told.open(transport)
         // Line ends, interrupts, flow control, deletion: a terminal that is not raw would do something.
         try other.write("04 FF 0A 0A0D03111304 7F1A1C00")
-        try await until { told.packets.count == 1 }
+        try await until("one packet comes") { told.packets.count == 1 }
         #expect(told.packets.map { Hex.encode($0.body) } == ["FF0A0A0D031113047F1A1C00"])
         transport.send(H4Packet(.command, [0x0A, 0x0D, 3, 0x03, 0x11, 0x0A]))
         #expect(try await other.read(7) == "010A0D0303110A")

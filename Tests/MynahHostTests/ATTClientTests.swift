@@ -5,56 +5,96 @@ import Testing
 
 @testable import MynahHost
 
+/// What a procedure of any value came to.
+enum GATTValue: Hashable {
+    case none
+    case mtu(Int)
+    case bytes([UInt8])
+    case values([[UInt8]?])
+    case services([RemoteService])
+    case characteristics([RemoteCharacteristic])
+    case descriptors([RemoteDescriptor])
+
+    // By type: an empty array casts to one of anything.
+    init<Value>(_ value: Value) {
+        switch Value.self {
+        case is Int.Type: self = .mtu(value as? Int ?? 0)
+        case is [UInt8].Type: self = .bytes(value as? [UInt8] ?? [])
+        case is [RemoteService].Type: self = .services(value as? [RemoteService] ?? [])
+        case is [RemoteCharacteristic].Type:
+            self = .characteristics(value as? [RemoteCharacteristic] ?? [])
+        case is [RemoteDescriptor].Type: self = .descriptors(value as? [RemoteDescriptor] ?? [])
+        case is [[UInt8]?].Type: self = .values(value as? [[UInt8]?] ?? [])
+        default: self = .none
+        }
+    }
+}
+
 /// A client in a test's hands, in hexadecimal.
 struct ClientRig {
     var client = ATTClient()
-    var ended: [Result<GATTValue, RequestError>] = []
+    private let results = Lock<[Result<GATTValue, RequestError>]>([])
     var notified: [String] = []
+    var ended: [Result<GATTValue, RequestError>] { results.withLock { $0 } }
+
+    /// A client that does not look for Service Changed.
+    init() { client.bearer.serviceChanged = .unavailable }
 
     private mutating func keep(_ actions: [ATTClient.Action]) -> [String] {
         var sent: [String] = []
         for action in actions {
             switch action {
             case .send(let bytes): sent.append(Hex.encode(bytes))
-            case .ended(_, let result): ended.append(result)
+            case .mtuChanged(let mtu): notified.append("MTU \(mtu)")
             case .notified(let handle, let value, let delivery):
                 notified.append("\(handle) \(Hex.encode(value)) \(delivery.rawValue)")
+            case .servicesChanged(let range): notified.append("services \(range)")
+            case .subscribedToServices(let handle): notified.append("subscribed \(handle)")
             }
         }
         return sent
     }
 
-    mutating func start(_ procedure: any GATTProcedure) -> [String] { keep(client.add(procedure).1) }
-
-    mutating func hear(_ hex: String) throws -> [String] {
-        keep(client.receive(try #require(Hex.decode(hex))))
+    mutating func start(_ procedure: some GATTProcedure) -> [String] {
+        var actions: [ATTClient.Action] = []
+        let results = results
+        client.add(procedure, into: &actions) { result in
+            results.withLock { $0.append(result.map { GATTValue($0) }) }
+        }
+        return keep(actions)
     }
 
-    mutating func timeOut() -> [String] { keep(client.timedOut(client.transaction)) }
+    mutating func hear(_ hex: String) throws -> [String] {
+        var actions: [ATTClient.Action] = []
+        client.receive(try #require(Hex.decode(hex)), into: &actions)
+        return keep(actions)
+    }
+
+    mutating func timeOut() { client.timedOut(client.transaction) }
 }
 
 @Suite struct ATTClientTests {
     @Test func `several values are read together, and what was cut is not taken for whole`() throws {
         var rig = ClientRig()
-        #expect(rig.start(MultipleRead(handles: [3, 5, 7], isVariable: true)) == ["20030005000700"])
+        #expect(rig.start(MultipleRead(handles: [3, 5, 7])) == ["20030005000700"])
         #expect(try rig.hear("21 0100 0A 0000 0200 0B0C") == [])
         #expect(rig.ended.last == .success(.values([[10], [], [11, 12]])))
         for (answer, values) in [
             ("21 0100 0A 0400 0102", [[10], nil, nil]), ("21 0100 0A 04", [[10], nil, nil]),
             ("21", [nil, nil, nil]),
         ] as [(String, [[UInt8]?])] {
-            _ = rig.start(MultipleRead(handles: [3, 5, 7], isVariable: true))
+            _ = rig.start(MultipleRead(handles: [3, 5, 7]))
             #expect(try rig.hear(answer) == [])
             #expect(rig.ended.last == .success(.values(values)))
         }
-        _ = rig.start(MultipleRead(handles: [3, 5], isVariable: true))
+        _ = rig.start(MultipleRead(handles: [3, 5]))
         #expect(try rig.hear("21 0000 0000 0000") == [])
         guard case .failure(.failed(let error))? = rig.ended.last else { return #expect(Bool(false)) }
         #expect(error.code == .protocolViolation)
-        #expect(rig.start(MultipleRead(handles: [3, 5], isVariable: false)) == ["0E03000500"])
+        #expect(rig.start(ConcatenatedRead(handles: [3, 5])) == ["0E03000500"])
         #expect(try rig.hear("0F 010203") == [])
         #expect(rig.ended.last == .success(.bytes([1, 2, 3])))
-        _ = rig.start(MultipleRead(handles: [3, 5], isVariable: false))
+        _ = rig.start(ConcatenatedRead(handles: [3, 5]))
         #expect(try rig.hear("01 0E 0500 02") == [])
         #expect(rig.ended.last == .failure(.refused(.readNotPermitted)))
     }
@@ -85,7 +125,7 @@ struct ClientRig {
         var rig = ClientRig()
         _ = rig.start(ValueRead(3))
         _ = rig.start(ValueRead(5))
-        #expect(rig.timeOut() == [])
+        rig.timeOut()
         #expect(rig.ended.count == 2)
         #expect(rig.start(ValueRead(7)) == [])
         for end in rig.ended {
@@ -104,8 +144,8 @@ struct ClientRig {
         let first = rig.client.transaction
         _ = try rig.hear("0B 01")
         _ = rig.start(ValueRead(5))
-        #expect(rig.client.timedOut(first) == [])
-        #expect(!rig.client.isDead)
+        rig.client.timedOut(first)
+        #expect(!rig.client.isDead && rig.client.isAwaiting)
     }
 
     @Test func `notifications are told, and indications confirmed after they were`() throws {
@@ -137,6 +177,7 @@ struct ClientRig {
         #expect(rig.start(MTUExchange(ownMTU: 517)) == ["020502"])
         _ = try rig.hear(answer)
         #expect(rig.ended == [.success(.mtu(mtu))])
+        #expect(rig.notified == (mtu == 23 ? [] : ["MTU \(mtu)"]))
         // And only once.
         #expect(rig.start(MTUExchange(ownMTU: 517)) == [])
         #expect(rig.ended == [.success(.mtu(mtu)), .success(.mtu(mtu))])

@@ -117,6 +117,13 @@ import Testing
         }
     }
 
+    @Test mutating func `a request that the application does not support names no handle`() {
+        _ = rig.receive("0A 0300")
+        #expect(rig.answer(.failure(.requestNotSupported)) == "010A000006")
+        _ = rig.receive("12 0900 01")
+        #expect(rig.answer(.failure(.requestNotSupported)) == "0112000006")
+    }
+
     @Test mutating func `a queue whose attribute became closed is carried out not at all`() {
         rig.security = LinkSecurity(isEncrypted: true, isAuthenticated: true)
         #expect(rig.exchange("16 0900 0000 01") == "17090000" + "0001")

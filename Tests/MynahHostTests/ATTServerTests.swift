@@ -69,6 +69,38 @@ struct ATTRig {
         #expect(rig.exchange("06 0100 FFFF 0028 0A18") == "010601000A")
     }
 
+    @Test mutating func `any readable attribute is found by its type and value`() {
+        #expect(rig.exchange("06 0100 FFFF 0129 4C6576656C") == "0705000500")
+        #expect(rig.exchange("06 0100 FFFF 0129 4C6576") == "010601000A")
+        #expect(rig.exchange("06 0100 FFFF 0229 0000") == "07040004000A000A00")
+        // The application is asked for what it knows, and no further than a value can reach.
+        #expect(rig.receive("06 0100 FFFF 192A 07") == [.read(rig.battery.key, offset: 0)])
+        #expect(rig.answer(.success([7])) == "0703000300")
+        _ = rig.receive("06 0100 FFFF 192A 07")
+        #expect(rig.answer(.success([8])) == "010601000A")
+        _ = rig.receive("06 0100 FFFF 192A 07")
+        #expect(rig.answer(.failure(.unlikelyError)) == "010601000A")
+        // What cannot be read does not count.
+        #expect(rig.exchange("06 0100 FFFF F1FF 07") == "010601000A")
+    }
+
+    @Test mutating func `a search goes on after the application's answers until the response is full`() {
+        let many = (0..<7).map { _ in
+            CharacteristicDefinition(uuid: "FFF7", properties: .read, maximumLength: 1)
+        }
+        #expect(rig.database.publish([ServiceDefinition(uuid: "FFF6", characteristics: many)]) == 15...29)
+        #expect(rig.receive("06 0100 FFFF F7FF 0102") == [.send([0x01, 0x06, 0x01, 0x00, 0x0A])])
+        #expect(rig.receive("06 0100 FFFF F7FF 01") == [.read(many[0].key, offset: 0)])
+        for (index, value) in [1, 2, 1, 1, 1].enumerated() {
+            #expect(
+                rig.server.answered(.success([UInt8(value)]), rig.database, rig.security)
+                    == [.read(many[index + 1].key, offset: 0)])
+        }
+        #expect(
+            rig.answer(.success([1])) == "07" + "11001100" + "15001500" + "17001700" + "19001900" + "1B001B00"
+        )
+    }
+
     @Test mutating func `included services and characteristics are found by type`() {
         #expect(rig.exchange("08 0600 0E00 0228") == "0908" + "0700" + "01000500" + "0F18")
         #expect(
@@ -142,6 +174,21 @@ struct ATTRig {
         #expect(rig.receive("08 0300 FFFF F1FF") == [.send([0x01, 0x08, 0x09, 0x00, 0x02])])
     }
 
+    @Test(arguments: [
+        // The whole of both, a value cut, a value of which only the length is left, and no length cut.
+        (13, "0D00" + String(repeating: "07", count: 13) + "05004C6576656C"),
+        (15, "0F00" + String(repeating: "07", count: 15) + "05004C6576"),
+        (18, "1200" + String(repeating: "07", count: 18) + "0500"),
+        (19, "1300" + String(repeating: "07", count: 19)), (20, "1400" + String(repeating: "07", count: 20)),
+        (21, "1500" + String(repeating: "07", count: 20)),
+    ])
+    mutating func `several of any length are cut within a value or before its length`(
+        count: Int, rest: String
+    ) {
+        _ = rig.receive("20 0300 0500")
+        #expect(rig.answer(.success(Array(repeating: 7, count: count))) == "21" + rest)
+    }
+
     // MARK: Writes
 
     @Test mutating func `a write is asked for, and its length is checked before`() {
@@ -191,6 +238,44 @@ struct ATTRig {
         for _ in 0..<ATTServer.prepareLimit { _ = rig.receive("16 0900 0000 01") }
         #expect(rig.exchange("16 0900 0000 01") == "0116090009")
         #expect(rig.exchange("18 02") == "0118000004")
+    }
+
+    @Test mutating func `a prepared configuration is carried out with the queue`() {
+        #expect(rig.exchange("16 0400 0000 01") == "170400000001")
+        #expect(rig.exchange("16 0400 0100 00") == "170400010000")
+        #expect(rig.receive("18 01") == [.configured(rig.battery.key, 1), .send([0x19])])
+        #expect(rig.exchange("0A 0400") == "0B0100")
+        _ = rig.receive("16 0400 0000 00")
+        #expect(rig.receive("18 01") == [.configured(rig.battery.key, 0), .send([0x19])])
+    }
+
+    @Test mutating func `a prepared configuration waits for the application's part of the queue`() {
+        for isAccepted in [false, true] {
+            _ = rig.receive("16 0400 0000 0100")
+            _ = rig.receive("16 0900 0000 01")
+            #expect(
+                rig.receive("18 01") == [
+                    .write([.init(attribute: rig.control.key, value: [1])], wantsResponse: true)
+                ])
+            #expect(rig.server.configurations.isEmpty)
+            #expect(
+                rig.server.answered(
+                    isAccepted ? .success([]) : .failure(.unlikelyError), rig.database, rig.security)
+                    == (isAccepted
+                        ? [.configured(rig.battery.key, 1), .send([0x19])]
+                        : [.send([0x01, 0x18, 0x04, 0x00, 0x0E])]))
+        }
+    }
+
+    @Test(arguments: [
+        ("16 0400 0000 0400", "0118040013"), ("16 0400 0000 0200", "01180400FD"),
+        ("16 0400 0300 01", "0118040007"), ("16 0400 0100 0000", "011804000D"),
+    ])
+    mutating func `a queue with a bad configuration changes nothing`(hex: String, answer: String) {
+        _ = rig.receive("16 0900 0000 01")
+        _ = rig.receive(hex)
+        #expect(rig.exchange("18 01") == answer)
+        #expect(rig.server.configurations.isEmpty)
     }
 
     // MARK: Configuration

@@ -7,7 +7,7 @@ import Testing
 @testable import MynahHost
 
 /// Our central on a controller that a test plays.
-@Suite(.timeLimit(.minutes(1))) struct CentralControllerTests {
+@Suite(.timeLimit(.minutes(5))) struct CentralControllerTests {
     private func radio(_ controller: ScriptedController, _ clock: ManualClock) -> HostRadio {
         HostRadio(
             transport: controller,
@@ -24,11 +24,15 @@ import Testing
             try await radio.connect(
                 try #require(DeviceAddress(littleEndian: [1, 2, 3, 4, 5, 6], kind: .random)), timeout: nil)
         }
-        await controller.wait { $0.commands.contains { $0.opcode == .leExtendedCreateConnection } }
+        try await controller.wait("the host begins to connect") {
+            $0.commands.contains { $0.opcode == .leExtendedCreateConnection }
+        }
         controller.end()
         await #expect { try await wanted.value } throws: { ($0 as? RadioError)?.code == .lost }
         try await sink.wait(for: "lost")
-        await clock.waitForSleepers(1)
+        try await until("the radio waits before it looks for the controller") {
+            clock.pauses.contains(.milliseconds(250))
+        }
         clock.advance(by: .milliseconds(250))
         try await sink.wait(for: "recovered")
         let enables = controller.state.withLock { $0.parameters(of: .leSetExtendedScanEnable) }
@@ -42,7 +46,7 @@ import Testing
         try await radio.start(DeviceIdentity(name: "Phone"), central: sink)
         controller.state.withLock { $0.refused[HCIOpcode.leSetExtendedScanEnable.rawValue] = 0x0C }
         await #expect(throws: RadioError.self) { try await radio.scan(ScanOptions()) }
-        #expect(await radio.central.scan == nil)
+        #expect(await radio.controller.scanner.wanted == nil)
         await radio.stop()
     }
 
@@ -102,8 +106,8 @@ import Testing
         try await radio.start(DeviceIdentity(name: "Phone"), central: sink)
         let address = try #require(
             DeviceAddress(littleEndian: [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0], kind: .random))
-        func begin(_ count: Int) async {
-            await controller.wait {
+        func begin(_ count: Int) async throws {
+            try await controller.wait("the host has begun to connect \(count) times") {
                 $0.commands.count { $0.opcode == .leExtendedCreateConnection } == count
             }
             controller.tell(
@@ -112,9 +116,9 @@ import Testing
                     [0x01, 0, 0x40, 0, 0, 1, 0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0, 0x18, 0, 0, 0, 0x48, 0, 0]))
         }
         let connecting = Task { try await radio.connect(address, timeout: nil) }
-        await begin(1)
+        try await begin(1)
         controller.tell(HCIEvent(HCIEvent.disconnectionComplete, [0, 0x40, 0, 0x3E]))
-        await begin(2)
+        try await begin(2)
         // It says something of itself.
         controller.receive([0x03, 0x17, 0x00])
         let peer = try await connecting.value
@@ -122,13 +126,13 @@ import Testing
         // Its controller does not know the request.
         controller.state.withLock { $0.featureStatus = 0x1A }
         let second = Task { try await radio.connect(address, timeout: nil) }
-        await begin(3)
+        try await begin(3)
         _ = try await second.value
         controller.tell(HCIEvent(HCIEvent.disconnectionComplete, [0, 0x40, 0, 0x3E]))
         // Another end than that of a link that never was is no reason to try again.
         controller.state.withLock { $0.featureStatus = nil }
         let third = Task { try await radio.connect(address, timeout: nil) }
-        await begin(4)
+        try await begin(4)
         controller.tell(HCIEvent(HCIEvent.disconnectionComplete, [0, 0x40, 0, 0x3D]))
         await #expect(throws: RadioError.self) { _ = try await third.value }
         await radio.stop()
@@ -141,22 +145,30 @@ import Testing
         let address = try #require(
             DeviceAddress(littleEndian: [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0], kind: .random))
         let connecting = Task { try await radio.connect(address, timeout: nil) }
-        await controller.wait { $0.commands.contains { $0.opcode == .leExtendedCreateConnection } }
+        try await controller.wait("the host begins to connect") {
+            $0.commands.contains { $0.opcode == .leExtendedCreateConnection }
+        }
         controller.tell(
             HCIEvent(
                 HCIEvent.leMeta,
                 [0x01, 0, 0x40, 0, 0, 1, 0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0, 0x18, 0, 0, 0, 0x48, 0, 0]))
         _ = try await connecting.value
-        await controller.wait { $0.sent() == ["4:020502"] }
+        try await controller.wait("the host has asked for the MTU and nothing else") {
+            $0.sent() == ["4:020502"]
+        }
         controller.receive([0x12, 7, 8, 0, 24, 0, 40, 0, 4, 0, 0x90, 1], on: 5)
         controller.receive([0x12, 8, 8, 0, 1, 0, 40, 0, 4, 0, 0x90, 1], on: 5)
-        await controller.wait { $0.sent().count == 3 }
+        try await controller.wait("the host has sent three PDUs") { $0.sent().count == 3 }
         #expect(controller.state.withLock { $0.sent() }.dropFirst() == ["5:130702000000", "5:130802000100"])
-        await controller.wait { $0.commands.contains { $0.opcode == .leConnectionUpdate } }
+        try await controller.wait("the host updates the connection parameters") {
+            $0.commands.contains { $0.opcode == .leConnectionUpdate }
+        }
         // The link layer asks in its own way.
         controller.tell(HCIEvent(HCIEvent.leMeta, [0x06, 0x40, 0, 24, 0, 40, 0, 4, 0, 0x90, 1]))
         controller.tell(HCIEvent(HCIEvent.leMeta, [0x06, 0x40, 0, 1, 0, 40, 0, 4, 0, 0x90, 1]))
-        await controller.wait { state in
+        try await controller.wait(
+            "the host accepts one request for connection parameters and refuses the other"
+        ) { state in
             !state.parameters(of: .leRemoteConnectionParameterRequestReply).isEmpty
                 && state.parameters(of: .leRemoteConnectionParameterRequestNegativeReply) == [
                     [0x40, 0, 0x3B]
@@ -177,18 +189,26 @@ import Testing
         let address = try #require(
             DeviceAddress(littleEndian: [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0], kind: .random))
         let connecting = Task { try await radio.connect(address, timeout: nil) }
-        await controller.wait { $0.commands.contains { $0.opcode == .leExtendedCreateConnection } }
+        try await controller.wait("the host begins to connect") {
+            $0.commands.contains { $0.opcode == .leExtendedCreateConnection }
+        }
         controller.tell(
             HCIEvent(
                 HCIEvent.leMeta,
                 [0x01, 0, 0x40, 0, 0, 1, 0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0, 0x18, 0, 0, 0, 0x48, 0, 0]))
         _ = try await connecting.value
-        await controller.wait { $0.sent() == ["4:020502"] }
+        try await controller.wait("the host has asked for the MTU and nothing else") {
+            $0.sent() == ["4:020502"]
+        }
         controller.receive([0x12, 7, 8, 0, 24, 0, 40, 0, 4, 0, 0x90, 1], on: 5)
-        await controller.wait { $0.sent().count == 2 }
+        try await controller.wait("the host has sent two PDUs") { $0.sent().count == 2 }
         // Accepted, or refused.
         #expect(controller.state.withLock { $0.sent().last } == "5:13070200\(lists ? "0000" : "0100")")
-        if lists { await controller.wait { $0.commands.contains { $0.opcode == .leConnectionUpdate } } }
+        if lists {
+            try await controller.wait("the host updates the connection parameters") {
+                $0.commands.contains { $0.opcode == .leConnectionUpdate }
+            }
+        }
         await radio.stop()
         let sent = controller.state.withLock { Set($0.commands.map(\.opcode)) }
         #expect(sent.contains(.leReadRemoteFeatures) == lists)

@@ -26,6 +26,7 @@ final class CentralWords: CentralSink {
             case .mtuChanged(_, let mtu): state.words.append("mtu \(mtu)")
             case .notified(_, let handle, let value, let delivery):
                 state.words.append("\(delivery.rawValue) \(handle) \(Hex.encode(value))")
+            case .servicesChanged(_, let range): state.words.append("services \(range)")
             case .paired: state.words.append("paired")
             case .readyToWrite: state.words.append("ready to write")
             case .peerChanged, .pairing, .warning: break
@@ -38,7 +39,7 @@ final class CentralWords: CentralSink {
     var reports: [ScanReport] { state.withLock { $0.reports } }
 
     func wait(for word: String) async throws {
-        try await until { words.contains(word) }
+        try await until("\"\(word)\" is reported") { words.contains(word) }
     }
 }
 

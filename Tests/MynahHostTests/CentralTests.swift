@@ -7,7 +7,7 @@ import Testing
 @testable import MynahHost
 
 /// Our central against our peripheral, over the air of one process.
-@Suite(.timeLimit(.minutes(1))) struct CentralTests {
+@Suite(.timeLimit(.minutes(5))) struct CentralTests {
     @Test func `two phones that connect at one moment are both connected`() async throws {
         for _ in 0..<10 {
             let rig = try await SecureRig()
@@ -29,7 +29,7 @@ import Testing
     func `a device is heard, with what it advertises and what it answers`(isExtended: Bool) async throws {
         let rig = try await CentralRig(isExtended: isExtended)
         try await rig.phone.scan(ScanOptions())
-        try await until { rig.phoneSink.reports.count >= 2 }
+        try await until("the phone has two advertising reports") { rig.phoneSink.reports.count >= 2 }
         await rig.phone.stopScan()
         let reports = rig.phoneSink.reports
         #expect(reports.map(\.kind).prefix(2) == [.connectable, .scanResponse])
@@ -42,11 +42,13 @@ import Testing
     @Test func `a device is heard once, or each time, as it is asked for`() async throws {
         let rig = try await CentralRig()
         try await rig.phone.scan(ScanOptions(isActive: false, allowsDuplicates: true))
-        try await until { rig.phoneSink.reports.count >= 4 }
+        try await until("the phone has four advertising reports") { rig.phoneSink.reports.count >= 4 }
         #expect(rig.phoneSink.reports.allSatisfy { $0.kind == .connectable })
         // Another scan takes the place of the first.
         try await rig.phone.scan(ScanOptions(isActive: true))
-        try await until { rig.phoneSink.reports.contains { $0.kind == .scanResponse } }
+        try await until("the phone has a scan response") {
+            rig.phoneSink.reports.contains { $0.kind == .scanResponse }
+        }
         await rig.stop()
     }
 
@@ -77,7 +79,7 @@ import Testing
         rig.sink.answer(.answer(.success([])))
         try await rig.phone.write([1, 2], to: found[1].handle, of: peer)
         #expect(try await rig.phone.writeWithoutResponse([3], to: found[1].handle, of: peer))
-        try await until { rig.sink.words.contains("write 03 false") }
+        try await until("the device has the write") { rig.sink.words.contains("write 03 false") }
         #expect(rig.sink.words.contains("write 0102 true"))
 
         let configuration = try #require(
@@ -89,11 +91,11 @@ import Testing
         try await rig.phone.write([2, 0], to: configuration.handle, of: peer)
         _ = try await rig.device.send([0, 73], of: rig.rate.key, as: .asSubscribed, to: nil)
         try await rig.phoneSink.wait(for: "indication \(found[0].handle) 0049")
-        try await until { rig.sink.words.contains("confirmed") }
+        try await until("the indication is confirmed") { rig.sink.words.contains("confirmed") }
 
         await rig.phone.disconnect(peer)
         try await rig.phoneSink.wait(for: "disconnected here")
-        try await until { rig.sink.words.contains("disconnected") }
+        try await until("the device reports the disconnection") { rig.sink.words.contains("disconnected") }
         let again = try await rig.connect()
         #expect(again != peer)
         #expect(try await rig.phone.read(found[1].handle, of: again) == [])
@@ -155,12 +157,13 @@ import Testing
         let rig = try await CentralRig()
         let nobody = try #require(DeviceAddress("C0:00:00:00:00:99", kind: .public))
         let waiting = Task { try await rig.phone.connect(nobody, timeout: .seconds(10)) }
-        try await until { await rig.phone.central.connections.count == 1 }
+        try await until("the phone begins one connection") {
+            await rig.phone.waiters.connections.count == 1
+        }
         let peer = try await rig.connect()
         // No command is under way, whose time would be over too.
-        try await until {
-            await rig.phone.central.initiating?.value
-            return await rig.phone.waiters.isEmpty
+        try await until("no command waits for its answer") {
+            await rig.phone.deadlines[.command] == nil
         }
         rig.clock.advance(by: .seconds(10))
         await #expect { try await waiting.value } throws: { ($0 as? RadioError)?.code == .timedOut }
@@ -182,7 +185,7 @@ import Testing
         let reply = PendingReply()
         rig.sink.answer(.later(reply.pending))
         let reading = Task { try await rig.phone.read(found[1].handle, of: peer) }
-        try await until { rig.sink.words.contains("read 0") }
+        try await until("the device has the read") { rig.sink.words.contains("read 0") }
         await rig.device.stop()
         await #expect { try await reading.value } throws: { error in
             guard case .failed(let error)? = error as? RequestError else { return false }
@@ -201,7 +204,7 @@ import Testing
         let reply = PendingReply()
         rig.sink.answer(.later(reply.pending))
         let reading = Task { try await rig.phone.read(found[1].handle, of: peer) }
-        try await until { rig.sink.words.contains("read 0") }
+        try await until("the device has the read") { rig.sink.words.contains("read 0") }
         rig.clock.advance(by: .seconds(30))
         await #expect { try await reading.value } throws: { error in
             guard case .failed(let error)? = error as? RequestError else { return false }
@@ -223,23 +226,23 @@ import Testing
         func bytes(_ number: Int) -> [UInt8] { [UInt8(number & 0xFF), UInt8(number >> 8)] }
         async let commands: Void = {
             for number in 0..<count {
-                while try await !rig.phone.writeWithoutResponse(bytes(number), to: found[1].handle, of: peer)
-                {
-                    await Task.yield()
+                try await until("the phone has room for a command") {
+                    try await rig.phone.writeWithoutResponse(bytes(number), to: found[1].handle, of: peer)
                 }
             }
         }()
         for number in 0..<count {
-            while try await rig.device.send(bytes(number), of: rig.rate.key, as: .asSubscribed, to: nil)
-                == .full
-            {
-                await Task.yield()
+            try await until("the device has room for a notification") {
+                try await rig.device.send(bytes(number), of: rig.rate.key, as: .asSubscribed, to: nil)
+                    != .full
             }
         }
         try await commands
         let wanted = (0..<count).map { Hex.encode(bytes($0)) }
-        try await until { rig.phoneSink.words.count { $0.hasPrefix("notification ") } == count }
-        try await until { rig.sink.words.count { $0.hasPrefix("write ") } == count }
+        try await until("every notification has come") {
+            rig.phoneSink.words.count { $0.hasPrefix("notification ") } == count
+        }
+        try await until("every write has come") { rig.sink.words.count { $0.hasPrefix("write ") } == count }
         let notified = rig.phoneSink.words.filter { $0.hasPrefix("notification ") }.map { $0.suffix(4) }
         #expect(notified.map(String.init) == wanted)
         let written = rig.sink.words.filter { $0.hasPrefix("write ") }.map { $0.dropFirst(6).prefix(4) }
@@ -288,7 +291,9 @@ import Testing
         if order != .advertisedFirst { try await advertise() }
         try await rig.device.start(DeviceIdentity(name: "Mynah"), central: deviceSink)
         try await rig.device.scan(ScanOptions())
-        try await until { deviceSink.reports.contains { $0.address == rig.phoneAddress } }
+        try await until("the device hears the phone advertise") {
+            deviceSink.reports.contains { $0.address == rig.phoneAddress }
+        }
         let heard = try #require(deviceSink.reports.first { $0.address == rig.phoneAddress })
         #expect(Hex.encode(heard.data) == "0201060509426F7468")
         let away = try await rig.device.connect(rig.phoneAddress, timeout: nil).id
@@ -299,9 +304,9 @@ import Testing
         let name = try await rig.device.read(3, of: away)
         #expect(name == Array("Both".utf8))
         // It can be found again, beside both links.
-        try await until { sink.words.contains { $0.hasPrefix("connected") } }
+        try await until("the connection is reported") { sink.words.contains { $0.hasPrefix("connected") } }
         await rig.device.disconnect(away)
-        try await until { sink.words.contains("disconnected") }
+        try await until("the disconnection is reported") { sink.words.contains("disconnected") }
         _ = try await rig.device.connect(rig.phoneAddress, timeout: nil)
         #expect(!sink.words.contains { $0.hasPrefix("warning") })
         await rig.stop()
@@ -336,7 +341,7 @@ import Testing
         var advertisement = Advertisement()
         advertisement.interval = .milliseconds(20)
         _ = try await radio.advertise(advertisement)
-        #expect(await radio.commandStyle == .extended)
+        #expect(await radio.controller.profile.style == .extended)
         let scanner = HostRadio(
             transport: air.transport(
                 ControllerConfiguration(
@@ -345,13 +350,13 @@ import Testing
         try await scanner.start(DeviceIdentity(name: "Scanner"), central: words)
         try await scanner.scan(ScanOptions())
         let first = try #require(await radio.ownAddress)
-        try await until { words.reports.contains { $0.address == first } }
-        try await until {
+        try await until("the first address is heard") { words.reports.contains { $0.address == first } }
+        try await until("the private address changes") {
             clock.advance(by: .seconds(1))
             return await radio.ownAddress != first
         }
         let second = try #require(await radio.ownAddress)
-        try await until { words.reports.contains { $0.address == second } }
+        try await until("the second address is heard") { words.reports.contains { $0.address == second } }
         #expect(!words.reports.contains { $0.address == own })
         await radio.stop()
         await scanner.stop()
@@ -363,7 +368,7 @@ import Testing
         await rig.phone.stop()
         #expect(await rig.phone.links.isEmpty)
         try await rig.phone.start(DeviceIdentity(name: "Phone"), central: rig.phoneSink)
-        try await until { rig.sink.words.contains("disconnected") }
+        try await until("the device reports the disconnection") { rig.sink.words.contains("disconnected") }
         _ = try await rig.connect()
         await rig.stop()
     }

@@ -75,7 +75,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ChannelTests {
+@Suite(.timeLimit(.minutes(5))) struct ChannelTests {
     @Test func `a phone opens a channel, and both send what they like`() async throws {
         let rig = try await SecureRig()
         let psm = try await rig.device.publishL2CAPChannel(isEncrypted: false)
@@ -99,7 +99,7 @@ import Testing
         // What came before the end is there after it.
         for number in 1...3 as ClosedRange<UInt8> { try await phone.send([number]) }
         await phone.close()
-        try await until { await rig.device.channels.open.isEmpty }
+        try await until("the device has no open channel") { await rig.device.channels.open.isEmpty }
         for number in 1...3 as ClosedRange<UInt8> { #expect(await device.receive() == [number]) }
         #expect(await device.receive() == nil)
         await #expect(throws: RadioError.self) { try await device.send([1]) }
@@ -119,7 +119,7 @@ import Testing
                 sent.withLock { $0 += 1 }
             }
         }
-        try await until { sent.withLock { $0 } > 3 }
+        try await until("more than three pieces are sent") { sent.withLock { $0 } > 3 }
         // Behind on the link: what has come is all that comes.
         _ = try? await rig.phone.read(3, of: peer)
         #expect(sent.withLock { $0 } < 40)
@@ -171,7 +171,7 @@ import Testing
         func exchange(_ hex: String) async throws -> String {
             let before = rig.controller.state.withLock { $0.sent().count }
             rig.controller.receive(try #require(Hex.decode(hex)), on: 5)
-            await rig.controller.wait { $0.sent().count > before }
+            try await rig.controller.wait("the host answers") { $0.sent().count > before }
             return rig.controller.state.withLock { $0.sent()[before] }
         }
         // psm, source, mtu, mps, credits
@@ -183,7 +183,9 @@ import Testing
         // A piece, too long a frame: the channel ends.
         rig.controller.receive([2, 0, 1, 2], on: 0x40)
         rig.controller.receive([0xFF, 0xFF], on: 0x40)
-        await rig.controller.wait { $0.sent().last == "5:0601040041004000" }
+        try await rig.controller.wait("the host asks to disconnect the channel") {
+            $0.sent().last == "5:0601040041004000"
+        }
         #expect(try await exchange("06060400 4000 4100") == "5:010606000200" + "40004100")
         for number in 0..<16 as Range<UInt8> {
             let answer = try await exchange(
@@ -201,17 +203,21 @@ import Testing
         let psm = try await rig.radio.publishL2CAPChannel(isEncrypted: false)
         rig.controller.connect()
         rig.controller.receive(try #require(Hex.decode("14040A0080004100400040000100")), on: 5)
-        try await until { rig.sink.state.withLock { !$0.channels.isEmpty } }
+        try await until("a channel is open") { rig.sink.state.withLock { !$0.channels.isEmpty } }
         let channel = try #require(rig.sink.state.withLock { $0.channels.first })
         #expect(channel.psm == psm)
         rig.controller.end()
         #expect(await channel.receive() == nil)
-        try await until { rig.clock.pauses.contains(.milliseconds(250)) }
+        try await until("the radio waits 250 ms before it tries again") {
+            rig.clock.pauses.contains(.milliseconds(250))
+        }
         rig.clock.advance(by: .milliseconds(250))
-        try await until { rig.sink.words.contains("recovered") }
+        try await until("the radio has recovered") { rig.sink.words.contains("recovered") }
         rig.controller.connect()
         rig.controller.receive(try #require(Hex.decode("14050A0080004100400040000100")), on: 5)
-        try await until { rig.sink.state.withLock { $0.channels.count } == 2 }
+        try await until("two channels have been opened") {
+            rig.sink.state.withLock { $0.channels.count } == 2
+        }
         await rig.radio.stop()
     }
 
@@ -242,7 +248,9 @@ import Testing
             (ConnectionLatency.high, 96...192), (.medium, 24...48), (.low, 12...24),
         ] as [(ConnectionLatency, ClosedRange<UInt16>)] {
             #expect(try await rig.device.setDesiredConnectionLatency(latency, for: central))
-            try await until { range.contains(await rig.device.onlyLink?.parameters.interval ?? 0) }
+            try await until("the connection interval is in the wanted range") {
+                range.contains(await rig.device.onlyLink?.parameters.interval ?? 0)
+            }
         }
         await #expect(throws: RadioError.self) {
             _ = try await rig.phone.setDesiredConnectionLatency(.low, for: peer)

@@ -7,7 +7,7 @@ import Testing
 @testable import MynahHost
 
 /// Virtual controllers with the host's cipher.
-@Suite(.timeLimit(.minutes(1))) struct ControllerCipherTests {
+@Suite(.timeLimit(.minutes(5))) struct ControllerCipherTests {
     static func configuration(_ number: UInt8) throws -> ControllerConfiguration {
         ControllerConfiguration(
             address: try VirtualRadioTests.address(number), cipher: ControllerConfiguration.aes)
@@ -48,7 +48,7 @@ import Testing
         try await probe.command(.leSetAddressResolutionEnable, "01")
         try await probe.command(.leSetScanParameters, "00 1000 1000 00 00")
         try await probe.command(.leSetScanEnable, "01 00")
-        let heard = try await probe.event { content -> DeviceAddress? in
+        let heard = try await probe.event("an advertising report") { content -> DeviceAddress? in
             guard case .advertisingReports(let reports) = content else { return nil }
             return reports.first?.address
         }

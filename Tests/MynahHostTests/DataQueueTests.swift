@@ -8,7 +8,7 @@ private final class Rig {
     private(set) var queue = DataQueue()
 
     init(capacity: Int, _ handles: UInt16...) {
-        queue.configure(size: 27, capacity: capacity)
+        queue.configure(.init(size: 27, count: capacity))
         for handle in handles { add(0, for: handle) }
     }
 
@@ -49,18 +49,41 @@ private final class Rig {
         #expect(rig.drain() == ["1:0", "2:0", "1:1", "2:1", "1:2"])
     }
 
-    @Test func `a link whose packets are never done leaves a place for each other`() {
+    @Test func `a link whose packets are never done has its share and no more`() {
         let rig = Rig(capacity: 4, 1, 2)
         for number in 1...9 as ClosedRange<UInt8> { rig.add(number, for: 1) }
-        #expect(rig.drain() == ["1:0", "2:0", "1:1", "1:2"])
+        #expect(rig.drain() == ["1:0", "2:0", "1:1"])
         rig.completed(2, 1)
         rig.add(7, for: 2)
         rig.add(8, for: 2)
-        #expect(rig.drain() == ["2:7"])
-        rig.completed(2, 1)
-        #expect(rig.drain() == ["2:8"])
-        #expect(rig.queue.count(of: 1) == 7)
+        #expect(rig.drain() == ["2:7", "2:8"])
+        rig.completed(2, 2)
+        #expect(rig.drain() == [])
+        #expect(rig.queue.count(of: 1) == 8)
         #expect(rig.queue.count(of: 2) == 0)
+    }
+
+    @Test(arguments: [3, 4, 8, 16, 64])
+    func `two links whose packets are never done leave a third its share`(capacity: Int) {
+        let rig = Rig(capacity: capacity, 1, 2, 3)
+        for number in 1...200 as ClosedRange<UInt8> {
+            rig.add(number, for: 1)
+            rig.add(number, for: 2)
+        }
+        _ = rig.drain()
+        for number in 1...200 as ClosedRange<UInt8> { rig.add(number, for: 3) }
+        rig.completed(3, 1)
+        var (rounds, taken) = (0, 0)
+        while taken < 200, rounds < 300 {
+            let numbers = rig.drain()
+            #expect(numbers.allSatisfy { $0.hasPrefix("3:") })
+            rig.completed(3, numbers.count)
+            taken += numbers.count
+            rounds += 1
+        }
+        #expect(taken == 200)
+        // The two hold a third each, rounded up.
+        #expect(rounds <= 200 / max(1, capacity - 2 * ((capacity + 2) / 3)) + 1)
     }
 
     @Test func `more links than the controller has room for have a packet each`() {
@@ -91,19 +114,5 @@ private final class Rig {
             taken += rig.drain()
         }
         #expect(taken == (0...200).map { "1:\($0)" })
-    }
-
-    @Test func `who was refused has room when each link that refused has`() {
-        var refusals = Refusals()
-        var ended = [refusals.end { _ in true }]
-        refusals.add(1)
-        refusals.add(2)
-        ended.append(refusals.end { $0 == 1 })
-        ended.append(refusals.end { _ in true })
-        ended.append(refusals.end { _ in true })
-        #expect(ended == [false, false, true, false])
-        refusals.add(1)
-        ended = [refusals.endAll(), refusals.endAll()]
-        #expect(ended == [true, false])
     }
 }

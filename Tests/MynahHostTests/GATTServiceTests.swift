@@ -7,7 +7,7 @@ import Testing
 @testable import MynahHost
 
 /// The GATT service of the host itself, over a scripted controller.
-@Suite(.timeLimit(.minutes(1))) struct GATTServiceTests {
+@Suite(.timeLimit(.minutes(5))) struct GATTServiceTests {
     @Test func `the GATT service has all its characteristics`() async throws {
         let rig = try await HostRig()
         rig.controller.connect()
@@ -32,7 +32,7 @@ import Testing
         rig.controller.connect()
         let read = "08 0100 FFFF 2A2B"
         let first = try #require(try await rig.exchange(read).first)
-        let input = await rig.radio.database.hashInput
+        let input = await rig.radio.server.database.hashInput
         #expect(first == "4:09120D00" + Hex.encode(SecurityToolbox.databaseHash(input)))
         let more = try await rig.radio.publish([ServiceDefinition(uuid: "180F")])
         let second = try #require(try await rig.exchange(read).first)
@@ -49,12 +49,16 @@ import Testing
         _ = try await rig.exchange("12 0900 0200")
         _ = try await rig.exchange("12 0B00 01")
         _ = try await rig.radio.publish([ServiceDefinition(uuid: "180F")])
-        await rig.controller.wait { $0.sent().last == "4:1D080018001800" }
+        try await rig.controller.wait("the host has indicated Service Changed") {
+            $0.sent().last == "4:1D080018001800"
+        }
         #expect(try await rig.radio.send([1], of: rig.rate.key, as: .notification, to: nil) == .sent(0))
         rig.controller.receive([0x1E])
-        try await until { await rig.radio.onlyLink?.server.awareness == .aware }
+        try await until("the client is aware of the change") {
+            await rig.radio.server.isAware(0x40)
+        }
         #expect(try await rig.radio.send([2], of: rig.rate.key, as: .notification, to: nil) == .sent(1))
-        await rig.controller.wait { $0.sent().last == "4:1B120002" }
+        try await rig.controller.wait("the host has sent the value 2") { $0.sent().last == "4:1B120002" }
     }
 
     @Test func `changes that wait for a confirmation become one`() async throws {
@@ -64,9 +68,13 @@ import Testing
         for uuid in ["180F", "180A", "1810"] as [BluetoothUUID] {
             _ = try await rig.radio.publish([ServiceDefinition(uuid: uuid)])
         }
-        await rig.controller.wait { $0.sent().last == "4:1D080018001800" }
+        try await rig.controller.wait("the host has indicated Service Changed") {
+            $0.sent().last == "4:1D080018001800"
+        }
         rig.controller.receive([0x1E])
-        await rig.controller.wait { $0.sent().last == "4:1D080019001A00" }
+        try await rig.controller.wait("the host has indicated the joined Service Changed") {
+            $0.sent().last == "4:1D080019001A00"
+        }
         rig.controller.receive([0x1E])
         #expect(try await rig.exchange("0A 0F00") == ["4:0B00"])
     }
@@ -88,14 +96,16 @@ import Testing
                     try await rig.radio.send([number], of: rig.rate.key, as: .notification, to: nil)
                         == .sent(1))
             }
-            await rig.controller.wait { $0.sent().count >= before + 4 }
+            try await rig.controller.wait("the host has sent four PDUs") { $0.sent().count >= before + 4 }
             rig.controller.state.withLock { $0.completesData = true }
             rig.controller.complete(0x40, 4)
             let single = (0..<8 as Range<UInt8>).map { "4:1B12000" + "\($0)" }
             let expected =
                 takesMultiple
                 ? single.prefix(5) + ["4:23" + "1200010005" + "1200010006" + "1200010007"] : single[...]
-            await rig.controller.wait { $0.sent().count >= before + expected.count }
+            try await rig.controller.wait("the host has sent every expected PDU") {
+                $0.sent().count >= before + expected.count
+            }
             #expect(rig.controller.state.withLock { $0.sent() }.dropFirst(before) == expected)
         }
     }
@@ -106,7 +116,9 @@ import Testing
         rig.controller.connect(0x41, [1, 1, 1, 1, 1, 0xC1])
         #expect(try await rig.exchange("16 1500 0000 01") == ["4:17150000" + "0001"])
         rig.controller.receive([0x18, 1], of: 0x41)
-        await rig.controller.wait { $0.sent(to: 0x41).last == "4:19" }
+        try await rig.controller.wait("the host answers Execute Write of the second central") {
+            $0.sent(to: 0x41).last == "4:19"
+        }
         #expect(!rig.sink.words.contains { $0.hasPrefix("write") })
         rig.sink.answer(.answer(.success([])))
         #expect(try await rig.exchange("18 01") == ["4:19"])
@@ -130,7 +142,7 @@ import Testing
         rig.controller.connect()
         rig.controller.state.withLock { $0.receive }?(
             ACLPacket(handle: 0x40, boundary: .firstFlushable, data: Array(pdu.prefix(6))).packet)
-        try await until { await radio.onlyLink?.reassembler.pending == 6 }
+        try await until("six bytes of the PDU have come") { await radio.onlyLink?.reassembler.pending == 6 }
         let rest = ACLPacket(handle: 0x40, boundary: .continuing, data: Array(pdu.dropFirst(6)))
         #expect(await radio.visible(rest.packet).hasSuffix("(secret)"))
     }

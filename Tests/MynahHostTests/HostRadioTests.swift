@@ -6,7 +6,7 @@ import Testing
 
 @testable import MynahHost
 
-@Suite(.timeLimit(.minutes(1))) struct HostRadioTests {
+@Suite(.timeLimit(.minutes(5))) struct HostRadioTests {
     @Test func `a controller is brought up, and a device advertised byte for byte`() async throws {
         let rig = try await HostRig()
         #expect(rig.sink.words == ["state poweredOn"])
@@ -50,9 +50,10 @@ import Testing
         let rig = try await HostRig()
         _ = try await rig.radio.advertise(Advertisement())
         rig.controller.connect()
-        await rig.controller.wait { $0.parameters(of: .leSetAdvertisingEnable).count == 2 }
+        try await rig.controller.wait("it advertises beside the link") { $0.isAdvertising }
         rig.controller.disconnect()
-        await rig.controller.wait { $0.parameters(of: .leSetAdvertisingEnable).count == 3 }
+        try await rig.wait(for: "disconnected")
+        try await rig.controller.wait("it advertises after the link") { $0.isAdvertising }
         #expect(rig.sink.words.dropFirst() == ["connected F0:F1:F2:F3:F4:F5", "disconnected"])
     }
 
@@ -83,15 +84,15 @@ import Testing
         rig.controller.state.withLock { $0.completesData = false }
         rig.controller.connect()
         rig.controller.receive([0x02, 0x05, 0x02])
-        await rig.controller.wait { $0.data.count == 1 }
+        try await rig.controller.wait("the host has sent one data packet") { $0.data.count == 1 }
         await rig.radio.setValue(Array(0..<200), of: rig.fixed.key)
         rig.controller.receive([0x0A, 0x17, 0x00])
-        await rig.controller.wait { $0.data.count == 4 }
+        try await rig.controller.wait("the host has sent four data packets") { $0.data.count == 4 }
         // Four packets are in the controller, which has room for no more.
         rig.controller.complete(0x40, 4)
-        await rig.controller.wait { $0.data.count == 8 }
+        try await rig.controller.wait("the host has sent eight data packets") { $0.data.count == 8 }
         rig.controller.complete(0x40, 4)
-        await rig.controller.wait { $0.sent().count == 2 }
+        try await rig.controller.wait("the host has sent two PDUs") { $0.sent().count == 2 }
         #expect(rig.controller.state.withLock { $0.sent().last } == "4:0B" + Hex.encode(Array(0..<200)))
     }
 
@@ -104,7 +105,7 @@ import Testing
         try await rig.wait(for: "read 0")
         rig.controller.disconnect()
         rig.controller.connect()
-        try await until { rig.sink.words.count == 5 }
+        try await until("the radio has reported five events") { rig.sink.words.count == 5 }
         reply.answer(.success([1]))
         rig.sink.answer(.answer(.success([2])))
         #expect(try await rig.exchange("0A 1200") == ["4:0B02"])
@@ -115,7 +116,9 @@ import Testing
         try await rig.subscribe()
         rig.controller.connect(0x41, [1, 1, 1, 1, 1, 0xC1])
         rig.controller.receive([0x12, 0x13, 0x00, 0x01, 0x00], of: 0x41)
-        try await until { rig.sink.words.count { $0 == "subscribed notification" } == 2 }
+        try await until("both centrals have subscribed to notifications") {
+            rig.sink.words.count { $0 == "subscribed notification" } == 2
+        }
         rig.controller.state.withLock { $0.completesData = false }
         var sent = 0
         while try await rig.radio.send([1], of: rig.rate.key, as: .asSubscribed, to: [Peer.ID(1)]) != .full {
@@ -124,11 +127,15 @@ import Testing
         }
         #expect(
             try await rig.radio.send([2], of: rig.rate.key, as: .asSubscribed, to: [Peer.ID(2)]) == .sent(1))
-        await rig.controller.wait { $0.sent(to: 0x41).last == "4:1B120002" }
+        try await rig.controller.wait("the host has sent the value 2 to the second central") {
+            $0.sent(to: 0x41).last == "4:1B120002"
+        }
         rig.controller.complete(0x41, 1)
         #expect(
             try await rig.radio.send([3], of: rig.rate.key, as: .asSubscribed, to: [Peer.ID(2)]) == .sent(1))
-        await rig.controller.wait { $0.sent(to: 0x41).last == "4:1B120003" }
+        try await rig.controller.wait("the host has sent the value 3 to the second central") {
+            $0.sent(to: 0x41).last == "4:1B120003"
+        }
         #expect(!rig.sink.words.contains("ready"))
         rig.controller.disconnect()
         try await rig.wait(for: "ready")
@@ -141,12 +148,16 @@ import Testing
         rig.controller.receive([0x12, 0x13, 0x00, 0x02, 0x00], of: 0x41)
         try await rig.wait(for: "subscribed indication")
         #expect(try await rig.radio.send([7], of: rig.rate.key, as: .asSubscribed, to: nil) == .sent(2))
-        await rig.controller.wait { $0.sent().last == "4:1B120007" && $0.sent(to: 0x41).last == "4:1D120007" }
+        try await rig.controller.wait("both centrals have the value 7") {
+            $0.sent().last == "4:1B120007" && $0.sent(to: 0x41).last == "4:1D120007"
+        }
         rig.controller.receive([0x1E], of: 0x41)
         try await rig.wait(for: "confirmed")
         #expect(
             try await rig.radio.send([8], of: rig.rate.key, as: .asSubscribed, to: [Peer.ID(2)]) == .sent(1))
-        await rig.controller.wait { $0.sent(to: 0x41).last == "4:1D120008" }
+        try await rig.controller.wait("the second central has the value 8") {
+            $0.sent(to: 0x41).last == "4:1D120008"
+        }
         #expect(rig.controller.state.withLock { $0.sent().last } == "4:1B120007")
         rig.controller.disconnect()
         try await rig.wait(for: "unsubscribed")
@@ -160,10 +171,10 @@ import Testing
         for value: UInt8 in 1...2 {
             _ = try await rig.radio.send([value], of: rig.rate.key, as: .asSubscribed, to: nil)
         }
-        await rig.controller.wait { $0.sent().last == "4:1D120001" }
+        try await rig.controller.wait("the host has indicated the value 1") { $0.sent().last == "4:1D120001" }
         rig.controller.receive([0x1E])
-        await rig.controller.wait { $0.sent().last == "4:1D120002" }
-        await rig.clock.waitForSleepers(1)
+        try await rig.controller.wait("the host has indicated the value 2") { $0.sent().last == "4:1D120002" }
+        try await rig.wait(for: .confirmation(0x40))
         rig.clock.advance(by: .seconds(30))
         try await rig.wait(for: "warning confirmationOverdue")
         #expect(try await rig.radio.send([3], of: rig.rate.key, as: .asSubscribed, to: nil) == .sent(0))
@@ -174,24 +185,68 @@ import Testing
         try await rig.subscribe("0200")
         rig.controller.connect(0x41, [1, 1, 1, 1, 1, 0xC1])
         rig.controller.receive([0x12, 0x13, 0x00, 0x02, 0x00], of: 0x41)
-        try await until { rig.sink.words.count { $0 == "subscribed indication" } == 2 }
+        try await until("both centrals have subscribed to indications") {
+            rig.sink.words.count { $0 == "subscribed indication" } == 2
+        }
         // One at 0x41 is under way, and 64 wait.
-        for value in 0..<UInt8(1 + Link.indicationLimit) {
+        for value in 0..<UInt8(1 + GATTServer.indicationLimit) {
             #expect(
                 try await rig.radio.send([value], of: rig.rate.key, as: .asSubscribed, to: nil) == .sent(2))
             rig.controller.receive([0x1E])
-            try await until { rig.sink.words.count { $0 == "confirmed" } == Int(value) + 1 }
+            try await until("\(Int(value) + 1) indications are confirmed") {
+                rig.sink.words.count { $0 == "confirmed" } == Int(value) + 1
+            }
         }
         for _ in 0..<3 {
             #expect(try await rig.radio.send([0xFF], of: rig.rate.key, as: .asSubscribed, to: nil) == .full)
         }
         #expect(rig.controller.state.withLock { !$0.sent().contains("4:1D1200FF") })
-        // When the other is given up there is room, and nobody waits for it any more.
-        await rig.clock.waitForSleepers(2)
+        // When the other is given up there is room again.
+        try await rig.wait(for: .confirmation(0x41))
         rig.clock.advance(by: .seconds(30))
         try await rig.wait(for: "ready")
         #expect(try await rig.radio.send([0xFF], of: rig.rate.key, as: .asSubscribed, to: nil) == .sent(1))
-        await rig.controller.wait { $0.sent().last == "4:1D1200FF" }
+        try await rig.controller.wait("the host has indicated the value FF") {
+            $0.sent().last == "4:1D1200FF"
+        }
+    }
+
+    @Test func `a central that never confirms holds back neither the others nor its own notifications`()
+        async throws
+    {
+        let rig = try await HostRig()
+        try await rig.subscribe("0200")
+        rig.controller.connect(0x41, [1, 1, 1, 1, 1, 0xC1])
+        rig.controller.receive([0x12, 0x13, 0x00, 0x01, 0x00], of: 0x41)
+        try await rig.wait(for: "subscribed notification")
+        let silent = try #require(await rig.radio.links[0x40]?.peer.id)
+        let other = try #require(await rig.radio.links[0x41]?.peer.id)
+        func send(_ value: UInt8, to peer: Peer.ID, as delivery: Delivery = .asSubscribed) async throws
+            -> SendResult
+        {
+            try await rig.radio.send([value], of: rig.rate.key, as: delivery, to: [peer])
+        }
+        for value in 0...UInt8(GATTServer.indicationLimit) {
+            #expect(try await send(value, to: silent) == .sent(1))
+        }
+        #expect(try await send(0xFF, to: silent) == .full)
+        for value: UInt8 in 0..<200 {
+            #expect(try await send(value, to: other) == .sent(1))
+        }
+        #expect(rig.controller.state.withLock { $0.sent(to: 0x41).count { $0.hasPrefix("4:1B") } } == 200)
+        // It subscribes to both, so notifications reach it while its indications wait.
+        rig.controller.receive([0x12, 0x13, 0x00, 0x03, 0x00])
+        try await until("the second subscription is answered") {
+            rig.controller.state.withLock { $0.sent().count { $0 == "4:13" } } == 2
+        }
+        #expect(try await send(0xEE, to: silent, as: .notification) == .sent(1))
+        #expect(rig.controller.state.withLock { $0.sent().last } == "4:1B1200EE")
+        // One confirmation makes room for one more.
+        #expect(!rig.sink.words.contains("ready"))
+        rig.controller.receive([0x1E])
+        try await rig.wait(for: "ready")
+        #expect(try await send(0xFF, to: silent, as: .indication) == .sent(1))
+        await rig.radio.stop()
     }
 
     @Test func `an indication that was confirmed is not overdue, though the value's next is under way`()
@@ -200,7 +255,7 @@ import Testing
         let rig = try await HostRig()
         try await rig.subscribe("0200")
         _ = try await rig.radio.send([1], of: rig.rate.key, as: .asSubscribed, to: nil)
-        await rig.clock.waitForSleepers(1)
+        try await rig.wait(for: .confirmation(0x40))
         rig.controller.receive([0x1E])
         try await rig.wait(for: "confirmed")
         rig.clock.advance(by: .seconds(20))
@@ -208,7 +263,9 @@ import Testing
         // The time of the first is over, and of the second ten seconds are gone.
         rig.clock.advance(by: .seconds(10))
         rig.controller.receive([0x1E])
-        try await until { rig.sink.words.filter { $0 == "confirmed" }.count == 2 }
+        try await until("two indications are confirmed") {
+            rig.sink.words.filter { $0 == "confirmed" }.count == 2
+        }
         #expect(try await rig.radio.send([3], of: rig.rate.key, as: .asSubscribed, to: nil) == .sent(1))
         #expect(!rig.sink.words.contains("warning confirmationOverdue"))
     }
@@ -238,10 +295,10 @@ import Testing
         rig.controller.connect()
         try await rig.wait(for: "connected F0:F1:F2:F3:F4:F5")
         let stopping = Task { await rig.radio.stop() }
-        try await until { await !rig.radio.farewells.isEmpty }
-        await rig.clock.waitForSleepers(1)
+        try await until("the radio disconnects the central") { await !rig.radio.waiters.linksEnded.isEmpty }
+        try await rig.wait(for: .linksEnd)
         #expect(rig.controller.state.withLock { !$0.isClosed })
-        if isTold { rig.controller.disconnect() } else { rig.clock.advance(by: HostRadio.farewell) }
+        if isTold { rig.controller.disconnect() } else { rig.clock.advance(by: HostRadio.linksEndTimeout) }
         await stopping.value
         #expect(rig.controller.state.withLock { $0.isClosed })
     }
@@ -270,7 +327,9 @@ import Testing
             #expect(try await rig.radio.send(long, of: rig.rate.key, as: .asSubscribed, to: nil) == .sent(1))
         }
         let wanted = "4:1B1200" + Hex.encode(long)
-        await rig.controller.wait { $0.sent(to: 0x41).count { $0 == wanted } == 2 }
+        try await rig.controller.wait("the second central has been sent the PDU twice") {
+            $0.sent(to: 0x41).count { $0 == wanted } == 2
+        }
         #expect(rig.controller.state.withLock { $0.sent() } == ["4:13"])
         #expect(rig.sink.words.count { $0 == "warning valueTooLong" } == 1)
         // One that is named alone is an error still.
@@ -285,23 +344,39 @@ import Testing
         rig.controller.connect()
         #expect(try await rig.exchange("12 0900 0200") == ["4:13"])
         let more = try await rig.radio.publish([ServiceDefinition(uuid: "180F")])
-        await rig.controller.wait { $0.sent().last == "4:1D080018001800" }
+        try await rig.controller.wait("the host has indicated Service Changed") {
+            $0.sent().last == "4:1D080018001800"
+        }
         rig.controller.receive([0x1E])
         await rig.radio.withdraw(more.id)
-        await rig.controller.wait { $0.sent().count { $0 == "4:1D080018001800" } == 2 }
+        try await rig.controller.wait("the host has indicated Service Changed twice") {
+            $0.sent().count { $0 == "4:1D080018001800" } == 2
+        }
         #expect(!rig.sink.words.contains { $0.hasPrefix("subscribed") || $0 == "confirmed" })
     }
 
-    @Test func `pairing is refused by name, and so is what no peripheral is asked`() async throws {
+    @Test
+    func
+        `a radio that is not pairable refuses to pair, and a peripheral refuses what only a central is asked`()
+        async throws
+    {
         var options = HostRadio.Options()
         options.isPairable = false
         let rig = try await HostRig(options: options)
         rig.controller.connect()
         rig.controller.receive([0x01, 0x03, 0x00, 0x01, 0x10, 0x00, 0x00], on: 6)
-        await rig.controller.wait { $0.sent().last == "6:0505" }
+        try await rig.controller.wait("the host refuses to pair") { $0.sent().last == "6:0505" }
         rig.controller.receive([0x12, 0x07, 0x08, 0x00, 0x0C, 0, 0x18, 0, 0, 0, 0xC8, 0], on: 5)
-        await rig.controller.wait { $0.sent().last == "5:010702000000" }
+        try await rig.controller.wait("the host rejects the signalling command") {
+            $0.sent().last == "5:010702000000"
+        }
         rig.controller.receive([0x14, 0x08, 0x0A, 0x00, 0x80, 0, 0x40, 0, 0, 2, 64, 0, 3, 0], on: 5)
-        await rig.controller.wait { $0.sent().last?.hasSuffix("0200") == true }
+        try await rig.controller.wait("the host refuses the channel") {
+            $0.sent().last?.hasSuffix("0200") == true
+        }
+        #expect(
+            rig.controller.state.withLock { $0.sent() }
+                == ["6:0505", "5:010702000000", "5:15080A0000000000000000000200"])
+        #expect(rig.sink.words.filter { $0.hasPrefix("pair") || $0.hasPrefix("channel") } == [])
     }
 }

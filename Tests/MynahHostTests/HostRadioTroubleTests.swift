@@ -7,7 +7,7 @@ import Testing
 @testable import MynahHost
 
 /// What a controller can do to a radio.
-@Suite(.timeLimit(.minutes(1))) struct HostRadioTroubleTests {
+@Suite(.timeLimit(.minutes(5))) struct HostRadioTroubleTests {
     @Test func `a controller without LE, one that refuses and one that is silent are errors that say so`()
         async throws
     {
@@ -27,7 +27,7 @@ import Testing
             }
             #expect(error?.code == .timedOut)
         }()
-        await silent.clock.waitForSleepers(1)
+        try await silent.wait(for: .command)
         silent.clock.advance(by: .seconds(5))
         await start
         #expect(silent.controller.state.withLock { $0.isClosed })
@@ -58,10 +58,14 @@ import Testing
         rig.controller.state.withLock { $0.refused[HCIOpcode.reset.rawValue] = 0x0C }
         rig.controller.end()
         // The first look finds one that is not ready, the second, after twice the pause, one that is.
-        try await until { rig.clock.pauses.contains(.milliseconds(250)) }
+        try await until("the radio waits 250 ms before it tries again") {
+            rig.clock.pauses.contains(.milliseconds(250))
+        }
         rig.controller.state.withLock { $0.commands = [] }
         rig.clock.advance(by: .milliseconds(250))
-        try await until { rig.clock.pauses.contains(.milliseconds(500)) }
+        try await until("the radio waits 500 ms before it tries again") {
+            rig.clock.pauses.contains(.milliseconds(500))
+        }
         #expect(rig.controller.state.withLock { $0.commands.map(\.opcode) } == [.reset])
         rig.controller.state.withLock { $0.refused = [:] }
         rig.clock.advance(by: .milliseconds(500))
@@ -84,6 +88,34 @@ import Testing
         await rig.radio.stop()
     }
 
+    @Test func `a controller that reports a hardware error is reset, and the device is as it was`()
+        async throws
+    {
+        let rig = try await HostRig()
+        var advertisement = Advertisement()
+        advertisement.localName = "Mynah"
+        _ = try await rig.radio.advertise(advertisement)
+        rig.controller.connect()
+        rig.controller.state.withLock { $0.commands = [] }
+        rig.controller.tell(HCIEvent(HCIEvent.hardwareError, [0xAB]))
+        try await until("the radio waits before it looks for the controller") {
+            rig.clock.pauses.contains(.milliseconds(250))
+        }
+        rig.clock.advance(by: .milliseconds(250))
+        let address = try #require(await rig.radio.ownAddress)
+        try await rig.wait(for: "advertising as \(address)")
+        #expect(
+            rig.sink.words.suffix(7) == [
+                "warning hardwareError", "disconnected",
+                "lost: the controller reports the hardware error 171",
+                "state unsupported", "state poweredOn", "recovered", "advertising as \(address)",
+            ])
+        let commands = rig.controller.state.withLock { $0.commands }
+        #expect(commands.first?.opcode == .reset)
+        #expect(commands.last { $0.opcode == .leSetAdvertisingEnable }?.parameters == [1])
+        await rig.radio.stop()
+    }
+
     @Test func `a controller that falls silent is one that is gone`() async throws {
         let rig = try await HostRig()
         rig.controller.state.withLock { $0.silent = [HCIOpcode.leSetAdvertisingParameters.rawValue] }
@@ -91,12 +123,14 @@ import Testing
         async let error = {
             await #expect(throws: RadioError.self) { try await radio.advertise(Advertisement()) }
         }()
-        await clock.waitForSleepers(1)
+        try await rig.wait(for: .command)
         clock.advance(by: .seconds(5))
         #expect(await error?.code == .timedOut)
         try await rig.wait(for: "state unsupported")
         rig.controller.state.withLock { $0.silent = [] }
-        try await until { clock.pauses.contains(.milliseconds(250)) }
+        try await until("the radio waits 250 ms before it tries again") {
+            clock.pauses.contains(.milliseconds(250))
+        }
         clock.advance(by: .milliseconds(250))
         try await rig.wait(for: "recovered")
         await radio.stop()
@@ -136,7 +170,7 @@ import Testing
         advertisement.localName = "after"
         advertisement.interval = .milliseconds(200)
         let report = try await rig.radio.advertise(advertisement)
-        await controller.wait { $0.isAdvertising }
+        try await controller.wait("the controller advertises") { $0.isAdvertising }
         let commands = controller.state.withLock { $0.commands }
         let data = try #require(commands.last { $0.opcode == .leSetAdvertisingData }?.parameters)
         #expect(Array(data.dropFirst().prefix(Int(data[0]))) == report.data)

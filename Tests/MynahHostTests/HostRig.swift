@@ -79,12 +79,24 @@ struct HostRig {
     func exchange(_ hex: String, count: Int = 1) async throws -> [String] {
         let before = controller.state.withLock { $0.sent().count }
         controller.receive(try #require(Hex.decode(hex)))
-        await controller.wait { $0.sent().count >= before + count }
+        try await controller.wait("the host has sent \(count) PDUs") { $0.sent().count >= before + count }
         return Array(controller.state.withLock { $0.sent() }.dropFirst(before))
     }
 
     func wait(for word: String) async throws {
-        try await until { sink.words.contains(word) }
+        try await until("\"\(word)\" is reported") { sink.words.contains(word) }
+    }
+
+    /// Waits until a radio sleeps until a deadline, so that the time may move.
+    static func wait(for deadline: HostDeadline, of radio: HostRadio, _ clock: ManualClock) async throws {
+        try await until("the radio sleeps until its deadline: \(deadline)") {
+            guard let due = await radio.deadlines[deadline] else { return false }
+            return clock.pauses.contains { clock.now.offset + $0 <= due }
+        }
+    }
+
+    func wait(for deadline: HostDeadline) async throws {
+        try await Self.wait(for: deadline, of: radio, clock)
     }
 
     func subscribe(_ bits: String = "0100") async throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import MynahHost
 
 /// The library's peripheral and its central, each on our own host, over the air of one process.
-@Suite(.timeLimit(.minutes(1))) struct ManagerOnHostTests {
+@Suite(.timeLimit(.minutes(5))) struct ManagerOnHostTests {
     struct Stage {
         let rig: CentralRig
         let phone: Phone
@@ -107,7 +107,7 @@ import Testing
                 sent.withLock { $0 += 1 }
             }
         }
-        try await until { sent.withLock { $0 } > 3 }
+        try await until("more than three pieces are sent") { sent.withLock { $0 } > 3 }
         // A round trip behind: what has come is all that comes.
         _ = try await stage.strap.discoverServices()
         #expect(sent.withLock { $0 } < 40)
@@ -122,7 +122,9 @@ import Testing
         try await stage.connect(manager)
         let central = try #require(await stage.phone.connectedCentrals.first)
         #expect(try await manager.setDesiredConnectionLatency(.high, for: central.id))
-        try await until { (96...192).contains(await stage.rig.device.onlyLink?.parameters.interval ?? 0) }
+        try await until("the connection interval is in the range for high latency") {
+            (96...192).contains(await stage.rig.device.onlyLink?.parameters.interval ?? 0)
+        }
         await #expect(throws: RadioError.self) {
             try await manager.setDesiredConnectionLatency(.high, for: .init(99))
         }
@@ -241,7 +243,7 @@ import Testing
         try await rig.phone.start(DeviceIdentity(name: "Phone"), central: rig.phoneSink)
         try await rig.phone.scan(ScanOptions(allowsDuplicates: true))
         func wait(_ data: String, _ response: String) async throws {
-            try await until {
+            try await until("the phone hears the data \(data) and the scan response \(response)") {
                 let reports = rig.phoneSink.reports.suffix(8)
                 return reports.contains { $0.kind == .connectable && Hex.encode($0.data) == data }
                     && reports.contains { $0.kind == .scanResponse && Hex.encode($0.data) == response }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MynahHost
 
-@Suite(.timeLimit(.minutes(1))) struct PrivacyTests {
+@Suite(.timeLimit(.minutes(5))) struct PrivacyTests {
     static func options(_ policy: AddressPolicy) -> HostRadio.Options {
         var options = HostRadio.Options()
         options.address = policy
@@ -18,7 +18,7 @@ import Testing
         let rig = try await SecureRig(phoneOptions: Self.options(.resolvablePrivate()))
         let peer = try await rig.connect()
         // The device hears of it a moment later.
-        try await until { rig.deviceSink.lastPeer != nil }
+        try await until("the device knows the phone") { rig.deviceSink.lastPeer != nil }
         let first = try #require(rig.deviceSink.lastPeer?.address)
         #expect(first.isResolvable && first != rig.phoneAddress)
         try await rig.phone.pair(peer)
@@ -44,7 +44,7 @@ import Testing
         let first = try #require(await rig.device.ownAddress)
         #expect(first.isResolvable)
         try await rig.phone.scan(ScanOptions())
-        try await until { rig.phoneSink.heard.contains(first) }
+        try await until("the phone hears the first address") { rig.phoneSink.heard.contains(first) }
         #expect(!rig.phoneSink.heard.contains(rig.address))
         let peer = try await rig.phone.connect(first, timeout: .seconds(20)).id
         try await rig.phone.pair(peer)
@@ -53,23 +53,27 @@ import Testing
         // One less than 15 minutes, and then that one.
         clock.advance(by: .seconds(899))
         #expect(await rig.device.ownAddress == first)
-        try await until {
+        try await until("the device has a second private address") {
             clock.advance(by: .seconds(1))
             return await rig.device.ownAddress != first
         }
         let second = try #require(await rig.device.ownAddress)
         #expect(second.isResolvable)
         #expect(await PrivateAddress.resolves(second, with: rig.device.bonds.identityResolvingKey))
-        try await until { await rig.phone.central.privateAddresses[rig.address] == second }
+        try await until("the phone resolves the second address") {
+            await rig.phone.peers.current(of: rig.address) == second
+        }
         // The new address is reported with what is on the air.
-        try await until { rig.deviceSink.reports.last?.address == second }
+        try await until("the device reports its second address") {
+            rig.deviceSink.reports.last?.address == second
+        }
         #expect(rig.deviceSink.reports.count == 1 && rig.deviceSink.reports[0].isOn)
-        #expect(await rig.device.reported == rig.deviceSink.reports[0])
+        #expect(await rig.device.controller.advertiser.announced == rig.deviceSink.reports[0])
         #expect(rig.phoneSink.heard.contains(rig.address) && !rig.phoneSink.heard.contains(second))
         let again = try await rig.connect()
         try await rig.phone.pair(again)
         #expect(try await rig.refusal(of: rig.encrypted, again) == nil)
-        try await until {
+        try await until("the device has a third private address") {
             clock.advance(by: .seconds(60))
             return await rig.device.ownAddress != second
         }
@@ -88,7 +92,7 @@ import Testing
         try await rig.deviceSink.wait(for: "paired")
         try await rig.disconnect(peer)
         await rig.device.stopAdvertising()
-        try await until {
+        try await until("the device has a second private address") {
             clock.advance(by: .seconds(60))
             return await rig.device.ownAddress != first
         }
@@ -108,15 +112,19 @@ import Testing
         let (rig, clock, first) = try await Self.hiddenDevice()
         let wanted = byOldAddress ? first : rig.address
         async let waiting = rig.phone.connect(wanted, timeout: .seconds(30))
-        try await until { await rig.phone.central.listening != nil }
+        try await until("the phone listens for the bonded device") {
+            await rig.phone.controller.scanner.scanning != nil
+        }
         // It changes once more, while it is waited for.
         let second = await rig.device.ownAddress
         var silent = Self.quick
         silent.isConnectable = false
         _ = try await rig.device.advertise(silent)
-        try await until { await rig.phone.central.privateAddresses[rig.address] == second }
+        try await until("the phone resolves the second address") {
+            await rig.phone.peers.current(of: rig.address) == second
+        }
         await rig.device.stopAdvertising()
-        try await until {
+        try await until("the device has a third private address") {
             clock.advance(by: .seconds(60))
             return await rig.device.ownAddress != second
         }
@@ -125,7 +133,9 @@ import Testing
         #expect(peer.address == rig.address && peer.isPaired)
         try await rig.phone.pair(peer.id)
         #expect(try await rig.refusal(of: rig.encrypted, peer.id) == nil)
-        try await until { await rig.phone.central.listening == nil }
+        try await until("the phone no longer listens for the bonded device") {
+            await rig.phone.controller.scanner.scanning == nil
+        }
         #expect(rig.phoneSink.heard.isEmpty)
         await rig.stop()
     }
@@ -135,14 +145,16 @@ import Testing
         let options = ScanOptions(isActive: false)
         try await rig.phone.scan(options)
         async let waiting = rig.phone.connect(rig.address, timeout: .seconds(30))
-        try await until { await rig.phone.central.isFollowing }
-        #expect(await rig.phone.central.listening == options)
+        try await until("the phone follows the bonded device") {
+            await rig.phone.controller.scanner.isFollowing
+        }
+        #expect(await rig.phone.controller.scanner.scanning == options)
         await rig.phone.stopScan()
-        #expect(await rig.phone.central.listening != nil)
+        #expect(await rig.phone.controller.scanner.scanning != nil)
         try await rig.phone.scan(options)
         _ = try await rig.device.advertise(Self.quick)
         _ = try await waiting
-        #expect(await rig.phone.central.listening == options)
+        #expect(await rig.phone.controller.scanner.scanning == options)
         await rig.stop()
     }
 
@@ -158,10 +170,12 @@ import Testing
         let strap = await manager.peripheral(at: first)
         try await manager.connect(strap)
         try await strap.pair()
-        try await until { await manager.peripheral(at: rig.address) === strap }
+        try await until("the manager knows the strap by its identity address") {
+            await manager.peripheral(at: rig.address) === strap
+        }
         await manager.cancelPeripheralConnection(strap)
         try await rig.deviceSink.wait(for: "disconnected")
-        try await until {
+        try await until("the device has another private address") {
             clock.advance(by: .seconds(60))
             return await rig.device.ownAddress != first
         }
@@ -185,13 +199,17 @@ import Testing
         controller.state.withLock { $0.refused[opcode] = 0x0C }
         let first = await radio.ownAddress
         clock.advance(by: .seconds(60))
-        await controller.wait { $0.parameters(of: .leSetAdvertisingEnable) == [[1], [0], [1]] }
+        try await controller.wait("advertising is on, off and on again") {
+            $0.parameters(of: .leSetAdvertisingEnable) == [[1], [0], [1]]
+        }
         #expect(await radio.ownAddress == first)
         controller.state.withLock { $0.refused = [:] }
-        await clock.waitForSleepers(1)
+        try await HostRig.wait(for: .addressRotation, of: radio, clock)
         clock.advance(by: .seconds(10))
-        await controller.wait { $0.parameters(of: .leSetRandomAddress).count == 3 }
-        try await until { await radio.ownAddress != first }
+        try await controller.wait("the third random address is set") {
+            $0.parameters(of: .leSetRandomAddress).count == 3
+        }
+        try await until("the radio has another address") { await radio.ownAddress != first }
         await radio.stop()
     }
 
@@ -203,7 +221,7 @@ import Testing
             controller.state.withLock { $0.hasPublicAddress = isPublic }
             let radio = HostRadio(transport: controller, options: Self.options(policy))
             _ = try await radio.start(DeviceIdentity(name: "Mynah"), sink: HostSink())
-            return await (radio.ownAddress, radio.identityAddress)
+            return await (radio.ownAddress, radio.controller.address.identity)
         }
         let ours = try #require(DeviceAddress("06:05:04:03:02:01", kind: .public))
         let fixed = try #require(DeviceAddress("C1:02:03:04:05:06", kind: .random))

@@ -1,6 +1,7 @@
 import MynahCore
 import MynahHCI
 import MynahSupport
+import MynahTestSupport
 
 /// A controller that answers what every controller answers, and lets a test play what it hears and tells.
 final class ScriptedController: HCITransport {
@@ -22,7 +23,7 @@ final class ScriptedController: HCITransport {
         var supportedCommands: [UInt8] = []
         /// What a peripheral's controller says to the request for its features.
         var featureStatus: UInt8? = 0
-        var waiters: [(@Sendable (State) -> Bool, CheckedContinuation<Void, Never>)] = []
+        var waiters: [(@Sendable (State) -> Bool, Waiter<Void>)] = []
     }
 
     let state = Lock(State())
@@ -72,19 +73,19 @@ final class ScriptedController: HCITransport {
             state.waiters.removeAll { $0.0(now) }
             return (result, now.waiters.filter { $0.0(now) }.map(\.1))
         }
-        for continuation in ready { continuation.resume() }
+        for waiter in ready { waiter.resume() }
         return result
     }
 
-    /// Waits until what the host did is as a test wants it.
-    func wait(until condition: @escaping @Sendable (State) -> Bool) async {
-        await withCheckedContinuation { continuation in
+    /// Waits until `condition`, which `awaited` says in words, holds for what the host did.
+    func wait(_ awaited: String, until condition: @escaping @Sendable (State) -> Bool) async throws {
+        try await waiting(for: awaited) { waiter in
             let isReady = state.withLock { state in
                 if condition(state) { return true }
-                state.waiters.append((condition, continuation))
+                state.waiters.append((condition, waiter))
                 return false
             }
-            if isReady { continuation.resume() }
+            if isReady { waiter.resume() }
         }
     }
 

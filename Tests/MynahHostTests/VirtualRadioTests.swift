@@ -7,7 +7,7 @@ import Testing
 @testable import MynahHost
 
 /// Our host on a virtual controller, and a phone beside it on the same air.
-@Suite(.timeLimit(.minutes(1))) struct VirtualRadioTests {
+@Suite(.timeLimit(.minutes(5))) struct VirtualRadioTests {
     static func address(_ number: UInt8) throws -> DeviceAddress {
         try #require(DeviceAddress(littleEndian: [number, 0, 0, 0, 0, 0xC0], kind: .public))
     }
@@ -58,7 +58,7 @@ import Testing
         try await Self.look(at: device, from: phone)
         #expect(sink.words.contains("subscribed notification"))
         phone.transport.send(HCICommand(.disconnect, [0x40, 0, 0x13]).packet)
-        try await until { sink.words.contains("disconnected") }
+        try await until("the disconnection is reported") { sink.words.contains("disconnected") }
         await radio.stop()
         phone.transport.close()
         #expect(air.count == 0)
@@ -76,7 +76,7 @@ import Testing
         let before = air.now
         air.advance(by: 30_000)
         #expect(air.now - before == 30_000)
-        let report = try await phone.event { content in
+        let report = try await phone.event("an advertising report") { content in
             guard case .advertisingReports(let reports) = content else { return nil as LEAdvertisingReport? }
             return reports.first
         }

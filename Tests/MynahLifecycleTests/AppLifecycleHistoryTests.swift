@@ -23,7 +23,8 @@ import Testing
             "launched", "launchedRestoring", "launchedInBackgroundRestoring", "enteredForeground",
             "enteredBackground", "suspended", "throttled", "extraneous", "userQuit", "deliver", "queue",
             "refuse",
-            "discard", "deliverQueued", "dropQueued", "pause", "resume", "stop", "dropCentrals", "clear",
+            "discard", "deliverQueued", "dropQueued", "pause", "resume", "stop", "stop:kept", "dropCentrals",
+            "clear", "withdraw", "forget",
         ]
         let kinds = BluetoothEvent.allCases.filter(\.wakes).map { "woken:\($0)" }
         let reasons = TerminationReason.allCases.map { "terminated:\($0)" }

@@ -104,7 +104,7 @@ import Testing
         for end in [AppEvent.quit, .terminate] {
             var life = Situation.foreground.life
             life.handle(.radioState(.poweredOff), atSecond: 1)
-            #expect(life.handle(end, atSecond: 2).contains(.stopAdvertising))
+            #expect(life.handle(end, atSecond: 2).contains(.stopAdvertising(forget: end == .quit)))
             life.handle(.launch, atSecond: 3)
             #expect(life.handle(.radioState(.poweredOn), atSecond: 4) == [.deliver])
         }

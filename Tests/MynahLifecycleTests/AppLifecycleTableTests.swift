@@ -49,9 +49,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (AppRules.foregroundOnly, "stop clear", AdvertisingMode.off),
-        (.restorable, "stop clear", .off),
-        (.peripheral, "stop clear", .off),
+        (AppRules.foregroundOnly, "stop:kept withdraw", AdvertisingMode.off),
+        (.restorable, "stop:kept withdraw", .off),
+        (.peripheral, "stop:kept withdraw", .off),
         (.restorablePeripheral, "", .background),
     ])
     func `services and adverts outlive an app that an event relaunches, and no other`(

@@ -33,12 +33,16 @@ extension LifeWatcher {
         case .resumeAdvertising:
             guard event == .radioState(.poweredOn), isPaused else { return "nothing was paused and kept" }
             isPaused = false
-        case .stopAdvertising, .clearDatabase:
+        case .stopAdvertising(let forget), .withdrawServices(let forget):
             isPaused = false
             if case .radioState(let state) = event {
+                guard forget else { return "below powered off nothing is kept" }
                 return state == .poweredOff || state == .poweredOn ? "only paused is right" : nil
             }
             guard case .gone(isKept: false) = place else { return "it is kept" }
+            guard forget == (event == .quit) else { return "only the user's quit forgets" }
+        case .forgetPreservedState:
+            guard event == .quit else { return "only the user's quit forgets" }
         case .dropCentrals:
             guard radioState == .poweredOn, event != .radioState(.poweredOn) else { return "Bluetooth is on" }
         }

@@ -92,7 +92,12 @@ struct LifeWatcher {
             guard case .terminated = actions.first else { return "it has to end" }
         case (.quit, .asleep), (.quit, .onScreen), (.quit, .offScreen), (.quit, .gone):
             if isUsersToStart { break }
-            guard actions == [.userQuit, .dropQueued, .stopAdvertising, .clearDatabase] else {
+            guard
+                actions == [
+                    .userQuit, .dropQueued, .stopAdvertising(forget: true), .withdrawServices(forget: true),
+                    .forgetPreservedState,
+                ]
+            else {
                 return "the user's end leaves nothing"
             }
         default:

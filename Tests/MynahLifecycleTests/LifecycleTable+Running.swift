@@ -36,10 +36,10 @@ extension Situation {
         enterForeground   foreground  foreground  -
         enterBackground   background  off         5s   enteredBackground
         suspend           suspended   off         -    enteredBackground suspended
-        terminate         terminated  off         -    terminated:system dropQueued stop clear
+        terminate         terminated  off         -    terminated:system dropQueued stop:kept withdraw
         memoryPressure    foreground  foreground  -
-        crash             terminated  off         -    terminated:crash dropQueued stop clear
-        quit              quit        off         -    userQuit dropQueued stop clear
+        crash             terminated  off         -    terminated:crash dropQueued stop:kept withdraw
+        quit              quit        off         -    userQuit dropQueued stop clear forget
         read              foreground  foreground  -    deliver
         write             foreground  foreground  -    deliver
         writeCommand      foreground  foreground  -    deliver
@@ -68,7 +68,7 @@ extension Situation {
         terminate         terminated  background  -    terminated:system dropQueued
         memoryPressure    foreground  foreground  -
         crash             terminated  background  -    terminated:crash dropQueued
-        quit              quit        off         -    userQuit dropQueued stop clear
+        quit              quit        off         -    userQuit dropQueued stop clear forget
         read              foreground  foreground  -    deliver
         write             foreground  foreground  -    deliver
         writeCommand      foreground  foreground  -    deliver
@@ -94,10 +94,10 @@ extension Situation {
         enterForeground   foreground  foreground  -    enteredForeground deliverQueued
         enterBackground   background  off         3s
         suspend           suspended   off         -    suspended
-        terminate         terminated  off         -    terminated:system dropQueued stop clear
+        terminate         terminated  off         -    terminated:system dropQueued stop:kept withdraw
         memoryPressure    background  off         3s
-        crash             terminated  off         -    terminated:crash dropQueued stop clear
-        quit              quit        off         -    userQuit dropQueued stop clear
+        crash             terminated  off         -    terminated:crash dropQueued stop:kept withdraw
+        quit              quit        off         -    userQuit dropQueued stop clear forget
         read              background  off         3s   refuse
         write             background  off         3s   refuse
         writeCommand      background  off         3s   queue
@@ -123,10 +123,10 @@ extension Situation {
         enterForeground   foreground  foreground  -    enteredForeground deliverQueued
         enterBackground   background  off         8s
         suspend           suspended   off         -    suspended
-        terminate         terminated  off         -    terminated:system dropQueued stop clear
+        terminate         terminated  off         -    terminated:system dropQueued stop:kept withdraw
         memoryPressure    background  off         8s
-        crash             terminated  off         -    terminated:crash dropQueued stop clear
-        quit              quit        off         -    userQuit dropQueued stop clear
+        crash             terminated  off         -    terminated:crash dropQueued stop:kept withdraw
+        quit              quit        off         -    userQuit dropQueued stop clear forget
         read              background  off         8s   refuse
         write             background  off         8s   refuse
         writeCommand      background  off         8s   queue
@@ -155,7 +155,7 @@ extension Situation {
         terminate         terminated  background  -    terminated:system dropQueued
         memoryPressure    background  background  3s
         crash             terminated  background  -    terminated:crash dropQueued
-        quit              quit        off         -    userQuit dropQueued stop clear
+        quit              quit        off         -    userQuit dropQueued stop clear forget
         read              background  background  10s  deliver
         write             background  background  10s  deliver
         writeCommand      background  background  10s  deliver

@@ -5,10 +5,10 @@ extension Situation {
         enterForeground   foreground  foreground  -    enteredForeground deliverQueued
         enterBackground   suspended   off         -
         suspend           suspended   off         -
-        terminate         terminated  off         -    terminated:system dropQueued stop clear
-        memoryPressure    terminated  off         -    terminated:memoryPressure dropQueued stop clear
-        crash             terminated  off         -    terminated:crash dropQueued stop clear
-        quit              quit        off         -    userQuit dropQueued stop clear
+        terminate         terminated  off         -    terminated:system dropQueued stop:kept withdraw
+        memoryPressure    terminated  off         -    terminated:memoryPressure dropQueued stop:kept withdraw
+        crash             terminated  off         -    terminated:crash dropQueued stop:kept withdraw
+        quit              quit        off         -    userQuit dropQueued stop clear forget
         read              suspended   off         -    refuse
         write             suspended   off         -    refuse
         writeCommand      suspended   off         -    queue
@@ -37,7 +37,7 @@ extension Situation {
         terminate         terminated  background  -    terminated:system dropQueued
         memoryPressure    terminated  background  -    terminated:memoryPressure dropQueued
         crash             terminated  background  -    terminated:crash dropQueued
-        quit              quit        off         -    userQuit dropQueued stop clear
+        quit              quit        off         -    userQuit dropQueued stop clear forget
         read              woken       background  10s  woken:read deliverQueued deliver
         write             woken       background  10s  woken:write deliverQueued deliver
         writeCommand      woken       background  10s  woken:writeCommand deliverQueued deliver
@@ -66,7 +66,7 @@ extension Situation {
         terminate         terminated  off         -
         memoryPressure    terminated  off         -
         crash             terminated  off         -
-        quit              quit        off         -    userQuit dropQueued stop clear
+        quit              quit        off         -    userQuit dropQueued stop clear forget
         read              terminated  off         -    refuse
         write             terminated  off         -    refuse
         writeCommand      terminated  off         -    discard
@@ -95,7 +95,7 @@ extension Situation {
         terminate         terminated  off         -
         memoryPressure    terminated  off         -
         crash             terminated  off         -
-        quit              quit        off         -    userQuit dropQueued stop clear
+        quit              quit        off         -    userQuit dropQueued stop clear forget
         read              terminated  off         -    refuse
         write             terminated  off         -    refuse
         writeCommand      terminated  off         -    discard
@@ -124,7 +124,7 @@ extension Situation {
         terminate         terminated  background  -
         memoryPressure    terminated  background  -
         crash             terminated  background  -
-        quit              quit        off         -    userQuit dropQueued stop clear
+        quit              quit        off         -    userQuit dropQueued stop clear forget
         read              woken       background  10s  launchedInBackgroundRestoring woken:read deliver
         write             woken       background  10s  launchedInBackgroundRestoring woken:write deliver
         writeCommand      woken       background  10s  launchedInBackgroundRestoring woken:writeCommand deliver

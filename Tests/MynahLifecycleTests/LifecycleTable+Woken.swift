@@ -8,7 +8,7 @@ extension Situation {
         terminate         terminated  background  -    terminated:system dropQueued
         memoryPressure    woken       background  6s
         crash             terminated  background  -    terminated:crash dropQueued
-        quit              quit        off         -    userQuit dropQueued stop clear
+        quit              quit        off         -    userQuit dropQueued stop clear forget
         read              woken       background  10s  deliver
         write             woken       background  10s  deliver
         writeCommand      woken       background  10s  deliver
@@ -37,7 +37,7 @@ extension Situation {
         terminate         terminated  background  -    terminated:system dropQueued
         memoryPressure    woken       background  6s
         crash             terminated  background  -    terminated:crash dropQueued
-        quit              quit        off         -    userQuit dropQueued stop clear
+        quit              quit        off         -    userQuit dropQueued stop clear forget
         read              woken       background  10s  deliver
         write             woken       background  10s  deliver
         writeCommand      woken       background  10s  deliver
@@ -66,7 +66,7 @@ extension Situation {
         terminate         terminated  background  -    terminated:system dropQueued
         memoryPressure    throttled   background  6s
         crash             terminated  background  -    terminated:crash dropQueued
-        quit              quit        off         -    userQuit dropQueued stop clear
+        quit              quit        off         -    userQuit dropQueued stop clear forget
         read              throttled   background  6s   deliver
         write             throttled   background  6s   deliver
         writeCommand      throttled   background  6s   deliver
@@ -92,10 +92,10 @@ extension Situation {
         enterForeground   foreground  foreground  -    enteredForeground deliverQueued
         enterBackground   throttled   off         6s
         suspend           suspended   off         -    suspended
-        terminate         terminated  off         -    terminated:system dropQueued stop clear
+        terminate         terminated  off         -    terminated:system dropQueued stop:kept withdraw
         memoryPressure    throttled   off         6s
-        crash             terminated  off         -    terminated:crash dropQueued stop clear
-        quit              quit        off         -    userQuit dropQueued stop clear
+        crash             terminated  off         -    terminated:crash dropQueued stop:kept withdraw
+        quit              quit        off         -    userQuit dropQueued stop clear forget
         read              throttled   off         6s   refuse
         write             throttled   off         6s   refuse
         writeCommand      throttled   off         6s   queue
@@ -105,7 +105,7 @@ extension Situation {
         workBegan         throttled   off         6s
         workEnded         suspended   off         -    suspended
         extraneousWork    throttled   off         6s
-        deadlineReached   terminated  off         -    terminated:overran dropQueued stop clear
+        deadlineReached   terminated  off         -    terminated:overran dropQueued stop:kept withdraw
         deadlineTooEarly  throttled   off         1ns
         unknown           throttled   off         6s   pause dropCentrals stop clear queue
         resetting         throttled   off         6s   pause dropCentrals stop clear queue

@@ -58,9 +58,10 @@ extension AppAction {
         case .dropQueued: "dropQueued"
         case .pauseAdvertising: "pause"
         case .resumeAdvertising: "resume"
-        case .stopAdvertising: "stop"
+        case .stopAdvertising(let forget): forget ? "stop" : "stop:kept"
         case .dropCentrals: "dropCentrals"
-        case .clearDatabase: "clear"
+        case .withdrawServices(let forget): forget ? "clear" : "withdraw"
+        case .forgetPreservedState: "forget"
         }
     }
 }

@@ -134,22 +134,22 @@ struct AppRig {
 
     /// Moves the time and lets what it wakes run.
     func advance(_ duration: Duration, expecting word: String) async throws {
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         clock.advance(by: duration)
         try await wait(for: word)
     }
 
     func wait(for word: String) async throws {
-        try await until { code.words.contains(word) }
+        try await until("the app has \"\(word)\"") { code.words.contains(word) }
     }
 
-    func read(_ key: AttributeKey? = nil) async -> PendingReply.Outcome? {
-        await radio.request(.read(ReadRequest(central: peer.id, attribute: key ?? level.key)))
+    func read(_ key: AttributeKey? = nil) async throws -> PendingReply.Outcome? {
+        try await radio.request(.read(ReadRequest(central: peer.id, attribute: key ?? level.key)))
     }
 
-    func write(_ bytes: [UInt8], wantsResponse: Bool = true) async -> PendingReply.Outcome? {
+    func write(_ bytes: [UInt8], wantsResponse: Bool = true) async throws -> PendingReply.Outcome? {
         let part = WriteRequest.Part(attribute: level.key, value: bytes)
-        return await radio.request(
+        return try await radio.request(
             .write(WriteRequest(central: peer.id, parts: [part], wantsResponse: wantsResponse)))
     }
 

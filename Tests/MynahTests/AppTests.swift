@@ -5,7 +5,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct AppTests {
+@Suite(.timeLimit(.minutes(5))) struct AppTests {
     static let foreground = ["02011A030307C005094672 6564".filter { $0 != " " }, ""]
     static let background = ["02011A", "14FF4C000100000000100000000000000000000000"]
 
@@ -16,23 +16,27 @@ import Testing
         #expect(await rig.air == Self.foreground)
         #expect(await rig.radio.advertisement?.interval == .milliseconds(30))
         await rig.app.enterBackground()
-        try await until { await rig.air == Self.background }
+        try await until("the background advertisement is on the air") { await rig.air == Self.background }
         #expect(await rig.radio.advertisement?.interval == .microseconds(181_250))
         #expect(await rig.code.manager?.advertising.omitted.map(\.item) == ["localName", "serviceUUIDs[0]"])
         await rig.app.suspend()
         #expect(await rig.air == Self.background)
         await rig.app.enterForeground()
-        try await until { await rig.air == Self.foreground }
+        try await until("the foreground advertisement is on the air") { await rig.air == Self.foreground }
         #expect(await rig.code.manager?.isAdvertising == true)
     }
 
     @Test func `a foreground-only app is silent off the screen, and says so`() async throws {
         let rig = try await AppRig(background: false)
         await rig.app.enterBackground()
-        try await until { await rig.air == nil }
-        try await until { await rig.code.manager?.isAdvertising == false }
+        try await until("the app is off the air") { await rig.air == nil }
+        try await until("the manager no longer advertises") { await rig.code.manager?.isAdvertising == false }
+        #expect(await rig.code.manager?.advertising.data == [])
+        #expect(rig.sink.advertised.last == false)
         await rig.app.enterForeground()
-        try await until { await rig.air == Self.foreground }
+        try await until("the foreground advertisement is on the air") { await rig.air == Self.foreground }
+        #expect(await rig.code.manager?.isAdvertising == true)
+        #expect(rig.sink.advertised == [true, false, true])
     }
 
     @Test func `a suspended foreground-only app is asked nothing, and hears in order what happened`()
@@ -43,9 +47,9 @@ import Testing
         try await rig.advance(.seconds(5), expecting: "suspended")
         await rig.radio.simulate(.connected(rig.peer))
         await rig.radio.simulate(.subscribed(rig.level.key, rig.peer.id, .notification))
-        #expect(await rig.read() == .failure(.unlikelyError))
-        #expect(await rig.write([1]) == .failure(.unlikelyError))
-        #expect(await rig.write([2], wantsResponse: false) == nil)
+        #expect(try await rig.read() == .failure(.unlikelyError))
+        #expect(try await rig.write([1]) == .failure(.unlikelyError))
+        #expect(try await rig.write([2], wantsResponse: false) == nil)
         // Static values are the radio's to answer, and stay so.
         #expect(await rig.radio.values[rig.fixed.key] == [1, 2])
         let manager = try #require(rig.code.manager)
@@ -64,10 +68,10 @@ import Testing
     @Test func `a read wakes a suspended app, which is suspended again after ten seconds`() async throws {
         let rig = try await AppRig()
         await rig.app.suspend()
-        #expect(await rig.read() == .success([7]))
+        #expect(try await rig.read() == .success([7]))
         #expect(rig.code.words == ["background", "suspended", "woken by read", "read"])
         rig.code.forget()
-        await rig.clock.waitForSleepers(1)
+        try await rig.clock.waitForSleepers(1)
         rig.clock.advance(by: .milliseconds(9999))
         #expect(await rig.app.state == .background)
         rig.clock.advance(by: .milliseconds(1))
@@ -99,7 +103,7 @@ import Testing
         try await rig.wait(for: "read")
         try await rig.advance(.seconds(10), expecting: "throttled")
         try await rig.advance(.seconds(10), expecting: "terminated overran")
-        #expect(await outcome == .failure(.unlikelyError))
+        #expect(try await outcome == .failure(.unlikelyError))
         // Too late, and of no consequence.
         slow.answer(.success([1]))
         #expect(await rig.app.state == .terminated)
@@ -115,16 +119,16 @@ import Testing
         try await rig.advance(.seconds(10), expecting: "throttled")
         rig.code.forget()
         slow.answer(.success([1]))
-        #expect(await outcome == .success([1]))
+        #expect(try await outcome == .success([1]))
         try await rig.wait(for: "suspended")
     }
 
     @Test func `an app without a restore identifier that is terminated is gone`() async throws {
         let rig = try await AppRig()
         await rig.app.terminate()
-        try await until { await rig.radio.published.isEmpty }
-        try await until { await rig.air == nil }
-        #expect(await rig.read() == .failure(.unlikelyError))
+        try await until("no service is published") { await rig.radio.published.isEmpty }
+        try await until("the app is off the air") { await rig.air == nil }
+        #expect(try await rig.read() == .failure(.unlikelyError))
     }
 
     @Test func `a restorable one stays on the air, and the next event relaunches it, restored`() async throws
@@ -137,8 +141,8 @@ import Testing
         await rig.app.receiveMemoryPressure()
         #expect(rig.code.words == ["terminated memoryPressure"])
         #expect(await rig.radio.published.count == 1)
-        try await until { await rig.air == Self.background }
-        #expect(await rig.read() == .success([7]))
+        try await until("the background advertisement is on the air") { await rig.air == Self.background }
+        #expect(try await rig.read() == .success([7]))
         #expect(
             rig.code.words == [
                 "terminated memoryPressure", "launched in background", "willRestoreState", "state poweredOn",
@@ -159,7 +163,7 @@ import Testing
         #expect(try await manager.updateValue([9], for: rig.level.key))
         #expect(await rig.radio.sent.map(\.value) == [[9]])
         await rig.app.enterForeground()
-        try await until { await rig.air == Self.foreground }
+        try await until("the foreground advertisement is on the air") { await rig.air == Self.foreground }
         await manager.stopAdvertising()
         #expect(await rig.air == nil)
     }
@@ -167,25 +171,25 @@ import Testing
     @Test func `what the user quits is gone, and only the user brings it back`() async throws {
         let rig = try await AppRig(restoreIdentifier: "com.example.hrm")
         await rig.app.quit()
-        try await until { await rig.radio.published.isEmpty }
-        try await until { await rig.air == nil }
-        #expect(await rig.read() == .failure(.unlikelyError))
+        try await until("no service is published") { await rig.radio.published.isEmpty }
+        try await until("the app is off the air") { await rig.air == nil }
+        #expect(try await rig.read() == .failure(.unlikelyError))
         rig.code.forget()
         await rig.app.enterForeground()
         #expect(rig.code.words == ["launched", "state poweredOn", "foreground"])
         #expect(rig.code.restored.isEmpty)
         try await rig.publish()
-        #expect(await rig.read() == .success([7]))
+        #expect(try await rig.read() == .success([7]))
     }
 
     @Test func `a radio that is off takes the advert away and gives it back`() async throws {
         let rig = try await AppRig()
         await rig.radio.simulate(.stateChanged(.poweredOff))
-        try await until { await rig.air == nil }
+        try await until("the app is off the air") { await rig.air == nil }
         #expect(await rig.code.manager?.isAdvertising == false)
         #expect(await rig.radio.published.count == 1)
         await rig.radio.simulate(.stateChanged(.poweredOn))
-        try await until { await rig.air == Self.foreground }
+        try await until("the foreground advertisement is on the air") { await rig.air == Self.foreground }
         #expect(rig.code.words == ["state poweredOff", "state poweredOn"])
     }
 
@@ -193,13 +197,13 @@ import Testing
     func `below that the database is cleared, and the app publishes again`(state: RadioState) async throws {
         let rig = try await AppRig()
         await rig.radio.simulate(.stateChanged(state))
-        try await until { await rig.radio.published.isEmpty }
+        try await until("no service is published") { await rig.radio.published.isEmpty }
         #expect(await rig.code.manager?.services.isEmpty == true)
         await rig.radio.simulate(.stateChanged(.poweredOn))
         #expect(await rig.air == nil)
         try await rig.publish()
         #expect(await rig.air == Self.foreground)
-        #expect(await rig.read() == .success([7]))
+        #expect(try await rig.read() == .success([7]))
     }
 
     @Test func `an app advertises a name and UUIDs, and nothing else`() async throws {
@@ -220,7 +224,7 @@ import Testing
     {
         let rig = try await AppRig()
         await rig.app.enterBackground()
-        try await until { await rig.air == Self.background }
+        try await until("the background advertisement is on the air") { await rig.air == Self.background }
         let manager = try #require(rig.code.manager)
         var changed = Advertisement()
         changed.serviceUUIDs = ["C008"]
@@ -232,9 +236,13 @@ import Testing
         try await manager.startAdvertising(changed)
         #expect(await rig.air == nil)
         await rig.app.enterForeground()
-        try await until { await rig.air == ["02011A030308C0", ""] }
+        try await until("the other UUID is advertised in the foreground") {
+            await rig.air == ["02011A030308C0", ""]
+        }
         await rig.app.enterBackground()
-        try await until { await rig.air == ["02011A", "14FF4C000100000000000000080000000000000000"] }
+        try await until("the other UUID is in the overflow area") {
+            await rig.air == ["02011A", "14FF4C000100000000000000080000000000000000"]
+        }
     }
 
     @Test func `two apps of one phone share the mask, the name and the rate`() async throws {
@@ -252,12 +260,14 @@ import Testing
         #expect(await rig.air == ["02011A050307C0011005094672 6564".filter { $0 != " " }, ""])
         #expect(report.omitted.map(\.item) == ["localName"])
         await other.enterBackground()
-        try await until {
+        try await until("the UUID of the background app is in the overflow area") {
             await rig.air == [Self.foreground[0], "14FF4C000100000000000000020000000000000000"]
         }
         #expect(await rig.radio.advertisement?.interval == .milliseconds(30))
         await rig.app.enterBackground()
-        try await until { await rig.air == ["02011A", "14FF4C000100000000100000020000000000000000"] }
+        try await until("both UUIDs are in the overflow area") {
+            await rig.air == ["02011A", "14FF4C000100000000100000020000000000000000"]
+        }
         #expect(await rig.radio.advertisement?.interval == .microseconds(181_250))
     }
 
@@ -267,26 +277,26 @@ import Testing
         let rig = try await AppRig()
         await rig.radio.holdWithdrawing()
         await rig.app.crash()
-        try await until { await rig.radio.heldCount == 1 }
+        try await until("one call of the radio is held") { await rig.radio.heldCount == 1 }
         await rig.app.enterForeground()
         let publishing = Task { try await rig.publish() }
-        #expect(await rig.read() == .failure(.unlikelyError))
+        #expect(try await rig.read() == .failure(.unlikelyError))
         await rig.radio.release()
         try await publishing.value
         #expect(await rig.radio.published.count == 1)
         #expect(await rig.radio.values[rig.fixed.key] == [1, 2])
-        #expect(await rig.read() == .success([7]))
+        #expect(try await rig.read() == .success([7]))
     }
 
     @Test func `what is kept of an app is not for its ended manager to take away`() async throws {
         let rig = try await AppRig(restoreIdentifier: "com.example.hrm")
         let manager = try #require(rig.code.manager)
         await rig.app.terminate()
-        try await until { await rig.air == Self.background }
+        try await until("the background advertisement is on the air") { await rig.air == Self.background }
         await manager.stopAdvertising()
         await manager.removeAllServices()
         #expect(await rig.air == Self.background)
-        #expect(await rig.read() == .success([7]))
+        #expect(try await rig.read() == .success([7]))
         #expect(rig.code.restored.first?.services.count == 1)
     }
 
@@ -304,7 +314,7 @@ import Testing
     {
         let rig = try await AppRig(background: false)
         await rig.app.suspend()
-        for _ in 0..<5000 { _ = await rig.write([0], wantsResponse: false) }
+        for _ in 0..<5000 { _ = try await rig.write([0], wantsResponse: false) }
         rig.code.forget()
         await rig.app.enterForeground()
         #expect(rig.code.words.count { $0 == "write 00" } == 4096)

@@ -4,7 +4,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ManagerChannelTests {
+@Suite(.timeLimit(.minutes(5))) struct ManagerChannelTests {
     @Test func `a channel goes to the manager that published its number`() async throws {
         let radio = FakeRadio()
         let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))
@@ -80,7 +80,9 @@ import Testing
             words.withLock { $0.append("closed") }
         }
         link.take([1])
-        try await until { link.sent == [[1]] && link.isAwaited }
+        try await until("the first piece is sent and the next is awaited") {
+            link.sent == [[1]] && link.isAwaited
+        }
         await rig.app.suspend()
         rig.code.forget()
         link.take([2])
@@ -90,7 +92,7 @@ import Testing
         #expect(rig.code.words == [] && link.sent == [[1]] && link.isOpen && second.isOpen)
         #expect(words.withLock { $0 } == ["01"])
         await rig.app.enterForeground()
-        try await until { link.sent == [[1], [2]] }
+        try await until("both pieces are sent") { link.sent == [[1], [2]] }
         #expect(rig.code.words == ["foreground", "channel 128"])
         await manager.unpublishL2CAPChannel(psm)
         #expect(!link.isOpen && !second.isOpen)

@@ -4,7 +4,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite struct PeripheralManagerTests {
+@Suite(.timeLimit(.minutes(5))) struct PeripheralManagerTests {
     let radio = FakeRadio()
     let peer = Peer(id: .init(7))
     let rate = CharacteristicDefinition(uuid: "2A37", properties: [.read, .notify, .write])
@@ -70,10 +70,54 @@ import Testing
                 return
             }
         }
-        let outcome = await radio.request(
+        let outcome = try await radio.request(
             .read(ReadRequest(central: peer.id, attribute: rate.key, offset: 1)))
         await reader.value
         #expect(outcome == .success([2, 3]))
+    }
+
+    @Test func `every reader gets every event, and the first answer counts`() async throws {
+        let phone = try await phone()
+        let manager = await phone.makePeripheralManager()
+        try await manager.add(ServiceDefinition(uuid: "180D", characteristics: [rate]))
+        var readers = [
+            await manager.events().makeAsyncIterator(), await manager.events().makeAsyncIterator(),
+        ]
+        async let outcome = radio.request(.read(ReadRequest(central: peer.id, attribute: rate.key)))
+        var answered: [Bool] = []
+        for index in readers.indices {
+            let delivered = try #require(await readers[index].next())
+            #expect(delivered.wantsResponse)
+            answered.append(delivered.respond(.success([UInt8(index)])))
+        }
+        #expect(answered == [true, false])
+        #expect(try await outcome == .success([0]))
+        await phone.stop()
+        for index in readers.indices { while await readers[index].next() != nil {} }
+    }
+
+    @Test func `a service cannot be added twice, and a second one with its UUID can`() async throws {
+        let phone = try await phone()
+        let sink = RecordingSink(answer: .answer(.success([1])))
+        let managers = [
+            await phone.makePeripheralManager(sink: sink), await phone.makePeripheralManager(),
+        ]
+        let service = ServiceDefinition(uuid: "180D", characteristics: [rate])
+        try await managers[0].add(service)
+        for manager in managers {
+            let error = await #expect(throws: RadioError.self) { try await manager.add(service) }
+            #expect(error?.code == .servicesRefused)
+            #expect(error?.message.contains("180D") == true)
+            #expect(error?.remedy?.contains("new ServiceDefinition") == true)
+        }
+        let twin = ServiceDefinition(
+            uuid: "180D", characteristics: [.init(uuid: "2A37", properties: .read, value: [2])])
+        try await managers[1].add(twin)
+        await managers[1].removeAllServices()
+        #expect(await radio.published.map(\.services) == [[service]])
+        let outcome = try await radio.request(
+            .read(ReadRequest(central: peer.id, attribute: rate.key)))
+        #expect(outcome == .success([1]))
     }
 
     @Test func `a request that is dropped unanswered gets unlikelyError`() async throws {
@@ -81,7 +125,7 @@ import Testing
         try await manager.add(ServiceDefinition(uuid: "180D", characteristics: [rate]))
         let events = await manager.events()
         let reader = Task { for await delivered in events where delivered.wantsResponse { return } }
-        let outcome = await radio.request(.read(ReadRequest(central: peer.id, attribute: rate.key)))
+        let outcome = try await radio.request(.read(ReadRequest(central: peer.id, attribute: rate.key)))
         await reader.value
         #expect(outcome == .failure(.unlikelyError))
     }
@@ -110,7 +154,7 @@ import Testing
     @Test func `a request without anyone to hear it gets an error`() async throws {
         let manager = try await phone().makePeripheralManager()
         try await manager.add(ServiceDefinition(uuid: "180D", characteristics: [rate]))
-        let outcome = await radio.request(.read(ReadRequest(central: peer.id, attribute: rate.key)))
+        let outcome = try await radio.request(.read(ReadRequest(central: peer.id, attribute: rate.key)))
         #expect(outcome == .failure(.unlikelyError))
     }
 
@@ -161,8 +205,8 @@ import Testing
         try await manager.add(ServiceDefinition(uuid: "180D", characteristics: [rate]))
         await radio.simulate(.connected(peer))
         await radio.simulate(.subscribed(rate.key, peer.id, .notification))
-        let read = await radio.request(.read(ReadRequest(central: peer.id, attribute: rate.key)))
-        let write = await radio.request(
+        let read = try await radio.request(.read(ReadRequest(central: peer.id, attribute: rate.key)))
+        let write = try await radio.request(
             .write(
                 WriteRequest(
                     central: peer.id, parts: [.init(attribute: rate.key, value: [9])], wantsResponse: true)))

@@ -27,9 +27,13 @@ final class RecordingSink: PeripheralSink, PhoneSink {
 
     var events: [PeripheralEvent] { state.withLock { $0.events } }
     var phoneEvents: [PhoneEvent] { state.withLock { $0.phoneEvents } }
+    /// Whether advertising was on, each time that this was reported.
+    var advertised: [Bool] {
+        phoneEvents.compactMap { if case .advertisingChanged(let report) = $0 { report.isOn } else { nil } }
+    }
 }
 
-@Suite struct PhoneTests {
+@Suite(.timeLimit(.minutes(5))) struct PhoneTests {
     let radio = FakeRadio()
     let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random), name: "phone")
     let level = CharacteristicDefinition(uuid: "2A19", properties: [.read, .notify])
@@ -40,14 +44,16 @@ final class RecordingSink: PeripheralSink, PhoneSink {
         try await phone.start()
         let first = RecordingSink(answer: .answer(.success([1])))
         let second = RecordingSink(answer: .answer(.success([2])))
-        try await phone.makePeripheralManager(sink: first).add(
-            ServiceDefinition(uuid: "180F", characteristics: [level]))
-        try await phone.makePeripheralManager(sink: second).add(
-            ServiceDefinition(uuid: "180D", characteristics: [rate]))
+        let managers = [
+            await phone.makePeripheralManager(sink: first), await phone.makePeripheralManager(sink: second),
+        ]
+        try await managers[0].add(ServiceDefinition(uuid: "180F", characteristics: [level]))
+        try await managers[1].add(ServiceDefinition(uuid: "180D", characteristics: [rate]))
 
-        let outcome = await radio.request(.read(ReadRequest(central: peer.id, attribute: level.key)))
+        let outcome = try await radio.request(.read(ReadRequest(central: peer.id, attribute: level.key)))
 
         #expect(outcome == .success([1]))
+        withExtendedLifetime(managers) {}
         #expect(first.events.filter(\.wantsResponse).count == 1)
         #expect(second.events.filter(\.wantsResponse).isEmpty)
     }
@@ -55,7 +61,7 @@ final class RecordingSink: PeripheralSink, PhoneSink {
     @Test func `a read of an attribute that nobody owns gets an error, not silence`() async throws {
         let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))
         try await phone.start()
-        let outcome = await radio.request(.read(ReadRequest(central: peer.id, attribute: AttributeKey())))
+        let outcome = try await radio.request(.read(ReadRequest(central: peer.id, attribute: AttributeKey())))
         #expect(outcome == .failure(.unlikelyError))
     }
 
@@ -63,14 +69,16 @@ final class RecordingSink: PeripheralSink, PhoneSink {
         let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))
         try await phone.start()
         let sink = RecordingSink(answer: .answer(.success([])))
-        try await phone.makePeripheralManager(sink: sink).add(
-            ServiceDefinition(uuid: "180F", characteristics: [level]))
-        try await phone.makePeripheralManager(sink: sink).add(
-            ServiceDefinition(uuid: "180D", characteristics: [rate]))
+        let managers = [
+            await phone.makePeripheralManager(sink: sink), await phone.makePeripheralManager(sink: sink),
+        ]
+        try await managers[0].add(ServiceDefinition(uuid: "180F", characteristics: [level]))
+        try await managers[1].add(ServiceDefinition(uuid: "180D", characteristics: [rate]))
         let parts = [level.key, rate.key].map { WriteRequest.Part(attribute: $0, value: [1]) }
-        let outcome = await radio.request(
+        let outcome = try await radio.request(
             .write(WriteRequest(central: peer.id, parts: parts, wantsResponse: true)))
         #expect(outcome == .failure(.unlikelyError))
+        withExtendedLifetime(managers) {}
         #expect(sink.events.filter(\.wantsResponse).isEmpty)
     }
 
@@ -82,7 +90,7 @@ final class RecordingSink: PeripheralSink, PhoneSink {
         await #expect(throws: RadioError(.servicesRefused, "no")) {
             try await manager.add(ServiceDefinition(uuid: "180F", characteristics: [level]))
         }
-        let outcome = await radio.request(.read(ReadRequest(central: peer.id, attribute: level.key)))
+        let outcome = try await radio.request(.read(ReadRequest(central: peer.id, attribute: level.key)))
         #expect(outcome == .failure(.unlikelyError))
         #expect(await manager.services.isEmpty)
     }
@@ -104,6 +112,20 @@ final class RecordingSink: PeripheralSink, PhoneSink {
             return
         }
         #expect(gone.mtu == 185)
+    }
+
+    @Test func `a radio that the check refuses is stopped before the error comes`() async throws {
+        let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))
+        let refusal = RadioError(.unsupported, "not this one")
+        await #expect(throws: refusal) {
+            try await phone.start { _ throws(RadioError) in throw refusal }
+        }
+        #expect(await !radio.isRunning)
+        #expect(await phone.capabilities == nil)
+        #expect(await phone.radioState == .unknown)
+        try await phone.start()
+        #expect(await radio.isRunning)
+        #expect(await phone.radioState == .poweredOn)
     }
 
     @Test func `a second manager cannot advertise beside the first`() async throws {

@@ -1,19 +1,21 @@
 import MynahCore
 import MynahLifecycle
+import MynahSupport
 import MynahTestSupport
 import Testing
 
 @testable import Mynah
 
 /// An app with two managers whose state is kept, on a radio that takes its time.
-@Suite(.timeLimit(.minutes(1))) struct RepublishTests {
+@Suite(.timeLimit(.minutes(5))) struct RepublishTests {
     private final class TwoManagers: AppDelegate {
+        let managers = Lock<[PeripheralManager]>([])
+
         func app(_ app: App, didFinishLaunching options: LaunchOptions) {
-            app.assumeIsolated { app in
-                for identifier in ["a", "b"] {
-                    _ = try? app.makePeripheralManager(restoreIdentifier: identifier)
-                }
+            let made = app.assumeIsolated { app in
+                ["a", "b"].compactMap { try? app.makePeripheralManager(restoreIdentifier: $0) }
             }
+            managers.withLock { $0 = made }
         }
 
         func app(_ app: App, didChange change: AppChange) {}
@@ -21,37 +23,36 @@ import Testing
 
     private func start(
         _ radio: FakeRadio, _ directory: StateDirectory, before: () async throws -> Void = {}
-    ) async throws -> (Phone, App) {
+    ) async throws -> (Phone, TwoManagers) {
         let phone = Phone(
             radio: radio, identity: DeviceIdentity(name: "iPhone"), stateDirectory: directory)
+        let code = TwoManagers()
         let app = await phone.makeApp(
-            AppDescription(name: "two", restoreIdentifiers: ["a", "b"]), delegate: TwoManagers(),
-            clock: ManualClock())
+            AppDescription(name: "two", restoreIdentifiers: ["a", "b"]), delegate: code, clock: ManualClock())
         try await phone.start()
         try await before()
         await app.enterForeground()
-        return (phone, app)
+        return (phone, code)
     }
 
     @Test func `what is kept of two managers is published once each`() async throws {
         let temporary = try TemporaryDirectory()
-        var (phone, app) = try await start(FakeRadio(), try StateDirectory(path: temporary.path))
-        for (manager, uuid) in zip(await app.managers, ["180F", "180D"] as [BluetoothUUID]) {
+        var (phone, code) = try await start(FakeRadio(), try StateDirectory(path: temporary.path))
+        for (manager, uuid) in zip(code.managers.withLock { $0 }, ["180F", "180D"] as [BluetoothUUID]) {
             try await manager.add(
                 ServiceDefinition(
                     uuid: uuid, characteristics: [.init(uuid: "2A19", properties: .read, value: [1])]))
         }
         await phone.stop()
         let radio = FakeRadio()
-        (phone, app) = try await start(radio, try StateDirectory(path: temporary.path)) {
+        (phone, code) = try await start(radio, try StateDirectory(path: temporary.path)) {
             await radio.holdPublishing()
         }
         // Each manager that comes back has everything published that is kept, and so has the first one the second's.
-        try await until { await radio.heldCount >= 2 }
+        try await until("two calls of the radio are held") { await radio.heldCount >= 2 }
         await radio.release()
-        let managers = await app.managers
-        try await until { await radio.published.count >= 2 }
-        await app.republish()
+        let managers = code.managers.withLock { $0 }
+        try await until("two batches of services are published") { await radio.published.count >= 2 }
         #expect(
             await radio.published.flatMap(\.services).map(\.uuid.description).sorted() == ["180D", "180F"])
         for manager in managers { await manager.removeAllServices() }
@@ -82,15 +83,15 @@ import Testing
             }
             await radio.holdPublishing()
             let starting = Task { try await phone.start() }
-            try await until { await radio.heldCount == 1 }
+            try await until("one call of the radio is held") { await radio.heldCount == 1 }
             await app.terminate()
             await app.enterForeground()
             await radio.release()
             _ = try await starting.value
-            try await until { await radio.published.count == 1 }
+            try await until("one batch of services is published") { await radio.published.count == 1 }
             let key = try #require(await radio.published.first).services[0].characteristics[0].key
             let request = ReadRequest(central: Peer.ID(1), attribute: key)
-            #expect(await radio.request(.read(request)) == .success([7]))
+            #expect(try await radio.request(.read(request)) == .success([7]))
             // It is its own to withdraw.
             await code.manager?.removeAllServices()
             #expect(await radio.published.isEmpty)

@@ -5,7 +5,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RestorationTests {
+@Suite(.timeLimit(.minutes(5))) struct RestorationTests {
     static let file = "peripheral-com.example.hrm.json"
     let temporary: TemporaryDirectory
 
@@ -37,9 +37,11 @@ import Testing
             #expect(restored.subscribers.map(\.address) == [rig.peer.address])
             // Published and on the air again without the app.
             #expect(await rig.radio.published.flatMap(\.services).map(\.uuid) == ["180F"])
-            try await until { await rig.air == AppTests.foreground }
+            try await until("the foreground advertisement is on the air") {
+                await rig.air == AppTests.foreground
+            }
             let key = restored.services[0].characteristics[0].key
-            #expect(await rig.read(key) == .success([7]))
+            #expect(try await rig.read(key) == .success([7]))
             // Remembered is not live, until it subscribes again.
             let manager = try #require(rig.code.manager)
             #expect(await !manager.hasSubscribers(of: key))
@@ -78,6 +80,7 @@ import Testing
         #"{"mynahState": 1, "restoreIdentifier": "another", "services": []}"#,
         #"{"mynahState": 1, "restoreIdentifier": "com.example.hrm", "services": [[{"uuid": "1800"}]]}"#,
         #"{"mynahState": 1, "restoreIdentifier": "com.example.hrm", "services": [[{"uuid": "18"}]]}"#,
+        unknownPermission,
     ])
     func `a file that cannot be used is set aside, said and never lost`(text: String) async throws {
         try temporary.write(text, to: Self.file)
@@ -93,6 +96,25 @@ import Testing
         #expect(try temporary.read(Self.file + ".unusable-2") == text)
         #expect(try temporary.read(Self.file + ".unusable-1") == "an older one")
         #expect(try temporary.read(Self.file).contains("180F"))
+    }
+
+    private static let unknownPermission = #"""
+        {"mynahState": 1, "restoreIdentifier": "com.example.hrm", "services": [[{"uuid": "180F", "characteristics": [
+        {"uuid": "2A19", "properties": ["read"], "permissions": {"read": "bonded"}}]}]]}
+        """#
+
+    @Test func `a permission that is not known is named, and never becomes open`() async throws {
+        try temporary.write(Self.unknownPermission, to: Self.file)
+        try await run(publishes: false) { rig in
+            #expect(await rig.radio.published.isEmpty)
+            let warning = rig.sink.phoneEvents.compactMap { event -> RadioWarning? in
+                if case .warning(let warning) = event { warning } else { nil }
+            }.first
+            #expect(warning?.code == "preservedStateUnusable")
+            for part in [Self.file, "permissions.read", "2A19", "\"bonded\"", "encrypted"] {
+                #expect(warning?.message.contains(part) == true, "\(part) is not in the warning")
+            }
+        }
     }
 
     @Test func `what a killed process left half-written is in nobody's way`() async throws {

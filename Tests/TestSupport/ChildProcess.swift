@@ -14,6 +14,7 @@ public final class ChildProcess: Sendable {
 
     /// The process identifier.
     public let identifier: pid_t
+    private let name: String
     private let status = Lock<Status?>(nil)
 
     /// Starts `name`, looked up in PATH, with descriptors of ours as descriptors of its own, and with these variables
@@ -28,6 +29,7 @@ public final class ChildProcess: Sendable {
             return nil
         }
         self.identifier = identifier
+        self.name = ([name] + arguments).joined(separator: " ")
         Watchdog.shared.add(identifier)
     }
 
@@ -50,20 +52,28 @@ public final class ChildProcess: Sendable {
     }
 
     /// Returns when it has ended, without holding up other tests.
+    ///
+    /// A process that does not end is killed, and the wait fails.
     @discardableResult
-    public func end() async -> Status {
-        await withCheckedContinuation { continuation in
-            DispatchQueue(label: "mynah.child").async { [self] in
-                var information = siginfo_t()
-                // Not reaped here: until then the identifier is nobody else's.
-                while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
-                let ended = status.withLock { status in
-                    let ended = status ?? reap()
-                    status = ended
-                    return ended
+    public func end() async throws -> Status {
+        do {
+            return try await waiting(for: "the end of \(name)") { waiter in
+                DispatchQueue(label: "mynah.child").async { [self] in
+                    var information = siginfo_t()
+                    // Not reaped here: until then the identifier is nobody else's.
+                    while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) < 0, errno == EINTR
+                    {}
+                    let ended = status.withLock { status in
+                        let ended = status ?? reap()
+                        status = ended
+                        return ended
+                    }
+                    waiter.resume(returning: ended)
                 }
-                continuation.resume(returning: ended)
             }
+        } catch {
+            stop()
+            throw error
         }
     }
 

@@ -7,7 +7,7 @@ package final class FakeChannel: L2CAPChannel {
         var sent: [[UInt8]] = []
         var inbox: [[UInt8]] = []
         var isOpen = true
-        var reader: CheckedContinuation<[UInt8]?, Never>?
+        var reader: Waiter<[UInt8]?>?
     }
 
     package let psm: UInt16
@@ -56,15 +56,17 @@ package final class FakeChannel: L2CAPChannel {
     }
 
     package func receive() async -> [UInt8]? {
-        await withCheckedContinuation { continuation in
+        // A reader whose task is cancelled reads the end of the channel.
+        let received: [UInt8]?? = try? await waiting(for: "a piece on a fake channel") { waiter in
             let next: [UInt8]?? = state.withLock { state in
                 if !state.inbox.isEmpty { return .some(state.inbox.removeFirst()) }
                 guard state.isOpen else { return .some(nil) }
-                state.reader = continuation
+                state.reader = waiter
                 return nil
             }
-            if let next { continuation.resume(returning: next) }
+            if let next { waiter.resume(returning: next) }
         }
+        return received ?? nil
     }
 
     package func close() async { end() }

@@ -29,12 +29,14 @@ package actor FakeRadio: PeripheralRadio {
     package private(set) var sent: [Sent] = []
     /// How many more values fit before the queue is full; nil: any number.
     package private(set) var room: Int?
+    /// The centrals whose links have no room.
+    package private(set) var full: Set<Peer.ID> = []
     /// The next error that `start`, `publish`, `advertise` or `send` throws.
     package var nextError: RadioError?
     private var sink: (any RadioSink)?
     private var holdsPublishing = false
     private var holdsWithdrawing = false
-    private var held: [CheckedContinuation<Void, Never>] = []
+    private var held: [Waiter<Void>] = []
     private var lastID: UInt32 = 0
     /// The numbers that are published for channels, and whether each wants encryption.
     package private(set) var channelNumbers: [UInt16: Bool] = [:]
@@ -63,12 +65,17 @@ package actor FakeRadio: PeripheralRadio {
     package func release() {
         holdsPublishing = false
         holdsWithdrawing = false
-        for continuation in held { continuation.resume() }
+        for waiter in held { waiter.resume() }
         held = []
     }
 
     /// Limits the queue.
     package func setRoom(_ room: Int?) { self.room = room }
+
+    /// Fills a central's link, or makes room on it.
+    package func setFull(_ isFull: Bool, _ central: Peer.ID) {
+        if isFull { full.insert(central) } else { full.remove(central) }
+    }
 
     /// Makes an event happen, and returns what the sink said to it.
     @discardableResult
@@ -76,14 +83,16 @@ package actor FakeRadio: PeripheralRadio {
         sink?.handle(event) ?? .none
     }
 
-    /// Makes a request happen and waits for its answer; nil: the sink did not answer.
-    package func request(_ event: RadioEvent) async -> PendingReply.Outcome? {
+    /// Makes a request happen and waits for its answer.
+    ///
+    /// Returns `nil` if the sink did not answer.
+    package func request(_ event: RadioEvent) async throws -> PendingReply.Outcome? {
         switch simulate(event) {
         case .none: return nil
         case .answer(let outcome): return outcome
         case .later(let reply):
-            return await withCheckedContinuation { continuation in
-                reply.whenAnswered { continuation.resume(returning: $0) }
+            return try await waiting(for: "the answer to a request that the sink answers later") { waiter in
+                reply.whenAnswered { waiter.resume(returning: $0) }
             }
         }
     }
@@ -108,7 +117,7 @@ package actor FakeRadio: PeripheralRadio {
 
     package func publish(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
         try failIfTold()
-        if holdsPublishing { await withCheckedContinuation { held.append($0) } }
+        if holdsPublishing { try? await waiting(for: "the release of a held publish") { held.append($0) } }
         lastID += 1
         let id = PublishedServices.ID(lastID)
         published.append((id, services))
@@ -120,7 +129,7 @@ package actor FakeRadio: PeripheralRadio {
     }
 
     package func withdraw(_ services: PublishedServices.ID) async {
-        if holdsWithdrawing { await withCheckedContinuation { held.append($0) } }
+        if holdsWithdrawing { try? await waiting(for: "the release of a held withdraw") { held.append($0) } }
         // As radios do, it knows attributes by their keys, whichever batch they came in.
         for service in published.first(where: { $0.id == services })?.services ?? [] {
             for characteristic in service.characteristics {
@@ -156,6 +165,7 @@ package actor FakeRadio: PeripheralRadio {
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {
         try failIfTold()
+        guard full.isDisjoint(with: centrals ?? Array(full)) else { return .full }
         if let room {
             guard room > 0 else { return .full }
             self.room = room - 1

@@ -12,17 +12,16 @@ package final class HCIProbe: Sendable {
         package var values: [UInt8]
     }
 
-    private struct Waiter {
-        var number: Int
-        /// Whether this was what it waits for; it has been resumed then.
-        var offer: @Sendable (H4Packet) -> Bool
-        var cancel: @Sendable () -> Void
+    private struct Taker {
+        /// Returns whether the packet is what it waits for, or whether it no longer waits.
+        var offer: @Sendable (H4Packet) -> Offer
     }
+
+    private enum Offer { case taken, notWanted, over }
 
     private struct State {
         var packets: [H4Packet] = []
-        var waiters: [Waiter] = []
-        var last = 0
+        var waiters: [Taker] = []
         var ended: [RadioError?] = []
         var buffers: [UInt16: [UInt8]] = [:]
     }
@@ -51,57 +50,55 @@ package final class HCIProbe: Sendable {
 
     private func receive(_ packet: H4Packet) {
         state.withLock { state in
-            for (index, waiter) in state.waiters.enumerated() where waiter.offer(packet) {
-                state.waiters.remove(at: index)
-                return
+            var isTaken = false
+            state.waiters.removeAll { waiter in
+                guard !isTaken else { return false }
+                let offer = waiter.offer(packet)
+                isTaken = offer == .taken
+                return offer != .notWanted
             }
+            if isTaken { return }
             state.packets.append(packet)
             if state.packets.count > 1000 { state.packets.removeFirst(500) }
         }
     }
 
     /// The first packet that fits, of those that came and were not taken, or of those that come.
-    package func take<Value: Sendable>(_ match: @escaping @Sendable (H4Packet) -> Value?) async throws
-        -> Value
-    {
-        let number = state.withLock { state in
-            state.last += 1
-            return state.last
-        }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                state.withLock { state in
-                    for (index, packet) in state.packets.enumerated() {
-                        guard let value = match(packet) else { continue }
-                        state.packets.remove(at: index)
-                        return continuation.resume(returning: value)
-                    }
-                    let waiter = Waiter(number: number) { packet in
-                        guard let value = match(packet) else { return false }
-                        continuation.resume(returning: value)
-                        return true
-                    } cancel: {
-                        continuation.resume(throwing: CancellationError())
-                    }
-                    if Task.isCancelled { return waiter.cancel() }
-                    state.waiters.append(waiter)
-                }
-            }
-        } onCancel: {
+    package func take<Value: Sendable>(
+        _ awaited: String, _ match: @escaping @Sendable (H4Packet) -> Value?
+    ) async throws -> Value {
+        try await waiting(for: awaited) { waiter in
             state.withLock { state in
-                guard let index = state.waiters.firstIndex(where: { $0.number == number }) else { return }
-                state.waiters.remove(at: index).cancel()
+                for (index, packet) in state.packets.enumerated() {
+                    guard let value = match(packet) else { continue }
+                    state.packets.remove(at: index)
+                    waiter.resume(returning: value)
+                    return
+                }
+                state.waiters.append(
+                    Taker { packet in
+                        guard let value = match(packet) else { return .notWanted }
+                        return waiter.resume(returning: value) ? .taken : .over
+                    })
             }
         }
     }
 
-    /// As `take`, of events.
-    package func event<Value: Sendable>(_ match: @escaping @Sendable (HCIEventContent) -> Value?) async throws
-        -> Value
-    {
-        try await take { packet in
+    /// The first event that fits, as `take` for packets.
+    package func event<Value: Sendable>(
+        _ awaited: String, _ match: @escaping @Sendable (HCIEventContent) -> Value?
+    ) async throws -> Value {
+        try await take(awaited) { packet in
             guard packet.type == .event else { return nil }
             return HCIEvent(packet.body).flatMap { HCIEventContent($0) }.flatMap(match)
+        }
+    }
+
+    /// Whether an event that fits has come and was not taken.
+    package func hasEvent(_ fits: (HCIEventContent) -> Bool) -> Bool {
+        state.withLock { $0.packets }.contains { packet in
+            guard packet.type == .event else { return false }
+            return HCIEvent(packet.body).flatMap { HCIEventContent($0) }.map(fits) ?? false
         }
     }
 
@@ -109,7 +106,7 @@ package final class HCIProbe: Sendable {
     @discardableResult
     package func command(_ opcode: HCIOpcode, _ hex: String = "") async throws -> [UInt8] {
         transport.send(HCICommand(opcode, Hex.decode(hex) ?? []).packet)
-        let values = try await event { content -> [UInt8]? in
+        let values = try await event("the answer to the command \(opcode)") { content -> [UInt8]? in
             switch content {
             case .commandComplete(opcode, _, let values): values
             case .commandStatus(opcode, _, let status): [status.code]
@@ -128,7 +125,7 @@ package final class HCIProbe: Sendable {
     {
         try await command(.leSetScanParameters, "01 1000 1000 00 00")
         try await command(.leSetScanEnable, "01 00")
-        let report = try await event { content in
+        let report = try await event("an advertising report that fits") { content in
             guard case .advertisingReports(let reports) = content else { return nil as LEAdvertisingReport? }
             return reports.first(where: match)
         }
@@ -151,7 +148,7 @@ package final class HCIProbe: Sendable {
             "1000 1000 00 \(kind) \(Hex.encode(writer.bytes)) 00 "
                 + (parameters
                     ?? (isPatient ? "800C 800C 0000 800C 0000 0000" : "1800 1800 0000 4800 0000 0000")))
-        return try await event { content in
+        return try await event("a connection to \(address)") { content in
             guard case .connectionComplete(let status, let link) = content, status == .success else {
                 return nil
             }
@@ -176,7 +173,7 @@ package final class HCIProbe: Sendable {
     /// The next PDU of L2CAP on a channel.
     package func receive(on channel: UInt16 = 4, of handle: UInt16) async throws -> [UInt8] {
         while true {
-            let packet = try await take { packet -> ACLPacket? in
+            let packet = try await take("data of the link \(handle)") { packet -> ACLPacket? in
                 guard packet.type == .aclData, let data = ACLPacket(packet.body), data.handle == handle
                 else { return nil }
                 return data

@@ -21,7 +21,7 @@ package final class ManualClock: Clock {
         var now = Instant(offset: .zero)
         var sleepers: [Sleeper] = []
         var lastNumber = 0
-        var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var waiting: [(count: Int, waiter: Waiter<Void>)] = []
         var cancelled: Set<Int> = []
     }
 
@@ -63,7 +63,7 @@ package final class ManualClock: Clock {
 
     private func lieDown(_ sleeper: Sleeper) {
         enum Outcome {
-            case sleeps([CheckedContinuation<Void, Never>])
+            case sleeps([Waiter<Void>])
             case isDue
             case isCancelled
         }
@@ -72,12 +72,12 @@ package final class ManualClock: Clock {
             if sleeper.deadline <= state.now { return .isDue }
             state.sleepers.append(sleeper)
             let count = state.sleepers.count
-            let told = state.waiting.filter { $0.count <= count }.map(\.continuation)
+            let told = state.waiting.filter { $0.count <= count }.map(\.waiter)
             state.waiting.removeAll { $0.count <= count }
             return .sleeps(told)
         }
         switch outcome {
-        case .sleeps(let told): for continuation in told { continuation.resume() }
+        case .sleeps(let told): for waiter in told { waiter.resume() }
         case .isDue: sleeper.continuation.resume()
         case .isCancelled: sleeper.continuation.resume(throwing: CancellationError())
         }
@@ -96,15 +96,15 @@ package final class ManualClock: Clock {
         for sleeper in woken { sleeper.continuation.resume() }
     }
 
-    /// Returns when so many sleep at once.
-    package func waitForSleepers(_ count: Int) async {
-        await withCheckedContinuation { continuation in
+    /// Returns when at least this many sleep at once.
+    package func waitForSleepers(_ count: Int) async throws {
+        try await waiting(for: "\(count) sleepers on the manual clock") { waiter in
             let isSo: Bool = state.withLock { state in
                 if state.sleepers.count >= count { return true }
-                state.waiting.append((count, continuation))
+                state.waiting.append((count, waiter))
                 return false
             }
-            if isSo { continuation.resume() }
+            if isSo { waiter.resume() }
         }
     }
 }

@@ -2,14 +2,17 @@ import Dispatch
 import Glibc
 import MynahSupport
 
+/// A wait for output that failed, with the output that there was.
+struct OutputMissing: Error, CustomStringConvertible {
+    let description: String
+}
+
 /// Reads what processes write into a pipe, and wakes tests that wait for a line of it.
 public final class OutputReader: Sendable {
     private struct State {
         var bytes: [UInt8] = []
         var isAtEnd = false
-        var waiters:
-            [(condition: @Sendable (String) -> Bool, continuation: CheckedContinuation<String?, Never>)] =
-                []
+        var waiters: [(condition: @Sendable (String) -> Bool, waiter: Waiter<String?>)] = []
     }
 
     /// The end that is passed to a process.
@@ -59,44 +62,55 @@ public final class OutputReader: Sendable {
         take(nil)
     }
 
-    /// The first line, from the beginning, for which `condition` holds; nil when the output ends without one.
-    public func line(where condition: @escaping @Sendable (String) -> Bool) async -> String? {
-        await withCheckedContinuation { continuation in
-            let found: String?? = state.withLock { state in
-                if let line = Self.lines(state.bytes).first(where: condition) { return .some(line) }
-                if state.isAtEnd { return .some(nil) }
-                state.waiters.append((condition, continuation))
-                return nil
+    /// The first line, from the beginning, for which `condition` holds.
+    ///
+    /// Returns `nil` if the output ends without one.
+    public func line(
+        _ awaited: String, where condition: @escaping @Sendable (String) -> Bool
+    ) async throws -> String? {
+        do {
+            return try await waiting(for: awaited) { waiter in
+                let found: String?? = state.withLock { state in
+                    if let line = Self.lines(state.bytes).first(where: condition) { return .some(line) }
+                    if state.isAtEnd { return .some(nil) }
+                    state.waiters.append((condition, waiter))
+                    return nil
+                }
+                if let found { waiter.resume(returning: found) }
             }
-            if let found { continuation.resume(returning: found) }
+        } catch {
+            let end = state.withLock { String(decoding: $0.bytes.suffix(2000), as: UTF8.self) }
+            throw OutputMissing(description: "\(error); the output so far ends with:\n\(end)")
         }
     }
 
-    /// The first line that has `text` in it.
-    public func line(containing text: String) async -> String? {
-        await line { $0.contains(text) }
+    /// The first line that contains `text`.
+    ///
+    /// Returns `nil` if the output ends without one.
+    public func line(containing text: String) async throws -> String? {
+        try await line("a line of output that contains \"\(text)\"") { $0.contains(text) }
     }
 
-    /// Everything, when the output has ended.
-    public func text() async -> String {
-        _ = await line { _ in false }
+    /// The whole output, when it has ended.
+    public func text() async throws -> String {
+        _ = try await line("the end of the output") { _ in false }
         return state.withLock { String(decoding: $0.bytes, as: UTF8.self) }
     }
 
     private func take(_ bytes: ArraySlice<UInt8>?) {
-        let ready: [(CheckedContinuation<String?, Never>, String?)] = state.withLock { state in
+        let ready: [(Waiter<String?>, String?)] = state.withLock { state in
             if let bytes { state.bytes += bytes } else { state.isAtEnd = true }
             let lines = Self.lines(state.bytes)
-            var ready: [(CheckedContinuation<String?, Never>, String?)] = []
+            var ready: [(Waiter<String?>, String?)] = []
             state.waiters.removeAll { waiter in
                 let line = lines.first(where: waiter.condition)
                 guard line != nil || state.isAtEnd else { return false }
-                ready.append((waiter.continuation, line))
+                ready.append((waiter.waiter, line))
                 return true
             }
             return ready
         }
-        for (continuation, line) in ready { continuation.resume(returning: line) }
+        for (waiter, line) in ready { waiter.resume(returning: line) }
     }
 
     /// Those that have ended.

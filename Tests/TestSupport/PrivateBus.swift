@@ -47,8 +47,11 @@ public final class PrivateBus: Sendable {
     /// Ends the bus, by its process identifier, and waits for it.
     public func stop() { process.withLock { $0.stop() } }
 
-    /// Has the bus do nothing at all until it is ended.
+    /// Has the bus do nothing at all until it is ended or goes on.
     public func freeze() { process.withLock { $0.send(SIGSTOP) } }
+
+    /// Lets a bus that does nothing go on.
+    public func goOn() { process.withLock { $0.send(SIGCONT) } }
 
     /// Starts the bus again at the same address, ending it first where it runs, and returns when it listens.
     public func restart() throws(Failure) {

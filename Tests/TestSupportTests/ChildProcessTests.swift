@@ -3,14 +3,14 @@ import Testing
 
 @testable import MynahTestSupport
 
-@Suite struct ChildProcessTests {
+@Suite(.timeLimit(.minutes(5))) struct ChildProcessTests {
     @Test func `a child's end is told with its code or its signal`() async throws {
         let seven = try #require(ChildProcess("sh", ["-c", "exit 7"]))
-        #expect(await seven.end() == .exited(7))
-        #expect(await seven.end() == .exited(7))
+        #expect(try await seven.end() == .exited(7))
+        #expect(try await seven.end() == .exited(7))
         let sleeper = try #require(ChildProcess("sleep", ["1000"]))
         sleeper.send(SIGTERM)
-        #expect(await sleeper.end() == .killed(SIGTERM))
+        #expect(try await sleeper.end() == .killed(SIGTERM))
         sleeper.send(SIGTERM)
         sleeper.stop()
     }
@@ -26,10 +26,10 @@ import Testing
                 "sh", ["-c", "echo one; echo $MYNAH_TEST ${HOME-none}"], passing: [output.writer: 1],
                 environment: ["MYNAH_TEST": "two", "HOME": nil]))
         output.start()
-        #expect(await output.line(containing: "two") == "two none")
-        #expect(await output.line(containing: "three") == nil)
-        #expect(await output.text() == "one\ntwo none\n")
-        #expect(await child.end() == .exited(0))
+        #expect(try await output.line(containing: "two") == "two none")
+        #expect(try await output.line(containing: "three") == nil)
+        #expect(try await output.text() == "one\ntwo none\n")
+        #expect(try await child.end() == .exited(0))
     }
 
     @Test func `no signal is blocked or ignored in a child`() async throws {
@@ -39,9 +39,9 @@ import Testing
                 "grep", ["-E", "^Sig(Blk|Ign)", "/proc/self/status"], passing: [output.writer: 1]))
         output.start()
         // The C library has two of its own, 32 and 33, which it always ignores.
-        let lines = await output.text().split(separator: "\n")
+        let lines = try await output.text().split(separator: "\n")
         #expect(lines.map { $0.suffix(7) } == ["0000000", "0000000"])
-        #expect(await child.end() == .exited(0))
+        #expect(try await child.end() == .exited(0))
     }
 
     @Test func `what is on the watchdog's list ends with the test process, and nothing else`() throws {

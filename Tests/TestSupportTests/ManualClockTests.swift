@@ -2,7 +2,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite struct ManualClockTests {
+@Suite(.timeLimit(.minutes(5))) struct ManualClockTests {
     let clock = ManualClock()
 
     @Test func `time stands still until it is moved, and then moves forwards`() {
@@ -21,7 +21,7 @@ import Testing
             try await clock.sleep(until: clock.now.advanced(by: .seconds(2)))
             isAwake.withLock { $0 = true }
         }
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         clock.advance(by: .milliseconds(1999))
         #expect(clock.sleeperCount == 1)
         #expect(isAwake.withLock { !$0 })
@@ -36,10 +36,10 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `a cancelled sleeper throws and is forgotten`() async {
+    @Test func `a cancelled sleeper throws and is forgotten`() async throws {
         let clock = clock
         let task = Task { try await clock.sleep(until: clock.now.advanced(by: .seconds(1))) }
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(clock.sleeperCount == 0)
@@ -47,32 +47,32 @@ import Testing
     }
 
     @Test func `sleepers wake in the order of their deadlines, and of equal ones in the order they lay down`()
-        async
+        async throws
     {
         let clock = clock
         let diary = Diary()
         var tasks: [Task<Void, any Error>] = []
         for (seconds, name) in [(3, "last"), (1, "first"), (2, "second"), (2, "third")] {
             tasks.append(Task { try await diary.sleep(on: clock, .seconds(seconds), thenNote: name) })
-            await clock.waitForSleepers(tasks.count)
+            try await clock.waitForSleepers(tasks.count)
         }
         clock.advance(by: .seconds(5))
         for task in tasks { _ = await task.result }
         #expect(await diary.notes == ["first", "second", "third", "last"])
     }
 
-    @Test func `whoever waits for sleepers goes on when there are so many`() async {
+    @Test func `a wait for sleepers ends when there are that many`() async throws {
         let clock = clock
         let sleepers = (0..<3).map { _ in
             Task { try await clock.sleep(until: clock.now.advanced(by: .seconds(1))) }
         }
-        await clock.waitForSleepers(3)
+        try await clock.waitForSleepers(3)
         #expect(clock.sleeperCount == 3)
-        await clock.waitForSleepers(2)
+        try await clock.waitForSleepers(2)
         clock.advance(by: .seconds(1))
         for sleeper in sleepers { await #expect(throws: Never.self) { try await sleeper.value } }
         #expect(clock.sleeperCount == 0)
-        await clock.waitForSleepers(0)
+        try await clock.waitForSleepers(0)
     }
 
     @Test func `who is cancelled before lying down does not sleep`() async {
@@ -88,7 +88,7 @@ import Testing
     @Test func `the library's own sleep and deadlines work on it`() async throws {
         let clock = clock
         let task = Task { try await clock.sleep(for: .seconds(2)) }
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(2))
         try await task.value
         #expect(clock.now.offset == .seconds(2))

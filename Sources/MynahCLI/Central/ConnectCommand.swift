@@ -107,7 +107,8 @@ struct ConnectCommand: AsyncParsableCommand {
             } : nil
         let input = ConnectInput(commands: commands, terminal: terminal)
         let sink = ConnectSink(terminal: terminal, passkey: passkey)
-        let output = ConnectOutput(format: format, terminal: terminal, interruption: interruption)
+        let output = ConnectOutput(
+            format: format, terminal: terminal, interruption: interruption, maker.writer)
         sink.tells(output)
         let isFailed = Lock(false)
         var failure: RadioError?

@@ -11,17 +11,29 @@ final class ConnectOutput: Sendable {
     }
 
     private let kind: Kind
+    private let held: HeldReports<ConnectEvent>
 
-    init(format: ScanFormat, terminal: LineTerminal?, interruption: Interruption) {
+    /// An event waits until `writer` has written what it says, and those after it wait too.
+    init(format: ScanFormat, terminal: LineTerminal?, interruption: Interruption, _ writer: FileWriter) {
+        let kind: Kind
         if let terminal, format == .text {
             kind = .prompt(terminal)
         } else {
             let output = EventOutput { interruption.interrupt() }
             kind = format == .json ? .objects(output) : .lines(output)
         }
+        self.kind = kind
+        held = HeldReports(for: writer) { warning in
+            Self.say("warning: \(warning.message)", kind)
+            return nil
+        } pass: {
+            Self.tell($0, kind)
+        }
     }
 
-    func tell(_ event: ConnectEvent) {
+    func tell(_ event: ConnectEvent) { held.report(event) }
+
+    private static func tell(_ event: ConnectEvent, _ kind: Kind) {
         switch kind {
         case .prompt(let terminal): terminal.print(event.text)
         case .lines where event.name == "error": StandardError.print(event.text)
@@ -36,7 +48,9 @@ final class ConnectOutput: Sendable {
     }
 
     /// Says something to people: above the prompt, or on standard error.
-    func say(_ text: String) {
+    func say(_ text: String) { Self.say(text, kind) }
+
+    private static func say(_ text: String, _ kind: Kind) {
         if case .prompt(let terminal) = kind { terminal.print(text) } else { StandardError.print(text) }
     }
 

@@ -97,7 +97,7 @@ struct ConnectSession: Sendable {
                 throw .failed(RadioError(.invalidState, "there are no keys of pairing with it"))
             }
             output.tell(ConnectEvent("forgotten", text: "its keys are forgotten"))
-        // What a script asks for: to listen so long, whatever becomes of the link.
+        // The user asked for a pause of this length, even if the link ends.
         case .wait(let duration): try? await Task.sleep(for: duration)
         case .connect:
             if await !peripheral.isConnected { try await open() }

@@ -4,6 +4,7 @@
     import Musl
 #endif
 import MynahCore
+import MynahSupport
 
 /// Addresses of the system's sockets, and sockets at them.
 enum SocketAddress {

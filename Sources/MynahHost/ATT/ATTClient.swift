@@ -9,10 +9,14 @@ struct ATTClient: Sendable {
     /// What it wants done.
     enum Action: Hashable, Sendable {
         case send([UInt8])
-        /// A procedure is over.
-        case ended(UInt64, Result<GATTValue, RequestError>)
+        /// Both ends have agreed on an MTU.
+        case mtuChanged(Int)
         /// The server sent a value by itself.
         case notified(UInt16, [UInt8], Delivery)
+        /// The services in this range of handles changed.
+        case servicesChanged(ClosedRange<UInt16>)
+        /// The server indicates Service Changed, the value with this handle, from now on.
+        case subscribedToServices(UInt16)
     }
 
     /// What both ends of a bearer have agreed on.
@@ -20,20 +24,17 @@ struct ATTClient: Sendable {
         var mtu = GATT.defaultMTU
         /// The client has asked for an MTU, which it does once (3.4.2.1).
         var hasExchangedMTU = false
-    }
-
-    private struct Entry: Sendable {
-        var number: UInt64
-        var procedure: any GATTProcedure
+        /// The client has discovered services, which may change.
+        var hasDiscovered = false
+        var serviceChanged = ServiceChanged.unknown
     }
 
     /// The MTU is the server's end's too, which may have agreed on another.
     var bearer = Bearer()
     /// The opcode of the request that was sent and not answered yet.
     private var asked: UInt8?
-    private var running: Entry?
-    private var waiting: [Entry] = []
-    private var last: UInt64 = 0
+    private var running: (any QueuedProcedure)?
+    private var waiting: [any QueuedProcedure] = []
     /// A transaction was not completed in time: no other may follow on this bearer (3.3.3).
     private(set) var isDead = false
     /// How many requests were sent; names the one that is under way.
@@ -45,100 +46,115 @@ struct ATTClient: Sendable {
     /// Whether a PDU is for a client: responses, notifications and indications have odd opcodes without the command bit.
     static func takes(_ opcode: UInt8) -> Bool { opcode & 0x41 == 0x01 }
 
-    /// Takes a procedure, and returns its number.
-    mutating func add(_ procedure: any GATTProcedure) -> (number: UInt64, [Action]) {
-        last += 1
-        guard !isDead else { return (last, [.ended(last, .failure(Self.overdue))]) }
-        waiting.append(Entry(number: last, procedure: procedure))
-        return (last, running == nil ? startNext() : [])
+    /// Takes a procedure; `done` is called once, in the call in which it ends.
+    mutating func add<Procedure: GATTProcedure>(
+        _ procedure: Procedure, into actions: inout [Action],
+        done: @escaping @Sendable (Result<Procedure.Value, RequestError>) -> Void
+    ) {
+        guard !isDead else { return done(.failure(Self.overdue)) }
+        waiting.append(AwaitedProcedure(procedure: procedure, done: done))
+        startNext(&actions)
     }
 
-    private mutating func startNext() -> [Action] {
-        var actions: [Action] = []
+    private mutating func startNext(_ actions: inout [Action]) {
         while running == nil, !waiting.isEmpty {
-            var entry = waiting.removeFirst()
-            let step = entry.procedure.begin(bearer)
-            running = entry
-            actions += carryOut(step)
-        }
-        return actions
-    }
-
-    private mutating func carryOut(_ step: GATTStep) -> [Action] {
-        guard let number = running?.number else { return [] }
-        switch step {
-        case .ask(let pdu):
-            asked = pdu.first
-            transaction += 1
-            return [.send(pdu)]
-        case .done(let value):
-            if case .mtu(let mtu) = value { bearer = Bearer(mtu: mtu, hasExchangedMTU: true) }
-            running = nil
-            return [.ended(number, .success(value))]
-        case .failed(let error):
-            running = nil
-            return [.ended(number, .failure(error))]
+            let before = bearer
+            running = waiting.removeFirst()
+            carryOn(running?.begin(&bearer), from: before, &actions)
         }
     }
 
-    /// Takes a PDU of the server; what answers nothing is dropped.
-    mutating func receive(_ bytes: [UInt8]) -> [Action] {
+    /// Sends the next request of the procedure that runs, or ends it if there is none.
+    private mutating func carryOn(_ request: [UInt8]?, from before: Bearer, _ actions: inout [Action]) {
+        if bearer.mtu != before.mtu { actions.append(.mtuChanged(bearer.mtu)) }
+        if bearer.serviceChanged != before.serviceChanged,
+            case .subscribed(let handle) = bearer.serviceChanged
+        {
+            actions.append(.subscribedToServices(handle))
+        }
+        if bearer.hasDiscovered, bearer.serviceChanged == .unknown { lookForServiceChanged() }
+        guard let request else {
+            running = nil
+            return
+        }
+        asked = request.first
+        transaction += 1
+        actions.append(.send(request))
+    }
+
+    /// From the first discovery on, the client subscribes by itself: what was discovered can change.
+    private mutating func lookForServiceChanged() {
+        bearer.serviceChanged = .unavailable
+        waiting.append(AwaitedProcedure(procedure: ServiceChangedSubscription(), done: { _ in }))
+    }
+
+    /// The link is protected better than before: a server that refused the subscription may accept it.
+    mutating func secured(into actions: inout [Action]) {
+        guard case .refused = bearer.serviceChanged else { return }
+        lookForServiceChanged()
+        startNext(&actions)
+    }
+
+    /// Takes a PDU of the server; one that answers nothing is dropped.
+    mutating func receive(_ bytes: [UInt8], into actions: inout [Action]) {
         var reader = ByteReader(bytes)
-        guard let opcode = reader.readUInt8() else { return [] }
+        guard let opcode = reader.readUInt8() else { return }
         switch opcode {
         case ATTOpcode.handleValueNotification:
-            guard let handle = reader.readUInt16() else { return [] }
-            return [.notified(handle, reader.readRest(), .notification)]
+            guard let handle = reader.readUInt16() else { return }
+            actions.append(.notified(handle, reader.readRest(), .notification))
         case ATTOpcode.handleValueIndication:
-            guard let handle = reader.readUInt16() else { return [] }
-            // Confirmed once it has been told.
-            return [
-                .notified(handle, reader.readRest(), .indication), .send([ATTOpcode.handleValueConfirmation]),
-            ]
+            guard let handle = reader.readUInt16() else { return }
+            let value = reader.readRest()
+            let range = handle == bearer.serviceChanged.handle ? Self.range(value) : nil
+            actions.append(
+                range.map { .servicesChanged($0) } ?? .notified(handle, value, .indication))
+            // Confirmed after it was reported.
+            actions.append(.send([ATTOpcode.handleValueConfirmation]))
         case ATTOpcode.multipleHandleValueNotification:
-            return notifications(&reader)
+            while let handle = reader.readUInt16(), let length = reader.readUInt16(),
+                let value = reader.readBytes(Int(length))
+            {
+                actions.append(.notified(handle, value, .notification))
+            }
         case ATTOpcode.errorResponse:
             guard let asked, reader.readUInt8() == asked, reader.readUInt16() != nil,
                 let code = reader.readUInt8()
-            else { return [] }
-            return answered(.failure(ATTError(code: code)))
+            else { return }
+            answered(.failure(ATTError(code: code)), &actions)
         default:
-            guard let asked, opcode == asked + 1 else { return [] }
-            return answered(.success(reader.readRest()))
+            guard let asked, opcode == asked + 1 else { return }
+            answered(.success(reader.readRest()), &actions)
         }
     }
 
-    private mutating func answered(_ answer: Result<[UInt8], ATTError>) -> [Action] {
-        guard let step = running?.procedure.take(answer) else { return [] }
+    private static func range(_ value: [UInt8]) -> ClosedRange<UInt16>? {
+        var reader = ByteReader(value)
+        return reader.readHandles()
+    }
+
+    private mutating func answered(_ answer: Result<[UInt8], ATTError>, _ actions: inout [Action]) {
+        guard running != nil else { return }
         asked = nil
-        let actions = carryOut(step)
-        return running == nil ? actions + startNext() : actions
+        let before = bearer
+        carryOn(running?.take(answer, &bearer), from: before, &actions)
+        startNext(&actions)
     }
 
-    private func notifications(_ reader: inout ByteReader) -> [Action] {
-        var actions: [Action] = []
-        while let handle = reader.readUInt16(), let length = reader.readUInt16(),
-            let value = reader.readBytes(Int(length))
-        {
-            actions.append(.notified(handle, value, .notification))
-        }
-        return actions
-    }
-
-    /// The 30 s of a transaction are over; one that was answered meanwhile is none of it.
-    mutating func timedOut(_ number: UInt64) -> [Action] {
-        guard isAwaiting, transaction == number else { return [] }
+    /// The 30 s of a transaction are over, unless it was answered meanwhile.
+    mutating func timedOut(_ number: UInt64) {
+        guard isAwaiting, transaction == number else { return }
         isDead = true
-        return end(Self.overdue)
+        end(Self.overdue)
     }
 
     /// Nothing that was asked for will be answered any more.
-    mutating func end(_ error: RequestError) -> [Action] {
+    mutating func end(_ error: RequestError) {
         let all = [running].compactMap { $0 } + waiting
         asked = nil
         running = nil
         waiting = []
-        return all.map { .ended($0.number, .failure(error)) }
+        for procedure in all { procedure.fail(error) }
     }
 
     private static let overdue = RequestError.failed(

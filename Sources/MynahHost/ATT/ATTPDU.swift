@@ -3,11 +3,12 @@ import MynahSupport
 
 /// PDUs that a server sends (Core Specification, Vol 3, Part F, 3.4).
 enum ATTPDU {
+    /// An Error Response; a request that is not supported at all names no handle (3.4.1.1).
     static func error(_ error: ATTError, to opcode: UInt8, at handle: UInt16) -> [UInt8] {
         var writer = ByteWriter(capacity: 5)
         writer.write(ATTOpcode.errorResponse)
         writer.write(opcode)
-        writer.write(handle)
+        writer.write(error == .requestNotSupported ? 0 : handle)
         writer.write(error.code)
         return writer.bytes
     }

@@ -19,19 +19,42 @@ extension ATTServer {
         return [.send(writer.bytes)]
     }
 
-    /// Handles of attributes with this type and value, each with the end of its group.
-    func findByTypeValue(
+    mutating func findByTypeValue(
         _ range: ClosedRange<UInt16>, _ type: BluetoothUUID, _ value: [UInt8], _ context: Context
     ) throws(Denial) -> [ATTAction] {
-        var writer = ByteWriter(capacity: mtu)
-        writer.write(ATTOpcode.findByTypeValueResponse)
-        for attribute in context.database[range] where attribute.type == type {
-            guard attribute.matches(value) else { continue }
-            guard writer.bytes.count + 4 <= mtu else { break }
-            writer.write(attribute.handle)
-            writer.write(attribute.groupEnd)
+        let handles = context.database[range].filter { $0.type == type }.map(\.handle)
+        return try continueSearch(
+            ValueSearch(start: range.lowerBound, value: value, handles: handles), context)
+    }
+
+    /// Compares attributes until all are compared or the response is full.
+    ///
+    /// One that may not be read, or whose read fails, does not count (3.4.3.3).
+    mutating func continueSearch(_ search: ValueSearch, _ context: Context) throws(Denial) -> [ATTAction] {
+        var search = search
+        while let handle = search.handles.first, 1 + 4 * (search.found.count + 1) <= mtu {
+            guard let attribute = try? readable(handle, context) else {
+                search.skip()
+                continue
+            }
+            if let value = known(attribute, context) {
+                search.take(attribute.isEqual(value, search.value), attribute.groupEnd)
+            } else if case .value(let key, _) = attribute.content,
+                search.value.count <= attribute.access.maximumLength
+            {
+                wait(for: .valueSearch(search))
+                return [.read(key, offset: 0)]
+            } else {
+                search.skip()
+            }
         }
-        guard writer.bytes.count > 1 else { throw Denial(.attributeNotFound, at: range.lowerBound) }
+        guard !search.found.isEmpty else { throw Denial(.attributeNotFound, at: search.start) }
+        var writer = ByteWriter(capacity: 1 + 4 * search.found.count)
+        writer.write(ATTOpcode.findByTypeValueResponse)
+        for group in search.found {
+            writer.write(group.lowerBound)
+            writer.write(group.upperBound)
+        }
         return [.send(writer.bytes)]
     }
 
@@ -66,10 +89,9 @@ extension Attribute {
         if case .service(_, _, let end) = content { end } else { handle }
     }
 
-    /// Whether a declaration has this value; a service's UUID in any width.
-    func matches(_ value: [UInt8]) -> Bool {
-        if case .service(let uuid, _, _) = content { return BluetoothUUID(littleEndian: value) == uuid }
-        if case .constant(let own) = content { return own == value }
-        return false
+    /// Whether its value is the one that is looked for; a service's UUID may have either width.
+    fileprivate func isEqual(_ value: [UInt8], _ wanted: [UInt8]) -> Bool {
+        if case .service(let uuid, _, _) = content { return BluetoothUUID(littleEndian: wanted) == uuid }
+        return value == wanted
     }
 }

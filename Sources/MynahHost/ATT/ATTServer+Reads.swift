@@ -4,15 +4,15 @@ import MynahSupport
 // Reading (Core Specification, Vol 3, Part F, 3.4.4).
 extension ATTServer {
     /// The attribute, if it may be read: handle, permission, then the link's protection.
-    private func readable(_ handle: UInt16, _ context: Context) throws(Denial) -> Attribute {
+    func readable(_ handle: UInt16, _ context: Context) throws(Denial) -> Attribute {
         guard let attribute = context.database[handle] else { throw Denial(.invalidHandle, at: handle) }
         guard attribute.access.canRead else { throw Denial(.readNotPermitted, at: handle) }
         if let denial = context.security.denial(attribute.access.read) { throw Denial(denial, at: handle) }
         return attribute
     }
 
-    /// What the host itself knows of a value; nil: whoever published it does.
-    private func known(_ attribute: Attribute, _ context: Context) -> [UInt8]? {
+    /// What the host itself knows of a value; `nil` if the application is asked for it.
+    func known(_ attribute: Attribute, _ context: Context) -> [UInt8]? {
         switch attribute.content {
         case .constant, .service: return attribute.constantValue
         case .value(_, let fixed): return fixed
@@ -66,7 +66,8 @@ extension ATTServer {
         }
         var writer = ByteWriter(capacity: mtu)
         for value in values {
-            // The length is the whole value's, also where its bytes are cut.
+            // A Value Length is never cut: the response ends before it (3.4.4.12). A value may be, its length is the whole's.
+            guard writer.bytes.count + 2 <= mtu - 1 else { break }
             writer.write(UInt16(truncatingIfNeeded: value.count))
             writer.write(value)
         }

@@ -65,24 +65,28 @@ extension ATTServer {
     mutating func prepare(
         _ handle: UInt16, _ offset: UInt16, _ value: [UInt8], _ context: Context
     ) throws(Denial) -> [ATTAction] {
-        let attribute = try writable(handle, context)
-        guard case .value(let key, _) = attribute.content else {
-            throw Denial(.requestNotSupported, at: handle)
-        }
+        _ = try writable(handle, context)
         guard prepared.count < Self.prepareLimit else { throw Denial(.prepareQueueFull, at: handle) }
-        prepared.append(Prepared(handle: handle, key: key, offset: offset, value: value))
+        prepared.append(Prepared(handle: handle, offset: offset, value: value))
         return [.send(ATTPDU.prepareWriteResponse(handle, offset, value))]
     }
 
     /// Carries the queue out, all of it or nothing; it is empty afterwards either way.
+    ///
+    /// The host's own attributes change after the application has accepted its part.
     mutating func execute(_ isCancelled: Bool, _ context: Context) throws(Denial) -> [ATTAction] {
         let queue = prepared
         prepared = []
         guard !isCancelled, !queue.isEmpty else { return [.send([ATTOpcode.executeWriteResponse])] }
         var parts: [WriteRequest.Part] = []
         var ends: [UInt16: Int] = [:]
+        var own: [OwnWrite] = []
         for entry in queue {
             let attribute = try writable(entry.handle, context)
+            guard case .value(let key, _) = attribute.content else {
+                try Self.add(entry, to: &own, known(attribute, context) ?? [])
+                continue
+            }
             let end = Int(entry.offset) + entry.value.count
             guard entry.offset <= attribute.access.maximumLength else {
                 throw Denial(.invalidOffset, at: entry.handle)
@@ -90,16 +94,59 @@ extension ATTServer {
             guard end <= attribute.access.maximumLength else {
                 throw Denial(.invalidAttributeValueLength, at: entry.handle)
             }
-            if let last = parts.last, last.attribute == entry.key, ends[entry.handle] == Int(entry.offset) {
+            if let last = parts.last, last.attribute == key, ends[entry.handle] == Int(entry.offset) {
                 parts[parts.count - 1].value += entry.value
             } else {
                 parts.append(
-                    WriteRequest.Part(attribute: entry.key, offset: Int(entry.offset), value: entry.value))
+                    WriteRequest.Part(attribute: key, offset: Int(entry.offset), value: entry.value))
             }
             ends[entry.handle] = end
         }
-        wait(for: .write(opcode: ATTOpcode.executeWriteRequest, handle: queue[0].handle))
+        for write in own { try check(write, context) }
+        guard !parts.isEmpty else { return try finish(own, context) }
+        wait(for: .execute(handle: queue[0].handle, own))
         return [.write(parts, wantsResponse: true)]
+    }
+
+    /// The octets of a part replace those at its offset: the host's own attributes have a fixed length.
+    private static func add(
+        _ entry: Prepared, to own: inout [OwnWrite], _ current: [UInt8]
+    ) throws(Denial) {
+        let index =
+            own.firstIndex { $0.handle == entry.handle }
+            ?? {
+                own.append(OwnWrite(handle: entry.handle, value: current))
+                return own.count - 1
+            }()
+        let (offset, count) = (Int(entry.offset), own[index].value.count)
+        guard offset <= count else { throw Denial(.invalidOffset, at: entry.handle) }
+        guard offset + entry.value.count <= count else {
+            throw Denial(.invalidAttributeValueLength, at: entry.handle)
+        }
+        own[index].value.replaceSubrange(offset..<offset + entry.value.count, with: entry.value)
+    }
+
+    /// Carries out what of a queue is written to the host's own attributes, and answers.
+    mutating func finish(_ own: [OwnWrite], _ context: Context) throws(Denial) -> [ATTAction] {
+        var actions: [ATTAction] = []
+        for write in own {
+            // Its service may have been withdrawn while the application thought about its part.
+            guard let attribute = context.database[write.handle] else { continue }
+            switch attribute.content {
+            case .configuration(let key, let allowed):
+                actions += try configure(write.handle, key, allowed, write.value)
+            case .clientFeatures:
+                actions += try takeFeatures(write.handle, write.value)
+            case .value, .constant, .service, .databaseHash:
+                continue
+            }
+        }
+        return actions + [.send([ATTOpcode.executeWriteResponse])]
+    }
+
+    private func check(_ write: OwnWrite, _ context: Context) throws(Denial) {
+        var trial = self
+        _ = try trial.finish([write], context)
     }
 
     // MARK: The host's own

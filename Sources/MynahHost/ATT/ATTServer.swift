@@ -31,6 +31,35 @@ struct ATTServer: Sendable {
         case multiple(opcode: UInt8, handles: [UInt16], values: [[UInt8]])
         case byType(range: ClosedRange<UInt16>, handles: [UInt16], found: [Found])
         case write(opcode: UInt8, handle: UInt16)
+        /// The application's part of a queue that is carried out; the host's own follows.
+        case execute(handle: UInt16, [OwnWrite])
+        case valueSearch(ValueSearch)
+    }
+
+    /// What a queue leaves of one of the host's own attributes.
+    struct OwnWrite: Hashable {
+        var handle: UInt16
+        var value: [UInt8]
+    }
+
+    /// A Find By Type Value request that is being answered.
+    struct ValueSearch: Hashable {
+        /// The first handle of the range.
+        var start: UInt16
+        var value: [UInt8]
+        /// Attributes of the type that are not compared yet.
+        var handles: [UInt16]
+        /// Attributes that match, each with the end of its group.
+        var found: [ClosedRange<UInt16>] = []
+
+        /// The next attribute does not count.
+        mutating func skip() { handles.removeFirst() }
+
+        /// The next attribute was compared.
+        mutating func take(_ isMatch: Bool, _ groupEnd: UInt16) {
+            let handle = handles.removeFirst()
+            if isMatch { found.append(handle...max(handle, groupEnd)) }
+        }
     }
 
     /// An attribute that a Read By Type response will hold.
@@ -42,7 +71,6 @@ struct ATTServer: Sendable {
     /// One entry of the prepare queue.
     struct Prepared: Hashable {
         var handle: UInt16
-        var key: AttributeKey
         var offset: UInt16
         var value: [UInt8]
     }
@@ -170,8 +198,12 @@ struct ATTServer: Sendable {
             return [.send(ATTPDU.value(opcode + 1, value, mtu: mtu))]
         case (.read(_, let handle), .failure(let error)), (.write(_, let handle), .failure(let error)):
             throw Denial(error, at: handle)
+        case (.execute(let handle, _), .failure(let error)):
+            throw Denial(error, at: handle)
         case (.write(let opcode, _), .success):
             return [.send([opcode + 1])]
+        case (.execute(_, let own), .success):
+            return try finish(own, context)
         case (.multiple(let opcode, let handles, let values), .success(let value)):
             return try continueMultiple(opcode, Array(handles.dropFirst()), values + [value], context)
         case (.multiple(_, let handles, _), .failure(let error)):
@@ -184,6 +216,13 @@ struct ATTServer: Sendable {
             // What was found before it is answered; of the first its error is (Part F, 3.4.4.1).
             guard found.isEmpty else { return [.send(byTypeResponse(found))] }
             throw Denial(error, at: handles.first ?? 0)
+        case (.valueSearch(var search), .success(let value)):
+            let handle = search.handles.first ?? 0
+            search.take(value == search.value, handle)
+            return try continueSearch(search, context)
+        case (.valueSearch(var search), .failure):
+            search.skip()
+            return try continueSearch(search, context)
         }
     }
 
@@ -241,6 +280,8 @@ extension ATTServer.Pending {
         switch self {
         case .read(let opcode, _), .multiple(let opcode, _, _), .write(let opcode, _): opcode
         case .byType: ATTOpcode.readByTypeRequest
+        case .execute: ATTOpcode.executeWriteRequest
+        case .valueSearch: ATTOpcode.findByTypeValueRequest
         }
     }
 }

@@ -12,6 +12,12 @@ struct LinkSecurity: Hashable, Sendable {
     /// The encryption key's size, in bytes.
     var keySize = 16
 
+    /// Whether it protects less than another: against a man in the middle, by the pairing method, or by the key's size.
+    func isWeaker(than other: LinkSecurity) -> Bool {
+        !isAuthenticated && other.isAuthenticated || !isSecureConnections && other.isSecureConnections
+            || keySize < other.keySize
+    }
+
     /// Why a requirement is not met; nil: it is.
     ///
     /// Without encryption a bonded peer is told to encrypt, another to pair (10.3.1). `authorized` is open to a peer that

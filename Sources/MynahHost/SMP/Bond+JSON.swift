@@ -32,6 +32,7 @@ extension Bond {
                         ])
                     }))
         add("clientFeatures", clientFeatures.isEmpty ? nil : .string(Hex.encode(clientFeatures)))
+        add("serviceChanged", serviceChanged.map { .integer(Int($0)) })
         add("databaseHash", databaseHash.map { .string(Hex.encode($0)) })
         return .object(members)
     }
@@ -66,6 +67,9 @@ extension Bond {
         }
         clientFeatures =
             try Self.field("clientFeatures", json) { $0.stringValue.flatMap { Hex.decode($0) } } ?? []
+        serviceChanged = try Self.field("serviceChanged", json) {
+            $0.integerValue.flatMap(UInt16.init(exactly:)).flatMap { $0 > 0 ? $0 : nil }
+        }
         databaseHash = try Self.field("databaseHash", json) {
             $0.stringValue.flatMap { Hex.decode($0) }.flatMap { $0.count == 16 ? $0 : nil }
         }

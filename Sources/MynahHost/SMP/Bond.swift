@@ -37,6 +37,8 @@ struct Bond: Hashable, Sendable {
     var configurations: [UInt16: UInt16] = [:]
     /// The Client Supported Features that the peer has written.
     var clientFeatures: [UInt8] = []
+    /// The handle of the peer's Service Changed, if we have subscribed to it.
+    var serviceChanged: UInt16?
     /// The Database Hash of what the peer knows of us.
     var databaseHash: [UInt8]?
 
@@ -62,10 +64,15 @@ struct Bond: Hashable, Sendable {
         return requirements
     }
 
+    /// Whether both are with one peer, by its identity or by its resolving key.
+    func isOfSamePeer(as other: Bond) -> Bool {
+        identity == other.identity
+            || identityResolvingKey != nil && identityResolvingKey == other.identityResolvingKey
+    }
+
     /// Whether a link would be worth less with this bond than with another.
     func isWeaker(than other: Bond) -> Bool {
-        !isAuthenticated && other.isAuthenticated || !isSecureConnections && other.isSecureConnections
-            || keySize < other.keySize
+        security.isWeaker(than: other.security)
     }
 
     /// Whether a PDU was signed by the peer just now; a counter is good once.

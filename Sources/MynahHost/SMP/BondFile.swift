@@ -1,16 +1,27 @@
 import MynahCore
-import MynahSupport
+package import MynahSupport
 
 /// The file in which a radio keeps its bonds, and its identity towards those who are bonded.
 ///
-/// It is replaced whole, and only its owner may read it. One that cannot be used is set aside under another name and never
-/// deleted. A file belongs to one radio of one process at a time; a state directory sees to that.
-public struct BondFile: Hashable, Sendable {
+/// It is replaced whole, on its writer's thread, and only its owner may read it. One that cannot be used is set aside under
+/// another name and never deleted. A file belongs to one radio of one process at a time; a state directory sees to that.
+public struct BondFile: Sendable {
     private let file: KeptFile
+    /// Where it is.
+    public var path: String { file.path }
+
+    /// Writes it; `settle()` returns when it is as it should be.
+    let writer: FileWriter
 
     /// The file with this path, which need not be there yet.
     public init(path: String) {
+        self.init(path: path, writer: FileWriter())
+    }
+
+    /// The file with this path; `writer` writes other files of the process too.
+    package init(path: String, writer: FileWriter) {
         file = KeptFile(path: path)
+        self.writer = writer
     }
 
     /// What was kept.
@@ -41,7 +52,8 @@ public struct BondFile: Hashable, Sendable {
             mayReplace: place != nil)
     }
 
-    func save(_ store: BondStore) throws(KeptFile.Problem) {
-        try file.replace(Array((store.json.prettyText + "\n").utf8))
+    /// Replaces what it holds, soon; `failed` is called on another thread, once while the reason is the same.
+    func save(_ store: BondStore, failed: @escaping @Sendable (KeptFile.Problem) -> Void) {
+        writer.replace(file, with: { Array((store.json.prettyText + "\n").utf8) }, failed: failed)
     }
 }

@@ -37,12 +37,14 @@ struct BondStore: Hashable, Sendable {
     ///
     /// What the peer had subscribed to goes with the old bond: a new one begins without (Vol 3, Part G, 3.3.3.3).
     mutating func keep(_ bond: Bond) {
-        bonds.removeAll {
-            $0.identity == bond.identity
-                || $0.identityResolvingKey != nil && $0.identityResolvingKey == bond.identityResolvingKey
-        }
+        bonds.removeAll { $0.isOfSamePeer(as: bond) }
         if bonds.count >= Self.limit { bonds.removeFirst() }
         bonds.append(bond)
+    }
+
+    /// An authenticated bond that `keep` would replace with a weaker one; `nil` if there is none.
+    func stronger(than bond: Bond) -> Bond? {
+        bonds.first { $0.isAuthenticated && $0.isOfSamePeer(as: bond) && bond.isWeaker(than: $0) }
     }
 
     /// Changes what is known of a bonded peer, and notes that the bond was used.

@@ -31,6 +31,8 @@ enum PairingFailure: Hashable, Sendable {
     case timedOut
     /// The controllers did not encrypt.
     case encryptionFailed
+    /// We ended it: the bond with this identity is authenticated, and the pairing would replace it with a weaker one.
+    case weakerThanBond(DeviceAddress)
 }
 
 /// What the user said.
@@ -39,4 +41,37 @@ enum PairingAnswer: Hashable, Sendable {
     case agreed(Bool)
     /// To `enter`; nil: gave up.
     case passkey(UInt32?)
+}
+
+extension PairingFailure {
+    /// What the warning about it is called.
+    var warningCode: String {
+        if case .weakerThanBond = self { "weakerPairingRefused" } else { "pairingFailed" }
+    }
+
+    /// What the user is told of it, and what to do.
+    func error(_ peer: DeviceAddress, _ role: PairingRole, _ file: BondFile?) -> RadioError {
+        let other = role == .initiator ? "the peripheral" : "the central"
+        let reason: String
+        var remedy: String?
+        switch self {
+        case .refused(let code): reason = "it was refused here: \(code)"
+        case .refusedByPeer(let code): reason = "\(other) refused: \(code)"
+        case .timedOut: reason = "\(other) said nothing for \(PairingMachine.timeout)"
+        case .encryptionFailed: reason = "the controllers did not encrypt"
+        case .weakerThanBond(let identity):
+            reason = "it is weaker than the authenticated bond with \(identity), which was kept"
+            remedy = Self.remedy(role, file)
+        }
+        return RadioError(.pairingFailed, "pairing with \(peer) failed: \(reason)", remedy: remedy)
+    }
+
+    private static func remedy(_ role: PairingRole, _ file: BondFile?) -> String {
+        switch (role, file) {
+        case (.initiator, _): "forget the bond here first, then pair again"
+        case (.responder, let file?):
+            "to pair anew, stop this device and remove \(file.path), which holds all its bonds"
+        case (.responder, nil): "to pair anew, restart this device: it keeps bonds in memory only"
+        }
+    }
 }

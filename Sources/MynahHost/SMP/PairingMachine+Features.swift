@@ -45,6 +45,7 @@ extension PairingMachine {
         let context = try PairingContext(
             role: .responder, request: request, response: response, initiator: peerAddress,
             responder: ownAddress, demands: configuration.demands)
+        if let old = replaced(by: context) { return refuse(weakerThan: old, at: now) }
         if configuration.asksConsent, context.method == .justWorks {
             state = .consenting(context)
             return [.ask(.agree)]
@@ -59,16 +60,25 @@ extension PairingMachine {
 
     /// An initiator takes the Pairing Response.
     mutating func accepted(
-        _ request: PairingFeatures, _ response: PairingFeatures
+        _ request: PairingFeatures, _ response: PairingFeatures, at now: Duration
     ) throws(SMPReason) -> [PairingAction] {
         let known = KeyDistribution(rawValue: 0x0F)
         guard response.initiatorKeys.intersection(known).isSubset(of: request.initiatorKeys),
             response.responderKeys.intersection(known).isSubset(of: request.responderKeys)
         else { throw .invalidParameters }
-        return beginExchange(
-            try PairingContext(
-                role: .initiator, request: request, response: response, initiator: ownAddress,
-                responder: peerAddress, demands: configuration.demands))
+        let context = try PairingContext(
+            role: .initiator, request: request, response: response, initiator: ownAddress,
+            responder: peerAddress, demands: configuration.demands)
+        if let old = replaced(by: context) { return refuse(weakerThan: old, at: now) }
+        return beginExchange(context)
+    }
+
+    /// The authenticated bond of the same peer that a weaker pairing would replace; `nil` if there is none.
+    private func replaced(by context: PairingContext) -> Bond? {
+        guard context.isBonding, let old = kept?[peerAddress], old.isAuthenticated,
+            context.security.isWeaker(than: old.security)
+        else { return nil }
+        return old
     }
 
     private mutating func beginExchange(_ context: PairingContext) -> [PairingAction] {

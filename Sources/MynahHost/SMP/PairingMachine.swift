@@ -55,6 +55,8 @@ struct PairingMachine: Sendable {
     /// When `expire` is to be called; nil: nothing is under way.
     var deadline: Duration?
     var random: SecurityRandom
+    /// What is kept of peers while a step is taken: a weaker pairing does not replace an authenticated bond.
+    var kept: BondStore?
     var state = State.idle
 
     init(
@@ -155,7 +157,7 @@ struct PairingMachine: Sendable {
             guard isEncrypted else { return end(.encryptionFailed, at: now) }
             var exchange = KeyExchange(context, longTermKey: key, own: identity)
             let actions = [.secured(context.security)] + exchange.start(&random)
-            return settle(exchanged(exchange, context, actions), at: now)
+            return settle(exchanged(exchange, context, actions, at: now), at: now)
         default:
             return []
         }
@@ -190,7 +192,7 @@ extension PairingMachine {
         case (.legacy, .pairingKeypressNotification), (.secureConnections, .pairingKeypressNotification):
             return []
         case (.requested(let request), .pairingResponse(let response)):
-            return try accepted(request, response)
+            return try accepted(request, response, at: now)
         case (.legacy(var pairing, let context), _):
             let actions = try pairing.receive(pdu)
             return advance(.legacy(pairing, context), context, actions)
@@ -199,7 +201,7 @@ extension PairingMachine {
             return advance(.secureConnections(pairing, context), context, actions)
         case (.exchangingKeys(var exchange, let context), _):
             let actions = try exchange.receive(pdu, &random)
-            return exchanged(exchange, context, actions)
+            return exchanged(exchange, context, actions, at: now)
         case (.requested, _), (.consenting, _), (.encrypting, _):
             throw .unspecifiedReason
         }
@@ -215,8 +217,12 @@ extension PairingMachine {
     }
 
     private mutating func exchanged(
-        _ exchange: KeyExchange, _ context: PairingContext, _ actions: [PairingAction]
+        _ exchange: KeyExchange, _ context: PairingContext, _ actions: [PairingAction], at now: Duration
     ) -> [PairingAction] {
+        // The peer may have said who it is only now; our own keys have not gone out to it, or serve no purpose.
+        if let old = context.isBonding ? kept?.stronger(than: exchange.bond) : nil {
+            return refuse(weakerThan: old, at: now)
+        }
         guard exchange.isDone else {
             state = .exchangingKeys(exchange, context)
             return actions
@@ -236,6 +242,11 @@ extension PairingMachine {
             return [.send(.pairingFailed(reason))]
         }
         return [.send(.pairingFailed(reason))] + end(.refused(reason), at: now)
+    }
+
+    /// Ends a pairing that would replace a stronger bond, which is authenticated.
+    mutating func refuse(weakerThan old: Bond, at now: Duration) -> [PairingAction] {
+        [.send(.pairingFailed(.authenticationRequirements))] + end(.weakerThanBond(old.identity), at: now)
     }
 
     private mutating func end(_ failure: PairingFailure, at now: Duration) -> [PairingAction] {

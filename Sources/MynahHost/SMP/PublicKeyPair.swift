@@ -43,8 +43,10 @@ struct PublicKeyPair: Sendable {
         y = point.suffix(32).reversed()
     }
 
-    /// The secret shared with whoever has the private half of this key; a key that is off the curve, ours or the debug key
-    /// is refused.
+    /// The secret shared with the owner of this public key.
+    ///
+    /// Throws `dhKeyCheckFailed` if the key is off the curve, and `invalidParameters` if it is our own or the debug key
+    /// (2.3.5.6.1, 3.5.5).
     func secret(withX peerX: [UInt8], y peerY: [UInt8]) throws(SMPReason) -> [UInt8] {
         guard peerX != x, peerX != Self.debugX else { throw .invalidParameters }
         do {
@@ -52,7 +54,7 @@ struct PublicKeyPair: Sendable {
             let secret = try privateKey.sharedSecretFromKeyAgreement(with: key)
             return secret.withUnsafeBytes { $0.reversed() }
         } catch {
-            throw .invalidParameters
+            throw .dhKeyCheckFailed
         }
     }
 }

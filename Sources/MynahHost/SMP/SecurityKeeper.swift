@@ -10,8 +10,6 @@ struct SecurityKeeper {
     var bonds: BondStore
     /// The peers that failed to pair, and how long they have to wait.
     private var attempts: [DeviceAddress: PairingAttempts] = [:]
-    /// Whether the bonds are about to be written.
-    var isSaving = false
     /// False: there is a file with others, which could not be read nor set aside.
     var maySave = true
 
@@ -48,8 +46,6 @@ struct LinkPairing {
     /// Made when it is first needed.
     var machine: PairingMachine?
     var encryption = Encryption.idle
-    /// Looks at the machine's deadline while pairing goes on.
-    var watch: Task<Void, Never>?
     /// Counts what the user is asked, so that a late answer answers nothing else.
     var question = 0
     /// Who waits for the link to be secured.

@@ -58,24 +58,24 @@ extension FuzzTarget {
         guard let first = bytes.first else { return }
         var client = ATTClient()
         if first & 0x80 != 0 { client.bearer.mtu = 517 }
-        var last: UInt64 = 0
+        let ended = Lock([0, 0, 0])
         for offset in 0..<3 {
+            var actions: [ATTClient.Action] = []
             let kind = (first & 0x7F) &+ UInt8(offset)
-            let (number, actions) = client.add(procedure(kind))
-            last = number
+            procedure(kind).add(to: &client, &actions) {
+                ended.withLock { $0[offset] += 1 }
+            }
             check(actions, of: client)
         }
-        var ended: Set<UInt64> = []
         for (kind, body) in Steps(bytes.dropFirst()) {
-            let actions =
-                kind == 0xFF && body.isEmpty ? client.timedOut(client.transaction) : client.receive(body)
-            check(actions, of: client)
-            for case .ended(let number, let result) in actions {
-                precondition(number <= last && ended.insert(number).inserted, "one procedure ends twice")
-                if case .success(.bytes(let value)) = result {
-                    precondition(value.count <= GATT.maximumValueLength)
-                }
+            var actions: [ATTClient.Action] = []
+            if kind == 0xFF && body.isEmpty {
+                client.timedOut(client.transaction)
+            } else {
+                client.receive(body, into: &actions)
             }
+            check(actions, of: client)
+            precondition(ended.withLock { $0.allSatisfy { $0 <= 1 } }, "one procedure ends twice")
         }
     }
 
@@ -89,7 +89,7 @@ extension FuzzTarget {
     }
 
     private static func procedure(_ kind: UInt8) -> any GATTProcedure {
-        switch kind % 11 {
+        switch kind % 12 {
         case 0: ServiceDiscovery()
         case 1: ServiceDiscovery(of: "180D")
         case 2: ServiceDiscovery.secondary
@@ -100,7 +100,22 @@ extension FuzzTarget {
         case 7: ValueWrite(3, [1, 2, 3])
         case 8: ValueWrite(3, Array(repeating: 7, count: 60))
         case 9: MTUExchange(ownMTU: 517)
+        case 10: ServiceChangedSubscription()
         default: ServiceDiscovery(of: "0F0E0D0C-0B0A-0908-0706-050403020100")
+        }
+    }
+}
+
+extension GATTProcedure {
+    /// Adds it to a client, and looks at its value.
+    fileprivate func add(
+        to client: inout ATTClient, _ actions: inout [ATTClient.Action], ended: @escaping @Sendable () -> Void
+    ) {
+        client.add(self, into: &actions) { result in
+            ended()
+            if case .success(let bytes as [UInt8]) = result.map({ $0 as any Sendable }) {
+                precondition(bytes.count <= GATT.maximumValueLength)
+            }
         }
     }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import MynahCore
 import MynahHCI
 import MynahSupport
@@ -12,7 +13,7 @@ import Testing
     import Musl
 #endif
 
-@Suite(.timeLimit(.minutes(1))) struct BondKeepingTests {
+@Suite(.timeLimit(.minutes(5))) struct BondKeepingTests {
     let temporary: TemporaryDirectory
     var path: String { temporary.path + "/bonds.json" }
 
@@ -103,7 +104,9 @@ import Testing
         try await rig.phoneSink.wait(for: "indication 8 0100FFFF")
         #expect(rig.deviceSink.all.count { $0.hasPrefix("subscribed") } == 1)
         // Confirmed is told: the next time there is no news.
-        try await until { await rig.device.bonds.bonds[0].databaseHash == rig.device.database.hash }
+        try await until("the bond has the hash of the new database") {
+            await rig.device.bonds.bonds[0].databaseHash == rig.device.server.database.hash
+        }
         #expect(await rig.device.bonds.bonds[0].configurations == [9: 2])
         await rig.stop()
     }
@@ -204,6 +207,26 @@ import Testing
         let (rig, _) = try await SecureRig.paired(HostRadio.Options.keeping("/proc/nowhere/bonds.json"))
         try await rig.deviceSink.wait(for: "warning bondsNotKept")
         await rig.stop()
+    }
+
+    @Test func `requests are answered while bonds are being written`() async throws {
+        let (begun, gate) = (Lock(0), DispatchSemaphore(value: 0))
+        let writer = FileWriter { file, bytes throws(KeptFile.Problem) in
+            begun.withLock { $0 += 1 }
+            gate.wait()
+            try file.replace(bytes ?? [])
+        }
+        var options = HostRadio.Options()
+        options.bonds = BondFile(path: path, writer: writer)
+        let (rig, peer) = try await SecureRig.paired(options)
+        try await until("a write has begun") { begun.withLock { $0 } == 1 }
+        // The bond is not in place, and the device answers.
+        #expect(try await rig.refusal(of: rig.encrypted, peer) == nil)
+        #expect(try KeptFile(path: path).read() == nil && !writer.isSettled(writer.latest))
+        for _ in 0..<100 { gate.signal() }
+        await rig.stop()
+        #expect(
+            try BondStore(try JSON(parsing: try #require(try KeptFile(path: path).read()))).bonds.count == 1)
     }
 }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import MynahHost
 
 /// Pairing on a scripted controller: what goes out, and when.
-@Suite(.timeLimit(.minutes(1))) struct PairingLinkTests {
+@Suite(.timeLimit(.minutes(5))) struct PairingLinkTests {
     static let request: [UInt8] = [0x01, 0x03, 0x00, 0x09, 0x10, 0x02, 0x02]
 
     static func keyRequest(_ random: UInt8 = 0, _ diversifier: UInt8 = 0) -> HCIEvent {
@@ -22,10 +22,12 @@ import Testing
         let rig = try await HostRig()
         rig.controller.connect()
         rig.controller.receive(Self.request, on: 6)
-        await rig.controller.wait { $0.sent().last == "6:02030009100202" }
-        await rig.clock.waitForSleepers(1)
+        try await rig.controller.wait("the host answers the pairing request") {
+            $0.sent().last == "6:02030009100202"
+        }
+        try await rig.clock.waitForSleepers(1)
         // Another number of sleepers, as commands that are over, may be there too.
-        try await until {
+        try await until("the pairing times out") {
             rig.clock.advance(by: .seconds(1))
             return rig.sink.words.contains("warning pairingFailed")
         }
@@ -39,7 +41,9 @@ import Testing
         rig.controller.connect()
         rig.clock.advance(by: .seconds(2))
         rig.controller.receive(Self.request, on: 6)
-        await rig.controller.wait { $0.sent().count { $0 == "6:02030009100202" } == 2 }
+        try await rig.controller.wait("the host answers the second pairing request") {
+            $0.sent().count { $0 == "6:02030009100202" } == 2
+        }
     }
 
     @Test func `a central that does not do as it is asked is an error, and so is asking again on that link`()
@@ -51,8 +55,8 @@ import Testing
         let central = try #require(await rig.radio.onlyLink?.peer.id)
         let radio = rig.radio
         let asking = Task { try await radio.pair(central) }
-        await rig.controller.wait { $0.sent().last == "6:0B09" }
-        try await until {
+        try await rig.controller.wait("the host sends the security request") { $0.sent().last == "6:0B09" }
+        try await until("the wait for pairing is given up") {
             rig.clock.advance(by: .seconds(1))
             return await rig.radio.onlyLink?.pairing.waiters.isEmpty == true
         }
@@ -71,7 +75,7 @@ import Testing
                 $0.parameters(of: .leLongTermKeyRequestNegativeReply).count
             }
             rig.controller.tell(event)
-            await rig.controller.wait {
+            try await rig.controller.wait("the host refuses the request for a long-term key") {
                 $0.parameters(of: .leLongTermKeyRequestNegativeReply).count == before + 1
             }
         }

@@ -113,6 +113,7 @@ final class SecureSink: RadioSink, CentralSink {
         case .heard(let report): addresses.withLock { _ = $0.insert(report.address) }
         case .notified(_, let handle, let value, let delivery):
             add("\(delivery.rawValue) \(handle) \(Hex.encode(value))")
+        case .servicesChanged(_, let range): add("services \(range.lowerBound) \(range.upperBound)")
         case .warning(let warning): add("warning \(warning.code)")
         default: break
         }
@@ -121,7 +122,7 @@ final class SecureSink: RadioSink, CentralSink {
 
     /// The first channel that a central opened.
     func firstChannel() async throws -> any L2CAPChannel {
-        try await until { channels.withLock { !$0.isEmpty } }
+        try await until("a channel is open") { channels.withLock { !$0.isEmpty } }
         return try #require(channels.withLock { $0.first })
     }
 
@@ -131,7 +132,7 @@ final class SecureSink: RadioSink, CentralSink {
     /// The addresses that were heard.
     var heard: Set<DeviceAddress> { addresses.withLock { $0 } }
     func wait(for word: String, times: Int = 1) async throws {
-        try await until { all.count { $0 == word } >= times }
+        try await until("\"\(word)\" is reported \(times) times") { all.count { $0 == word } >= times }
     }
 }
 
@@ -235,7 +236,7 @@ struct SecureRig {
 
 extension HostRadio {
     func handle(of characteristic: CharacteristicDefinition) -> UInt16? {
-        database.handle(of: characteristic.key)
+        server.database.handle(of: characteristic.key)
     }
     var onlyLink: Link? { links.values.first }
     var bonds: BondStore { security.bonds }

@@ -12,16 +12,16 @@ struct CharacteristicDiscovery: GATTProcedure {
         end = handles.upperBound
     }
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep { next() }
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<[RemoteCharacteristic]> { next() }
 
-    private func next() -> GATTStep {
-        guard let rest = walk.rest else { return .done(.characteristics(found)) }
+    private func next() -> GATTStep<[RemoteCharacteristic]> {
+        guard let rest = walk.rest else { return .done(found) }
         return .ask(ATTClientPDU.readByType(rest, AttributeType.characteristic))
     }
 
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep {
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[RemoteCharacteristic]> {
         switch answer {
-        case .failure(.attributeNotFound): return .done(.characteristics(found))
+        case .failure(.attributeNotFound): return .done(found)
         case .failure(let error): return .failed(.refused(error))
         case .success(let bytes):
             guard takeDeclarations(bytes) else {
@@ -63,16 +63,16 @@ struct DescriptorDiscovery: GATTProcedure {
         walk = HandleWalk(handles)
     }
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep { next() }
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<[RemoteDescriptor]> { next() }
 
-    private func next() -> GATTStep {
-        guard let rest = walk.rest else { return .done(.descriptors(found)) }
+    private func next() -> GATTStep<[RemoteDescriptor]> {
+        guard let rest = walk.rest else { return .done(found) }
         return .ask(ATTClientPDU.findInformation(rest))
     }
 
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep {
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[RemoteDescriptor]> {
         switch answer {
-        case .failure(.attributeNotFound): return .done(.descriptors(found))
+        case .failure(.attributeNotFound): return .done(found)
         case .failure(let error): return .failed(.refused(error))
         case .success(let bytes):
             guard takePairs(bytes) else { return .violated("the peripheral told descriptors that cannot be") }

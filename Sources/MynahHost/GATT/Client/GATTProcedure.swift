@@ -6,16 +6,26 @@ import MynahSupport
 /// An answer that breaks the rules ends it with an error, and each must bring it on: a hostile server can make it neither
 /// trap nor go on for ever.
 protocol GATTProcedure: Sendable {
-    /// The first request, where one is needed at all; on a bearer that is as it is now.
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep
-    /// What to do after an answer: the bytes behind the opcode of the response, or the error.
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep
+    /// What it comes to.
+    associatedtype Value: Sendable
+
+    /// The first request, if one is needed at all; on a bearer that is as it is now.
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<Value>
+    /// What to do after an answer: the bytes after the opcode of the response, or the error.
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<Value>
+    /// The bearer after the procedure came to a value.
+    func bearer(_ bearer: ATTClient.Bearer, after value: Value) -> ATTClient.Bearer
+}
+
+extension GATTProcedure {
+    /// The bearer as it was: few procedures change it.
+    func bearer(_ bearer: ATTClient.Bearer, after value: Value) -> ATTClient.Bearer { bearer }
 }
 
 /// What a procedure wants next.
-enum GATTStep: Hashable, Sendable {
+enum GATTStep<Value: Sendable>: Sendable {
     case ask([UInt8])
-    case done(GATTValue)
+    case done(Value)
     case failed(RequestError)
 
     /// The server broke a rule.
@@ -24,16 +34,45 @@ enum GATTStep: Hashable, Sendable {
     }
 }
 
-/// What a procedure comes to.
-enum GATTValue: Hashable, Sendable {
-    case none
-    case mtu(Int)
-    case bytes([UInt8])
-    /// One for each that was asked for; nil: it was cut, or had no room.
-    case values([[UInt8]?])
-    case services([RemoteService])
-    case characteristics([RemoteCharacteristic])
-    case descriptors([RemoteDescriptor])
+/// A procedure in a client's queue, with the function that takes its value: the queue holds procedures of any value.
+protocol QueuedProcedure: Sendable {
+    /// Returns the first request; `nil` if the procedure is over, and its value or its error was given.
+    mutating func begin(_ bearer: inout ATTClient.Bearer) -> [UInt8]?
+    /// Returns the next request after an answer; `nil` if the procedure is over.
+    mutating func take(_ answer: Result<[UInt8], ATTError>, _ bearer: inout ATTClient.Bearer) -> [UInt8]?
+    /// Ends it.
+    func fail(_ error: RequestError)
+}
+
+/// A procedure, and the function that takes what it comes to.
+struct AwaitedProcedure<Procedure: GATTProcedure>: QueuedProcedure {
+    var procedure: Procedure
+    let done: @Sendable (Result<Procedure.Value, RequestError>) -> Void
+
+    mutating func begin(_ bearer: inout ATTClient.Bearer) -> [UInt8]? {
+        carryOut(procedure.begin(bearer), &bearer)
+    }
+
+    mutating func take(
+        _ answer: Result<[UInt8], ATTError>, _ bearer: inout ATTClient.Bearer
+    ) -> [UInt8]? {
+        carryOut(procedure.take(answer), &bearer)
+    }
+
+    func fail(_ error: RequestError) { done(.failure(error)) }
+
+    private func carryOut(
+        _ step: GATTStep<Procedure.Value>, _ bearer: inout ATTClient.Bearer
+    ) -> [UInt8]? {
+        switch step {
+        case .ask(let pdu): return pdu
+        case .done(let value):
+            bearer = procedure.bearer(bearer, after: value)
+            done(.success(value))
+        case .failed(let error): done(.failure(error))
+        }
+        return nil
+    }
 }
 
 /// Goes through a range of handles, request by request.

@@ -14,17 +14,17 @@ struct IncludeDiscovery: GATTProcedure {
         walk = HandleWalk(handles)
     }
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep { next() }
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<[RemoteService]> { next() }
 
-    private func next() -> GATTStep {
+    private func next() -> GATTStep<[RemoteService]> {
         if let handles = unnamed.first { return .ask(ATTClientPDU.read(handles.lowerBound)) }
-        guard let rest = walk.rest else { return .done(.services(found)) }
+        guard let rest = walk.rest else { return .done(found) }
         return .ask(ATTClientPDU.readByType(rest, AttributeType.include))
     }
 
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep {
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[RemoteService]> {
         switch answer {
-        case .failure(.attributeNotFound) where unnamed.isEmpty: return .done(.services(found))
+        case .failure(.attributeNotFound) where unnamed.isEmpty: return .done(found)
         case .failure(let error): return .failed(.refused(error))
         case .success(let bytes):
             let isRight = unnamed.isEmpty ? takeDeclarations(bytes) : takeType(bytes)

@@ -22,10 +22,16 @@ struct ServiceDiscovery: GATTProcedure {
     /// All secondary services.
     static let secondary = ServiceDiscovery(isPrimary: false)
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep { next() }
+    func bearer(_ bearer: ATTClient.Bearer, after value: [RemoteService]) -> ATTClient.Bearer {
+        var bearer = bearer
+        bearer.hasDiscovered = true
+        return bearer
+    }
 
-    private func next() -> GATTStep {
-        guard let rest = walk.rest else { return .done(.services(found)) }
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<[RemoteService]> { next() }
+
+    private func next() -> GATTStep<[RemoteService]> {
+        guard let rest = walk.rest else { return .done(found) }
         guard let uuid else {
             return .ask(
                 ATTClientPDU.readByGroupType(
@@ -34,12 +40,12 @@ struct ServiceDiscovery: GATTProcedure {
         return .ask(ATTClientPDU.findByTypeValue(rest, type: 0x2800, value: ATTClientPDU.onAir(uuid)))
     }
 
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep {
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[RemoteService]> {
         switch answer {
-        case .failure(.attributeNotFound): return .done(.services(found))
+        case .failure(.attributeNotFound): return .done(found)
         case .failure(.unsupportedGroupType) where !isPrimary,
             .failure(.requestNotSupported) where !isPrimary:
-            return .done(.services(found))
+            return .done(found)
         case .failure(let error): return .failed(.refused(error))
         case .success(let bytes):
             var reader = ByteReader(bytes)

@@ -5,23 +5,30 @@ import MynahSupport
 struct MTUExchange: GATTProcedure {
     let ownMTU: Int
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep {
-        // Once on each bearer.
-        bearer.hasExchangedMTU
-            ? .done(.mtu(bearer.mtu)) : .ask(ATTClientPDU.exchangeMTU(UInt16(clamping: ownMTU)))
+    func bearer(_ bearer: ATTClient.Bearer, after value: Int) -> ATTClient.Bearer {
+        var bearer = bearer
+        bearer.mtu = value
+        bearer.hasExchangedMTU = true
+        return bearer
     }
 
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep {
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<Int> {
+        // Once on each bearer.
+        bearer.hasExchangedMTU
+            ? .done(bearer.mtu) : .ask(ATTClientPDU.exchangeMTU(UInt16(clamping: ownMTU)))
+    }
+
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<Int> {
         switch answer {
         // A server that does not exchange stays with the default (Part F, 3.4.2.2).
-        case .failure(.requestNotSupported): return .done(.mtu(GATT.defaultMTU))
+        case .failure(.requestNotSupported): return .done(GATT.defaultMTU)
         case .failure(let error): return .failed(.refused(error))
         case .success(let bytes):
             var reader = ByteReader(bytes)
             guard let theirs = reader.readUInt16(), reader.isAtEnd else {
                 return .violated("the peripheral told no MTU")
             }
-            return .done(.mtu(max(GATT.defaultMTU, min(ownMTU, Int(theirs)))))
+            return .done(max(GATT.defaultMTU, min(ownMTU, Int(theirs))))
         }
     }
 }
@@ -36,16 +43,16 @@ struct ValueRead: GATTProcedure {
         self.handle = handle
     }
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep {
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<[UInt8]> {
         mtu = bearer.mtu
         return .ask(ATTClientPDU.read(handle))
     }
 
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep {
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[UInt8]> {
         switch answer {
         // The value ended with the last answer, or grew shorter since.
         case .failure(.invalidOffset) where !value.isEmpty, .failure(.attributeNotLong) where !value.isEmpty:
-            return .done(.bytes(value))
+            return .done(value)
         case .failure(let error): return .failed(.refused(error))
         case .success(let bytes):
             value += bytes
@@ -54,43 +61,57 @@ struct ValueRead: GATTProcedure {
                     "the peripheral told a value of more than \(GATT.maximumValueLength) bytes")
             }
             guard bytes.count >= mtu - 1, value.count < GATT.maximumValueLength else {
-                return .done(.bytes(value))
+                return .done(value)
             }
             return .ask(ATTClientPDU.readBlob(handle, offset: UInt16(clamping: value.count)))
         }
     }
 }
 
-/// Reads several values at once: each with its length (4.8.5), or one behind the other without (4.8.4).
+/// Reads several values at once, each with its length (4.8.5); `nil` for a value that was cut, or had no room.
 struct MultipleRead: GATTProcedure {
     let handles: [UInt16]
-    let isVariable: Bool
 
     /// How many fit into one request.
     static func limit(mtu: Int) -> Int { max(2, (mtu - 1) / 2) }
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep {
-        .ask(ATTClientPDU.readMultiple(handles, isVariable: isVariable))
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<[[UInt8]?]> {
+        .ask(ATTClientPDU.readMultiple(handles, isVariable: true))
     }
 
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep {
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[[UInt8]?]> {
         switch answer {
         case .failure(let error): return .failed(.refused(error))
         case .success(let bytes):
-            guard isVariable else { return .done(.bytes(bytes)) }
             var reader = ByteReader(bytes)
             var values = [[UInt8]?](repeating: nil, count: handles.count)
             for index in handles.indices {
                 // What was cut is the last of the answer.
                 guard let length = reader.readUInt16(), let value = reader.readBytes(Int(length)) else {
-                    return .done(.values(values))
+                    return .done(values)
                 }
                 values[index] = value
             }
             guard reader.isAtEnd else {
                 return .violated("the peripheral told more values than were asked for")
             }
-            return .done(.values(values))
+            return .done(values)
+        }
+    }
+}
+
+/// Reads several values at once whose lengths are known, one after the other (4.8.4).
+struct ConcatenatedRead: GATTProcedure {
+    let handles: [UInt16]
+
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<[UInt8]> {
+        .ask(ATTClientPDU.readMultiple(handles, isVariable: false))
+    }
+
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[UInt8]> {
+        switch answer {
+        case .failure(let error): .failed(.refused(error))
+        case .success(let bytes): .done(bytes)
         }
     }
 }
@@ -116,7 +137,7 @@ struct ValueWrite: GATTProcedure {
         self.value = value
     }
 
-    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep {
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<Void> {
         mtu = bearer.mtu
         guard value.count <= GATT.maximumValueLength else {
             return .failed(
@@ -130,18 +151,18 @@ struct ValueWrite: GATTProcedure {
         return prepare(at: 0)
     }
 
-    private mutating func prepare(at offset: Int) -> GATTStep {
+    private mutating func prepare(at offset: Int) -> GATTStep<Void> {
         let part = Array(value[offset..<min(offset + mtu - 5, value.count)])
         state = .preparing(offset: offset, part: part)
         return .ask(ATTClientPDU.prepareWrite(handle, offset: UInt16(clamping: offset), part))
     }
 
-    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep {
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<Void> {
         switch (state, answer) {
         case (.cancelling(let error), _): return .failed(error)
         case (.writing, .failure(let error)), (.executing, .failure(let error)):
             return .failed(.refused(error))
-        case (.writing, .success), (.executing, .success): return .done(.none)
+        case (.writing, .success), (.executing, .success): return .done(())
         case (.preparing, .failure(let error)): return cancel(.refused(error))
         case (.preparing(let offset, let part), .success(let bytes)):
             guard
@@ -159,7 +180,7 @@ struct ValueWrite: GATTProcedure {
         }
     }
 
-    private mutating func cancel(_ error: RequestError) -> GATTStep {
+    private mutating func cancel(_ error: RequestError) -> GATTStep<Void> {
         state = .cancelling(error)
         return .ask(ATTClientPDU.executeWrite(isCancelled: true))
     }

@@ -1,0 +1,21 @@
+/// Wakes an app's life at its deadline.
+struct AppAlarm {
+    private var set: (task: Task<Void, Never>, at: AppInstant)?
+
+    /// Sets it to a deadline, or to none if that is `nil`; `start` begins the wait for a new one.
+    mutating func set(_ deadline: AppInstant?, start: (AppInstant) -> Task<Void, Never>) {
+        guard set?.at != deadline else { return }
+        cancel()
+        set = deadline.map { (start($0), $0) }
+    }
+
+    mutating func cancel() {
+        set?.task.cancel()
+        set = nil
+    }
+
+    /// The deadline was reached.
+    mutating func rang() {
+        set = nil
+    }
+}

@@ -1,0 +1,80 @@
+import MynahCore
+
+/// The managers of an app: those of this launch, and those that the system preserves after an earlier one.
+///
+/// It belongs to its app. A class, because a warning may lead back here while it changes.
+final class AppManagers {
+    private(set) var all: [ManagerState] = []
+
+    /// The managers of this launch.
+    var live: [ManagerState] { all.filter { !$0.isEnded } }
+
+    /// Takes what another process preserved, unless there is a manager of that identifier.
+    func load(_ restoreIdentifier: String, of app: AppProcess, on phone: isolated Phone) {
+        guard preserved(restoreIdentifier) == nil, let state = phone.load(restoreIdentifier) else { return }
+        add(ManagerState(number: phone.nextNumber(), app: app, preserved: state), on: phone)
+    }
+
+    private func preserved(_ restoreIdentifier: String) -> ManagerState? {
+        all.first { $0.restoreIdentifier == restoreIdentifier }
+    }
+
+    private func add(_ manager: ManagerState, on phone: isolated Phone) {
+        all.append(manager)
+        phone.add(manager)
+    }
+
+    /// Returns the preserved manager of an identifier, or a new one.
+    ///
+    /// Throws `invalidState` if a manager of the phone's apps has the identifier.
+    func make(
+        _ restoreIdentifier: String?, sink: (any PeripheralSink)?, of app: AppProcess,
+        on phone: isolated Phone
+    ) throws(RadioError) -> ManagerState {
+        if let restoreIdentifier {
+            guard
+                !phone.managers.contains(where: { $0.restoreIdentifier == restoreIdentifier && !$0.isEnded })
+            else {
+                throw RadioError(
+                    .invalidState, "two managers have the restore identifier \"\(restoreIdentifier)\"",
+                    remedy: "give each manager of the phone one of its own")
+            }
+            load(restoreIdentifier, of: app, on: phone)
+            if let manager = preserved(restoreIdentifier) {
+                manager.begin(sink: sink)
+                return manager
+            }
+        }
+        let manager = ManagerState(
+            number: phone.nextNumber(), app: app, restoreIdentifier: restoreIdentifier, sink: sink)
+        add(manager, on: phone)
+        return manager
+    }
+
+    /// The process is gone: the system keeps the managers that have a restore identifier.
+    func end(on phone: isolated Phone) {
+        for manager in live {
+            manager.end()
+            // Only services, subscribers and adverts are restored (Peripheral Manager State Restoration Options).
+            phone.services.unpublishChannels(of: manager, on: phone)
+            guard manager.restoreIdentifier == nil else { continue }
+            phone.advertiser.forget(manager, on: phone)
+            phone.services.withdrawAll(of: manager, forget: true, on: phone)
+            forget(manager)
+            phone.forget(manager)
+        }
+    }
+
+    /// What is preserved of an earlier launch is deleted.
+    func forgetPreserved(on phone: isolated Phone) {
+        for manager in all where manager.isEnded {
+            if let identifier = manager.restoreIdentifier { phone.deletePreserved(identifier) }
+            phone.forget(manager)
+        }
+        all = live
+    }
+
+    func forget(_ manager: ManagerState) {
+        all.removeAll { $0 === manager }
+    }
+}

@@ -1,0 +1,277 @@
+import MynahCore
+import MynahLifecycle
+
+/// One app of a phone: its life, what reaches it, and what the system preserves of it.
+///
+/// It belongs to its phone, and runs on its executor.
+final class AppProcess {
+    /// An event on its way to the app; without a manager it is for all of them.
+    typealias Delivery = (manager: ManagerState?, event: PeripheralEvent)
+
+    /// Names it for as long as the phone lives.
+    let number: UInt64
+    let description: AppDescription
+    private let delegate: any AppDelegate
+    private let clock: AppClock
+    private var lifecycle: AppLifecycle<AppInstant>
+    /// The managers of this launch, and those that the system preserves after an earlier one.
+    private var ownManagers = AppManagers()
+    private var queue = AppQueue()
+    private var alarm = AppAlarm()
+    private var replies = LateReplies()
+    /// What its code does beside its callbacks, and goes on with when it is not suspended any more.
+    private var suspended = Waiters()
+    private var isStopped = false
+    private var isLaunching = false
+    /// Whether what is being delivered has waited while the app did not run.
+    private(set) var isDeliveringQueued = false
+
+    init(number: UInt64, _ description: AppDescription, delegate: any AppDelegate, clock: AppClock) {
+        self.number = number
+        self.description = description
+        self.delegate = delegate
+        self.clock = clock
+        lifecycle = AppLifecycle(description.rules)
+    }
+
+    deinit {
+        alarm.cancel()
+        suspended.resumeAll()
+    }
+
+    var state: AppState { lifecycle.state }
+    var isWoken: Bool { lifecycle.isWoken }
+    var isRunning: Bool { lifecycle.isRunning }
+    var advertisingMode: AdvertisingMode { lifecycle.advertisingMode }
+    var managers: [ManagerState] { ownManagers.all }
+    private var live: [ManagerState] { ownManagers.live }
+
+    func checkRuns() throws(RadioError) {
+        guard !lifecycle.isRunning else { return }
+        throw RadioError(.invalidState, "the app \(description.name) does not run: it is \(state.rawValue)")
+    }
+
+    // MARK: Events
+
+    /// Gives an event to a manager's program, now or when the app runs, or answers it in its place.
+    func receive(_ event: PeripheralEvent, for manager: ManagerState, on phone: isolated Phone) -> RadioAnswer
+    {
+        switch event {
+        case .answeredRead:
+            // The system answers static values without the app, and reports it to the program at once.
+            return deliver(event, to: manager, on: phone)
+        case .advertisingChanged, .willRestoreState, .missed:
+            return lifecycle.isRunning ? deliver(event, to: manager, on: phone) : .none
+        default:
+            return handle(.bluetooth(event.kind), (manager, event), on: phone)
+        }
+    }
+
+    func radioStateChanged(to state: RadioState, on phone: isolated Phone) {
+        handle(.radioState(state), (nil, .stateChanged(state)), on: phone)
+    }
+
+    /// Does what follows from an event, and returns the answer to `delivery`.
+    @discardableResult
+    func handle(_ event: AppEvent, _ delivery: Delivery? = nil, on phone: isolated Phone) -> RadioAnswer {
+        let before = lifecycle.advertisingMode
+        var answer = RadioAnswer.none
+        for action in lifecycle.handle(event, at: clock.now) {
+            if let given = carryOut(action, delivery, on: phone) { answer = given }
+        }
+        setAlarm(on: phone)
+        resumeUnlessSuspended()
+        if lifecycle.advertisingMode != before { phone.advertiser.update(on: phone) }
+        return answer
+    }
+
+    /// Returns `nil` if the action is no answer to `delivery`.
+    private func carryOut(
+        _ action: AppAction, _ delivery: Delivery?, on phone: isolated Phone
+    ) -> RadioAnswer? {
+        switch action {
+        case .deliver: return deliver(delivery, on: phone)
+        case .queue:
+            if let delivery { queue.append(delivery.manager, delivery.event) }
+            return RadioAnswer.none
+        case .refuse: return .answer(.failure(.unlikelyError))
+        case .discard: return RadioAnswer.none
+        case .deliverQueued: deliverQueued(on: phone)
+        case .dropQueued: queue.removeAll()
+        case .launched(let inBackground, _): launch(inBackground: inBackground, on: phone)
+        case .enteredForeground, .enteredBackground, .suspended, .woken, .throttled, .extraneous:
+            if let change = AppChange(action, delivery?.event) { tell(change, on: phone) }
+        case .terminated(let reason):
+            endManagers(on: phone)
+            tell(.terminated(reason), on: phone)
+        case .userQuit:
+            endManagers(on: phone)
+            tell(.quit, on: phone)
+        case .pauseAdvertising, .resumeAdvertising, .stopAdvertising(forget: false):
+            phone.advertiser.update(on: phone)
+        case .stopAdvertising(forget: true):
+            for manager in managers { phone.advertiser.forget(manager, on: phone) }
+        case .withdrawServices(let forget):
+            for manager in managers { phone.services.withdrawAll(of: manager, forget: forget, on: phone) }
+        case .forgetPreservedState: ownManagers.forgetPreserved(on: phone)
+        case .dropCentrals: break
+        }
+        return nil
+    }
+
+    private func tell(_ change: AppChange, on phone: isolated Phone) {
+        delegate.app(App(self, on: phone), didChange: change)
+    }
+
+    /// Reports what the app did although it was not woken for it.
+    func noteExtraneousWork(on attribute: AttributeKey?, on phone: isolated Phone) {
+        guard lifecycle.handle(.extraneousWork, at: clock.now).contains(.extraneous) else { return }
+        tell(.extraneous(attribute), on: phone)
+    }
+
+    // MARK: Delivery
+
+    private func deliver(_ delivery: Delivery?, on phone: isolated Phone) -> RadioAnswer {
+        guard let delivery else { return .none }
+        if let manager = delivery.manager { return deliver(delivery.event, to: manager, on: phone) }
+        for manager in live { _ = deliver(delivery.event, to: manager, on: phone) }
+        return .none
+    }
+
+    private func deliver(
+        _ event: PeripheralEvent, to manager: ManagerState, on phone: isolated Phone
+    ) -> RadioAnswer {
+        let answer = manager.deliver(event)
+        guard case .later(let inner) = answer else { return answer }
+        // An answer that comes later is work until it comes, and an error if the app ends before.
+        let (outer, reply) = replies.add()
+        handle(.workBegan, on: phone)
+        let (link, app) = (PhoneLink(phone), number)
+        inner.whenAnswered { outcome in
+            link.enqueue { $0.app(app)?.answer(reply, outcome, on: $0) }
+        }
+        return .later(outer)
+    }
+
+    private func answer(_ reply: UInt64, _ outcome: PendingReply.Outcome, on phone: isolated Phone) {
+        guard let reply = replies.take(reply) else { return }
+        reply.answer(outcome)
+        handle(.workEnded, on: phone)
+    }
+
+    private func deliverQueued(on phone: isolated Phone) {
+        let (events, missed) = queue.takeAll()
+        isDeliveringQueued = true
+        defer { isDeliveringQueued = false }
+        for entry in events { _ = deliver(entry, on: phone) }
+        guard missed > 0 else { return }
+        for manager in live { _ = deliver(.missed(missed), to: manager, on: phone) }
+    }
+
+    // MARK: Launch and end
+
+    private func launch(inBackground: Bool, on phone: isolated Phone) {
+        for identifier in description.restoreIdentifiers {
+            ownManagers.load(identifier, of: self, on: phone)
+        }
+        let identifiers = Set(managers.compactMap(\.restoreIdentifier)).sorted()
+        isLaunching = true
+        delegate.app(
+            App(self, on: phone),
+            didFinishLaunching: LaunchOptions(restoreIdentifiers: identifiers, isInBackground: inBackground))
+        isLaunching = false
+        introduceManagers(on: phone)
+    }
+
+    /// Makes a manager of this launch, or gives it the one that was preserved.
+    func makeManager(
+        _ restoreIdentifier: String?, sink: (any PeripheralSink)?, on phone: isolated Phone
+    ) throws(RadioError) -> PeripheralManager {
+        try checkRuns()
+        if restoreIdentifier != nil { lifecycle.rules.isRestorable = true }
+        let manager = try ownManagers.make(restoreIdentifier, sink: sink, of: self, on: phone)
+        if !isLaunching {
+            let app = number
+            PhoneLink(phone).enqueue { $0.app(app)?.introduceManagers(on: $0) }
+        }
+        return PeripheralManager(manager, on: phone)
+    }
+
+    /// Gives new managers first what was preserved, then the Bluetooth state.
+    private func introduceManagers(on phone: isolated Phone) {
+        for manager in live {
+            guard case .new = manager.stage else { continue }
+            if let restored = manager.introduce(on: phone) {
+                _ = deliver(.willRestoreState(restored), to: manager, on: phone)
+                let app = number
+                PhoneLink(phone).enqueue { phone in
+                    if let app = phone.app(app) { await phone.services.republish(app, on: phone) }
+                }
+            }
+            manager.note(.stateChanged(phone.radioState), on: phone)
+            if phone.radioState != .unknown {
+                _ = deliver(.stateChanged(phone.radioState), to: manager, on: phone)
+            }
+        }
+    }
+
+    /// The process is gone.
+    private func endManagers(on phone: isolated Phone) {
+        ownManagers.end(on: phone)
+        failReplies()
+    }
+
+    private func failReplies() {
+        for reply in replies.takeAll() { reply.answer(.failure(.unlikelyError)) }
+    }
+
+    func forget(_ manager: ManagerState) {
+        ownManagers.forget(manager)
+    }
+
+    /// The phone stops.
+    func stop() {
+        alarm.cancel()
+        queue.removeAll()
+        failReplies()
+        ownManagers = AppManagers()
+        isStopped = true
+        resumeUnlessSuspended()
+    }
+
+    // MARK: Time
+
+    private func setAlarm(on phone: isolated Phone) {
+        let (app, clock) = (number, clock)
+        alarm.set(lifecycle.deadline) { deadline in
+            PhoneLink(phone).enqueue(at: deadline, on: clock) { $0.app(app)?.deadlineReached(on: $0) }
+        }
+    }
+
+    private func deadlineReached(on phone: isolated Phone) {
+        alarm.rang()
+        handle(.deadlineReached, on: phone)
+    }
+
+    // MARK: Suspension
+
+    /// Whether its code waits for the app to run or end.
+    var isSuspended: Bool { lifecycle.state == .suspended && !isStopped }
+
+    /// Resumes when the app runs, or has ended.
+    func wait(_ continuation: CheckedContinuation<Void, Never>) {
+        suspended.add(continuation)
+        resumeUnlessSuspended()
+    }
+
+    private func resumeUnlessSuspended() {
+        if !isSuspended { suspended.resumeAll() }
+    }
+}
+
+extension Phone {
+    /// Returns an app, or `nil` if the phone was stopped.
+    func app(_ number: UInt64) -> AppProcess? {
+        apps.first { $0.number == number }
+    }
+}

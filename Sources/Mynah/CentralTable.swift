@@ -1,0 +1,49 @@
+import MynahCore
+
+/// What a phone knows of the centrals that are connected.
+struct CentralTable {
+    private var connected: [Peer.ID: Central] = [:]
+
+    /// The centrals that are connected now.
+    var all: [Central] { Array(connected.values) }
+
+    /// What is known of a central, which may have left.
+    subscript(id: Peer.ID) -> Central {
+        connected[id] ?? Central(Peer(id: id))
+    }
+
+    mutating func removeAll() {
+        connected = [:]
+    }
+
+    /// Takes an event of a link; returns what the phone reports, and what its managers hear of it.
+    ///
+    /// Returns `nil` if the event is about no link, or changes nothing.
+    mutating func take(_ event: RadioEvent) -> (phone: PhoneEvent, managers: PeripheralEvent?)? {
+        switch event {
+        case .connected(let peer):
+            let central = Central(peer, mtu: connected[peer.id]?.mtu)
+            connected[peer.id] = central
+            return (.connected(central), .connected(central))
+        case .disconnected(let id):
+            guard let central = connected.removeValue(forKey: id) else { return nil }
+            return (.disconnected(central), .disconnected(central))
+        case .peerChanged(let peer):
+            guard let known = connected[peer.id] else { return nil }
+            let central = Central(peer, mtu: known.mtu)
+            connected[peer.id] = central
+            return (.centralChanged(central), nil)
+        case .mtuChanged(let id, let mtu):
+            var central = self[id]
+            central.mtu = mtu
+            connected[id] = central
+            return (.mtuChanged(central), .mtuChanged(central))
+        case .paired(let id):
+            var central = self[id]
+            central.isPaired = true
+            if connected[id] != nil { connected[id] = central }
+            return (.paired(central), nil)
+        default: return nil
+        }
+    }
+}

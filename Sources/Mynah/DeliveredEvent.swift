@@ -1,0 +1,79 @@
+public import MynahCore
+import MynahSupport
+
+/// An event, and the way to answer it if it wants an answer.
+public struct DeliveredEvent: Sendable {
+    /// What happened.
+    public let event: PeripheralEvent
+    private let reply: SharedReply?
+
+    /// An event that wants no answer.
+    init(_ event: PeripheralEvent) {
+        self.event = event
+        reply = nil
+    }
+
+    /// A request, whose answer the radio awaits.
+    init(_ event: PeripheralEvent, reply: PendingReply) {
+        self.event = event
+        self.reply = SharedReply(reply)
+    }
+
+    /// Whether an answer is wanted.
+    public var wantsResponse: Bool { reply != nil }
+
+    /// Answers a read with the bytes from its offset on, a write with none, or either with an ATT error.
+    ///
+    /// The first answer counts. Returns `false` if no answer is wanted, or if it was given already, here or by another
+    /// reader. A request that every reader drops unanswered gets `unlikelyError`.
+    @discardableResult
+    public func respond(_ outcome: PendingReply.Outcome) -> Bool {
+        reply?.answer(outcome) ?? false
+    }
+}
+
+/// A reply that several readers hold; the first answer counts.
+private final class SharedReply: Sendable {
+    private let reply: Lock<PendingReply?>
+
+    init(_ reply: PendingReply) {
+        self.reply = Lock(reply)
+    }
+
+    func answer(_ outcome: PendingReply.Outcome) -> Bool {
+        let taken = reply.withLock { reply in
+            defer { reply = nil }
+            return reply
+        }
+        taken?.answer(outcome)
+        return taken != nil
+    }
+}
+
+extension EventReaders<DeliveredEvent> {
+    init() {
+        self.init { DeliveredEvent(.missed($0)) }
+    }
+
+    /// Gives an event to every reader; a request is answered when one of them does.
+    func handle(_ event: PeripheralEvent) -> RadioAnswer {
+        guard event.wantsResponse else {
+            yield(DeliveredEvent(event))
+            return .none
+        }
+        let reply = PendingReply()
+        yield(DeliveredEvent(event, reply: reply))
+        return .later(reply.pending)
+    }
+}
+
+extension PeripheralEvent {
+    /// Whether the radio waits for an answer.
+    public var wantsResponse: Bool {
+        switch self {
+        case .read: true
+        case .write(let request, _): request.wantsResponse
+        default: false
+        }
+    }
+}

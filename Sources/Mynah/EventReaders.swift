@@ -1,0 +1,86 @@
+import MynahSupport
+
+/// The readers of an event sequence: each gets every event from the time at which it asked for the sequence.
+struct EventReaders<Event: Sendable> {
+    /// How many unread events a reader holds: anybody on the air could otherwise grow our memory.
+    static var limit: Int { 4096 }
+
+    private var readers: [EventReader<Event>] = []
+    /// Makes the event that says how many were dropped.
+    private let missed: @Sendable (Int) -> Event
+
+    init(missed: @escaping @Sendable (Int) -> Event) {
+        self.missed = missed
+    }
+
+    /// Whether nobody reads.
+    var isEmpty: Bool { !readers.contains { $0.isReading } }
+
+    /// Adds a reader, and returns its sequence.
+    mutating func add() -> AsyncStream<Event> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Event.self, bufferingPolicy: .bufferingOldest(Self.limit))
+        let reader = EventReader(continuation)
+        // The events that it has not read, and the requests among them, go with it.
+        continuation.onTermination = { [weak reader] _ in reader?.end() }
+        readers.removeAll { !$0.isReading }
+        readers.append(reader)
+        return stream
+    }
+
+    /// Gives an event to every reader.
+    func yield(_ event: Event) {
+        for reader in readers { reader.yield(event, missed: missed) }
+    }
+
+    /// Ends every reader's sequence after the events that it holds.
+    mutating func finish() {
+        for reader in readers { reader.finish() }
+        readers = []
+    }
+}
+
+/// One reader of an event sequence.
+private final class EventReader<Event: Sendable>: Sendable {
+    private struct State {
+        /// `nil` if nobody reads any more.
+        var continuation: AsyncStream<Event>.Continuation?
+        /// How many events were dropped since the last that was taken.
+        var missed = 0
+    }
+
+    private let state: Lock<State>
+
+    init(_ continuation: AsyncStream<Event>.Continuation) {
+        state = Lock(State(continuation: continuation))
+    }
+
+    var isReading: Bool { state.withLock { $0.continuation != nil } }
+
+    func yield(_ event: Event, missed: (Int) -> Event) {
+        state.withLock { state in
+            guard let continuation = state.continuation else { return }
+            if state.missed > 0, case .enqueued = continuation.yield(missed(state.missed)) {
+                state.missed = 0
+            }
+            if state.missed > 0 {
+                state.missed += 1
+            } else if case .dropped = continuation.yield(event) {
+                state.missed = 1
+            }
+        }
+    }
+
+    func end() {
+        let continuation = state.withLock { state in
+            defer { state.continuation = nil }
+            return state.continuation
+        }
+        withExtendedLifetime(continuation) {}
+    }
+
+    func finish() {
+        let continuation = state.withLock { $0.continuation }
+        continuation?.finish()
+    }
+}

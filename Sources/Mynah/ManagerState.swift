@@ -1,0 +1,249 @@
+package import MynahCore
+import MynahLifecycle
+
+/// What a phone knows of one peripheral manager, also while the process that made it is gone.
+///
+/// It belongs to its phone, and runs on its executor.
+final class ManagerState {
+    /// Services that were added together.
+    struct AddedServices {
+        /// The radio's name for them, or `nil` if they are not on the radio.
+        var id: PublishedServices.ID?
+        var services: [ServiceDefinition]
+        /// Whether the radio was asked to take preserved ones, and has not answered.
+        var isOnItsWay = false
+    }
+
+    /// Whether its program hears of it.
+    enum Stage {
+        /// It was made, and has not been given what was preserved or the Bluetooth state.
+        case new(isRestored: Bool)
+        case live
+        /// The process that made it is gone.
+        case ended
+    }
+
+    /// Its program's way to hear of events.
+    private struct Audience {
+        var sink: (any PeripheralSink)?
+        var readers = EventReaders<DeliveredEvent>()
+    }
+
+    /// Names it for as long as the phone lives.
+    let number: UInt64
+    /// Changes with each launch of its app: an earlier launch's handle names another epoch.
+    private(set) var epoch: UInt64 = 0
+    /// The app that it is of, or `nil` if it is an accessory's.
+    unowned let app: AppProcess?
+    /// The identifier that its state is preserved under, or `nil` if it is not.
+    let restoreIdentifier: String?
+    private(set) var stage: Stage
+    private var audience: Audience
+    var added: [AddedServices] = []
+    var subscriptions = SubscriptionTable()
+    /// Subscribers of an earlier process that have not come back yet.
+    private var remembered: [PreservedState.Subscriber] = []
+    /// What was saved last, or `nil` if nothing was.
+    private var saved: PreservedState?
+    var requested = RequestedAdvertisement()
+    /// What an accessory advertises, or `nil` if nothing.
+    var accessoryAdvertisement: Advertisement?
+    /// Changes whenever all services are withdrawn without being asked.
+    private(set) var databaseEpoch = 0
+    /// The Bluetooth state.
+    private(set) var state: RadioState
+    /// What goes on the air for it.
+    private(set) var advertising = AdvertisingReport.silent
+
+    /// An accessory's.
+    init(number: UInt64, state: RadioState, sink: (any PeripheralSink)?) {
+        self.number = number
+        app = nil
+        restoreIdentifier = nil
+        stage = .live
+        self.state = state
+        audience = Audience(sink: sink)
+    }
+
+    /// An app's.
+    init(number: UInt64, app: AppProcess, restoreIdentifier: String?, sink: (any PeripheralSink)?) {
+        self.number = number
+        self.app = app
+        self.restoreIdentifier = restoreIdentifier
+        stage = .new(isRestored: false)
+        state = .unknown
+        audience = Audience(sink: sink)
+    }
+
+    /// What another process preserved.
+    init(number: UInt64, app: AppProcess, preserved: PreservedState) {
+        self.number = number
+        self.app = app
+        restoreIdentifier = preserved.restoreIdentifier
+        stage = .ended
+        audience = Audience()
+        state = .unknown
+        added = preserved.batches.map { AddedServices(id: nil, services: $0) }
+        requested = RequestedAdvertisement(preserved: preserved.advertisement)
+        remembered = preserved.subscribers
+        saved = preserved
+    }
+
+    var isEnded: Bool { if case .ended = stage { true } else { false } }
+    var services: [ServiceDefinition] { added.flatMap(\.services) }
+
+    // MARK: Its program
+
+    /// A new launch of its app takes it over.
+    func begin(sink: (any PeripheralSink)?) {
+        epoch += 1
+        stage = .new(isRestored: true)
+        audience = Audience(sink: sink)
+    }
+
+    /// From now on its program hears of it; returns what was preserved, or `nil` if it was not there before.
+    func introduce(on phone: isolated Phone) -> RestoredState? {
+        guard case .new(let isRestored) = stage else { return nil }
+        stage = .live
+        return isRestored ? restored(on: phone) : nil
+    }
+
+    /// Its process is gone, or its program has let go of it.
+    func end() {
+        stage = .ended
+        audience.sink = nil
+        audience.readers.finish()
+    }
+
+    /// Returns the sequence of one more reader.
+    func addReader() -> AsyncStream<DeliveredEvent> {
+        precondition(audience.sink == nil, "this manager's events go to the sink it was made with")
+        return audience.readers.add()
+    }
+
+    /// Gives an event to its program.
+    func deliver(_ event: PeripheralEvent) -> RadioAnswer {
+        guard case .live = stage else { return .unheard(event) }
+        if let sink = audience.sink { return sink.handle(event) }
+        return audience.readers.isEmpty ? .unheard(event) : audience.readers.handle(event)
+    }
+
+    // MARK: What the system remembers
+
+    /// Takes what an event says, whether or not the app hears of it now.
+    func note(_ event: PeripheralEvent, on phone: isolated Phone) {
+        switch event {
+        case .stateChanged(let new):
+            state = new
+            guard new != .poweredOn else { return }
+            subscriptions.removeAll()
+            advertising = .silent
+            save(on: phone)
+        case .subscribed(let attribute, let central, _):
+            subscriptions.subscribe(central?.id, to: attribute)
+            remembered.removeAll {
+                $0.attribute == attribute && ($0.address == nil || $0.address == central?.address)
+            }
+            save(on: phone)
+        case .unsubscribed(let attribute, let central):
+            subscriptions.unsubscribe(central?.id, from: attribute)
+            save(on: phone)
+        case .disconnected(let central):
+            subscriptions.forget(central.id)
+            save(on: phone)
+        case .advertisingChanged(let report):
+            advertising = report
+        default:
+            break
+        }
+    }
+
+    /// Services were published or withdrawn.
+    func changeAdded(on phone: isolated Phone, _ body: (inout [AddedServices]) -> Void) {
+        let before = services
+        body(&added)
+        let left = Set(services.map(\.key))
+        subscriptions.remove(before.filter { !left.contains($0.key) })
+        save(on: phone)
+    }
+
+    /// All services are withdrawn without being asked.
+    ///
+    /// Returns those that were on the radio. To `forget` means that its app has to add them again.
+    func withdrawAll(forget: Bool, on phone: isolated Phone) -> [AddedServices] {
+        databaseEpoch += 1
+        let withdrawn = added.filter { $0.id != nil }
+        subscriptions.remove(withdrawn.flatMap(\.services))
+        for index in added.indices { added[index] = AddedServices(id: nil, services: added[index].services) }
+        guard forget else { return withdrawn }
+        added = []
+        remembered = []
+        save(on: phone)
+        return withdrawn
+    }
+
+    // MARK: Preserved state
+
+    /// Saves what would be restored, if it has changed; a manager that did nothing has nothing to restore.
+    func save(on phone: isolated Phone) {
+        guard let restoreIdentifier else { return }
+        let state = preserved(restoreIdentifier, on: phone)
+        guard state != saved ?? PreservedState(restoreIdentifier: restoreIdentifier), phone.save(state) else {
+            return
+        }
+        saved = state
+    }
+
+    private func preserved(_ identifier: String, on phone: isolated Phone) -> PreservedState {
+        var state = PreservedState(restoreIdentifier: identifier, batches: added.map(\.services))
+        state.advertisement = requested.advertisement
+        state.subscribers = liveSubscribers(on: phone).map {
+            .init(attribute: $0.attribute, address: $0.address)
+        }
+        state.subscribers += remembered.filter { !state.subscribers.contains($0) }
+        return state
+    }
+
+    private func restored(on phone: isolated Phone) -> RestoredState {
+        let remembered = remembered.map {
+            RestoredState.Subscriber(attribute: $0.attribute, address: $0.address, isLive: false)
+        }
+        return RestoredState(
+            services: services, advertisement: requested.advertisement,
+            subscribers: remembered + liveSubscribers(on: phone))
+    }
+
+    private func liveSubscribers(on phone: isolated Phone) -> [RestoredState.Subscriber] {
+        subscriptions.attributes.flatMap { attribute in
+            let named = subscriptions.centrals(of: attribute).map { phone.central($0).address }
+            return (named + (subscriptions.hasUnnamed(attribute) ? [nil] : [])).map {
+                RestoredState.Subscriber(attribute: attribute, address: $0, isLive: true)
+            }
+        }
+    }
+
+    // MARK: Advertising
+
+    /// Returns its part of the phone's advertisement, or `nil` if it asks for nothing.
+    func part(deferringChanges: Bool) -> SharedAdvertisement.Part? {
+        guard let app else {
+            return accessoryAdvertisement.map { .init(manager: number, content: .accessory($0)) }
+        }
+        guard let part = requested.part(app.advertisingMode, deferringChanges: deferringChanges) else {
+            return nil
+        }
+        return .init(
+            manager: number, name: app.description.name, content: .app(part),
+            omitted: requested.deferred(in: part))
+    }
+}
+
+extension RadioAnswer {
+    /// The answer to a request that nobody listens for.
+    package static func unheard(_ event: PeripheralEvent) -> RadioAnswer {
+        switch event {
+        case .read, .write: .answer(.failure(.unlikelyError))
+        default: .none
+        }
+    }
+}

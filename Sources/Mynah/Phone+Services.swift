@@ -1,0 +1,107 @@
+import MynahCore
+
+// What managers ask of their phone.
+extension Phone {
+    /// Returns the manager of a handle, or `nil` if its app or the phone has ended.
+    func manager(_ reference: ManagerReference) -> ManagerState? {
+        managers.first { $0.number == reference.number && $0.epoch == reference.epoch && !$0.isEnded }
+    }
+
+    /// Returns the manager of a handle if its program may act.
+    private func acting(_ reference: ManagerReference) throws(RadioError) -> ManagerState {
+        guard let manager = manager(reference) else {
+            throw RadioError(.invalidState, "the app of this manager has ended, or its phone was stopped")
+        }
+        try manager.app?.checkRuns()
+        return manager
+    }
+
+    /// The last reference to a manager is gone; its preserved state stays.
+    func release(_ reference: ManagerReference) async {
+        guard let manager = manager(reference) else { return }
+        manager.end()
+        manager.app?.forget(manager)
+        services.withdrawAll(of: manager, forget: false, on: self)
+        forget(manager)
+        advertiser.update(on: self)
+    }
+
+    // MARK: Services
+
+    func add(
+        _ services: [ServiceDefinition], for reference: ManagerReference
+    ) async throws(RadioError) -> PublishedServices {
+        let manager = try acting(reference)
+        try DefinitionRules.check(services)
+        let epoch = manager.databaseEpoch
+        return try await self.services.publish(services, for: manager, on: self) { published in
+            guard epoch == manager.databaseEpoch, !manager.isEnded else { return false }
+            if let published {
+                manager.changeAdded(on: self) { $0.append(.init(id: published.id, services: services)) }
+            }
+            return true
+        }
+    }
+
+    func remove(_ service: AttributeKey, of reference: ManagerReference) async throws(RadioError) {
+        let manager = try acting(reference)
+        guard let index = manager.added.firstIndex(where: { $0.services.contains { $0.key == service } })
+        else { return }
+        let added = manager.added[index]
+        manager.changeAdded(on: self) { $0.remove(at: index) }
+        await services.withdraw(added, on: self)
+        let rest = added.services.filter { $0.key != service && !$0.includes.contains(service) }
+        if !rest.isEmpty { _ = try await add(rest, for: reference) }
+    }
+
+    func removeAllServices(of reference: ManagerReference) async {
+        guard let manager = try? acting(reference) else { return }
+        let all = manager.added
+        manager.changeAdded(on: self) { $0 = [] }
+        for added in all { await services.withdraw(added, on: self) }
+    }
+
+    // MARK: Values
+
+    func updateValue(
+        _ value: [UInt8], for attribute: AttributeKey, of reference: ManagerReference, to centrals: [Peer.ID]?
+    ) throws(RadioError) -> Bool {
+        let manager = try acting(reference)
+        guard value.count <= GATT.maximumValueLength else {
+            throw RadioError(
+                .valueTooLong,
+                "the value has \(value.count) bytes and no value has more than \(GATT.maximumValueLength)"
+            )
+        }
+        guard manager.subscriptions.isSubscribed(attribute) else { return true }
+        let result = try radio.onOwnExecutor { radio throws(RadioError) in
+            try radio.send(value, of: attribute, as: .asSubscribed, to: centrals)
+        }
+        return result != .full
+    }
+
+    func setDesiredConnectionLatency(
+        _ latency: ConnectionLatency, for central: Peer.ID, of reference: ManagerReference
+    ) async throws(RadioError) -> Bool {
+        _ = try acting(reference)
+        return try await radio.setDesiredConnectionLatency(latency, for: central)
+    }
+
+    // MARK: Channels
+
+    func publishL2CAPChannel(
+        isEncrypted: Bool, for reference: ManagerReference
+    ) throws(RadioError) -> UInt16 {
+        let manager = try acting(reference)
+        let psm = try radio.onOwnExecutor { radio throws(RadioError) in
+            try radio.publishL2CAPChannel(isEncrypted: isEncrypted)
+        }
+        services.own(channel: psm, manager)
+        return psm
+    }
+
+    func unpublishL2CAPChannel(_ psm: UInt16, of reference: ManagerReference) {
+        guard let manager = try? acting(reference), services.owner(ofChannel: psm) === manager else { return }
+        services.unpublish(channel: psm, on: self)
+    }
+}

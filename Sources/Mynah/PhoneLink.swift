@@ -1,0 +1,45 @@
+import MynahCore
+
+/// The way from a radio, a handle or a task back to its phone, which none of them keeps alive.
+final class PhoneLink: RadioSink {
+    private weak let target: Phone?
+
+    init(_ phone: Phone) {
+        target = phone
+    }
+
+    /// The phone, or `nil` if it is gone.
+    var phone: Phone? { target }
+
+    /// Routes an event on the radio's executor.
+    func handle(_ event: RadioEvent) -> RadioAnswer {
+        guard let target else { return .none }
+        return target.onOwnExecutor { $0.route(event) }
+    }
+
+    /// Puts work on the phone's queue; it is dropped if the phone is gone by then.
+    func enqueue(_ work: @escaping @Sendable (isolated Phone) async -> Void) {
+        Task { [weak target] in
+            if let target { await work(target) }
+        }
+    }
+
+    /// Puts work on the phone's queue at a time of an app's clock.
+    func enqueue(
+        at instant: AppInstant, on clock: AppClock, _ work: @escaping @Sendable (isolated Phone) -> Void
+    ) -> Task<Void, Never> {
+        Task { [weak target] in
+            guard (try? await clock.sleep(until: instant)) != nil, !Task.isCancelled, let target else {
+                return
+            }
+            // It may be cancelled on its way to the executor, too.
+            await target.unlessCancelled(work)
+        }
+    }
+}
+
+extension Phone {
+    fileprivate func unlessCancelled(_ work: @Sendable (isolated Phone) -> Void) {
+        if !Task.isCancelled { work(self) }
+    }
+}

@@ -1,0 +1,85 @@
+import MynahCore
+import MynahLifecycle
+
+/// What one app's manager asks to advertise, on the air or not.
+struct RequestedAdvertisement {
+    /// What was asked for last, or `nil` if nothing.
+    private(set) var advertisement: Advertisement?
+    /// The UUIDs that went on the air last, or `nil` if none did.
+    private var settledUUIDs: [BluetoothUUID]?
+    /// Whether advertising was stopped since then.
+    private var wasStopped = false
+
+    /// What was preserved.
+    init(preserved advertisement: Advertisement? = nil) {
+        self.advertisement = advertisement
+        settledUUIDs = advertisement?.serviceUUIDs
+    }
+
+    mutating func start(_ new: Advertisement, isInForeground: Bool) {
+        advertisement = new
+        if isInForeground { settleUUIDs() }
+    }
+
+    mutating func stop() {
+        advertisement = nil
+        wasStopped = true
+    }
+
+    /// Returns its part of the phone's advertisement, or `nil` if nothing is asked for.
+    mutating func part(_ mode: AdvertisingMode, deferringChanges: Bool) -> AppAdvertisement? {
+        guard let advertisement else { return nil }
+        var uuids = advertisement.serviceUUIDs
+        switch mode {
+        case .off: break
+        case .foreground: settleUUIDs()
+        case .background:
+            if deferringChanges, let settledUUIDs {
+                uuids = wasStopped ? uuids.filter(settledUUIDs.contains) : settledUUIDs
+            } else {
+                settleUUIDs()
+            }
+        }
+        return AppAdvertisement(localName: advertisement.localName, serviceUUIDs: uuids, mode: mode)
+    }
+
+    /// The UUIDs go out as they are.
+    private mutating func settleUUIDs() {
+        settledUUIDs = advertisement?.serviceUUIDs
+        wasStopped = false
+    }
+
+    /// The UUIDs that a part leaves out until the foreground.
+    func deferred(in part: AppAdvertisement) -> [AdvertisingReport.Omission] {
+        guard part.mode == .background, let advertisement else { return [] }
+        return advertisement.serviceUUIDs.enumerated().filter { !part.serviceUUIDs.contains($0.element) }.map
+        {
+            .init(
+                item: "serviceUUIDs[\($0.offset)]",
+                reason: "it was changed in the background, which from iOS 14 on waits for the foreground")
+        }
+    }
+}
+
+extension Advertisement {
+    /// Throws `advertisementRefused` if it sets a field that no app can set.
+    func checkIsApps(_ name: String) throws(RadioError) {
+        guard let field = fieldBeyondApps else { return }
+        throw RadioError(
+            .advertisementRefused,
+            "the app \(name) cannot advertise \(field): CoreBluetooth takes a local name and service UUIDs")
+    }
+
+    /// A field that no app can set, or `nil` if none is set.
+    private var fieldBeyondApps: String? {
+        if !solicitedServiceUUIDs.isEmpty { return "solicitedServiceUUIDs" }
+        if !manufacturerData.isEmpty { return "manufacturerData" }
+        if !serviceData.isEmpty { return "serviceData" }
+        if appearance != nil { return "appearance" }
+        if includesTxPower { return "txPower" }
+        if !raw.isEmpty { return "raw" }
+        if interval != nil { return "interval" }
+        if exact != nil { return "exact" }
+        return isConnectable ? nil : "connectable"
+    }
+}

@@ -1,0 +1,180 @@
+import MynahCore
+
+/// Which manager an attribute or a PSM belongs to, and what the radio is registering or withdrawing.
+///
+/// It belongs to its phone, and runs on its executor.
+final class ServiceRegistry {
+    private var owners: [AttributeKey: ManagerState] = [:]
+    private var channelOwners: [UInt16: ManagerState] = [:]
+    /// Attributes whose registration or withdrawal the radio has not answered.
+    private var moving: Set<AttributeKey> = []
+    private var waiting = Waiters()
+
+    /// The manager of an attribute, or `nil` if it is not published.
+    func owner(of attribute: AttributeKey) -> ManagerState? { owners[attribute] }
+
+    /// The manager of a PSM, or `nil` if it is not published.
+    func owner(ofChannel psm: UInt16) -> ManagerState? { channelOwners[psm] }
+
+    /// The manager of all parts of a write, or `nil` if they are not one manager's.
+    func owner(of request: WriteRequest) -> ManagerState? {
+        guard let first = request.parts.first, let owner = owners[first.attribute] else { return nil }
+        return request.parts.allSatisfy { owners[$0.attribute] === owner } ? owner : nil
+    }
+
+    // MARK: Services
+
+    /// Throws `servicesRefused` if one of the attributes is published.
+    ///
+    /// Two registrations of one attribute would share its key, and withdrawing either would break the other.
+    private func checkAreNew(_ services: [ServiceDefinition]) throws(RadioError) {
+        for service in services where service.attributeKeys.contains(where: { owners[$0] != nil }) {
+            throw RadioError(
+                .servicesRefused,
+                "the service \(service.uuid), or a characteristic of it, is published already",
+                remedy: "remove it first; for another service with the same UUID make a new ServiceDefinition"
+            )
+        }
+    }
+
+    /// Gives the attributes to a manager before they are published: a central may read before the radio has answered.
+    private func beginPublishing(_ services: [ServiceDefinition], of manager: ManagerState) {
+        for key in services.flatMap(\.attributeKeys) {
+            owners[key] = manager
+            moving.insert(key)
+        }
+    }
+
+    private func beginWithdrawing(_ services: [ServiceDefinition]) {
+        moving.formUnion(services.flatMap(\.attributeKeys))
+        disown(services)
+    }
+
+    private func disown(_ services: [ServiceDefinition]) {
+        for key in services.flatMap(\.attributeKeys) { owners[key] = nil }
+    }
+
+    /// The radio has answered.
+    func settle(_ services: [ServiceDefinition]) {
+        moving.subtract(services.flatMap(\.attributeKeys))
+        waiting.resumeAll()
+    }
+
+    /// Whether the radio is registering or withdrawing one of the attributes.
+    private func isMoving(_ services: [ServiceDefinition]) -> Bool {
+        services.contains { $0.attributeKeys.contains(where: moving.contains) }
+    }
+
+    /// Publishes services, and withdraws them at once if `accept` refuses them when they are there.
+    ///
+    /// `accept` is also asked, without services, just before the radio is.
+    func publish(
+        _ services: [ServiceDefinition], for manager: ManagerState, on phone: isolated Phone,
+        accept: (PublishedServices?) -> Bool
+    ) async throws(RadioError) -> PublishedServices {
+        // Radios know attributes by their keys: one that is still leaving would take the new one with it.
+        while isMoving(services) {
+            await withCheckedContinuation { waiting.add($0) }
+        }
+        try checkAreNew(services)
+        let withdrawn = RadioError(.lost, "the services were withdrawn while they were being published")
+        guard accept(nil) else { throw withdrawn }
+        beginPublishing(services, of: manager)
+        defer { settle(services) }
+        do throws(RadioError) {
+            let published = try await phone.radio.publish(services)
+            if accept(published) { return published }
+            await phone.radio.withdraw(published.id)
+            throw withdrawn
+        } catch {
+            disown(services)
+            throw error
+        }
+    }
+
+    func withdraw(_ added: ManagerState.AddedServices, on phone: isolated Phone) async {
+        guard let id = added.id else { return }
+        beginWithdrawing(added.services)
+        await phone.radio.withdraw(id)
+        settle(added.services)
+    }
+
+    /// All services of a manager are withdrawn without being asked, and its channels with them.
+    ///
+    /// That PSMs go with the services is an assumption.
+    func withdrawAll(of manager: ManagerState, forget: Bool, on phone: isolated Phone) {
+        if forget || manager.isEnded { unpublishChannels(of: manager, on: phone) }
+        let link = PhoneLink(phone)
+        for added in manager.withdrawAll(forget: forget, on: phone) {
+            guard let id = added.id else { continue }
+            let services = added.services
+            beginWithdrawing(services)
+            link.enqueue { phone in
+                await phone.radio.withdraw(id)
+                phone.services.settle(services)
+            }
+        }
+    }
+
+    // MARK: Preserved services
+
+    /// Puts preserved services of an app that are on no radio yet onto this one.
+    func republish(_ app: AppProcess, on phone: isolated Phone) async {
+        guard phone.running != nil else { return }
+        for manager in app.managers { await republish(manager, on: phone) }
+    }
+
+    private func republish(_ manager: ManagerState, on phone: isolated Phone) async {
+        var tried: Set<[AttributeKey]> = []
+        while let index = manager.added.firstIndex(where: {
+            $0.id == nil && !$0.isOnItsWay && !tried.contains($0.services.map(\.key))
+        }) {
+            let services = manager.added[index].services
+            tried.insert(services.map(\.key))
+            manager.added[index].isOnItsWay = true
+            // The index of these services, or `nil` if they are not waited for any more.
+            func current() -> Int? { manager.added.firstIndex { $0.isOnItsWay && $0.services == services } }
+            do throws(RadioError) {
+                _ = try await publish(services, for: manager, on: phone) { published in
+                    guard let index = current() else { return false }
+                    if let published { manager.added[index] = .init(id: published.id, services: services) }
+                    return true
+                }
+            } catch {
+                guard let index = current() else { continue }
+                manager.added[index].isOnItsWay = false
+                phone.warn("restoredServicesRefused", "restored services were refused: \(error)")
+            }
+        }
+    }
+
+    // MARK: Channels
+
+    func own(channel psm: UInt16, _ manager: ManagerState) {
+        channelOwners[psm] = manager
+    }
+
+    func unpublish(channel psm: UInt16, on phone: isolated Phone) {
+        channelOwners[psm] = nil
+        phone.radio.onOwnExecutor { $0.unpublishL2CAPChannel(psm) }
+    }
+
+    func unpublishChannels(of manager: ManagerState, on phone: isolated Phone) {
+        for psm in channelOwners.filter({ $0.value === manager }).keys.sorted() {
+            unpublish(channel: psm, on: phone)
+        }
+    }
+
+    /// Nothing is published any more.
+    func removeAll() {
+        owners = [:]
+        channelOwners = [:]
+    }
+}
+
+extension ServiceDefinition {
+    /// The keys of the service, its characteristics and their descriptors.
+    var attributeKeys: [AttributeKey] {
+        [key] + characteristics.flatMap { [$0.key] + $0.descriptors.map(\.key) }
+    }
+}

@@ -1,0 +1,15 @@
+/// Calls that wait for the same thing.
+struct Waiters {
+    private var continuations: [CheckedContinuation<Void, Never>] = []
+
+    mutating func add(_ continuation: CheckedContinuation<Void, Never>) {
+        continuations.append(continuation)
+    }
+
+    mutating func resumeAll() {
+        guard !continuations.isEmpty else { return }
+        let all = continuations
+        continuations = []
+        for continuation in all { continuation.resume() }
+    }
+}

@@ -1,0 +1,219 @@
+import Logging
+import MynahCore
+import MynahDBus
+
+/// bluetoothd and its adapter, as the radio uses them from one start to the next stop.
+///
+/// It holds the connection to the bus, and carries out the procedures that an `AdapterSession` decides on. A procedure that is
+/// under way when the radio stops throws `invalidState`.
+final class AdapterClient {
+    /// The state of bluetoothd and the adapter.
+    var session = AdapterSession()
+    /// Sends an event to the radio.
+    private(set) var send: BusEventHandler = { _ in }
+    private let options: BlueZOptions
+    private let logger: Logger
+    private let connector: BusConnector
+    private var identity = DeviceIdentity(name: "")
+    private var daemon: BluetoothDaemon?
+    /// Ends when the adapter cannot be paired with any more.
+    private let pairingEnd = BoundedWait()
+    private var isEnded = false
+
+    init(_ options: BlueZOptions, logger: Logger) {
+        self.options = options
+        self.logger = logger
+        connector = BusConnector(options.bus, logger: logger)
+    }
+
+    /// Whether a connection to the bus is being made.
+    var isConnecting: Bool { connector.isConnecting }
+
+    /// The number of bytes that the bus has not taken yet.
+    var outgoingSize: Int { daemon?.connection.outgoingSize ?? 0 }
+
+    /// Whether each subscriber is offered a socket of its own.
+    var offersSockets: Bool { session.capabilities.namesSubscribers }
+
+    /// Throws `invalidState` if the radio was stopped.
+    func check() throws(RadioError) {
+        if isEnded { throw RadioError(.invalidState, "the radio was stopped meanwhile") }
+    }
+
+    /// Returns bluetoothd and the path of the adapter.
+    ///
+    /// Throws `lost` if there is no connection.
+    func reach() throws(RadioError) -> (daemon: BluetoothDaemon, path: ObjectPath) {
+        guard let daemon, let path = session.adapter?.path else {
+            throw RadioError(.lost, "the radio was stopped meanwhile")
+        }
+        return (daemon, path)
+    }
+
+    // MARK: Start and stop
+
+    /// Finds bluetoothd and the adapter, and prepares the adapter for the device.
+    func start(_ identity: DeviceIdentity, send: @escaping BusEventHandler) async throws(RadioError) {
+        self.identity = identity
+        self.send = send
+        try await connect()
+        try await learnObjects()
+        try session.select(options.adapter)
+        _ = try await learnVersion()
+        try await prepare()
+        try check()
+    }
+
+    /// The radio stops: no procedure goes on, and a bluetoothd that does not answer is waited for only once.
+    func beginStop() {
+        isEnded = true
+        session.end()
+        connector.cancel()
+        daemon?.limitPatience()
+    }
+
+    /// Leaves the adapter as it was found, and closes the connection.
+    ///
+    /// That takes everything off the air that is still registered.
+    func stop() async {
+        await restore()
+        await daemon?.close()
+        if let adapter = session.adapter {
+            AgentRouting.set(nil, on: options.bus, adapter: adapter.path.string)
+        }
+    }
+
+    func connect() async throws(RadioError) {
+        let connection: DBusConnection
+        do throws(DBusError) {
+            connection = try await connector.connect()
+        } catch {
+            throw BlueZErrors.radioError(error, doing: "connecting to the bus")
+        }
+        do throws(RadioError) {
+            try check()
+        } catch {
+            await connection.close()
+            throw error
+        }
+        session.connected()
+        daemon = BluetoothDaemon(connection, send: send)
+    }
+
+    // MARK: Objects
+
+    /// Lists bluetoothd's objects.
+    func learnObjects() async throws(RadioError) {
+        guard let daemon else { throw RadioError(.lost, "the radio was stopped meanwhile") }
+        session.willLearn()
+        do throws(RadioError) {
+            let objects = try await daemon.managedObjects()
+            try check()
+            session.learned(objects)
+        } catch {
+            session.learned(nil)
+            guard error.code == .timedOut, !session.hasDaemon else { throw error }
+            // The bus was asked to start it, and systemd skips it if the kernel has no adapter.
+            throw RadioError(
+                .unreachable, "bluetoothd is not running, and does not start",
+                remedy: "look why: systemctl status bluetooth")
+        }
+    }
+
+    /// One of bluetoothd's objects changed.
+    func apply(_ change: ObjectChange) -> [AdapterSession.Action] {
+        let actions = session.apply(change)
+        if session.adapterState?.isPairable != true { pairingEnd.end() }
+        return actions
+    }
+
+    /// Finds out bluetoothd's version, and returns whether the capabilities changed with it.
+    func learnVersion() async throws(RadioError) -> Bool {
+        var version = options.version ?? session.reportedVersion
+        if version == nil {
+            version = await BlueZVersion.installed()
+            try check()
+        }
+        return session.learned(version: version, wantsSockets: options.acquiresNotify)
+    }
+
+    // MARK: The adapter's properties
+
+    /// Turns the adapter on, names it, registers the pairing agent, and allows pairing.
+    func prepare() async throws(RadioError) {
+        guard let name = session.adapter?.name, var preparation = session.preparation(for: identity) else {
+            throw RadioError(.noAdapter, "the adapter is gone")
+        }
+        while let step = preparation.next(isPowered: session.adapterState?.isPowered == true) {
+            try check()
+            do throws(RadioError) {
+                switch step {
+                case .wait(let time): await BoundedWait().wait(atMost: time)
+                case .registerAgent: try await registerAgent()
+                case .set(let property):
+                    session.willSet(property)
+                    let (daemon, path) = try reach()
+                    try await daemon.set(property, of: path)
+                }
+                preparation.done()
+            } catch {
+                let isPowering = preparation.isPowering
+                guard !preparation.failed(error) else { continue }
+                // 5.66 reports only that it failed.
+                throw isPowering ? RFKill().error(for: name) ?? error : error
+            }
+        }
+    }
+
+    private func registerAgent() async throws(RadioError) {
+        let (daemon, path) = try reach()
+        AgentRouting.set(send, on: options.bus, adapter: path.string)
+        guard session.willRegisterAgent() else { return }
+        do throws(RadioError) {
+            try await daemon.registerAgent(identity.ioCapability)
+        } catch {
+            session.agentEnded()
+            throw error
+        }
+    }
+
+    private func restore() async {
+        guard var restoration = session.restoration() else { return }
+        while let step = restoration.next(isPairable: session.adapterState?.isPairable == true) {
+            do throws(RadioError) {
+                let (daemon, path) = try reach()
+                switch step {
+                case .unregisterAgent:
+                    session.agentEnded()
+                    try await daemon.unregisterAgent()
+                case .awaitPairingEnd(let limit): await pairingEnd.wait(atMost: limit)
+                case .set(let property): try await daemon.set(property, of: path, timeout: .seconds(2))
+                }
+            } catch {
+                logger.debug("left as it is", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    // MARK: Requests
+
+    /// Ends the link of a device, or does nothing if `nil`.
+    func disconnect(_ device: String?) async {
+        guard let device, let path = try? ObjectPath(device) else { return }
+        do throws(RadioError) {
+            try await reach().daemon.disconnect(path)
+        } catch {
+            logger.debug("left as it is", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Sends the event of the timer `pace` when fewer than `limit` bytes wait for the bus.
+    func awaitRoom(below limit: Int) {
+        daemon?.connection.whenOutgoing(isBelow: limit) { [send] in send(.timer(.pace)) }
+    }
+
+    /// Returns the radio of this process that uses a device's adapter, or `nil` if none does.
+    func otherRadio(for device: String) -> BusEventHandler? {
+        AgentRouting.handler(for: device, on: options.bus)
+    }
+}

@@ -1,0 +1,76 @@
+import MynahCore
+import MynahDBus
+
+/// Prepares an adapter for the device, step by step: turns it on, names it, registers the agent, and allows pairing.
+struct AdapterPreparation {
+    enum Step: Hashable {
+        case set(AdapterProperty)
+        case registerAgent
+        /// Wait for this time: bluetoothd is turning the adapter on by itself.
+        case wait(Duration)
+    }
+
+    private enum Progress: Hashable {
+        case power(refusals: Int)
+        case pause(refusals: Int)
+        case name
+        case agent
+        case pairing
+        case ready
+    }
+
+    private let found: BusObjects.Adapter
+    private let name: String
+    private var progress = Progress.power(refusals: 0)
+
+    /// The preparation of an adapter with these properties, for a device of this name, which is empty to keep the adapter's.
+    init(_ found: BusObjects.Adapter, name: String) {
+        self.found = found
+        self.name = name
+    }
+
+    /// Returns the next step, or `nil` if the adapter is ready.
+    mutating func next(isPowered: Bool) -> Step? {
+        while true {
+            switch progress {
+            case .power:
+                if !isPowered { return .set(.powered(true)) }
+                progress = .name
+            case .pause: return .wait(.milliseconds(250))
+            case .name:
+                if !name.isEmpty, found.alias != name { return .set(.alias(name)) }
+                progress = .agent
+            case .agent: return .registerAgent
+            case .pairing:
+                if !found.isPairable { return .set(.pairable(true)) }
+                progress = .ready
+            case .ready: return nil
+            }
+        }
+    }
+
+    /// The step was carried out.
+    mutating func done() {
+        switch progress {
+        case .power: progress = .name
+        case .pause(let refusals): progress = .power(refusals: refusals)
+        case .name: progress = .agent
+        case .agent: progress = .pairing
+        case .pairing, .ready: progress = .ready
+        }
+    }
+
+    /// The step failed.
+    ///
+    /// Returns whether to go on. While bluetoothd turns the adapter on by itself, as after rfkill was released, it answers Busy.
+    mutating func failed(_ error: RadioError) -> Bool {
+        guard case .power(let refusals) = progress, error.code == .busy, refusals < 19 else { return false }
+        progress = .pause(refusals: refusals + 1)
+        return true
+    }
+
+    /// Whether the step under way turns the adapter on.
+    var isPowering: Bool {
+        if case .power = progress { true } else { false }
+    }
+}

@@ -1,0 +1,131 @@
+import MynahCore
+
+/// Whether bluetoothd and its adapter can be used, and what to do when they go and come back.
+///
+/// A machine without I/O: `AdapterSession` feeds it, and the radio carries out its actions.
+struct AdapterPresence {
+    /// Why the radio cannot be used.
+    enum Cause: Hashable {
+        /// bluetoothd, or the bus, is gone.
+        case daemon
+        /// The adapter is gone.
+        case adapter
+        /// The adapter was turned off.
+        case power
+
+        /// The radio state that the cause leads to.
+        var state: RadioState {
+            switch self {
+            case .daemon: .resetting
+            case .adapter: .unsupported
+            case .power: .poweredOff
+            }
+        }
+
+        /// The error that is reported for the cause.
+        var error: RadioError {
+            switch self {
+            case .daemon:
+                RadioError(
+                    .lost, "bluetoothd is gone",
+                    remedy: "it is used again when it is back: systemctl start bluetooth")
+            case .adapter:
+                RadioError(.lost, "the adapter is gone", remedy: "it is used again when it is back")
+            case .power:
+                RadioError(.lost, "the adapter was turned off", remedy: "bluetoothctl power on")
+            }
+        }
+    }
+
+    enum State: Hashable {
+        /// The radio is stopped, starts or stops: changes are noted only.
+        case idle
+        /// The radio works.
+        case present
+        /// It waits for what is missing.
+        case lost(Cause)
+        /// Everything is being registered again; the epoch tells a late end of an earlier recovery from this one's.
+        case recovering(Cause, epoch: Int)
+    }
+
+    enum Input: Hashable {
+        /// The radio has started.
+        case begin
+        /// The radio stops.
+        case end
+        /// What is missing now, or `nil` if nothing is.
+        case missing(Cause?)
+        case recovered(epoch: Int)
+        case recoveryFailed(epoch: Int)
+    }
+
+    enum Action: Hashable {
+        /// Forget everything that was lost with the cause, links first.
+        case forget(Cause)
+        case reportLost(Cause)
+        case reportState(RadioState)
+        case reportRecovered
+        case perform(RecoveryJob)
+        /// Look again after this time.
+        case retry(after: Duration)
+    }
+
+    private(set) var state = State.idle
+    private var missing: Cause?
+    private var epoch = 0
+
+    mutating func handle(_ input: Input) -> [Action] {
+        switch (state, input) {
+        case (.idle, .begin):
+            state = .present
+            return [.reportState(.poweredOn)] + lookAgain()
+        case (_, .end):
+            state = .idle
+            return []
+        case (_, .missing(let cause)):
+            missing = cause
+            return lookAgain()
+        case (.recovering(_, let current), .recovered(let epoch)) where epoch == current:
+            state = .present
+            return [.reportState(.poweredOn), .reportRecovered] + lookAgain()
+        case (.recovering(let cause, let current), .recoveryFailed(let epoch)) where epoch == current:
+            state = .lost(cause)
+            return [.retry(after: .seconds(1))]
+        default:
+            return []
+        }
+    }
+
+    private mutating func lookAgain() -> [Action] {
+        switch state {
+        case .idle:
+            return []
+        case .present:
+            guard let missing else { return [] }
+            state = .lost(missing)
+            return [.forget(missing), .reportLost(missing), .reportState(missing.state)]
+        case .lost(let cause):
+            // While bluetoothd starts, its adapters appear and are powered one after the other: that is no new state.
+            let isWorse = missing == .daemon && cause != .daemon || missing == .adapter && cause == .power
+            guard !isWorse else { return worsen() }
+            guard missing == nil || missing == .power && cause != .power else { return [] }
+            epoch += 1
+            state = .recovering(cause, epoch: epoch)
+            return [.perform(.registerAll(epoch: epoch))]
+        case .recovering(let cause, _):
+            // Power may come late while bluetoothd starts; the recovery itself turns the adapter on.
+            guard let missing, missing != .power || cause == .power else { return [] }
+            guard missing == .daemon && cause != .daemon || missing == .adapter && cause == .power else {
+                state = .lost(cause)
+                return [.forget(missing)]
+            }
+            return worsen()
+        }
+    }
+
+    private mutating func worsen() -> [Action] {
+        guard let missing else { return [] }
+        state = .lost(missing)
+        return [.forget(missing), .reportState(missing.state)]
+    }
+}

@@ -1,0 +1,47 @@
+import MynahDBus
+import MynahSupport
+
+/// The advertisement, as bluetoothd reads it.
+final class AdvertisementObject: DBusObject {
+    private static let interfaces = [
+        DBusInterface(
+            BlueZ.advertisement, methods: [.init("Release")],
+            properties: BlueZAdvertising.propertyTypes.map {
+                .init($0.name, $0.type, writable: $0.name == "TxPower")
+            })
+    ]
+
+    private let properties: Lock<[String: DBusValue]>
+    private let send: BusEventHandler
+
+    init(_ advertising: BlueZAdvertising, send: @escaping BusEventHandler) {
+        properties = Lock(advertising.properties)
+        self.send = send
+    }
+
+    var interfaces: [DBusInterface] { Self.interfaces }
+
+    /// Sets other properties, and returns those that changed, by name, and the names of those that are gone.
+    func update(_ advertising: BlueZAdvertising) -> (changed: [(String, DBusValue)], removed: [String]) {
+        let after = advertising.properties
+        let before = properties.withLock { properties in
+            let before = properties
+            properties = after
+            return before
+        }
+        let changed = after.filter { before[$0.key] != $0.value }.sorted { $0.key < $1.key }
+        return (changed.map { ($0.key, $0.value) }, before.keys.filter { after[$0] == nil }.sorted())
+    }
+
+    func handle(_ call: MethodCall, _ method: DBusInterface.Method) {
+        call.reply()
+        send(.advertisementReleased)
+    }
+
+    func property(_ name: String, of interface: String) -> DBusValue? {
+        properties.withLock { $0[name] }
+    }
+
+    /// Accepts the transmit power that bluetoothd chose, which it reports with `--experimental`.
+    func setProperty(_ name: String, of interface: String, to value: DBusValue) throws(DBusError) {}
+}

@@ -1,0 +1,84 @@
+import MynahCore
+import MynahDBus
+import MynahSupport
+
+/// The methods of Agent1 (doc/org.bluez.Agent1.rst), by which bluetoothd asks the device during pairing.
+enum AgentMethod: Int, Sendable {
+    case release, requestPinCode, displayPinCode, requestPasskey, displayPasskey, requestConfirmation
+    case requestAuthorization, authorizeService, cancel
+}
+
+/// What bluetoothd asks of the pairing agent.
+enum AgentRequest: Hashable {
+    /// The agent is unregistered, as before bluetoothd ends.
+    case release
+    /// Nothing is asked.
+    case acknowledge
+    /// A pairing step of the central with this path of Device1; `isAwaited` is false if bluetoothd wants no answer.
+    case pairing(device: String, PairingStep, isAwaited: Bool)
+    /// It is refused.
+    case reject
+
+    /// Reads a call.
+    init(_ method: AgentMethod, _ call: MethodCall) {
+        var reader = call.reader()
+        switch method {
+        case .release: self = .release
+        case .cancel, .authorizeService: self = .acknowledge
+        // PIN codes belong to BR/EDR, which a peripheral does not use.
+        case .requestPinCode, .displayPinCode: self = .reject
+        case .displayPasskey:
+            guard let path = try? reader.readObjectPath(), let number = try? reader.readUInt32(),
+                let entered = try? reader.readUInt16()
+            else {
+                self = .acknowledge
+                return
+            }
+            // It is called again for each digit that is typed.
+            self =
+                entered == 0
+                ? .pairing(device: path.string, .display(number), isAwaited: false) : .acknowledge
+        case .requestPasskey, .requestAuthorization:
+            guard let path = try? reader.readObjectPath() else {
+                self = .reject
+                return
+            }
+            let step: PairingStep = method == .requestPasskey ? .enter : .agree
+            self = .pairing(device: path.string, step, isAwaited: true)
+        case .requestConfirmation:
+            guard let path = try? reader.readObjectPath(), let number = try? reader.readUInt32() else {
+                self = .reject
+                return
+            }
+            self = .pairing(device: path.string, .compare(number), isAwaited: true)
+        }
+    }
+
+    /// Returns the path of the device that a call is about, or `nil` if it names none.
+    static func device(of call: MethodCall) -> String? {
+        var reader = call.reader()
+        return (try? reader.readObjectPath())?.string
+    }
+
+    /// Refuses a call.
+    static func reject(_ call: MethodCall) {
+        call.fail(DBusError("org.bluez.Error.Rejected", "refused"))
+    }
+
+    /// Answers a pairing step as the sink did.
+    static func answer(_ call: MethodCall, _ step: PairingStep, _ answer: RadioAnswer) {
+        let give: @Sendable (PendingReply.Outcome) -> Void = { outcome in
+            guard case .success(let bytes) = outcome else { return reject(call) }
+            guard step == .enter else { return call.reply() }
+            var reader = ByteReader(bytes)
+            guard let number = reader.readUInt32(), number <= 999_999 else { return reject(call) }
+            call.reply { $0.append(number) }
+        }
+        switch answer {
+        // A sink that does not answer agrees, unless a number is needed.
+        case .none: step == .enter ? reject(call) : give(.success([]))
+        case .answer(let outcome): give(outcome)
+        case .later(let pending): pending.whenAnswered(give)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import MynahCore
+import MynahDBus
+
+/// A GATT application as D-Bus objects: paths, order and attribute handles.
+///
+/// bluetoothd assigns handles in the order in which the objects are listed. Each service asks for an explicit handle, so that the
+/// handles are the same after another registration.
+struct ApplicationLayout {
+    /// One object, in the order in which it is listed.
+    enum Item {
+        case service(ServiceDefinition, includes: [ObjectPath], handle: UInt16?)
+        case characteristic(CharacteristicDefinition, service: ObjectPath)
+        case descriptor(DescriptorDefinition, characteristic: ObjectPath)
+    }
+
+    /// The path of the object manager, by which bluetoothd knows the application.
+    let root: ObjectPath
+    let items: [(path: ObjectPath, item: Item)]
+    /// The expected handle of each attribute; a service's is its declaration's.
+    let handles: [AttributeKey: UInt16]
+    /// The first handle after the application.
+    let nextHandle: UInt16
+
+    /// The handle of the first application's first service, well after bluetoothd's own services.
+    static let firstHandle: UInt16 = 0x0100
+
+    /// Lays out an application from `startHandle` on, or leaves the handles to bluetoothd if `nil`.
+    init(_ services: [ServiceDefinition], number: UInt32, startHandle: UInt16?) throws(DBusError) {
+        root = try ObjectPath("/org/mynah/application\(number)")
+        var items: [(ObjectPath, Item)] = []
+        var paths: [AttributeKey: ObjectPath] = [:]
+        var handles: [AttributeKey: UInt16] = [:]
+        var handle = startHandle.map(Int.init)
+        for (index, service) in services.enumerated() {
+            let path = try root.appending("service\(index)")
+            paths[service.key] = path
+            let count = GattFlags.handleCount(of: service)
+            if let start = handle, start + count > 0xFFFE { handle = nil }
+            items.append(
+                (
+                    path,
+                    .service(
+                        service, includes: service.includes.compactMap { paths[$0] },
+                        handle: handle.map { UInt16($0) })
+                ))
+            if let start = handle { handles[service.key] = UInt16(start) }
+            var next = handle.map { $0 + 1 + service.includes.count }
+            for (index, characteristic) in service.characteristics.enumerated() {
+                let characteristicPath = try path.appending("char\(index)")
+                items.append((characteristicPath, .characteristic(characteristic, service: path)))
+                if let declaration = next { handles[characteristic.key] = UInt16(declaration + 1) }
+                let firstDescriptor = next.map { $0 + 2 + GattFlags.madeDescriptors(of: characteristic) }
+                for (index, descriptor) in characteristic.descriptors.enumerated() {
+                    let descriptorPath = try characteristicPath.appending("desc\(index)")
+                    items.append(
+                        (descriptorPath, .descriptor(descriptor, characteristic: characteristicPath)))
+                    if let first = firstDescriptor { handles[descriptor.key] = UInt16(first + index) }
+                }
+                next = next.map { $0 + GattFlags.handleCount(of: characteristic) }
+            }
+            handle = handle.map { $0 + count }
+        }
+        self.items = items
+        self.handles = handles
+        nextHandle = handle.flatMap { UInt16(exactly: $0) } ?? 0xFFFF
+    }
+}

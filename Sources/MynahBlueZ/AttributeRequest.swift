@@ -1,0 +1,77 @@
+import MynahCore
+import MynahDBus
+
+/// A ReadValue or WriteValue call of bluetoothd for a central.
+struct AttributeRequest {
+    let isRead: Bool
+    let options: RequestOptions
+    /// The bytes of a write.
+    let value: [UInt8]
+
+    /// Reads a call, or returns `nil` if its arguments cannot be read.
+    init?(_ call: MethodCall, isRead: Bool) {
+        var reader = call.reader()
+        guard let value = isRead ? [] : try? reader.readBytes(), let options = try? RequestOptions(&reader)
+        else {
+            return nil
+        }
+        self.init(isRead: isRead, options: options, value: value)
+    }
+
+    init(isRead: Bool, options: RequestOptions = RequestOptions(), value: [UInt8] = []) {
+        self.isRead = isRead
+        self.options = options
+        self.value = value
+    }
+
+    /// The event that asks the sink, or reports to it what was answered.
+    func event(
+        _ key: AttributeKey, from central: Peer.ID, answered: [UInt8]? = nil, wantsResponse: Bool
+    ) -> RadioEvent {
+        guard isRead else {
+            return .write(
+                WriteRequest(
+                    central: central, parts: [.init(attribute: key, offset: options.offset, value: value)],
+                    wantsResponse: wantsResponse))
+        }
+        let request = ReadRequest(central: central, attribute: key, offset: options.offset)
+        return answered.map { .answeredRead(request, $0) } ?? .read(request)
+    }
+}
+
+extension PublishedAttribute {
+    /// What to do with a request.
+    enum Verdict: Hashable {
+        /// Answer it: a read with the value from the offset on, a write with no bytes.
+        case answer([UInt8])
+        case refuse(ATTError)
+        case askSink
+    }
+
+    /// Returns what to do with a request of a central.
+    func verdict(on request: AttributeRequest, isAuthorized: Bool) -> Verdict {
+        let offset = request.options.offset
+        let requirement = request.isRead ? permissions.read : permissions.write
+        if requirement == .authorized, !isAuthorized { return .refuse(.insufficientAuthorization) }
+        if request.isRead {
+            guard let value else { return .askSink }
+            guard offset <= value.count else { return .refuse(.invalidOffset) }
+            return .answer(offset == 0 ? value : Array(value[offset...]))
+        }
+        // Only authorization is asked for; the bytes follow when the prepared write is executed.
+        if request.options.preparesAuthorization { return .answer([]) }
+        guard offset + request.value.count <= maximumLength else {
+            return .refuse(.invalidAttributeValueLength)
+        }
+        return .askSink
+    }
+
+    /// The warning of a write that is too long and cannot be refused, or `nil` if it is refused for another reason.
+    func droppedWriteWarning(_ error: ATTError, _ request: AttributeRequest) -> RadioWarning? {
+        guard error == .invalidAttributeValueLength else { return nil }
+        return RadioWarning(
+            "writeDropped",
+            "a write of \(request.value.count) bytes to \(uuid), which takes \(maximumLength), was dropped; bluetoothd lets nobody refuse one beside writeWithoutResponse"
+        )
+    }
+}

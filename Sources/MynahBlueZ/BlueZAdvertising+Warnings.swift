@@ -1,0 +1,19 @@
+import MynahCore
+
+extension BlueZAdvertising {
+    /// The differences between the advertisement that was asked for and what bluetoothd sends, as warnings.
+    func warnings(keepsInterval: Bool) -> [RadioWarning] {
+        var warnings: [RadioWarning] = []
+        if advertisement.interval != nil, !keepsInterval {
+            warnings.append(
+                RadioWarning(
+                    "intervalIgnored",
+                    "bluetoothd ignores the advertising interval; it keeps it from 5.77 on, or when started with --experimental"
+                ))
+        }
+        guard isExact else { return warnings }
+        return warnings
+            + report.omitted.filter { keepsInterval || $0.item != "interval" }
+            .map { RadioWarning("notExact", "on the air, \($0.item): \($0.reason)") }
+    }
+}

@@ -1,0 +1,54 @@
+public import MynahCore
+
+extension BlueZRadio: PeripheralRadio {
+    /// Finds bluetoothd and the adapter, turns it on and becomes its pairing agent.
+    public func start(
+        _ identity: DeviceIdentity, sink: any RadioSink
+    ) async throws(RadioError) -> RadioCapabilities {
+        try await begin(identity, sink)
+    }
+
+    /// Withdraws everything, and leaves the adapter as it was found.
+    public func stop() async {
+        await end()
+    }
+
+    /// Registers services as one GATT application.
+    @discardableResult
+    public func publish(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
+        try await add(services)
+    }
+
+    /// Withdraws a GATT application.
+    public func withdraw(_ services: PublishedServices.ID) async {
+        await remove(services)
+    }
+
+    /// Sets the value that the radio returns by itself, or `nil` to ask the sink.
+    public func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
+        services.setValue(value, of: attribute)
+    }
+
+    /// Registers the advertisement, or changes the registered one in a single signal.
+    @discardableResult
+    public func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
+        try await show(advertisement)
+    }
+
+    /// Unregisters the advertisement.
+    public func stopAdvertising() async {
+        await advertiser.stop()
+    }
+
+    /// Sends a value to bluetoothd, which sends it to every subscriber as that one subscribed.
+    public func send(
+        _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
+    ) throws(RadioError) -> SendResult {
+        try notify(value, of: attribute, to: centrals)
+    }
+
+    /// Ends a central's link, for which bluetoothd takes two seconds.
+    public func disconnect(_ central: Peer.ID) async {
+        await adapter.disconnect(centrals.path(of: central))
+    }
+}

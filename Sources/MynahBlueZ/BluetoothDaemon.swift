@@ -1,0 +1,242 @@
+import MynahCore
+import MynahDBus
+
+/// bluetoothd, as the radio calls it on one connection to the bus: one method for each D-Bus call.
+///
+/// It is called by its well-known name, because its unique name changes when it restarts.
+final class BluetoothDaemon {
+    /// How long answers are waited for.
+    private enum Patience {
+        case full
+        /// The radio stops: after one answer that did not come in time, no other is waited for.
+        case limited
+        case none
+    }
+
+    let connection: DBusConnection
+    private let send: BusEventHandler
+    private var subscriptions: [DBusSubscription] = []
+    private var patience = Patience.full
+    private var advertisement: AdvertisementObject?
+
+    private static let agentPath: ObjectPath = "/org/mynah/agent"
+    private static let advertisementPath: ObjectPath = "/org/mynah/advertisement"
+    private static let characteristicInterface = BlueZ.gattCharacteristic.description
+
+    /// Listens on a connection, and sends what is heard.
+    init(_ connection: DBusConnection, send: @escaping BusEventHandler) {
+        self.connection = connection
+        self.send = send
+        connection.onDisconnect { send(.busEnded) }
+        let changes = [
+            DBusMatch(sender: BlueZ.service, interface: BlueZ.objectManager),
+            DBusMatch(
+                sender: BlueZ.service, pathNamespace: BlueZ.root, interface: BlueZ.properties,
+                member: "PropertiesChanged"),
+        ]
+        subscriptions = [connection.watchOwner(of: BlueZ.service) { send(.ownerChanged($0)) }]
+        subscriptions += changes.map { match in connection.subscribe(to: match) { send(.objectSignal($0)) } }
+    }
+
+    /// The radio stops: a bluetoothd that does not answer is waited for only once.
+    func limitPatience() {
+        patience = .limited
+    }
+
+    /// Closes the connection, which takes everything off the air that is still registered.
+    func close() async {
+        subscriptions = []
+        await connection.close()
+    }
+
+    private func call(
+        _ path: ObjectPath, _ interface: String, _ member: String, timeout: Duration = .seconds(10),
+        doing: String, body: (inout MessageWriter) -> Void = { _ in }
+    ) async throws(RadioError) -> DBusMessage {
+        do throws(DBusError) {
+            if patience == .none {
+                // It may still carry the call out.
+                try connection.sendWithoutReply(BlueZ.service, path, interface, member, body: body)
+                throw DBusError(.noReply)
+            }
+            return try await connection.call(
+                BlueZ.service, path, interface, member, timeout: timeout, body: body)
+        } catch {
+            if error.name == .noReply, patience == .limited { patience = .none }
+            throw BlueZErrors.radioError(error, doing: doing)
+        }
+    }
+
+    // MARK: Adapters and devices
+
+    /// Lists all adapters and devices.
+    func managedObjects() async throws(RadioError) -> BusObjects {
+        try BusObjects(
+            try await call(
+                .root, BlueZ.objectManager, "GetManagedObjects", timeout: .seconds(20),
+                doing: "listing its adapters"))
+    }
+
+    /// Sets a property of an adapter.
+    func set(
+        _ property: AdapterProperty, of adapter: ObjectPath, timeout: Duration = .seconds(10)
+    ) async throws(RadioError) {
+        _ = try await call(adapter, BlueZ.properties, "Set", timeout: timeout, doing: property.doing) {
+            $0.append(BlueZ.adapter)
+            $0.append(property.name)
+            $0.append(DBusValue.variant(property.value))
+        }
+    }
+
+    /// Ends a central's link, which takes two seconds.
+    func disconnect(_ device: ObjectPath) async throws(RadioError) {
+        _ = try await call(device, BlueZ.device, "Disconnect", doing: "disconnecting a central")
+    }
+
+    // MARK: The pairing agent
+
+    /// Makes us the pairing agent of a device with these abilities.
+    func registerAgent(_ capability: IOCapability) async throws(RadioError) {
+        let path = Self.agentPath
+        connection.unexport(path)
+        do throws(DBusError) {
+            try connection.export(AgentObject(send: send), at: path)
+        } catch {
+            throw BlueZErrors.radioError(error, doing: "registering the pairing agent")
+        }
+        _ = try await call(
+            BlueZ.root, BlueZ.agentManager, "RegisterAgent", doing: "registering the pairing agent"
+        ) {
+            $0.append(path)
+            $0.append(AgentCapability.name(of: capability))
+        }
+        _ = try await call(
+            BlueZ.root, BlueZ.agentManager, "RequestDefaultAgent", doing: "becoming the pairing agent"
+        ) { $0.append(path) }
+    }
+
+    func unregisterAgent() async throws(RadioError) {
+        _ = try await call(
+            BlueZ.root, BlueZ.agentManager, "UnregisterAgent", timeout: .seconds(2),
+            doing: "unregistering the agent"
+        ) { $0.append(Self.agentPath) }
+    }
+
+    // MARK: Services
+
+    /// Exports the objects of an application.
+    func export(_ layout: ApplicationLayout, offersSockets: Bool) throws(RadioError) {
+        do throws(DBusError) {
+            connection.exportObjectManager(at: layout.root)
+            for (path, item) in layout.items {
+                let object: any DBusObject =
+                    switch item {
+                    case .service(let definition, let includes, let handle):
+                        ServiceObject(definition, includes: includes, handle: handle)
+                    case .characteristic(let definition, let service):
+                        CharacteristicObject(
+                            definition, service: service, offersSockets: offersSockets, send: send)
+                    case .descriptor(let definition, let characteristic):
+                        DescriptorObject(definition, characteristic: characteristic, send: send)
+                    }
+                try connection.export(object, at: path)
+            }
+        } catch {
+            unexport(layout)
+            throw BlueZErrors.servicesError(error)
+        }
+    }
+
+    /// Removes the objects of an application.
+    func unexport(_ layout: ApplicationLayout) {
+        for (path, _) in layout.items { connection.unexport(path) }
+        connection.unexportObjectManager(at: layout.root)
+    }
+
+    /// Registers an application whose objects are exported.
+    func registerApplication(_ root: ObjectPath, on adapter: ObjectPath) async throws(DBusError) {
+        // bluetoothd lists the objects before it answers, with 25 s for each call.
+        _ = try await connection.call(
+            BlueZ.service, adapter, BlueZ.gattManager, "RegisterApplication", timeout: .seconds(30)
+        ) { body in
+            body.append(root)
+            body.appendOptions()
+        }
+    }
+
+    func unregisterApplication(_ root: ObjectPath, on adapter: ObjectPath) async throws(RadioError) {
+        _ = try await call(
+            adapter, BlueZ.gattManager, "UnregisterApplication", timeout: .seconds(3),
+            doing: "withdrawing services"
+        ) { $0.append(root) }
+    }
+
+    /// Sends a value to every subscriber of a characteristic.
+    func changeValue(of characteristic: ObjectPath, to value: [UInt8]) throws(RadioError) {
+        do throws(DBusError) {
+            try connection.emitPropertyChanged(
+                characteristic, Self.characteristicInterface, "Value", bytes: value)
+        } catch {
+            throw BlueZErrors.radioError(error, doing: "sending a value")
+        }
+    }
+
+    // MARK: Advertising
+
+    /// Registers the advertisement, in place of an earlier one.
+    func registerAdvertisement(
+        _ advertising: BlueZAdvertising, on adapter: ObjectPath
+    ) async throws(RadioError) {
+        do throws(DBusError) {
+            do throws(DBusError) {
+                try await exportAndRegister(advertising, on: adapter)
+            } catch {
+                // It is left of an earlier registration, whose answer came too late or not at all.
+                guard error.name == "org.bluez.Error.AlreadyExists" else { throw error }
+                _ = try? await unregisterAdvertisement(on: adapter)
+                try await exportAndRegister(advertising, on: adapter)
+            }
+        } catch {
+            throw BlueZErrors.advertisementError(error)
+        }
+    }
+
+    private func exportAndRegister(
+        _ advertising: BlueZAdvertising, on adapter: ObjectPath
+    ) async throws(DBusError) {
+        let object = AdvertisementObject(advertising, send: send)
+        advertisement = object
+        connection.unexport(Self.advertisementPath)
+        try connection.export(object, at: Self.advertisementPath)
+        _ = try await connection.call(
+            BlueZ.service, adapter, BlueZ.advertisingManager, "RegisterAdvertisement", timeout: .seconds(10)
+        ) { body in
+            body.append(Self.advertisementPath)
+            body.appendOptions()
+        }
+    }
+
+    func unregisterAdvertisement(on adapter: ObjectPath) async throws(RadioError) {
+        if connection.isClosed { return }
+        defer { connection.unexport(Self.advertisementPath) }
+        _ = try await call(
+            adapter, BlueZ.advertisingManager, "UnregisterAdvertisement", timeout: .seconds(3),
+            doing: "stopping to advertise"
+        ) { $0.append(Self.advertisementPath) }
+    }
+
+    /// Changes the registered advertisement in one signal.
+    ///
+    /// bluetoothd reads all of it before it composes the bytes, so no half of the change goes on the air.
+    func changeAdvertisement(to advertising: BlueZAdvertising) throws(RadioError) {
+        guard let (changed, removed) = advertisement?.update(advertising),
+            !changed.isEmpty || !removed.isEmpty
+        else { return }
+        do throws(DBusError) {
+            try connection.emitPropertiesChanged(
+                Self.advertisementPath, BlueZ.advertisement.description, changed, invalidated: removed)
+        } catch {
+            throw BlueZErrors.radioError(error, doing: "changing the advertisement")
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import MynahCore
+
+/// The centrals, by the path of their Device1.
+///
+/// A part without I/O. It keeps connected centrals, and the identifiers of authorized ones. Any other device that bluetoothd
+/// shows, such as one that was found by a scan, leaves nothing here.
+struct CentralTable {
+    /// A connected central.
+    struct Central: Hashable {
+        let id: Peer.ID
+        /// ATT_MTU of the link, in bytes, or `nil` until the central's first request.
+        fileprivate(set) var mtu: Int?
+        /// Whether it is paired or trusted, which permits what needs authorization.
+        fileprivate(set) var isAuthorized = false
+
+        /// A request without a central.
+        static let unknown = Central(id: Peer.ID(0))
+
+        init(id: Peer.ID, mtu: Int? = nil, isAuthorized: Bool = false) {
+            self.id = id
+            self.mtu = mtu
+            self.isAuthorized = isAuthorized
+        }
+    }
+
+    /// A change that the radio reports.
+    enum Change: Hashable {
+        case connected(Peer)
+        case disconnected(Peer.ID, isBonded: Bool)
+        case peerChanged(Peer)
+        case paired(Peer.ID)
+        case mtuChanged(Peer.ID, Int)
+
+        /// The event to report.
+        var event: RadioEvent {
+            switch self {
+            case .connected(let peer): .connected(peer)
+            case .disconnected(let id, _): .disconnected(id)
+            case .peerChanged(let peer): .peerChanged(peer)
+            case .paired(let id): .paired(id)
+            case .mtuChanged(let id, let mtu): .mtuChanged(id, mtu)
+            }
+        }
+    }
+
+    private var links: [String: Central] = [:]
+    /// The identifiers of authorized centrals, which keep them from one link to the next.
+    private var authorized: [String: Peer.ID] = [:]
+    private var lastID: UInt32 = 0
+
+    /// The connected centrals.
+    var connected: Dictionary<String, Central>.Values { links.values }
+
+    /// The number of devices of which anything is kept.
+    var count: Int { Set(links.keys).union(authorized.keys).count }
+
+    /// Returns the path of a connected central.
+    func path(of id: Peer.ID) -> String? {
+        links.first { $0.value.id == id }?.key
+    }
+
+    // MARK: Events
+
+    /// bluetoothd reports a device's properties; `before` is what it reported last, or `nil` if the device is new.
+    mutating func update(
+        _ path: String, from before: BusObjects.Device?, to now: BusObjects.Device
+    ) -> [Change] {
+        var changes: [Change] = []
+        switch (links[path], now.isConnected) {
+        case (nil, true):
+            changes.append(connect(path, now))
+        case (let central?, false):
+            links[path] = nil
+            changes.append(.disconnected(central.id, isBonded: now.isPaired))
+        case (let central?, true):
+            links[path]?.isAuthorized = now.isAuthorized
+            if before?.name != now.name || before?.isPaired != now.isPaired || before?.address != now.address
+            {
+                changes.append(.peerChanged(Self.peer(central.id, now)))
+            }
+        case (nil, false):
+            break
+        }
+        if now.isAuthorized {
+            let id = links[path]?.id ?? authorized[path] ?? newID()
+            authorized[path] = id
+            if let before, !before.isPaired, now.isPaired { changes.append(.paired(id)) }
+        } else {
+            authorized[path] = nil
+        }
+        return changes
+    }
+
+    /// bluetoothd removed a device.
+    mutating func remove(_ path: String) -> [Change] {
+        authorized[path] = nil
+        guard let central = links.removeValue(forKey: path) else { return [] }
+        return [.disconnected(central.id, isBonded: false)]
+    }
+
+    /// A central sent a request, maybe before its link was reported, or with a new MTU.
+    ///
+    /// `device` is what bluetoothd has reported of it.
+    mutating func request(
+        from path: String, mtu: Int?, device: @autoclosure () -> BusObjects.Device?
+    ) -> (central: Central, changes: [Change]) {
+        var changes: [Change] = []
+        if links[path] == nil { changes.append(connect(path, device() ?? BusObjects.Device(path: path))) }
+        if let mtu, let central = links[path], central.mtu != mtu {
+            links[path]?.mtu = mtu
+            changes.append(.mtuChanged(central.id, mtu))
+        }
+        return (links[path] ?? .unknown, changes)
+    }
+
+    /// All links are gone with bluetoothd, the adapter or its power.
+    mutating func removeAll() -> [Peer.ID] {
+        defer {
+            links = [:]
+            authorized = [:]
+        }
+        return links.values.map(\.id).sorted { $0.rawValue < $1.rawValue }
+    }
+
+    private mutating func connect(_ path: String, _ device: BusObjects.Device) -> Change {
+        let id = authorized[path] ?? newID()
+        links[path] = Central(id: id, isAuthorized: device.isAuthorized)
+        return .connected(Self.peer(id, device))
+    }
+
+    private mutating func newID() -> Peer.ID {
+        lastID += 1
+        return Peer.ID(lastID)
+    }
+
+    private static func peer(_ id: Peer.ID, _ device: BusObjects.Device) -> Peer {
+        Peer(
+            id: id, address: DeviceAddress(device.address, kind: device.isRandom ? .random : .public),
+            name: device.name, isPaired: device.isPaired)
+    }
+}

@@ -1,0 +1,124 @@
+import MynahCore
+import MynahDBus
+
+/// Services that are registered together, as one application of bluetoothd's GattManager1.
+struct GATTApplication {
+    let id: PublishedServices.ID
+    let services: [ServiceDefinition]
+    /// The objects that bluetoothd is shown.
+    fileprivate(set) var layout: ApplicationLayout
+    /// Whether bluetoothd has it.
+    fileprivate(set) var isRegistered = false
+
+    /// The keys of its characteristics and descriptors.
+    var keys: [AttributeKey] {
+        services.flatMap { $0.characteristics.flatMap { [$0.key] + $0.descriptors.map(\.key) } }
+    }
+}
+
+/// The published applications and their attributes.
+///
+/// A part without I/O. Applications keep their number, and so their object paths and handles, as long as the radio runs.
+struct GATTApplicationRegistry {
+    private var applications: [PublishedServices.ID: GATTApplication] = [:]
+    private var attributes: [AttributeKey: PublishedAttribute] = [:]
+    private var lastNumber: UInt32 = 0
+    private var nextHandle = ApplicationLayout.firstHandle
+
+    /// A published attribute, or `nil` if it is not published.
+    subscript(key: AttributeKey) -> PublishedAttribute? { attributes[key] }
+
+    /// A published application, or `nil` if it is not published.
+    subscript(id: PublishedServices.ID) -> GATTApplication? { applications[id] }
+
+    /// All applications, in the order of their publication.
+    var all: [GATTApplication] { applications.values.sorted { $0.id.rawValue < $1.id.rawValue } }
+
+    /// Adds services as a new application, which is to be registered.
+    mutating func add(_ services: [ServiceDefinition]) throws(RadioError) -> GATTApplication {
+        lastNumber += 1
+        let id = PublishedServices.ID(lastNumber)
+        let layout = try Self.layout(services, id, startHandle: nextHandle)
+        let application = GATTApplication(id: id, services: services, layout: layout)
+        applications[id] = application
+        for (path, item) in layout.items {
+            switch item {
+            case .service: break
+            case .characteristic(let definition, _):
+                attributes[definition.key] = PublishedAttribute(definition, at: path)
+            case .descriptor(let definition, _):
+                attributes[definition.key] = PublishedAttribute(definition, at: path)
+            }
+        }
+        return application
+    }
+
+    /// Removes an application, and returns it, or `nil` if it is not published.
+    ///
+    /// Its attributes can be requested until `removeAttributes`.
+    mutating func remove(_ id: PublishedServices.ID) -> GATTApplication? {
+        applications.removeValue(forKey: id)
+    }
+
+    /// Removes the attributes of a removed application.
+    mutating func removeAttributes(of application: GATTApplication) {
+        for key in application.keys { attributes[key] = nil }
+    }
+
+    /// Removes everything; the next application gets the first handles, and a new number.
+    mutating func removeAll() {
+        applications = [:]
+        attributes = [:]
+        nextHandle = ApplicationLayout.firstHandle
+    }
+
+    /// Sets the value that the radio returns by itself, or `nil` to ask the sink.
+    mutating func setValue(_ value: [UInt8]?, of key: AttributeKey) {
+        attributes[key]?.value = value
+    }
+
+    // MARK: Registration
+
+    /// bluetoothd has registered an application.
+    ///
+    /// Returns whether it is still published.
+    mutating func registered(_ id: PublishedServices.ID) -> Bool {
+        applications[id]?.isRegistered = true
+        return applications[id] != nil
+    }
+
+    /// An application was registered for the first time: the next one gets the handles after it, from a round number on.
+    mutating func published(_ id: PublishedServices.ID) -> PublishedServices {
+        guard let layout = applications[id]?.layout else { return PublishedServices(id: id) }
+        let next = layout.nextHandle
+        nextHandle = next < 0xFF00 ? (next + 0xF) & ~0xF : 0xFFFF
+        return PublishedServices(id: id, handles: layout.handles)
+    }
+
+    /// bluetoothd holds none of the applications any more.
+    mutating func forgetRegistrations() {
+        for id in Array(applications.keys) { applications[id]?.isRegistered = false }
+    }
+
+    /// Gives up the handles of an application, so that bluetoothd chooses them.
+    ///
+    /// Returns the layout before and after, or `nil` if the application is not published.
+    mutating func releaseHandles(
+        of id: PublishedServices.ID
+    ) throws(RadioError) -> (old: ApplicationLayout, new: ApplicationLayout)? {
+        guard let application = applications[id] else { return nil }
+        let layout = try Self.layout(application.services, id, startHandle: nil)
+        applications[id]?.layout = layout
+        return (application.layout, layout)
+    }
+
+    private static func layout(
+        _ services: [ServiceDefinition], _ id: PublishedServices.ID, startHandle: UInt16?
+    ) throws(RadioError) -> ApplicationLayout {
+        do throws(DBusError) {
+            return try ApplicationLayout(services, number: id.rawValue, startHandle: startHandle)
+        } catch {
+            throw BlueZErrors.servicesError(error)
+        }
+    }
+}

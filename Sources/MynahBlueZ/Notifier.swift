@@ -1,0 +1,345 @@
+import MynahCore
+import MynahDBus
+
+/// The socket of one central for one attribute: each message is one notification or indication.
+protocol NotificationSocket {
+    /// Whether a message can be written now.
+    var hasRoom: Bool { get }
+    /// Writes one message.
+    func send(_ bytes: [UInt8])
+    /// Reports `writable` when there is room, until `stopWaitingForRoom`.
+    func waitForRoom()
+    func stopWaitingForRoom()
+    /// Returns how many confirmations have come since the last call.
+    func takeConfirmations() -> Int
+}
+
+/// Identifies a notification socket.
+struct NotificationSocketKey: Hashable {
+    let attribute: AttributeKey
+    let peer: Peer.ID
+}
+
+/// The subscriptions, and the way of each value to the subscribers.
+///
+/// A part without I/O but for the sockets that it holds. bluetoothd's StartNotify and StopNotify name no central; a socket of
+/// AcquireNotify belongs to one. bluetoothd queues values without limit, so the notifier limits what it is sent.
+struct Notifier<Socket: NotificationSocket> {
+    enum Action: Hashable {
+        case subscribed(AttributeKey, Peer.ID?, Delivery?)
+        case unsubscribed(AttributeKey, Peer.ID?)
+        case confirmed(AttributeKey, Peer.ID?)
+        case readyToSend
+        /// Call `resolveDoubts` after this time.
+        case resolveDoubts(after: Duration)
+
+        /// The event to report, or `nil` if there is none.
+        var event: RadioEvent? {
+            switch self {
+            case .subscribed(let key, let peer, let delivery): .subscribed(key, peer, delivery)
+            case .unsubscribed(let key, let peer): .unsubscribed(key, peer)
+            case .confirmed(let key, let peer): .confirmed(key, peer)
+            case .readyToSend: .readyToSend
+            case .resolveDoubts: nil
+            }
+        }
+    }
+
+    /// What to do with a value.
+    enum Sending: Hashable {
+        /// It is on its way to this many centrals.
+        case sent(Int)
+        /// Send it as a change of the property `Value`, which reaches every subscriber.
+        case changeProperty
+        /// The queue is full already.
+        case full
+        /// The queue is full until fewer than this many bytes wait for the bus.
+        case fullUntilBusTakes(below: Int)
+        /// The queue is full for this time.
+        case fullFor(Duration)
+    }
+
+    /// A subscription without a socket.
+    private enum Subscription {
+        /// bluetoothd has a subscriber, and no central is connected.
+        case dormant
+        /// The subscription was reported.
+        case reported
+    }
+
+    private enum Room {
+        case free
+        /// A full queue was reported.
+        case full
+        /// The radio was lost while the queue was full.
+        case lostWhileFull
+    }
+
+    /// The most bytes that may wait for the bus, and the number at which there is room again.
+    static var outgoingLimit: Int { 1 << 20 }
+    static var outgoingRoom: Int { 1 << 18 }
+
+    /// Whether each subscriber is offered a socket.
+    var usesSockets = false
+    private var unnamed: [AttributeKey: Subscription] = [:]
+    private var named = SocketSubscriptions()
+    private var sockets: [NotificationSocketKey: Socket] = [:]
+    private var pacer: NotificationPacer
+    private var room = Room.free
+    private var warned: Set<BluetoothUUID> = []
+
+    /// A notifier that sends at most `rate` values a second, or any number if `nil`.
+    init(rate: Int?) {
+        pacer = NotificationPacer(rate: rate)
+    }
+
+    // MARK: Subscriptions without sockets
+
+    /// A central subscribed.
+    ///
+    /// bluetoothd calls StartNotify once for each, without a name.
+    mutating func startNotify(_ key: AttributeKey) -> [Action] {
+        unnamed[key] = .reported
+        return [.subscribed(key, nil, nil)]
+    }
+
+    /// The last central unsubscribed.
+    mutating func stopNotify(_ key: AttributeKey) -> [Action] {
+        unnamed.removeValue(forKey: key) == .reported ? [.unsubscribed(key, nil)] : []
+    }
+
+    /// A subscription counts while a central is connected that can receive its values.
+    private mutating func report(_ subscription: Subscription) -> [Action] {
+        var actions: [Action] = []
+        for key in Self.sorted(unnamed.keys) where unnamed[key] != subscription {
+            unnamed[key] = subscription
+            actions.append(subscription == .reported ? .subscribed(key, nil, nil) : .unsubscribed(key, nil))
+        }
+        return actions
+    }
+
+    // MARK: Links
+
+    /// A central connected.
+    ///
+    /// The subscriptions of a bonded one continue without a request.
+    mutating func connected(_ peer: Peer.ID) -> [Action] {
+        let returned = usesSockets ? named.connected(peer) : []
+        return returned.map { .subscribed($0, peer, nil) } + report(.reported)
+    }
+
+    /// A central disconnected; `isLast` says whether none is connected any more.
+    mutating func disconnected(
+        _ peer: Peer.ID, isBonded: Bool, isLast: Bool, at now: Duration
+    ) -> [Action] {
+        guard usesSockets else { return isLast ? report(.dormant) : [] }
+        let room = close { $0.peer == peer }
+        named.disconnected(peer, isBonded: isBonded, at: now)
+        return (isLast ? report(.dormant) : []) + room
+    }
+
+    // MARK: Sockets
+
+    /// A socket was watched until one of these events.
+    mutating func handle(
+        _ events: GLibFileDescriptorWatch.Events, of key: NotificationSocketKey, at now: Duration
+    ) -> [Action] {
+        let confirmations = events.contains(.readable) ? readable(key) : []
+        if events.contains(.hangUp) { return confirmations + hungUp(key, at: now) }
+        return confirmations + (events.contains(.writable) ? writable(key) : [])
+    }
+
+    /// A central subscribed and got a socket.
+    mutating func acquired(
+        _ key: NotificationSocketKey, _ socket: Socket, delivery: Delivery?
+    ) -> [Action] {
+        let room = close { $0 == key }
+        sockets[key] = socket
+        let isNew = named.acquired(key.attribute, key.peer)
+        return (isNew ? [.subscribed(key.attribute, key.peer, delivery)] : []) + room
+    }
+
+    /// Closes sockets, which do not report any more that they have room.
+    private mutating func close(where isMeant: (NotificationSocketKey) -> Bool) -> [Action] {
+        let closed = sockets.keys.filter(isMeant)
+        for key in closed { sockets[key] = nil }
+        return closed.isEmpty ? [] : hasRoom()
+    }
+
+    /// A socket has confirmations to read.
+    private func readable(_ key: NotificationSocketKey) -> [Action] {
+        guard let socket = sockets[key] else { return [] }
+        return Array(repeating: .confirmed(key.attribute, key.peer), count: socket.takeConfirmations())
+    }
+
+    /// A socket has room again.
+    private mutating func writable(_ key: NotificationSocketKey) -> [Action] {
+        guard let socket = sockets[key] else { return [] }
+        socket.stopWaitingForRoom()
+        return hasRoom()
+    }
+
+    /// bluetoothd closed a socket.
+    private mutating func hungUp(_ key: NotificationSocketKey, at now: Duration) -> [Action] {
+        guard sockets[key] != nil else { return [] }
+        let room = close { $0 == key }
+        let isDoubtful = named.hungUp(key.attribute, key.peer, at: now)
+        return (isDoubtful ? [.resolveDoubts(after: SocketSubscriptions.doubtTime)] : []) + room
+    }
+
+    /// The time after which a closed socket ends a subscription may be over.
+    mutating func resolveDoubts(at now: Duration) -> [Action] {
+        let ended = named.doubtsOver(at: now).map { Action.unsubscribed($0.key, $0.peer) }
+        return ended + (named.hasDoubts ? [.resolveDoubts(after: SocketSubscriptions.doubtTime)] : [])
+    }
+
+    // MARK: The end of attributes and of the radio
+
+    /// An attribute is not published any more.
+    mutating func remove(_ key: AttributeKey) -> [Action] {
+        unnamed[key] = nil
+        named.remove(key)
+        return close { $0.attribute == key }
+    }
+
+    /// The radio was lost; subscriptions survive only a power cycle of the adapter.
+    mutating func lost(keepsSubscriptions: Bool) -> [Action] {
+        sockets = [:]
+        named = SocketSubscriptions()
+        let actions = report(.dormant)
+        if !keepsSubscriptions { unnamed = [:] }
+        if room == .full { room = .lostWhileFull }
+        return actions
+    }
+
+    /// The radio is back.
+    mutating func recovered() -> [Action] {
+        guard room == .lostWhileFull else { return [] }
+        room = .free
+        return [.readyToSend]
+    }
+
+    // MARK: Sending
+
+    /// There is room for more values.
+    mutating func hasRoom() -> [Action] {
+        guard room == .full else { return [] }
+        room = .free
+        return [.readyToSend]
+    }
+
+    /// Decides on a value's way, and sends it if it goes through sockets.
+    ///
+    /// `centrals` are the addressed centrals, or `nil` for all subscribers; `outgoing` is the number of bytes that wait for the bus.
+    /// Adds a warning if the value may be cut. Throws `unsupported` if the centrals cannot be addressed, or `valueTooLong`.
+    mutating func send(
+        _ value: [UInt8], of attribute: (key: AttributeKey, uuid: BluetoothUUID), to centrals: [Peer.ID]?,
+        connected: some Collection<CentralTable.Central>, outgoing: Int, at now: Duration,
+        warnings: inout [RadioWarning]
+    ) throws(RadioError) -> Sending {
+        let route = try route(value, of: attribute, to: centrals)
+        var limit = ValueLimit(value.count)
+        switch route {
+        case .nobody: return .sent(0)
+        case .sockets(let targets): limit.apply(to: connected.lazy.filter { targets.contains($0.id) })
+        case .property, .impossible: limit.apply(to: connected)
+        }
+        try limit.check(attribute.uuid)
+        if limit.isUncertain, warned.insert(attribute.uuid).inserted {
+            warnings.append(limit.warning(attribute.uuid))
+        }
+        guard room == .free else { return .full }
+        guard outgoing < Self.outgoingLimit else {
+            room = .full
+            return .fullUntilBusTakes(below: Self.outgoingRoom)
+        }
+        guard pacer.take(at: now) else {
+            room = .full
+            return .fullFor(pacer.pause)
+        }
+        guard case .sockets(let targets) = route else { return .changeProperty }
+        return send(value, of: attribute.key, through: targets)
+    }
+
+    private func route(
+        _ value: [UInt8], of attribute: (key: AttributeKey, uuid: BluetoothUUID), to centrals: [Peer.ID]?
+    ) throws(RadioError) -> SocketSubscriptions.Route {
+        guard usesSockets else {
+            guard centrals == nil else {
+                throw RadioError(.unsupported, "bluetoothd sends to every subscriber, not to one of them")
+            }
+            return .property
+        }
+        var route = named.route(attribute.key, to: centrals, hasUnnamed: unnamed[attribute.key] != nil)
+        if case .sockets = route, value.isEmpty {
+            // An empty message would look like the end of the socket.
+            route = centrals == nil ? .property : .impossible
+        }
+        guard route != .impossible else {
+            throw RadioError(
+                .unsupported,
+                "a central has no notification socket of its own, so \(attribute.uuid) can only be sent to all at once"
+            )
+        }
+        return route
+    }
+
+    /// Writes to the sockets of these centrals: to all of them, or to none if one has no room.
+    private mutating func send(
+        _ value: [UInt8], of key: AttributeKey, through peers: [Peer.ID]
+    ) -> Sending {
+        let targets = peers.compactMap { sockets[NotificationSocketKey(attribute: key, peer: $0)] }
+        if let full = targets.first(where: { !$0.hasRoom }) {
+            room = .full
+            full.waitForRoom()
+            return .full
+        }
+        for socket in targets { socket.send(value) }
+        return .sent(targets.count)
+    }
+
+    private static func sorted(_ keys: some Sequence<AttributeKey>) -> [AttributeKey] {
+        keys.sorted { $0.rawValue < $1.rawValue }
+    }
+}
+
+/// Compares a value with the links that it goes over: bluetoothd cuts it to ATT_MTU − 3 without an error.
+private struct ValueLimit {
+    private let count: Int
+    private var limit: Int?
+    private var isUnknown = false
+
+    init(_ count: Int) {
+        self.count = count
+    }
+
+    /// Whether the value may be cut, because a central's ATT_MTU is not known.
+    var isUncertain: Bool { isUnknown }
+
+    mutating func apply(to centrals: some Sequence<CentralTable.Central>) {
+        // Every link carries this.
+        guard count > GATT.defaultMTU - GATT.notificationHeaderLength else { return }
+        for central in centrals {
+            if let mtu = central.mtu {
+                limit = min(limit ?? .max, mtu - GATT.notificationHeaderLength)
+            } else {
+                isUnknown = true
+            }
+        }
+    }
+
+    func check(_ uuid: BluetoothUUID) throws(RadioError) {
+        guard let limit, count > limit else { return }
+        throw RadioError(
+            .valueTooLong,
+            "the value of \(uuid) has \(count) bytes and the link carries \(limit) (ATT_MTU − 3)",
+            remedy: "send less, or let the central exchange a larger MTU")
+    }
+
+    func warning(_ uuid: BluetoothUUID) -> RadioWarning {
+        RadioWarning(
+            "mtuUnknown",
+            "the value of \(uuid) has \(count) bytes; a central's MTU is not known until it reads or writes, and bluetoothd cuts what is longer than MTU − 3"
+        )
+    }
+}

@@ -1,0 +1,55 @@
+import MynahDBus
+
+/// A signal by which bluetoothd reports a change of its objects.
+enum ObjectChange {
+    /// Interfaces appeared on an object, with their properties (`a{sa{sv}}`).
+    case added(String, interfaces: DBusValue)
+    /// Interfaces of an object are gone.
+    case removed(String, interfaces: [String])
+    /// Properties of an interface changed (`a{sv}`).
+    case changed(String, interface: String, properties: DBusValue)
+
+    /// The object's path.
+    var path: String {
+        switch self {
+        case .added(let path, _), .removed(let path, _), .changed(let path, _, _): path
+        }
+    }
+
+    /// Whether it may change more than the properties of a device.
+    var concernsAdapters: Bool {
+        if case .changed(_, let interface, _) = self { interface == BlueZ.adapter } else { true }
+    }
+
+    /// Whether a device may have appeared or changed.
+    var concernsDevices: Bool {
+        switch self {
+        case .added: true
+        case .removed: false
+        case .changed(_, let interface, _): interface == BlueZ.device
+        }
+    }
+
+    /// Whether a device is gone.
+    var removesDevice: Bool {
+        if case .removed(_, let interfaces) = self { interfaces.contains(BlueZ.device) } else { false }
+    }
+
+    /// Reads an InterfacesAdded, InterfacesRemoved or PropertiesChanged signal; `nil` for anything else.
+    init?(_ message: DBusMessage) {
+        guard let values = try? message.values() else { return nil }
+        if values.count == 2, let path = values[0].objectPathValue?.string {
+            if message.isMember("InterfacesAdded") {
+                self = .added(path, interfaces: values[1])
+            } else if message.isMember("InterfacesRemoved") {
+                self = .removed(path, interfaces: values[1].stringsValue ?? [])
+            } else {
+                return nil
+            }
+        } else if values.count == 3, let path = message.path?.string, let interface = values[0].stringValue {
+            self = .changed(path, interface: interface, properties: values[1])
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import MynahCore
+
+/// The requests that the sink has not answered yet.
+///
+/// bluetoothd gives up after 5 s (ATTRIBUTE_TIMEOUT) and drops a later answer, so each request has a limit before that.
+struct PendingRequests<Call> {
+    struct Request {
+        let call: Call
+        let attribute: AttributeKey
+        let isRead: Bool
+        /// The time at which it is answered with an error.
+        let due: Duration
+
+        /// The warning that it was not answered within `limit`.
+        func lateWarning(_ uuid: String, limit: Duration) -> RadioWarning {
+            RadioWarning(
+                "answerTooLate",
+                "no answer to a \(isRead ? "read" : "write") of \(uuid) within \(limit); the central got 0x0E, as bluetoothd waits 5 s"
+            )
+        }
+    }
+
+    private var requests: [UInt64: Request] = [:]
+    private var lastNumber: UInt64 = 0
+
+    var isEmpty: Bool { requests.isEmpty }
+
+    /// The time of the next overdue request, or `nil` if there is none.
+    var nextDue: Duration? { requests.values.lazy.map(\.due).min() }
+
+    /// Adds a request, and returns its number.
+    mutating func add(_ request: Request) -> UInt64 {
+        lastNumber += 1
+        requests[lastNumber] = request
+        return lastNumber
+    }
+
+    /// Removes a request, or returns `nil` if it was overdue before.
+    mutating func take(_ number: UInt64) -> Request? {
+        requests.removeValue(forKey: number)
+    }
+
+    /// Removes all requests.
+    mutating func removeAll() {
+        requests = [:]
+    }
+
+    /// Removes the overdue requests, and returns them in the order of their arrival.
+    mutating func takeOverdue(at now: Duration) -> [Request] {
+        let overdue = requests.filter { $0.value.due <= now }.sorted { $0.key < $1.key }
+        for (number, _) in overdue { requests[number] = nil }
+        return overdue.map(\.value)
+    }
+}

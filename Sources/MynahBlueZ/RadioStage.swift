@@ -1,0 +1,63 @@
+import MynahCore
+
+/// Where a radio is between its start and its stop.
+enum RadioStage {
+    /// One start of the radio.
+    struct Session {
+        let identity: DeviceIdentity
+        let sink: any RadioSink
+        /// The number of the start, by which work of an earlier one notices that it is late.
+        let epoch: UInt64
+    }
+
+    /// Not started, or stopped; the epoch is the last start's, or 0.
+    case stopped(epoch: UInt64)
+    case starting(Session)
+    case started(Session)
+    case stopping(Session)
+
+    private var session: Session? {
+        switch self {
+        case .stopped: nil
+        case .starting(let session), .started(let session), .stopping(let session): session
+        }
+    }
+
+    /// The sink of the radio's events, or `nil` if the radio is stopped.
+    var sink: (any RadioSink)? { session?.sink }
+
+    /// The epoch of this start, or of the last one if the radio is stopped.
+    var epoch: UInt64 {
+        if case .stopped(let epoch) = self { epoch } else { session?.epoch ?? 0 }
+    }
+
+    /// Starts.
+    ///
+    /// Throws `invalidState` if the radio is not stopped.
+    mutating func start(_ identity: DeviceIdentity, _ sink: any RadioSink) throws(RadioError) {
+        guard case .stopped(let last) = self else {
+            throw RadioError(.invalidState, "the radio has been started already")
+        }
+        self = .starting(Session(identity: identity, sink: sink, epoch: last + 1))
+    }
+
+    /// The start is complete.
+    mutating func started() {
+        if case .starting(let session) = self { self = .started(session) }
+    }
+
+    /// Begins to stop, and returns whether there is something to stop.
+    mutating func stop() -> Bool {
+        switch self {
+        case .stopped, .stopping: return false
+        case .starting(let session), .started(let session):
+            self = .stopping(session)
+            return true
+        }
+    }
+
+    /// The stop is complete.
+    mutating func stopped() {
+        self = .stopped(epoch: epoch)
+    }
+}

@@ -1,0 +1,43 @@
+import Logging
+
+/// Work that brings the radio back.
+enum RecoveryJob: Hashable {
+    /// Connect to the bus again.
+    case reconnect
+    /// List bluetoothd's objects.
+    case learnObjects
+    /// Prepare the adapter and register everything again; the epoch is the recovery's.
+    case registerAll(epoch: Int)
+
+    /// The log level of a failure: the other jobs may fail every two seconds.
+    var logLevel: Logger.Level { if case .registerAll = self { .info } else { .debug } }
+}
+
+/// The one task that brings the radio back: it carries out recovery jobs one after the other.
+struct RecoveryLoop {
+    private var jobs: [RecoveryJob] = []
+    private var task: Task<Void, Never>?
+
+    /// Adds a job, and starts the task unless it is running.
+    ///
+    /// `work` asks for jobs with `next` until there is none.
+    mutating func add(_ job: RecoveryJob, _ work: @escaping @Sendable () async -> Void) {
+        if !jobs.contains(job) { jobs.append(job) }
+        if task == nil { task = Task { await work() } }
+    }
+
+    /// Returns the next job, or `nil` if there is none and the task ends.
+    mutating func next() -> RecoveryJob? {
+        guard !jobs.isEmpty else {
+            task = nil
+            return nil
+        }
+        return jobs.removeFirst()
+    }
+
+    /// Cancels the job under way, and drops the others.
+    mutating func cancel() {
+        jobs = []
+        task?.cancel()
+    }
+}

@@ -1,0 +1,26 @@
+import Dispatch
+import MynahCore
+import MynahSupport
+
+extension HeldReports {
+    /// How long an event waits at most for the files that keep what it says.
+    private static var patience: Int { 5 }
+
+    /// Holds the events of a command until what they say is kept in its state directory.
+    ///
+    /// If the disk takes too long, they are reported nevertheless, after the warning of `late`.
+    convenience init(
+        for writer: FileWriter, late: @escaping @Sendable (RadioWarning) -> Report?,
+        pass: @escaping @Sendable (Report) -> Void
+    ) {
+        self.init(for: writer, pass: pass) {
+            late(
+                RadioWarning(
+                    "stateSlow",
+                    "the state directory was not written within \(Self.patience) s: events are reported before it is"
+                ))
+        } later: { body in
+            DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Self.patience), execute: body)
+        }
+    }
+}

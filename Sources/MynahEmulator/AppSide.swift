@@ -1,0 +1,41 @@
+import Mynah
+import MynahCore
+
+/// What a player knows of the app that plays its device.
+struct AppSide {
+    /// The app, or `nil` if it is an accessory or was not launched.
+    var app: App?
+    /// Whether it was launched and has not been told the Bluetooth state.
+    private var awaitsIntroduction = false
+    /// What the events of this wake were about.
+    private var wokenFor: Set<AttributeKey> = []
+    /// What was reported to be extraneous in this wake.
+    private var extraneous: Set<AttributeKey> = []
+
+    mutating func launched(_ app: App) {
+        self.app = app
+        awaitsIntroduction = true
+    }
+
+    /// Returns whether this is the first Bluetooth state after a launch.
+    mutating func takeIntroduction() -> Bool {
+        defer { awaitsIntroduction = false }
+        return awaitsIntroduction
+    }
+
+    mutating func woken(for attribute: AttributeKey?) {
+        wokenFor = attribute.map { [$0] } ?? []
+        extraneous = []
+    }
+
+    /// An event was about an attribute.
+    mutating func note(_ attribute: AttributeKey) {
+        wokenFor.insert(attribute)
+    }
+
+    /// Returns whether sending a value is to be reported as extraneous: once in a wake that was for something else.
+    mutating func isNewlyExtraneous(_ attribute: AttributeKey) -> Bool {
+        guard let app, !wokenFor.contains(attribute), app.onOwnExecutor({ $0.isWoken }) else { return false }
+        return extraneous.insert(attribute).inserted
+    }
+}

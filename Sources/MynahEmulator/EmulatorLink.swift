@@ -1,0 +1,78 @@
+import Mynah
+import MynahCore
+import MynahSupport
+
+/// The way to the emulator from its phone, its managers and its tasks, from its start until it is stopped.
+final class EmulatorLink<C: Clock>: PhoneSink where C.Duration == Duration {
+    private let slot = Lock<Emulator<C>?>(nil)
+
+    /// The emulator, which stays for as long as it runs.
+    var emulator: Emulator<C>? {
+        get { slot.withLock { $0 } }
+        set { slot.withLock { $0 = newValue } }
+    }
+
+    /// Runs `body` at once on the executor, where the caller already is; returns `nil` if the emulator was stopped.
+    func run<Value: Sendable>(_ body: @Sendable (isolated Emulator<C>) -> Value) -> Value? {
+        emulator?.onOwnExecutor(body)
+    }
+
+    func handle(_ event: PhoneEvent) -> RadioAnswer {
+        run { $0.take(event) } ?? .none
+    }
+
+    /// Queues work, which is dropped if the emulator was stopped by then.
+    func enqueue(_ work: @escaping @Sendable (isolated Emulator<C>) async -> Void) {
+        Task {
+            if let emulator { await work(emulator) }
+        }
+    }
+
+    /// Queues work for a time, unless the task is cancelled before.
+    func enqueue(
+        at instant: C.Instant, on clock: C, _ work: @escaping @Sendable (isolated Emulator<C>) async -> Void
+    ) -> Task<Void, Never> {
+        Task {
+            guard (try? await clock.sleep(until: instant, tolerance: nil)) != nil, let emulator else {
+                return
+            }
+            await emulator.unlessCancelled(work)
+        }
+    }
+}
+
+extension Emulator {
+    /// Returns a player of the run, or `nil` after its end.
+    func player(_ index: Int) -> DevicePlayer<C>? {
+        players.indices.contains(index) ? players[index] : nil
+    }
+
+    /// A task may be cancelled on its way to the executor, after its sleep has ended.
+    fileprivate func unlessCancelled(_ work: @Sendable (isolated Emulator<C>) async -> Void) async {
+        if !Task.isCancelled { await work(self) }
+    }
+}
+
+/// What a player's manager and app call: it names the player and leads to it.
+final class PlayerLink<C: Clock>: PeripheralSink, AppDelegate where C.Duration == Duration {
+    let emulator: EmulatorLink<C>
+    /// The player's place in the run.
+    let index: Int
+
+    init(_ emulator: EmulatorLink<C>, _ index: Int) {
+        self.emulator = emulator
+        self.index = index
+    }
+
+    func handle(_ event: PeripheralEvent) -> RadioAnswer {
+        emulator.run { [index] in $0.player(index)?.take(event) ?? .unheard(event) } ?? .unheard(event)
+    }
+
+    func app(_ app: App, didFinishLaunching options: LaunchOptions) {
+        _ = emulator.run { [index] in $0.player(index)?.finishLaunching(app, options) }
+    }
+
+    func app(_ app: App, didChange change: AppChange) {
+        _ = emulator.run { [index] in $0.player(index)?.take(change) }
+    }
+}

@@ -1,0 +1,22 @@
+import MynahSupport
+
+/// Reports events to their observer; without one no event is made at all, which is the fastest.
+struct EventReporter: Sendable {
+    let wallTime: @Sendable () -> WallTime
+    let observer: (@Sendable (DeviceEvent) -> Void)?
+    /// The device whose events they are, or `nil` if it is played alone.
+    var device: String?
+
+    /// Whether anybody observes.
+    var isObserved: Bool { observer != nil }
+
+    func report(_ name: DeviceEvent.Name, _ fields: [JSON.Member] = []) {
+        guard let observer else { return }
+        let owner = device.map { [JSON.Member("device", .string($0))] } ?? []
+        observer(DeviceEvent(time: wallTime(), name: name, fields: owner + fields))
+    }
+
+    func warn(_ code: String, _ message: String, _ fields: [JSON.Member] = []) {
+        report(.warning, [.init("code", .string(code)), .init("message", .string(message))] + fields)
+    }
+}

@@ -1,0 +1,190 @@
+import Mynah
+import MynahCore
+import MynahSupport
+
+/// Sends a player's values with `every` when they are due.
+///
+/// It belongs to its player, and runs on the phone's executor.
+final class TickSender<C: Clock> where C.Duration == Duration {
+    private unowned let player: DevicePlayer<C>
+    private var ticker = Ticker()
+    /// Wakes for the next tick.
+    private var sleeping: (task: Task<Void, Never>, until: Duration)?
+    /// Attributes whose value was reported to be too long.
+    private var tooLong: Set<AttributeKey> = []
+
+    init(_ player: DevicePlayer<C>) {
+        self.player = player
+    }
+
+    /// What was reported once may be reported again.
+    func forgetReports() {
+        tooLong = []
+    }
+
+    func subscribe(_ attribute: AttributeKey) {
+        guard let every = player.table.entries[attribute]?.every else { return }
+        ticker.start(attribute, every: every, now: player.elapsed)
+        keepTicking()
+    }
+
+    func unsubscribe(_ central: Central?, from attribute: AttributeKey) {
+        if let central { ticker.forget(attribute, of: central.id) }
+        if targets(of: attribute).isEmpty { ticker.stop(attribute) }
+    }
+
+    func forgetLink(of central: Central) {
+        ticker.forget(central.id)
+        for attribute in ticker.attributes where targets(of: attribute).isEmpty { ticker.stop(attribute) }
+    }
+
+    /// The app runs again: subscribed values go on from now.
+    func resume() {
+        for (attribute, entry) in player.table.entries
+        where entry.every != nil && !targets(of: attribute).isEmpty {
+            subscribe(attribute)
+        }
+    }
+
+    func stop() {
+        ticker.stopAll()
+        sleeping?.task.cancel()
+        sleeping = nil
+    }
+
+    /// The recipients of a value: each central for itself if the radio can address one.
+    private func targets(of attribute: AttributeKey) -> [Ticker.Target] {
+        guard let manager = player.manager else { return [] }
+        let subscribers = manager.onOwnExecutor { $0.subscriberIDs(of: attribute) }
+        guard !subscribers.hasUnnamed,
+            player.phone.onOwnExecutor({ $0.capabilities?.sendsToOneCentral }) == true
+        else {
+            return subscribers.hasUnnamed || !subscribers.named.isEmpty ? [.everyone] : []
+        }
+        return subscribers.named.sorted { $0.rawValue < $1.rawValue }.map { .central($0) }
+    }
+
+    /// Sleeps until the next tick, unless a sleep that ends no later is under way.
+    private func keepTicking() {
+        guard let since = player.since, let next = ticker.next else { return }
+        if let sleeping {
+            guard next < sleeping.until else { return }
+            sleeping.task.cancel()
+        }
+        let task = player.link.emulator.enqueue(at: since.advanced(by: next), on: player.clock) {
+            [index = player.link.index] in
+            $0.player(index)?.ticks.wake()
+        }
+        sleeping = (task, next)
+    }
+
+    func wake() {
+        sleeping = nil
+        sendDue()
+    }
+
+    /// Sends every tick that is due, in order, and sleeps until the next.
+    private func sendDue() {
+        let now = player.elapsed
+        while let tick = ticker.due(at: now) {
+            guard let value = player.table.value(of: tick) else { return ticker.stop(tick.attribute) }
+            noteExtraneous(tick.attribute)
+            send(tick, value, now)
+        }
+        keepTicking()
+    }
+
+    /// Sends a tick's value to each target; a link without room gets it, or a newer one, later.
+    private func send(_ tick: TickSchedule.Tick, _ value: [UInt8], _ now: Duration) {
+        var isSent = false
+        for target in targets(of: tick.attribute) {
+            switch target {
+            case .everyone:
+                if ticker.isNewlyBehind(now - tick.due) { reportBehind() }
+                switch send(value, of: tick.attribute, to: nil) {
+                case true?: isSent = true
+                case false?: return ticker.block()
+                case nil: break
+                }
+            case .central(let central):
+                switch send(value, of: tick.attribute, to: central) {
+                case true?:
+                    isSent = true
+                    // An older value that waited is out of date.
+                    ticker.forget(tick.attribute, of: central)
+                case false?:
+                    if ticker.wait(value, of: tick.attribute, for: central, now: now) {
+                        reportBehind(central)
+                    }
+                case nil: break
+                }
+            }
+        }
+        ticker.sent(tick)
+        if isSent { reportNotified(value, of: tick.attribute) }
+    }
+
+    /// There is room again: links get the newest values that waited, and ticks go on.
+    func roomAppeared() {
+        ticker.unblock()
+        for central in ticker.fullLinks {
+            while let waiting = ticker.waiting(for: central) {
+                let outcome = send(waiting.value, of: waiting.attribute, to: central)
+                guard outcome != false else { break }
+                ticker.took(central)
+                if outcome == true { reportNotified(waiting.value, of: waiting.attribute, to: central) }
+            }
+        }
+        sendDue()
+    }
+
+    /// Returns whether there was room, or `nil` if the value could not be sent at all.
+    private func send(_ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID?) -> Bool? {
+        guard let manager = player.manager else { return nil }
+        do throws(RadioError) {
+            return try manager.onOwnExecutor { manager throws(RadioError) in
+                try manager.updateValue(value, for: attribute, onSubscribedCentrals: central.map { [$0] })
+            }
+        } catch {
+            // Once for each attribute: at a thousand a second it would bury everything else.
+            if tooLong.insert(attribute).inserted {
+                player.report(.error, on: attribute) { [.init("message", .string(error.description))] }
+            }
+            return nil
+        }
+    }
+
+    /// A woken app that sends what it was not woken for.
+    private func noteExtraneous(_ attribute: AttributeKey) {
+        guard player.appSide.isNewlyExtraneous(attribute) else { return }
+        player.appSide.app?.onOwnExecutor { $0.noteExtraneousWork(on: attribute) }
+    }
+
+    // MARK: Reports
+
+    private func reportNotified(_ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID? = nil) {
+        guard player.events.isObserved else { return }
+        player.report(.notified, on: attribute, central.map(named)) {
+            [.init("value", .string(Hex.encode(value)))]
+        }
+    }
+
+    /// For everyone no value is dropped, so a radio that cannot keep up stays behind.
+    private func reportBehind() {
+        player.events.warn(
+            "notificationsBehind",
+            "the radio sends notifications more slowly than they are due, and is over a second behind")
+    }
+
+    private func reportBehind(_ central: Peer.ID) {
+        let name = EventFields.central(named(central))
+        player.events.warn(
+            "subscriberBehind",
+            "\(name.value.stringValue ?? "a central") takes values more slowly than they are due: until it catches up it gets only the newest of each characteristic",
+            [name])
+    }
+
+    private func named(_ central: Peer.ID) -> Central {
+        player.phone.onOwnExecutor { $0.central(central) }
+    }
+}

@@ -1,0 +1,133 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+
+/// Resets a controller, learns what it has, and tells it which events the host wants (Core Specification, Vol 6, Part D, 2.1).
+///
+/// A machine without I/O: `next()` gives one command at a time, `finished` takes its answer.
+struct BringUp {
+    /// What a controller lacks, or does not answer.
+    enum Failure: Error, Hashable {
+        case refused(purpose: String, HCIStatus)
+        /// It has no LE, and why that shows.
+        case hasNoLE(String)
+        /// An answer is too short: what it should have said.
+        case tooShort(String)
+    }
+
+    private enum Step: Hashable {
+        case reset
+        case readFeatures
+        case readCommands
+        case setEventMask
+        case setLEEventMask
+        case readLEBuffers
+        /// Only if LE shares the buffers with BR/EDR (Vol 4, Part E, 7.8.2).
+        case readBuffers
+        case suggestDataLength
+        case readAddress
+        case done
+    }
+
+    private var step = Step.reset
+    private var features: [UInt8] = []
+    /// What was learnt so far.
+    private(set) var profile = ControllerProfile()
+    /// The public address, or `nil` if the controller has none.
+    private(set) var publicAddress: DeviceAddress?
+
+    /// The next command with its purpose, or `nil` after the last one.
+    func next() -> (HCICommand, purpose: String)? {
+        switch step {
+        case .reset: (HCICommand(.reset), "resetting it")
+        case .readFeatures: (HCICommand(.leReadLocalSupportedFeatures), "reading its LE features")
+        case .readCommands: (HCICommand(.readLocalSupportedCommands), "reading its supported commands")
+        case .setEventMask: (HCICommand(.setEventMask, EventMask.host), "setting its event mask")
+        case .setLEEventMask:
+            (
+                HCICommand(.leSetEventMask, EventMask.le(isExtended: profile.hasExtendedCommands)),
+                "setting its LE event mask"
+            )
+        case .readLEBuffers: (HCICommand(.leReadBufferSize), "reading its LE buffers")
+        case .readBuffers: (HCICommand(.readBufferSize), "reading its buffers")
+        case .suggestDataLength:
+            (HCICommand(.leWriteSuggestedDefaultDataLength, Self.longestPackets), "suggesting longer packets")
+        case .readAddress: (HCICommand(.readBDADDR), "reading its address")
+        case .done: nil
+        }
+    }
+
+    /// 251 bytes in 2,120 µs (Vol 4, Part E, 7.8.35).
+    ///
+    /// Otherwise packets stay at 27 bytes unless the peer asks for more.
+    private static let longestPackets: [UInt8] = [251, 0, 0x48, 0x08]
+
+    /// Takes the answer to the command under way: the status, and the return parameters after it.
+    mutating func finished(_ status: HCIStatus, _ parameters: [UInt8]) throws(Failure) {
+        guard status == .success else { return try refused(status) }
+        var reader = ByteReader(parameters)
+        switch step {
+        case .reset: step = .readFeatures
+        case .readFeatures:
+            features = reader.readRest()
+            guard features.count >= 8 else { throw .hasNoLE("it tells no LE features") }
+            // LE Extended Advertising is bit 12 (Vol 6, Part B, 4.6).
+            profile.hasExtendedCommands = features[1] & 0x10 != 0
+            step = .readCommands
+        case .readCommands:
+            profile.supportedCommands = HCISupportedCommands(reader.readRest()) ?? .unlisted
+            step = .setEventMask
+        case .setEventMask: step = .setLEEventMask
+        case .setLEEventMask: step = .readLEBuffers
+        case .readLEBuffers: try takeLEBuffers(&reader)
+        case .readBuffers: try takeBuffers(&reader)
+        case .suggestDataLength: step = .readAddress
+        case .readAddress:
+            let address = reader.readAddress(kind: 0)
+            publicAddress = address?.value == 0 ? nil : address
+            step = .done
+        case .done: break
+        }
+    }
+
+    private mutating func takeLEBuffers(_ reader: inout ByteReader) throws(Failure) {
+        guard let size = reader.readUInt16(), let count = reader.readUInt8() else {
+            throw .tooShort("LE buffer size")
+        }
+        guard size > 0, count > 0 else { return step = .readBuffers }
+        profile.buffers = .init(size: Int(size), count: Int(count))
+        step = afterBuffers
+    }
+
+    private mutating func takeBuffers(_ reader: inout ByteReader) throws(Failure) {
+        guard let size = reader.readUInt16(), reader.readUInt8() != nil, let count = reader.readUInt16()
+        else { throw .tooShort("buffer size") }
+        profile.buffers = .init(size: Int(size), count: Int(count))
+        step = afterBuffers
+    }
+
+    /// LE Data Packet Length Extension is bit 5 (Vol 6, Part B, 4.6).
+    private var afterBuffers: Step { features[0] & 0x20 != 0 ? .suggestDataLength : .readAddress }
+
+    private mutating func refused(_ status: HCIStatus) throws(Failure) {
+        switch step {
+        // A controller without these two commands can do the rest.
+        case .readCommands: step = .setEventMask
+        case .suggestDataLength: step = .readAddress
+        case .readFeatures where status == .unknownCommand: throw .hasNoLE("it does not know LE commands")
+        default: throw .refused(purpose: next()?.purpose ?? "", status)
+        }
+    }
+}
+
+/// The events that the host wants to be sent.
+enum EventMask {
+    /// All events of the default mask, and LE Meta (Core Specification, Vol 4, Part E, 7.3.1).
+    static let host: [UInt8] = [0xFF, 0xFF, 0xFB, 0xFF, 0x07, 0xF8, 0xBF, 0x3D]
+
+    /// The LE events (7.8.1): those of every controller, and with extended commands also extended advertising reports and the end
+    /// of a scan.
+    static func le(isExtended: Bool) -> [UInt8] {
+        [0x7F, isExtended ? 0x16 : 0x06, isExtended ? 0x01 : 0, 0, 0, 0, 0, 0]
+    }
+}

@@ -1,0 +1,405 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+
+/// What the host wants of its controller by commands, and how far the controller is, from reset to loss and over to the next one.
+///
+/// A part without I/O. It owns the command queue and the machines that use it: bring-up, own address, advertiser, scanner and
+/// connector. Its driver sends what it asks for and tells it what the controller answers. What is wanted outlives a controller that is
+/// lost; what the controller holds does not.
+struct ControllerSession: Sendable {
+    /// Where a command comes from, and so where its answer goes.
+    enum Sender: Hashable, Sendable {
+        case bringUp
+        case address
+        case advertiser
+        case scanner
+        case connector
+        /// A call that waits for the answer.
+        case call(UInt64)
+        /// About one link, which another may have replaced when the answer comes.
+        case link(LinkCommand, handle: UInt16, Peer.ID)
+        /// Nobody waits; a refusal is only logged.
+        case nobody
+    }
+
+    /// A command about a link whose refusal matters.
+    enum LinkCommand: Hashable, Sendable {
+        case readFeatures
+        case encrypt
+
+        /// As in "refused reading the features of a peer".
+        var purpose: String {
+            switch self {
+            case .readFeatures: "reading the features of a peer"
+            case .encrypt: "starting encryption"
+            }
+        }
+    }
+
+    /// What the driver is asked to do.
+    enum Action: Sendable {
+        case send(HCICommand)
+        /// The controller has told what it is. `choose` must follow.
+        case chooseAddress(publicAddress: DeviceAddress?)
+        /// The controller is ready for everything.
+        case broughtUp
+        case bringUpFailed(RadioError)
+        /// The address on the air has changed.
+        case addressChanged(DeviceAddress)
+        /// The advertiser or the scanner has nothing under way.
+        case settled(Sender)
+        case connectionsFailed([UInt64], RadioError)
+        case answered(call: UInt64, Result<[UInt8], RadioError>)
+        case refused(purpose: String, HCIStatus)
+        case linkCommandRefused(LinkCommand, handle: UInt16, Peer.ID)
+    }
+
+    private enum Stage {
+        /// There is no controller.
+        case absent
+        case bringingUp(BringUp)
+        /// The first random address is on its way.
+        case addressing
+        case running
+    }
+
+    /// What the controller is called in messages, with where it is.
+    let name: String
+    /// How long it may take to answer a command.
+    let timeout: Duration
+    private(set) var profile = ControllerProfile()
+    private(set) var address = OwnAddress()
+    private(set) var advertiser = HostAdvertiser()
+    private(set) var scanner = HostScanner()
+    private(set) var connector = Connector()
+    /// Whether the radio plays a central too, which makes the extended commands worth their while.
+    var mayBeCentral = false
+    private var port = CommandPort<Sender>()
+    private var stage = Stage.absent
+    private var cancelDeadline: Duration?
+    private var lastCall: UInt64 = 0
+
+    init(name: String, timeout: Duration) {
+        self.name = name
+        self.timeout = timeout
+    }
+
+    /// When the controller has to have answered the command that is under way longest.
+    var commandDeadline: Duration? { port.deadline }
+    /// When the controller has to have reported that it stopped initiating.
+    var connectionCancelDeadline: Duration? { cancelDeadline }
+
+    // MARK: The controller comes and goes
+
+    /// A transport was opened: begins to bring the controller up.
+    mutating func begin(at now: Duration, _ actions: inout [Action]) {
+        stage = .bringingUp(BringUp())
+        continueBringUp(at: now, &actions)
+    }
+
+    /// The controller is gone.
+    ///
+    /// Calls under way fail, and so do connections that are wanted. `error` says why, or is `nil` if the transport gave no reason.
+    mutating func end(_ error: RadioError?, _ actions: inout [Action]) {
+        stage = .absent
+        cancelDeadline = nil
+        advertiser.ended()
+        scanner.ended()
+        address.ended()
+        let requests = connector.ended()
+        for entry in port.removeAll() {
+            guard case .call(let number) = entry.sender else { continue }
+            actions.append(.answered(call: number, .failure(error ?? loss(while: entry.purpose))))
+        }
+        if !requests.isEmpty { actions.append(.connectionsFailed(requests, error ?? loss())) }
+        actions.append(.settled(.advertiser))
+        actions.append(.settled(.scanner))
+    }
+
+    /// Chooses the own address.
+    ///
+    /// Throws `unsupported` if the policy asks for one that the controller cannot have.
+    mutating func choose(
+        _ source: OwnAddress.Source, at now: Duration, _ actions: inout [Action]
+    ) throws(RadioError) {
+        try address.choose(source, at: now)
+        stage = .addressing
+        if let first = address.next(isQuiet: true) {
+            issue(.setRandomAddress(first), "setting its random address", .address, now, &actions)
+        } else {
+            becomeReady(&actions)
+        }
+    }
+
+    private mutating func becomeReady(_ actions: inout [Action]) {
+        stage = .running
+        advertiser.began(address.current)
+        scanner.began()
+        connector.began()
+        actions.append(.broughtUp)
+    }
+
+    private mutating func continueBringUp(at now: Duration, _ actions: inout [Action]) {
+        guard case .bringingUp(let machine) = stage else { return }
+        guard let (command, purpose) = machine.next() else {
+            profile = machine.profile
+            return actions.append(.chooseAddress(publicAddress: machine.publicAddress))
+        }
+        issue(command, purpose, .bringUp, now, &actions)
+    }
+
+    // MARK: Commands
+
+    /// Sends a command for a call, which `answered` names by the number returned.
+    mutating func call(
+        _ command: HCICommand, _ purpose: String, at now: Duration, _ actions: inout [Action]
+    ) -> UInt64 {
+        lastCall += 1
+        issue(command, purpose, .call(lastCall), now, &actions)
+        return lastCall
+    }
+
+    /// Sends a command for which nobody waits.
+    mutating func send(
+        _ command: HCICommand, _ purpose: String, at now: Duration, _ actions: inout [Action]
+    ) {
+        issue(command, purpose, .nobody, now, &actions)
+    }
+
+    /// Sends a command about a link; a refusal comes as `linkCommandRefused`.
+    mutating func send(
+        _ purpose: LinkCommand, of handle: UInt16, _ peer: Peer.ID, _ command: HCICommand, at now: Duration,
+        _ actions: inout [Action]
+    ) {
+        issue(command, purpose.purpose, .link(purpose, handle: handle, peer), now, &actions)
+    }
+
+    private mutating func issue(
+        _ command: HCICommand, _ purpose: String, _ sender: Sender, _ now: Duration, _ actions: inout [Action]
+    ) {
+        port.add(.init(command: command, purpose: purpose, sender: sender, deadline: now + timeout))
+        sendReady(&actions)
+    }
+
+    private mutating func sendReady(_ actions: inout [Action]) {
+        while let command = port.takeNext() { actions.append(.send(command)) }
+    }
+
+    /// Takes the answer to a command: the return parameters after the status, or the status that refused it.
+    mutating func answered(
+        _ opcode: HCIOpcode, credits: Int, _ status: HCIStatus, _ parameters: [UInt8], at now: Duration,
+        _ actions: inout [Action]
+    ) {
+        let entry = port.answered(opcode, credits: credits)
+        sendReady(&actions)
+        guard let entry else { return }
+        let outcome: CommandOutcome = status == .success ? .done : .refused(status)
+        switch entry.sender {
+        case .bringUp: bringUpAnswered(status, parameters, now, &actions)
+        case .address: addressAnswered(outcome, now, &actions)
+        case .advertiser: advertiser.finished(outcome)
+        case .scanner: scanner.finished(outcome)
+        case .connector:
+            if let failure = connector.finished(outcome) { actions.append(failed(failure)) }
+            if connector.isCancelling { cancelDeadline = now + timeout }
+        case .call(let number):
+            let result: Result<[UInt8], RadioError> =
+                status == .success ? .success(parameters) : .failure(refusal(entry.purpose, status))
+            return actions.append(.answered(call: number, result))
+        case .link(let command, let handle, let peer):
+            if status != .success { actions.append(.linkCommandRefused(command, handle: handle, peer)) }
+            return
+        case .nobody:
+            if status != .success { actions.append(.refused(purpose: entry.purpose, status)) }
+            return
+        }
+        run(at: now, &actions)
+    }
+
+    private mutating func bringUpAnswered(
+        _ status: HCIStatus, _ parameters: [UInt8], _ now: Duration, _ actions: inout [Action]
+    ) {
+        guard case .bringingUp(var machine) = stage else { return }
+        do throws(BringUp.Failure) {
+            try machine.finished(status, parameters)
+            stage = .bringingUp(machine)
+            continueBringUp(at: now, &actions)
+        } catch {
+            actions.append(.bringUpFailed(self.error(of: error)))
+        }
+    }
+
+    private mutating func addressAnswered(
+        _ outcome: CommandOutcome, _ now: Duration, _ actions: inout [Action]
+    ) {
+        let isChanged = address.finished(outcome, at: now)
+        switch (stage, outcome) {
+        case (.addressing, .done): becomeReady(&actions)
+        case (.addressing, .refused(let status)):
+            actions.append(.bringUpFailed(refusal("setting its random address", status)))
+        default:
+            advertiser.release(address.current)
+            scanner.release()
+            connector.release()
+            advertiser.announceAddress(address.current)
+            if isChanged, let current = address.current { actions.append(.addressChanged(current)) }
+        }
+    }
+
+    // MARK: What the host wants
+
+    /// Changes what is wanted of the advertiser, the scanner or the connector, and has the controller follow.
+    mutating func change<Result>(
+        at now: Duration, _ actions: inout [Action],
+        _ change: (inout HostAdvertiser, inout HostScanner, inout Connector) -> Result
+    ) -> Result {
+        let result = change(&advertiser, &scanner, &connector)
+        run(at: now, &actions)
+        return result
+    }
+
+    /// Notes what is reported of the advertisement, which asks the controller for nothing.
+    mutating func announce(_ report: AdvertisingReport, of number: UInt64) {
+        advertiser.announce(report, of: number)
+    }
+
+    /// Notes the address that the announced advertisement has now.
+    mutating func announceAddress() {
+        advertiser.announceAddress(address.current)
+    }
+
+    /// Returns, once, why the advertisement that was announced is not on the air any more.
+    mutating func takeLostAnnouncement() -> RadioError? {
+        advertiser.takeLostAnnouncement().map { refusal($0.step.purpose, $0.status, .advertisementRefused) }
+    }
+
+    /// A connection was made; returns the request that it fulfils, or `nil` if it fulfils none.
+    mutating func linkBegan(
+        _ role: LEConnection.Role, to address: DeviceAddress, at now: Duration, _ actions: inout [Action]
+    ) -> Connector.Request? {
+        advertiser.linkBegan(role)
+        let request = role == .central ? connector.connected(to: address) : nil
+        cancelDeadline = connector.isCancelling ? cancelDeadline : nil
+        run(at: now, &actions)
+        return request
+    }
+
+    /// A link ended.
+    mutating func linkEnded(at now: Duration, _ actions: inout [Action]) {
+        advertiser.linkEnded()
+        run(at: now, &actions)
+    }
+
+    /// The controller reports that its attempt to connect ended without a connection.
+    mutating func attemptEnded(_ status: HCIStatus, at now: Duration, _ actions: inout [Action]) {
+        cancelDeadline = nil
+        if let failure = connector.attemptEnded(status) { actions.append(failed(failure)) }
+        run(at: now, &actions)
+    }
+
+    // MARK: Time
+
+    /// The own address may be due for a change.
+    mutating func expireAddress(at now: Duration, _ actions: inout [Action]) {
+        guard case .running = stage else { return }
+        address.expire(at: now)
+        guard address.needsQuiet else { return }
+        advertiser.hold()
+        scanner.hold()
+        connector.hold()
+        run(at: now, &actions)
+    }
+
+    /// The report that initiating stopped may be overdue.
+    mutating func expireConnectionCancel(at now: Duration, _ actions: inout [Action]) {
+        guard let cancelDeadline, now >= cancelDeadline else { return }
+        self.cancelDeadline = nil
+        connector.cancelOverdue()
+        run(at: now, &actions)
+    }
+
+    // MARK: Steps
+
+    private mutating func run(at now: Duration, _ actions: inout [Action]) {
+        guard case .running = stage else { return }
+        while let step = advertiser.next() {
+            let style = profile.style(mayBeCentral: mayBeCentral)
+            guard let command = HCICommand(step, style: style, address: address.current) else {
+                advertiser.finished(.done)
+                continue
+            }
+            issue(command, step.purpose, .advertiser, now, &actions)
+        }
+        if !advertiser.isBusy { actions.append(.settled(.advertiser)) }
+        if let step = scanner.next() {
+            let style = profile.style(mayBeCentral: mayBeCentral)
+            let command = HCICommand(step, style: style, address: address.current)
+            issue(command, step.purpose, .scanner, now, &actions)
+        }
+        if !scanner.isBusy { actions.append(.settled(.scanner)) }
+        if let step = connector.next() {
+            let style = profile.style(mayBeCentral: mayBeCentral)
+            let command = HCICommand(step, style: style, address: address.current)
+            issue(command, step.purpose, .connector, now, &actions)
+        }
+        let isQuiet = advertiser.isQuiet && scanner.isQuiet && connector.isQuiet
+        if let next = address.next(isQuiet: isQuiet) {
+            issue(.setRandomAddress(next), "setting its random address", .address, now, &actions)
+        }
+    }
+
+    // MARK: Errors
+
+    private func failed(_ failure: Connector.Failure) -> Action {
+        let error =
+            failure.step.map { refusal($0.purpose, failure.status) }
+            ?? RadioError(.disconnected, "connecting failed: status \(failure.status.hexadecimal)")
+        return .connectionsFailed(failure.numbers, error)
+    }
+
+    /// The error for a command that the controller refused; `purpose` completes "refused …".
+    func refusal(
+        _ purpose: String, _ status: HCIStatus, _ code: RadioError.Code = .protocolViolation
+    ) -> RadioError {
+        RadioError(code, "\(name) refused \(purpose): status \(status.hexadecimal)")
+    }
+
+    /// The error for a controller that is gone.
+    func loss(while purpose: String? = nil) -> RadioError {
+        RadioError(
+            .lost, "\(name) is gone: its transport was closed" + (purpose.map { " while \($0)" } ?? ""))
+    }
+
+    /// The error for the command that is under way longest, which the controller does not answer.
+    var timeoutError: RadioError {
+        let purpose = port.oldest?.purpose
+        return RadioError(
+            .timedOut, "\(name) did not answer within \(timeout)" + (purpose.map { " while \($0)" } ?? ""))
+    }
+
+    private func error(of failure: BringUp.Failure) -> RadioError {
+        switch failure {
+        case .refused(let purpose, let status): refusal(purpose, status)
+        case .hasNoLE(let why):
+            RadioError(
+                .noAdapter, "\(name) has no LE: \(why)",
+                remedy: "use a controller for Bluetooth 4.0 or later")
+        case .tooShort(let what): RadioError(.protocolViolation, "\(name) told no \(what)")
+        }
+    }
+}
+
+extension HCICommand {
+    /// LE Set Random Address (Core Specification, Vol 4, Part E, 7.8.4).
+    fileprivate static func setRandomAddress(_ address: DeviceAddress) -> HCICommand {
+        var writer = ByteWriter(capacity: 6)
+        writer.write(address)
+        return HCICommand(.leSetRandomAddress, writer.bytes)
+    }
+}
+
+extension HCIStatus {
+    /// As in "status 0x0C".
+    var hexadecimal: String { "0x\(Hex.encode([code]))" }
+}

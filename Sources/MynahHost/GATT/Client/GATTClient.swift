@@ -1,0 +1,121 @@
+import MynahCore
+import MynahSupport
+
+/// The client's side of every link, without I/O: an `ATTClient` for each, and the time that its server has to answer.
+struct GATTClient {
+    private struct Entry {
+        var client = ATTClient()
+        /// When the request that is under way has to be answered by; `nil` if there is none.
+        var deadline: Duration?
+        /// The driver was given a time to call `expire` at, and has not yet.
+        var isWatched = false
+    }
+
+    /// How long a server may take to answer a request (Core Specification, Vol 3, Part F, 3.3.3).
+    let timeout: Duration
+    private var entries = SortedMap<UInt16, Entry>()
+
+    init(timeout: Duration) {
+        self.timeout = timeout
+    }
+
+    /// A link has come to be.
+    mutating func begin(_ link: UInt16) {
+        entries[link] = Entry()
+    }
+
+    /// A link ended, and with it everything that was asked on it.
+    mutating func end(_ link: UInt16) {
+        entries[link]?.client.end(Self.ended)
+        _ = entries.removeValue(forKey: link)
+    }
+
+    /// Runs a procedure on a link, after those that were asked for before; `done` is called once.
+    mutating func perform<Procedure: GATTProcedure>(
+        _ procedure: Procedure, on link: UInt16, at now: Duration, into actions: inout [ATTClient.Action],
+        done: @escaping @Sendable (Result<Procedure.Value, RequestError>) -> Void
+    ) {
+        guard let index = entries.index(of: link) else { return done(.failure(Self.ended)) }
+        let before = entries[at: index].client.transaction
+        entries[at: index].client.add(procedure, into: &actions, done: done)
+        watch(index, since: before, at: now)
+    }
+
+    /// Takes a PDU of a link's server.
+    mutating func receive(
+        _ bytes: [UInt8], on link: UInt16, at now: Duration, into actions: inout [ATTClient.Action]
+    ) {
+        guard let index = entries.index(of: link) else { return }
+        let before = entries[at: index].client.transaction
+        entries[at: index].client.receive(bytes, into: &actions)
+        watch(index, since: before, at: now)
+    }
+
+    /// Time has come to a link's deadline.
+    mutating func expire(_ link: UInt16, at now: Duration) {
+        guard let index = entries.index(of: link) else { return }
+        entries[at: index].isWatched = false
+        guard let deadline = entries[at: index].deadline, deadline <= now else { return }
+        entries[at: index].deadline = nil
+        entries[at: index].client.timedOut(entries[at: index].client.transaction)
+    }
+
+    private mutating func watch(_ index: Int, since before: UInt64, at now: Duration) {
+        if !entries[at: index].client.isAwaiting {
+            entries[at: index].deadline = nil
+        } else if entries[at: index].client.transaction != before {
+            entries[at: index].deadline = now + timeout
+        }
+    }
+
+    /// Returns a time to call `expire` at, or `nil` if no request is under way or a call is to come already.
+    ///
+    /// A deadline that moves with each request is looked at again when the first one comes.
+    mutating func takeWatch(of link: UInt16) -> Duration? {
+        guard let index = entries.index(of: link), !entries[at: index].isWatched,
+            let deadline = entries[at: index].deadline
+        else { return nil }
+        entries[at: index].isWatched = true
+        return deadline
+    }
+
+    /// When the request under way on a link has to be answered; `nil` if there is none.
+    func deadline(of link: UInt16) -> Duration? {
+        entries.index(of: link).flatMap { entries[at: $0].deadline }
+    }
+
+    /// The MTU of a link.
+    func mtu(of link: UInt16) -> Int {
+        entries.index(of: link).map { entries[at: $0].client.bearer.mtu } ?? GATT.defaultMTU
+    }
+
+    /// The server's end of a link has agreed on an MTU.
+    mutating func agreed(on mtu: Int, _ link: UInt16) {
+        entries[link]?.client.bearer.mtu = mtu
+    }
+
+    /// A link is encrypted: by a bond that remembers the subscription to Service Changed, the value with this handle, or
+    /// without.
+    mutating func secured(
+        _ link: UInt16, remembering handle: UInt16?, at now: Duration, into actions: inout [ATTClient.Action]
+    ) {
+        guard let index = entries.index(of: link) else { return }
+        if let handle, entries[at: index].client.bearer.serviceChanged == .unknown {
+            entries[at: index].client.bearer.serviceChanged = .subscribed(handle)
+        }
+        let before = entries[at: index].client.transaction
+        entries[at: index].client.secured(into: &actions)
+        watch(index, since: before, at: now)
+    }
+
+    /// The handle of Service Changed on a link; `nil` if the server does not indicate it.
+    func serviceChanged(of link: UInt16) -> UInt16? {
+        guard let index = entries.index(of: link),
+            case .subscribed(let handle) = entries[at: index].client.bearer.serviceChanged
+        else { return nil }
+        return handle
+    }
+
+    private static let ended = RequestError.failed(
+        RadioError(.disconnected, "the link ended before the peripheral answered"))
+}

@@ -1,0 +1,99 @@
+import MynahCore
+import MynahSupport
+
+/// Whether a server reports that its services changed (Core Specification, Vol 3, Part G, 7.1).
+enum ServiceChanged: Hashable, Sendable {
+    /// The client has not looked for Service Changed yet.
+    case unknown
+    /// The server has none, or the client is looking for it.
+    case unavailable
+    /// The server did not let the client subscribe to the value with this handle.
+    case refused(UInt16)
+    /// The server indicates the value with this handle.
+    case subscribed(UInt16)
+
+    /// The handle of the value; `nil` if there is none.
+    var handle: UInt16? {
+        switch self {
+        case .unknown, .unavailable: nil
+        case .refused(let handle), .subscribed(let handle): handle
+        }
+    }
+}
+
+/// Finds the value of Service Changed and subscribes to its indications, unless the server does so already.
+struct ServiceChangedSubscription: GATTProcedure {
+    private enum State {
+        case service
+        case characteristic(ClosedRange<UInt16>)
+        case configuration(UInt16)
+        case writing(UInt16)
+    }
+
+    private var state = State.service
+
+    func bearer(_ bearer: ATTClient.Bearer, after value: ServiceChanged) -> ATTClient.Bearer {
+        var bearer = bearer
+        bearer.serviceChanged = value
+        return bearer
+    }
+
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<ServiceChanged> {
+        .ask(
+            ATTClientPDU.findByTypeValue(
+                0x0001...0xFFFF, type: 0x2800, value: ATTClientPDU.onAir(GATT.genericAttribute)))
+    }
+
+    /// An error, or an answer that makes no sense, is no reason to fail: the client goes on without.
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<ServiceChanged> {
+        guard case .success(let bytes) = answer else {
+            if case .writing(let handle) = state { return .done(.refused(handle)) }
+            return .done(.unavailable)
+        }
+        var reader = ByteReader(bytes)
+        switch state {
+        case .service:
+            guard let handles = reader.readHandles() else { return .done(.unavailable) }
+            return find(in: handles)
+        case .characteristic(let range): return takeDeclarations(&reader, range)
+        case .configuration(let handle): return takeConfiguration(&reader, handle)
+        case .writing(let handle): return .done(.subscribed(handle))
+        }
+    }
+
+    private mutating func find(in range: ClosedRange<UInt16>) -> GATTStep<ServiceChanged> {
+        state = .characteristic(range)
+        return .ask(ATTClientPDU.readByType(range, AttributeType.characteristic))
+    }
+
+    private mutating func takeDeclarations(
+        _ reader: inout ByteReader, _ range: ClosedRange<UInt16>
+    ) -> GATTStep<ServiceChanged> {
+        guard let length = reader.readUInt8(), length == 7 || length == 21 else { return .done(.unavailable) }
+        var last = range.lowerBound
+        while let declaration = reader.readUInt16(), reader.readUInt8() != nil,
+            let handle = reader.readUInt16(), let type = reader.readBytes(Int(length) - 5)
+        {
+            // Each answer has to lead on.
+            guard range.contains(declaration), declaration < handle, handle <= range.upperBound else { break }
+            last = max(last, handle)
+            if BluetoothUUID(littleEndian: type) == AttributeType.serviceChanged {
+                state = .configuration(handle)
+                return .ask(ATTClientPDU.readByType(handle...range.upperBound, GATT.clientConfiguration))
+            }
+        }
+        guard last > range.lowerBound, last < range.upperBound else { return .done(.unavailable) }
+        return find(in: last + 1...range.upperBound)
+    }
+
+    private mutating func takeConfiguration(
+        _ reader: inout ByteReader, _ handle: UInt16
+    ) -> GATTStep<ServiceChanged> {
+        guard reader.readUInt8() == 4, let place = reader.readUInt16(), let bits = reader.readUInt16() else {
+            return .done(.unavailable)
+        }
+        guard bits & 2 == 0 else { return .done(.subscribed(handle)) }
+        state = .writing(handle)
+        return .ask(ATTClientPDU.write(place, [2, 0]))
+    }
+}

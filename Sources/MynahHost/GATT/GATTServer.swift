@@ -1,0 +1,404 @@
+import MynahCore
+import MynahSupport
+
+/// The GATT server of a radio: the services that are published, and one ATT bearer for each link.
+///
+/// A part without I/O. It writes PDUs into `Outbound`, and asks for everything else by actions.
+struct GATTServer: Sendable {
+    /// What the driver is asked to do.
+    enum Action {
+        case event(RadioEvent)
+        /// An indication is under way, and its confirmation is due at a time; the driver then calls `confirmationDue`.
+        case watchConfirmation(link: UInt16, Duration)
+        /// What a bond keeps of a client has changed.
+        case remember(link: UInt16)
+    }
+
+    /// Services that were published together.
+    private struct Publication {
+        var range: ClosedRange<UInt16>
+        var services: [ServiceDefinition]
+    }
+
+    private struct Indication {
+        var handle: UInt16
+        var key: AttributeKey
+        var value: [UInt8]
+    }
+
+    /// The bearer of one link.
+    private struct Bearer {
+        var peer: Peer
+        var att = ATTServer()
+        /// Indications that wait for the confirmation of one that was sent.
+        var indications: [Indication] = []
+        /// When the indication that is under way has to be confirmed, or `nil` if none is.
+        var confirmBy: Duration?
+        /// The driver was asked to call `confirmationDue`, and has not yet.
+        var isWatched = false
+        /// The warning about values that are too long for the link was reported.
+        var isToldTooShort = false
+        /// An indication was not confirmed in time: nothing more goes over the bearer (Core Specification, Vol 3, Part F, 3.3.3).
+        var isDead = false
+    }
+
+    /// How many indications wait for one central at most.
+    static let indicationLimit = 64
+
+    /// How long a central may take to confirm an indication.
+    let timeout: Duration
+    private(set) var database = AttributeDatabase()
+    private var publications: [PublishedServices.ID: Publication] = [:]
+    private var lastPublication: UInt32 = 0
+    /// The properties of published characteristics, by key.
+    private var properties: [AttributeKey: CharacteristicProperties] = [:]
+    /// The Service Changed characteristic, or `nil` before the radio is started.
+    private var serviceChanged: AttributeKey?
+    private var bearers = SortedMap<UInt16, Bearer>()
+
+    init(timeout: Duration) {
+        self.timeout = timeout
+    }
+
+    // MARK: Services
+
+    /// Begins with the services that every server has, GAP and GATT, for a device that publishes nothing yet.
+    mutating func begin(as identity: DeviceIdentity) {
+        database = AttributeDatabase()
+        publications = [:]
+        properties = [:]
+        let changed = CharacteristicDefinition(uuid: AttributeType.serviceChanged, properties: .indicate)
+        serviceChanged = changed.key
+        properties[changed.key] = changed.properties
+        _ = database.publish(identity.services(serviceChanged: changed), isOwn: true)
+        database.hash = SecurityToolbox.databaseHash(database.hashInput)
+    }
+
+    /// Publishes services together, at the handles that the same services had before.
+    ///
+    /// Throws `servicesRefused` if no handles are left.
+    mutating func publish(
+        _ services: [ServiceDefinition], at now: Duration, _ outbound: inout Outbound,
+        _ actions: inout [Action]
+    ) throws(RadioError) -> PublishedServices {
+        guard let range = database.publish(services) else {
+            throw RadioError(.servicesRefused, "there are no attribute handles left for these services")
+        }
+        lastPublication += 1
+        let id = PublishedServices.ID(lastPublication)
+        publications[id] = Publication(range: range, services: services)
+        var handles: [AttributeKey: UInt16] = [:]
+        for service in services {
+            handles[service.key] = database.handle(of: service.key)
+            for characteristic in service.characteristics {
+                handles[characteristic.key] = database.handle(of: characteristic.key)
+                properties[characteristic.key] = characteristic.properties
+                for descriptor in characteristic.descriptors {
+                    handles[descriptor.key] = database.handle(of: descriptor.key)
+                }
+            }
+        }
+        databaseChanged(range, at: now, &outbound, &actions)
+        return PublishedServices(id: id, handles: handles)
+    }
+
+    /// Withdraws services that were published together, with everything that clients configured of them.
+    mutating func withdraw(
+        _ services: PublishedServices.ID, at now: Duration, _ outbound: inout Outbound,
+        _ actions: inout [Action]
+    ) {
+        guard let publication = publications.removeValue(forKey: services) else { return }
+        let range = publication.range
+        for index in bearers.indices {
+            for handle in bearers[at: index].att.configurations.keys where range.contains(handle) {
+                bearers[at: index].att.configurations[handle] = nil
+            }
+            bearers[at: index].indications.removeAll { range.contains($0.handle) }
+        }
+        for characteristic in publication.services.flatMap(\.characteristics) {
+            properties[characteristic.key] = nil
+        }
+        database.withdraw(range)
+        databaseChanged(range, at: now, &outbound, &actions)
+    }
+
+    /// Sets the value that the server answers by itself, or `nil` to ask for it.
+    mutating func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
+        database.setFixed(value, of: attribute)
+    }
+
+    /// Indicates to every client that asked for it that attributes came or went (Vol 3, Part G, 7.1).
+    private mutating func databaseChanged(
+        _ range: ClosedRange<UInt16>, at now: Duration, _ outbound: inout Outbound, _ actions: inout [Action]
+    ) {
+        database.hash = SecurityToolbox.databaseHash(database.hashInput)
+        for (index, link) in zip(bearers.indices, bearers.keys) {
+            bearers[at: index].att.databaseChanged()
+            indicateServiceChanged(range, link, at: now, &outbound, &actions)
+            actions.append(.remember(link: link))
+        }
+    }
+
+    /// Indicates a range of changed handles; a range that waits to be indicated is widened.
+    private mutating func indicateServiceChanged(
+        _ range: ClosedRange<UInt16>, _ link: UInt16, at now: Duration, _ outbound: inout Outbound,
+        _ actions: inout [Action]
+    ) {
+        guard let key = serviceChanged, let handle = database.handle(of: key),
+            let index = bearers.index(of: link), bearers[at: index].att.configurations[handle + 1] == 2
+        else { return }
+        var range = range
+        if let waiting = bearers[at: index].indications.firstIndex(where: { $0.key == key }) {
+            var reader = ByteReader(bearers[at: index].indications[waiting].value)
+            let (first, last) = (reader.readUInt16() ?? 1, reader.readUInt16() ?? 0xFFFF)
+            range = min(first, range.lowerBound)...max(last, range.upperBound)
+            bearers[at: index].indications.remove(at: waiting)
+        }
+        var writer = ByteWriter(capacity: 4)
+        writer.write(range.lowerBound)
+        writer.write(range.upperBound)
+        indicate(
+            Indication(handle: handle, key: key, value: writer.bytes), link, at: now, &outbound, &actions)
+    }
+
+    // MARK: Links
+
+    /// A link began.
+    mutating func begin(_ link: UInt16, to peer: Peer) {
+        bearers[link] = Bearer(peer: peer)
+    }
+
+    /// A link ended; returns the characteristics that the client was subscribed to.
+    mutating func end(_ link: UInt16) -> [AttributeKey] {
+        guard let bearer = bearers.removeValue(forKey: link) else { return [] }
+        return bearer.att.configurations.sorted { $0.key < $1.key }.compactMap { handle, _ in
+            guard case .configuration(let key, _)? = database[handle]?.content, key != serviceChanged else {
+                return nil
+            }
+            return key
+        }
+    }
+
+    /// The peer is known by another address now.
+    mutating func peerChanged(_ peer: Peer, on link: UInt16) {
+        bearers[link]?.peer = peer
+    }
+
+    /// The client's end of the bearer, which is this side too, has agreed on an MTU.
+    mutating func agreed(on mtu: Int, _ link: UInt16) {
+        guard let index = bearers.index(of: link) else { return }
+        bearers[at: index].att.agreed(on: mtu)
+    }
+
+    /// Whether the client of a link knows the services as they are (Vol 3, Part G, 2.5.2.1).
+    func isAware(_ link: UInt16) -> Bool { bearers[link]?.att.awareness == .aware }
+
+    // MARK: Requests
+
+    /// Takes a PDU of a client.
+    mutating func receive(_ bytes: [UInt8], _ link: UInt16, _ security: LinkSecurity) -> [ATTAction] {
+        guard let index = bearers.index(of: link), !bearers[at: index].isDead else { return [] }
+        return bearers[at: index].att.receive(bytes, database, security)
+    }
+
+    /// Takes the answer to the request that was asked for last.
+    mutating func answered(
+        _ outcome: PendingReply.Outcome, _ link: UInt16, _ security: LinkSecurity
+    ) -> [ATTAction] {
+        guard let index = bearers.index(of: link) else { return [] }
+        return bearers[at: index].att.answered(outcome, database, security)
+    }
+
+    /// Whether reads of an attribute are reported that the server answers by itself: of everything that was published, and not of its
+    /// own services.
+    func reportsReads(of key: AttributeKey) -> Bool {
+        guard properties[key] == nil else { return true }
+        guard let handle = database.handle(of: key) else { return false }
+        return publications.values.contains { $0.range.contains(handle) }
+    }
+
+    /// The event for what a client configured, or `nil` if it subscribed to Service Changed, which is the host's own.
+    func event(for key: AttributeKey, bits: UInt16, of central: Peer.ID) -> RadioEvent? {
+        guard key != serviceChanged else { return nil }
+        let delivery: Delivery? = bits & 2 != 0 ? .indication : bits & 1 != 0 ? .notification : nil
+        return delivery.map { .subscribed(key, central, $0) } ?? .unsubscribed(key, central)
+    }
+
+    // MARK: Values
+
+    /// Sends a value to each subscriber as it subscribed, or to none of them if one has no room for it.
+    mutating func send(
+        _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?,
+        at now: Duration, _ outbound: inout Outbound, _ actions: inout [Action]
+    ) throws(RadioError) -> SendResult {
+        guard let handle = database.handle(of: attribute), properties[attribute] != nil else {
+            throw RadioError(.unknownAttribute, "the characteristic is not published")
+        }
+        var subscribers: [(index: Int, isIndication: Bool)] = []
+        var tooShort: [Int] = []
+        for index in bearers.indices {
+            // A client that does not know the services as they are is sent only Service Changed (Vol 3, Part G, 2.5.2.1).
+            guard !bearers[at: index].isDead, bearers[at: index].att.awareness == .aware,
+                centrals?.contains(bearers[at: index].peer.id) ?? true,
+                let bits = bearers[at: index].att.configurations[handle &+ 1]
+            else { continue }
+            guard value.count <= bearers[at: index].att.mtu - GATT.notificationHeaderLength else {
+                tooShort.append(index)
+                continue
+            }
+            let isIndication = Self.indicates(bits, delivery)
+            // A second try would send it again to those that have it.
+            guard hasRoom(at: index, isIndication, &outbound) else { return .full }
+            subscribers.append((index, isIndication))
+        }
+        for index in tooShort { try refuse(value, at: index, isError: subscribers.isEmpty, &actions) }
+        for (index, isIndication) in subscribers {
+            let link = bearers.keys[index]
+            if isIndication {
+                let indication = Indication(handle: handle, key: attribute, value: value)
+                indicate(indication, link, at: now, &outbound, &actions)
+            } else {
+                outbound.notify(
+                    handle, value, to: link, mtu: bearers[at: index].att.mtu,
+                    takesMultiple: bearers[at: index].att.takesMultipleNotifications)
+            }
+        }
+        return .sent(subscribers.count)
+    }
+
+    private static func indicates(_ bits: UInt16, _ delivery: Delivery) -> Bool {
+        switch delivery {
+        case .indication: bits & 2 != 0
+        case .notification, .asSubscribed: bits & 1 == 0
+        }
+    }
+
+    /// Whether a link takes another value; if not, `Outbound` reports when it does.
+    private func hasRoom(at index: Int, _ isIndication: Bool, _ outbound: inout Outbound) -> Bool {
+        let link = bearers.keys[index]
+        guard outbound.takes(on: link) else {
+            outbound.refuse(.notification, on: link)
+            return false
+        }
+        guard !isIndication || takesIndications(link) else {
+            outbound.refuse(.indication, on: link)
+            return false
+        }
+        return true
+    }
+
+    /// Whether a link takes another indication, or has ended.
+    func takesIndications(_ link: UInt16) -> Bool {
+        bearers.index(of: link).map { bearers[at: $0].indications.count < Self.indicationLimit } ?? true
+    }
+
+    /// A value that is too long for a link is an error, or a warning once for each link if other links carry it.
+    private mutating func refuse(
+        _ value: [UInt8], at index: Int, isError: Bool, _ actions: inout [Action]
+    ) throws(RadioError) {
+        guard isError || !bearers[at: index].isToldTooShort else { return }
+        let peer = bearers[at: index].peer.address.map { "\($0)" } ?? "a central"
+        let room = bearers[at: index].att.mtu - GATT.notificationHeaderLength
+        let message = "the value has \(value.count) bytes and the link to \(peer) carries \(room) of one"
+        guard !isError else { throw RadioError(.valueTooLong, message) }
+        bearers[at: index].isToldTooShort = true
+        let warning = RadioWarning("valueTooLong", message + ": it is sent to the others")
+        actions.append(.event(.warning(warning)))
+    }
+
+    // MARK: Indications
+
+    /// Sends an indication, or keeps it until the one under way is confirmed.
+    private mutating func indicate(
+        _ indication: Indication, _ link: UInt16, at now: Duration, _ outbound: inout Outbound,
+        _ actions: inout [Action]
+    ) {
+        guard let index = bearers.index(of: link) else { return }
+        guard let pdu = bearers[at: index].att.indicate(indication.handle, indication.value) else {
+            return bearers[at: index].indications.append(indication)
+        }
+        _ = outbound.send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: link)
+        let due = now + timeout
+        bearers[at: index].confirmBy = due
+        guard !bearers[at: index].isWatched else { return }
+        bearers[at: index].isWatched = true
+        actions.append(.watchConfirmation(link: link, due))
+    }
+
+    /// A client has confirmed the indication of a handle: the next one goes out.
+    mutating func confirmed(
+        _ handle: UInt16, _ link: UInt16, at now: Duration, _ outbound: inout Outbound,
+        _ actions: inout [Action]
+    ) {
+        guard let index = bearers.index(of: link) else { return }
+        bearers[at: index].confirmBy = nil
+        if let key = serviceChanged, database.handle(of: key) == handle {
+            if !bearers[at: index].indications.contains(where: { $0.key == key }) {
+                bearers[at: index].att.toldOfServices()
+            }
+            actions.append(.remember(link: link))
+        } else if case .value(let key, _)? = database[handle]?.content {
+            actions.append(.event(.confirmed(key, bearers[at: index].peer.id)))
+        }
+        guard !bearers[at: index].indications.isEmpty else { return }
+        let next = bearers[at: index].indications.removeFirst()
+        indicate(next, link, at: now, &outbound, &actions)
+    }
+
+    /// The time that was asked for by `watchConfirmation` has come.
+    mutating func confirmationDue(_ link: UInt16, at now: Duration, _ actions: inout [Action]) {
+        guard let index = bearers.index(of: link) else { return }
+        bearers[at: index].isWatched = false
+        guard let due = bearers[at: index].confirmBy else { return }
+        guard due <= now else {
+            bearers[at: index].isWatched = true
+            return actions.append(.watchConfirmation(link: link, due))
+        }
+        bearers[at: index].isDead = true
+        bearers[at: index].confirmBy = nil
+        bearers[at: index].indications = []
+        let message = "a central did not confirm an indication within \(timeout), and is sent nothing more"
+        actions.append(.event(.warning(RadioWarning("confirmationOverdue", message))))
+    }
+
+    // MARK: Bonds
+
+    /// Gives a bonded client back what it configured (Vol 3, Part G, 3.3.3.3).
+    ///
+    /// If the services are not those that it knows, its handles mean nothing any more but those of the GATT service, and
+    /// Service Changed is indicated (2.5.2, 7.1).
+    mutating func restore(
+        _ bond: Bond, _ link: UInt16, at now: Duration, _ outbound: inout Outbound, _ actions: inout [Action]
+    ) {
+        guard let index = bearers.index(of: link) else { return }
+        let isKnown = bond.databaseHash == database.hash
+        bearers[at: index].att.clientFeatures |= bond.clientFeatures.first ?? 0
+        if !isKnown { bearers[at: index].att.databaseChanged() }
+        for (handle, bits) in bond.configurations.sorted(by: { $0.key < $1.key }) {
+            guard case .configuration(let key, _)? = database[handle]?.content,
+                bearers[at: index].att.configurations[handle] == nil, isKnown || key == serviceChanged
+            else { continue }
+            bearers[at: index].att.configurations[handle] = bits
+            let event = event(for: key, bits: bits, of: bearers[at: index].peer.id)
+            if let event { actions.append(.event(event)) }
+        }
+        if !isKnown { indicateServiceChanged(0x0001...0xFFFF, link, at: now, &outbound, &actions) }
+        actions.append(.remember(link: link))
+    }
+
+    /// Notes in a bond what its client configured, and whether it knows the services as they are.
+    func remember(_ link: UInt16, in bond: inout Bond) {
+        guard let index = bearers.index(of: link) else { return }
+        let att = bearers[at: index].att
+        bond.configurations = att.configurations
+        bond.clientFeatures = att.clientFeatures == 0 ? [] : [att.clientFeatures]
+        guard att.awareness == .aware else { return }
+        if let key = serviceChanged {
+            let isUnderWay = att.indicated != nil && att.indicated == database.handle(of: key)
+            guard !isUnderWay, !bearers[at: index].indications.contains(where: { $0.key == key }) else {
+                return
+            }
+        }
+        bond.databaseHash = database.hash
+    }
+}

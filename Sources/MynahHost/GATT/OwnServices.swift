@@ -1,0 +1,25 @@
+import MynahCore
+import MynahSupport
+
+// The services that every server has.
+extension DeviceIdentity {
+    /// GAP and GATT (Core Specification, Vol 3, Part C, 12 and Part G, 7).
+    func services(serviceChanged changed: CharacteristicDefinition) -> [ServiceDefinition] {
+        let name = CharacteristicDefinition(
+            uuid: AttributeType.deviceName, properties: .read, value: Array(name.utf8.prefix(248)))
+        var writer = ByteWriter(capacity: 2)
+        writer.write(appearance ?? 0)
+        let appearance = CharacteristicDefinition(
+            uuid: AttributeType.appearance, properties: .read, value: writer.bytes)
+        let client = CharacteristicDefinition(
+            uuid: AttributeType.clientSupportedFeatures, properties: [.read, .write])
+        let hash = CharacteristicDefinition(uuid: AttributeType.databaseHash, properties: .read)
+        // No bit: there is no enhanced bearer.
+        let server = CharacteristicDefinition(
+            uuid: AttributeType.serverSupportedFeatures, properties: .read, value: [0])
+        return [
+            ServiceDefinition(uuid: GATT.genericAccess, characteristics: [name, appearance]),
+            ServiceDefinition(uuid: GATT.genericAttribute, characteristics: [changed, client, hash, server]),
+        ]
+    }
+}

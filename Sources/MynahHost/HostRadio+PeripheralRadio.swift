@@ -1,0 +1,3 @@
+public import MynahCore
+
+extension HostRadio: PeripheralRadio, CentralRadio {}

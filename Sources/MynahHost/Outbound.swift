@@ -1,0 +1,138 @@
+import MynahHCI
+import MynahSupport
+
+/// Everything on its way to peers: packets that wait for the controller, notifications that go out together, and what found no room.
+///
+/// A part without I/O. Flow control is per link: a peer that takes nothing holds back only what is for it (Core Specification, Vol 3,
+/// Part F, 3.3.2).
+struct Outbound: Sendable {
+    /// What found no room.
+    enum Refused: Hashable, Sendable {
+        /// A notification, because too many packets wait for the link.
+        case notification
+        /// An indication, because too many wait for the confirmation of another.
+        case indication
+        /// A write command of the central's half.
+        case write
+    }
+
+    /// Who is to be told that there is room again.
+    struct Ready: Equatable {
+        var peripheral = false
+        var central = false
+    }
+
+    private struct Value {
+        var handle: UInt16
+        var value: [UInt8]
+    }
+
+    /// How many packets of one link may wait before a value is refused.
+    let limit: Int
+    private(set) var queue = DataQueue()
+    /// Notifications that go out in one PDU when the controller has room, by link.
+    private var collected = SortedMap<UInt16, [Value]>()
+    private var refused: [(link: UInt16, Refused)] = []
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    mutating func configure(_ buffers: ControllerProfile.Buffers) {
+        queue.configure(buffers)
+    }
+
+    // MARK: Sending
+
+    /// Takes a PDU, after everything that was collected for the link; returns whether there was room for it.
+    mutating func send(_ frame: L2CAPFrame, to link: UInt16) -> Bool {
+        flush(link)
+        return queue.add(frame, for: link)
+    }
+
+    /// Takes a notification.
+    ///
+    /// While others of the link wait for room, several to a client that takes them go into one PDU (Vol 3, Part F, 3.4.7.4).
+    mutating func notify(
+        _ handle: UInt16, _ value: [UInt8], to link: UInt16, mtu: Int, takesMultiple: Bool
+    ) {
+        guard takesMultiple, queue.count(of: link) > 0, 1 + 4 + value.count <= mtu else {
+            let pdu = ATTPDU.handleValue(ATTOpcode.handleValueNotification, handle, value)
+            _ = send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: link)
+            return
+        }
+        let length = collected[link]?.reduce(1) { $0 + 4 + $1.value.count } ?? 1
+        if length + 4 + value.count > mtu { flush(link) }
+        collected[link, default: []].append(Value(handle: handle, value: value))
+    }
+
+    /// What was collected for a link goes before anything else does.
+    private mutating func flush(_ link: UInt16) {
+        guard !collected.isEmpty, let values = collected.removeValue(forKey: link) else { return }
+        let pdu =
+            values.count == 1
+            ? ATTPDU.handleValue(ATTOpcode.handleValueNotification, values[0].handle, values[0].value)
+            : ATTPDU.multipleHandleValue(values.map { ($0.handle, $0.value) })
+        queue.add(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), for: link)
+    }
+
+    /// Returns the next packet for the controller, or `nil` if it has no room or nothing waits.
+    mutating func takeNext() -> H4Packet? {
+        if let packet = queue.takeNext() { return packet }
+        guard !collected.isEmpty else { return nil }
+        for link in collected.keys where queue.count(of: link) == 0 { flush(link) }
+        return queue.takeNext()
+    }
+
+    /// The controller has sent so many of a link's packets.
+    mutating func completed(_ link: UInt16, _ count: Int) {
+        queue.completed(link, count)
+    }
+
+    /// A link ended, and what waited for it is dropped.
+    mutating func linkEnded(_ link: UInt16) {
+        queue.forget(link)
+        collected[link] = nil
+    }
+
+    /// The controller is gone with everything that waited for it.
+    mutating func controllerEnded() {
+        queue = DataQueue()
+        collected = SortedMap()
+    }
+
+    // MARK: Room
+
+    /// Whether anything was refused and has no room yet.
+    var hasRefused: Bool { !refused.isEmpty }
+
+    /// Whether a link takes another value.
+    func takes(on link: UInt16) -> Bool { queue.count(of: link) < limit }
+
+    /// Whether so little waits for a link that more is asked for.
+    func hasRoom(on link: UInt16) -> Bool { queue.count(of: link) <= limit / 2 }
+
+    /// Notes that a link had no room for something; `takeReady` says when it has.
+    mutating func refuse(_ what: Refused, on link: UInt16) {
+        if !refused.contains(where: { $0 == (link, what) }) { refused.append((link, what)) }
+    }
+
+    /// Returns, once for each refusal, who is to be told that there is room again: as soon as one of the links that refused has room, whatever
+    /// the others do.
+    ///
+    /// `takesIndications` says whether a link takes another indication, or has ended.
+    mutating func takeReady(_ takesIndications: (UInt16) -> Bool) -> Ready {
+        var ready = Ready()
+        guard !refused.isEmpty else { return ready }
+        let asked = refused
+        refused = asked.filter { link, what in
+            guard hasRoom(on: link), what != .indication || takesIndications(link) else { return true }
+            switch what {
+            case .notification, .indication: ready.peripheral = true
+            case .write: ready.central = true
+            }
+            return false
+        }
+        return ready
+    }
+}

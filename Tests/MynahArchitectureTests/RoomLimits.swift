@@ -1,0 +1,131 @@
+/// How large the drivers may be, so that what they do stays in parts of their own.
+///
+/// A limit is what was measured last, until it is the goal: a change may lower a number and never raises one.
+enum RoomLimits {
+    /// What one type may have.
+    struct Room {
+        /// The type, by its name.
+        var type: String
+        /// Lines of code, without comments and blank lines, over every source that declares or extends the type.
+        var lines: Limit?
+        /// Stored properties of its declaration.
+        var properties: Limit
+        /// Lines of code of the longest function in those sources.
+        var function: Limit?
+    }
+
+    /// A limit, and the one to come to.
+    struct Limit {
+        var now: Int
+        var goal: Int
+
+        init(_ now: Int, goal: Int) {
+            self.now = now
+            self.goal = goal
+        }
+    }
+
+    static let rooms = [
+        Room(
+            type: "HostRadio", lines: Limit(1829, goal: 500), properties: Limit(16, goal: 16),
+            function: Limit(41, goal: 40)),
+        Room(
+            type: "BlueZRadio", lines: Limit(400, goal: 400), properties: Limit(16, goal: 16),
+            function: Limit(40, goal: 40)),
+        Room(
+            type: "Phone", lines: Limit(564, goal: 350), properties: Limit(16, goal: 16),
+            function: Limit(40, goal: 40)),
+        Room(
+            type: "VirtualController", lines: Limit(1638, goal: 300), properties: Limit(17, goal: 16),
+            function: Limit(60, goal: 40)),
+        Room(
+            type: "DevicePlayer", lines: Limit(300, goal: 300), properties: Limit(16, goal: 16),
+            function: Limit(40, goal: 40)),
+        Room(
+            type: "App", lines: Limit(200, goal: 200), properties: Limit(16, goal: 16),
+            function: Limit(40, goal: 40)),
+        Room(
+            type: "PeripheralManager", lines: Limit(200, goal: 200), properties: Limit(16, goal: 16),
+            function: Limit(40, goal: 40)),
+        Room(
+            type: "CentralManager", lines: Limit(211, goal: 200), properties: Limit(16, goal: 16),
+            function: Limit(40, goal: 40)),
+        Room(type: "RadioCapabilities", properties: Limit(22, goal: 16)),
+        Room(type: "RunCommand", properties: Limit(16, goal: 16)),
+    ]
+
+    /// How often `assumeIsolated` and `onOwnExecutor`, which is made of it, may be in all sources together.
+    static let allAssumptions = Limit(30, goal: 20)
+
+    /// How often they may be in each source.
+    static let assumptions: [String: Int] = [
+        "Sources/Mynah/Actor+OwnExecutor.swift": 3,
+        "Sources/Mynah/App.swift": 2,
+        "Sources/Mynah/CentralManager+Routing.swift": 2,
+        "Sources/Mynah/CentralManager.swift": 1,
+        "Sources/Mynah/PeripheralManager.swift": 4,
+        "Sources/Mynah/Phone+Services.swift": 2,
+        "Sources/Mynah/PhoneLink.swift": 1,
+        "Sources/Mynah/ServiceRegistry.swift": 1,
+        "Sources/MynahBlueZ/BlueZRadio.swift": 1,
+        "Sources/MynahCLI/Central/ConnectSink.swift": 1,
+        "Sources/MynahEmulator/AppSide.swift": 1,
+        "Sources/MynahEmulator/DevicePlayer+App.swift": 1,
+        "Sources/MynahEmulator/DevicePlayer.swift": 1,
+        "Sources/MynahEmulator/EmulatorLink.swift": 1,
+        "Sources/MynahEmulator/TickSender.swift": 5,
+        "Sources/MynahHost/HostRadio+Bonds.swift": 1,
+        "Sources/MynahHost/HostRadio+Life.swift": 2,
+    ]
+
+    /// The sources that may start tasks that no other task waits for, and how many each.
+    ///
+    /// In the end these are only parts that are made for it: deadlines, the waiters of commands, the loops that
+    /// advertise, scan, connect and recover, and executors.
+    static let tasks: [String: Int] = [
+        "Sources/Mynah/CentralManager.swift": 1,
+        "Sources/Mynah/Phone.swift": 1,
+        "Sources/Mynah/PhoneAdvertiser.swift": 1,
+        "Sources/Mynah/PhoneLink.swift": 2,
+        "Sources/MynahBlueZ/Advertiser.swift": 1,
+        "Sources/MynahBlueZ/RecoveryLoop.swift": 1,
+        "Sources/MynahCLI/Central/CentralOptions.swift": 1,
+        "Sources/MynahCLI/Central/ConnectCommand.swift": 1,
+        "Sources/MynahCLI/Central/ScanCommand.swift": 1,
+        "Sources/MynahCLI/RunOutput.swift": 1,
+        "Sources/MynahCLI/RunPlayer.swift": 2,
+        "Sources/MynahCore/CentralRadio.swift": 1,
+        "Sources/MynahCore/PeripheralRadio.swift": 1,
+        "Sources/MynahEmulator/EmulatorLink.swift": 2,
+        "Sources/MynahHCI/Netsim/NetsimTransport.swift": 1,
+        "Sources/MynahHost/Deadlines.swift": 1,
+        "Sources/MynahHost/HostExecutor.swift": 1,
+        "Sources/MynahHost/HostRadio+Attributes.swift": 1,
+        "Sources/MynahHost/HostRadio+Connecting.swift": 1,
+        "Sources/MynahHost/HostRadio+Life.swift": 2,
+        "Sources/MynahHost/HostRadio+Pairing.swift": 1,
+        "Sources/MynahHost/L2CAP/HostChannel.swift": 1,
+    ]
+}
+
+extension RoomLimits {
+    /// What a type has.
+    struct Measure: Hashable {
+        var files: Int
+        var lines: Int
+        var properties: [String]
+        /// The longest function.
+        var function: String
+        var functionLines: Int
+    }
+
+    /// Measures a type over the sources that declare or extend it.
+    static func measure(_ type: String, in sources: [SourceText]) -> Measure {
+        let own = sources.filter { $0.mentions(type) }
+        let longest = own.flatMap(\.functionLengths).max { $0.lines < $1.lines }
+        return Measure(
+            files: own.count, lines: own.reduce(0) { $0 + $1.codeLines },
+            properties: own.lazy.compactMap { $0.storedProperties(of: type) }.first ?? [],
+            function: longest?.name ?? "", functionLines: longest?.lines ?? 0)
+    }
+}

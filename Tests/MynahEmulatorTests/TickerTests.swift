@@ -1,0 +1,76 @@
+import MynahCore
+import Testing
+
+@testable import MynahEmulator
+
+/// What is due, and what waits for room, without a radio.
+@Suite struct TickerTests {
+    private let slow = Peer.ID(1)
+    private let rate = AttributeKey()
+    private let level = AttributeKey()
+    private var ticker = Ticker()
+
+    @Test mutating func `a full link keeps the newest value of each attribute, and warns once`() {
+        #expect(ticker.fullLinks.isEmpty)
+        let warned = [
+            ticker.wait([1], of: rate, for: slow, now: .seconds(1)),
+            ticker.wait([2], of: level, for: slow, now: .seconds(1)),
+            ticker.wait([3], of: rate, for: slow, now: .seconds(60)),
+        ]
+        #expect(warned == [true, false, false])
+        #expect(ticker.fullLinks == [slow])
+        #expect(ticker.waiting(for: slow) == .init(attribute: rate, value: [3]))
+        ticker.took(slow)
+        #expect(ticker.waiting(for: slow) == .init(attribute: level, value: [2]))
+        ticker.took(slow)
+        #expect(ticker.waiting(for: slow) == nil)
+        #expect(ticker.fullLinks.isEmpty)
+        ticker.took(slow)
+    }
+
+    @Test(arguments: [(500, false), (1000, true)])
+    mutating func `a link that was full again before it had recovered is not warned of again`(
+        pause: Int, isWarnedOf: Bool
+    ) {
+        _ = ticker.wait([1], of: rate, for: slow, now: .zero)
+        ticker.took(slow)
+        let isWarned = ticker.wait([2], of: rate, for: slow, now: .milliseconds(pause))
+        #expect(isWarned == isWarnedOf)
+    }
+
+    @Test mutating func `what nobody is subscribed to any more does not wait`() {
+        _ = ticker.wait([1], of: rate, for: slow, now: .zero)
+        _ = ticker.wait([2], of: level, for: slow, now: .zero)
+        ticker.forget(rate, of: slow)
+        #expect(ticker.waiting(for: slow)?.attribute == level)
+        ticker.stop(level)
+        #expect(ticker.fullLinks.isEmpty)
+        _ = ticker.wait([3], of: rate, for: slow, now: .zero)
+        ticker.forget(slow)
+        #expect(ticker.fullLinks.isEmpty)
+        // A link that begins anew is warned of anew.
+        let isWarned = ticker.wait([4], of: rate, for: slow, now: .zero)
+        #expect(isWarned)
+    }
+
+    @Test mutating func `a value for everyone without room stops all ticks, and none is skipped`() throws {
+        ticker.start(rate, every: .seconds(1), now: .zero)
+        #expect(ticker.next == .seconds(1))
+        #expect(ticker.due(at: .milliseconds(999)) == nil)
+        let tick = try #require(ticker.due(at: .seconds(3)))
+        ticker.block()
+        #expect(ticker.next == nil)
+        #expect(ticker.due(at: .seconds(3)) == nil)
+        ticker.unblock()
+        #expect(ticker.due(at: .seconds(3)) == tick)
+        ticker.sent(tick)
+        #expect(ticker.due(at: .seconds(3))?.number == 2)
+        ticker.stopAll()
+        #expect(ticker.next == nil)
+    }
+
+    @Test mutating func `being behind by more than a second is said once`() {
+        let said = [Duration.seconds(1), .milliseconds(1001), .seconds(5)].map { ticker.isNewlyBehind($0) }
+        #expect(said == [false, true, false])
+    }
+}

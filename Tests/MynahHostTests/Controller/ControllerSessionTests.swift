@@ -1,0 +1,149 @@
+import MynahCore
+import MynahHCI
+import Testing
+
+@testable import MynahHost
+
+/// The machines together, on a controller that answers every command.
+@Suite struct ControllerSessionTests {
+    /// A session that is brought up with private addresses, and the commands since then.
+    private struct Scene {
+        var session = ControllerSession(name: "the controller", timeout: .seconds(5))
+        var now = Duration.zero
+        var sent: [HCICommand] = []
+        var other: [ControllerSession.Action] = []
+        var refused: [HCIOpcode: HCIStatus] = [:]
+
+        init(central: Bool) throws {
+            session.mayBeCentral = central
+            try take { session, now, actions in session.begin(at: now, &actions) }
+            sent = []
+            other = []
+        }
+
+        /// Passes something to the session, and answers what it sends until it sends nothing more.
+        @discardableResult
+        mutating func take<Result>(
+            _ body: (inout ControllerSession, Duration, inout [ControllerSession.Action]) throws -> Result
+        ) throws -> Result {
+            var actions: [ControllerSession.Action] = []
+            let result = try body(&session, now, &actions)
+            while !actions.isEmpty {
+                switch actions.removeFirst() {
+                case .send(let command):
+                    sent.append(command)
+                    let status = refused[command.opcode] ?? .success
+                    session.answered(
+                        command.opcode, credits: 1, status, BringUpTests.answers[command.opcode] ?? [],
+                        at: now,
+                        &actions)
+                case .chooseAddress(let address):
+                    var source = OwnAddressTests.source(.resolvablePrivate(every: .seconds(60)))
+                    source.publicAddress = address
+                    try session.choose(source, at: now, &actions)
+                case let action: other.append(action)
+                }
+            }
+            return result
+        }
+
+        mutating func change<Result>(
+            _ change: (inout HostAdvertiser, inout HostScanner, inout Connector) -> Result
+        ) throws -> Result {
+            try take { session, now, actions in session.change(at: now, &actions, change) }
+        }
+    }
+
+    @Test func `the address changes while advertising, scanning and initiating are off, and all three go on`()
+        throws
+    {
+        var scene = try Scene(central: true)
+        let peer = DeviceAddress(value: 0xC0_0000_0000_01, kind: .random)
+        _ = try scene.change { advertiser, scanner, connector in
+            _ = advertiser.want(HostAdvertiserTests.first)
+            _ = scanner.want(ScanOptions())
+            return connector.want(peer, onAir: peer)
+        }
+        let first = scene.session.address.current
+        scene.sent = []
+        scene.now = .seconds(60)
+        try scene.take { $0.expireAddress(at: $1, &$2) }
+        // The controller has yet to report that it stopped initiating.
+        #expect(
+            Set(scene.sent.map(\.opcode)) == [
+                .leSetExtendedAdvertisingEnable, .leSetExtendedScanEnable, .leCreateConnectionCancel,
+            ])
+        #expect(
+            scene.session.address.current == first && scene.session.connectionCancelDeadline == .seconds(65))
+        scene.sent = []
+        try scene.take { $0.attemptEnded(HCIStatus(0x02), at: $1, &$2) }
+        #expect(scene.session.address.current != first)
+        let opcodes = scene.sent.map(\.opcode)
+        #expect(opcodes.first == .leSetRandomAddress)
+        #expect(
+            Set(opcodes.dropFirst()) == [
+                .leSetAdvertisingSetRandomAddress, .leSetExtendedAdvertisingEnable, .leSetExtendedScanEnable,
+                .leExtendedCreateConnection,
+            ])
+        #expect(!scene.session.advertiser.isBusy && !scene.session.scanner.isQuiet)
+        #expect(scene.session.address.due == .seconds(120))
+    }
+
+    @Test func `what is wanted outlives a controller, but for connections and calls`() throws {
+        var scene = try Scene(central: true)
+        let peer = DeviceAddress(value: 0xC0_0000_0000_01, kind: .random)
+        _ = try scene.change { advertiser, scanner, connector in
+            _ = advertiser.want(HostAdvertiserTests.first)
+            _ = scanner.want(ScanOptions())
+            return connector.want(peer, onAir: peer)
+        }
+        var actions: [ControllerSession.Action] = []
+        let call = scene.session.call(HCICommand(.readRSSI), "reading", at: .zero, &actions)
+        #expect(scene.session.commandDeadline == .seconds(5))
+        scene.other = []
+        try scene.take { session, _, actions in session.end(nil, &actions) }
+        var failed: [String] = []
+        for case .connectionsFailed(let numbers, let error) in scene.other {
+            failed.append("\(numbers): \(error)")
+        }
+        for case .answered(call, .failure(let error)) in scene.other { failed.append("\(error)") }
+        #expect(
+            failed == [
+                "[1]: the controller is gone: its transport was closed",
+                "the controller is gone: its transport was closed while reading",
+            ])
+        #expect(scene.session.commandDeadline == nil)
+        scene.sent = []
+        try scene.take { session, now, actions in session.begin(at: now, &actions) }
+        _ = try scene.change { _, _, _ in }
+        let opcodes = scene.sent.map(\.opcode)
+        #expect(opcodes.first == .reset)
+        #expect(
+            opcodes.contains(.leSetExtendedAdvertisingEnable) && opcodes.contains(.leSetExtendedScanEnable))
+        #expect(!opcodes.contains(.leExtendedCreateConnection))
+    }
+
+    @Test func `a first address that the controller refuses fails the bring-up`() throws {
+        var scene = try Scene(central: false)
+        scene.refused[.leSetRandomAddress] = .commandDisallowed
+        try scene.take { session, now, actions in session.begin(at: now, &actions) }
+        let errors = scene.other.compactMap { action -> RadioError? in
+            if case .bringUpFailed(let error) = action { error } else { nil }
+        }
+        #expect(errors.map(\.message) == ["the controller refused setting its random address: status 0x0C"])
+    }
+
+    @Test func `an answer about a link names the link, for another one may have its handle by then`() throws {
+        var scene = try Scene(central: true)
+        scene.refused[.leReadRemoteFeatures] = .commandDisallowed
+        try scene.take { session, now, actions in
+            session.send(
+                .readFeatures, of: 0x40, Peer.ID(7), HCICommand(.leReadRemoteFeatures, handle: 0x40), at: now,
+                &actions)
+        }
+        guard case .linkCommandRefused(.readFeatures, handle: 0x40, Peer.ID(7))? = scene.other.last else {
+            Issue.record("\(scene.other)")
+            return
+        }
+    }
+}

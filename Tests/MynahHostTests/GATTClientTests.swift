@@ -1,0 +1,109 @@
+import MynahCore
+import MynahSupport
+import Testing
+
+@testable import MynahHost
+
+/// The clients of all links, with no radio.
+@Suite struct GATTClientTests {
+    var client = GATTClient(timeout: .seconds(30))
+    let ended = Lock<[String]>([])
+
+    private mutating func read(_ handle: UInt16, on link: UInt16, at seconds: Int) -> [ATTClient.Action] {
+        var actions: [ATTClient.Action] = []
+        let ended = ended
+        client.perform(ValueRead(handle), on: link, at: .seconds(seconds), into: &actions) { result in
+            let word =
+                switch result {
+                case .success(let value): Hex.encode(value)
+                case .failure(.failed(let error)): error.code.rawValue
+                case .failure(.refused(let error)): "\(error.code)"
+                }
+            ended.withLock { $0.append("\(link) \(handle) \(word)") }
+        }
+        return actions
+    }
+
+    private mutating func hear(_ bytes: [UInt8], on link: UInt16, at seconds: Int) -> [ATTClient.Action] {
+        var actions: [ATTClient.Action] = []
+        client.receive(bytes, on: link, at: .seconds(seconds), into: &actions)
+        return actions
+    }
+
+    @Test mutating func `each link is asked by itself, and its requests have their own time`() {
+        client.begin(1)
+        client.begin(2)
+        #expect(client.deadline(of: 1) == nil)
+        #expect(read(3, on: 1, at: 10) == [.send([0x0A, 3, 0])])
+        #expect(read(5, on: 1, at: 11) == [])
+        #expect(read(3, on: 2, at: 12) == [.send([0x0A, 3, 0])])
+        #expect(client.deadline(of: 1) == .seconds(40) && client.deadline(of: 2) == .seconds(42))
+        #expect(hear([0x0B, 9], on: 1, at: 20) == [.send([0x0A, 5, 0])])
+        #expect(client.deadline(of: 1) == .seconds(50))
+        #expect(hear([0x0B, 8], on: 1, at: 21) == [])
+        #expect(client.deadline(of: 1) == nil && client.deadline(of: 2) == .seconds(42))
+        #expect(ended.withLock { $0 } == ["1 3 09", "1 5 08"])
+    }
+
+    @Test mutating func `a notification does not move a request's time`() {
+        client.begin(1)
+        _ = read(3, on: 1, at: 10)
+        #expect(hear([0x1B, 7, 0, 1], on: 1, at: 20) == [.notified(7, [1], .notification)])
+        #expect(client.deadline(of: 1) == .seconds(40))
+    }
+
+    @Test mutating func `a request that is not answered in time is the link's last`() {
+        client.begin(1)
+        _ = read(3, on: 1, at: 10)
+        _ = read(5, on: 1, at: 10)
+        client.expire(1, at: .seconds(39))
+        #expect(client.deadline(of: 1) == .seconds(40) && ended.withLock { $0.isEmpty })
+        client.expire(1, at: .seconds(40))
+        #expect(client.deadline(of: 1) == nil)
+        #expect(read(7, on: 1, at: 41) == [])
+        #expect(ended.withLock { $0 } == ["1 3 timedOut", "1 5 timedOut", "1 7 timedOut"])
+    }
+
+    @Test
+    mutating func `a deadline that moves with each request is watched once, and again when its time comes`() {
+        client.begin(1)
+        _ = read(3, on: 1, at: 10)
+        let first = client.takeWatch(of: 1)
+        #expect(first == .seconds(40))
+        _ = hear([0x0B, 1], on: 1, at: 20)
+        _ = read(5, on: 1, at: 20)
+        let second = client.takeWatch(of: 1)
+        #expect(second == nil)
+        client.expire(1, at: .seconds(40))
+        let third = client.takeWatch(of: 1)
+        #expect(third == .seconds(50) && ended.withLock { $0.count } == 1)
+        _ = hear([0x0B, 1], on: 1, at: 41)
+        client.expire(1, at: .seconds(50))
+        let last = client.takeWatch(of: 1)
+        #expect(last == nil && ended.withLock { $0.count } == 2)
+    }
+
+    @Test mutating func `a link that ends ends what was asked on it, and is asked nothing more`() {
+        client.begin(1)
+        _ = read(3, on: 1, at: 10)
+        client.end(1)
+        #expect(read(5, on: 1, at: 11) == [])
+        #expect(ended.withLock { $0 } == ["1 3 disconnected", "1 5 disconnected"])
+        #expect(client.deadline(of: 1) == nil && client.mtu(of: 1) == 23)
+        #expect(hear([0x0B, 1], on: 1, at: 12) == [])
+        // The handle is another link's later.
+        client.begin(1)
+        #expect(read(7, on: 1, at: 13) == [.send([0x0A, 7, 0])])
+    }
+
+    @Test mutating func `both ends of a link agree on its MTU`() {
+        client.begin(1)
+        client.agreed(on: 100, 1)
+        #expect(client.mtu(of: 1) == 100)
+        var actions: [ATTClient.Action] = []
+        client.perform(MTUExchange(ownMTU: 517), on: 1, at: .zero, into: &actions) { _ in }
+        #expect(actions == [.send([0x02, 0x05, 0x02])])
+        #expect(hear([0x03, 0xF7, 0x00], on: 1, at: 1) == [.mtuChanged(247)])
+        #expect(client.mtu(of: 1) == 247)
+    }
+}
