@@ -57,7 +57,8 @@ lint:
 unit:
 	@.ci/need $(TEST_PACKAGES)
 	@.ci/quietly "Building the tests, warnings as errors (minutes the first time)" swift build $(DEBUG) --build-tests
-	@KEEP='^.{0,4}Test run with|warning:' .ci/quietly "Running the unit tests" \
+	@KEEP='^.{0,4}Test run with|warning:' RECAP='recorded an issue|failed after|Fatal error' \
+	    .ci/quietly "Running the unit tests" \
 	    timeout 900 swift test $(DEBUG) --skip-build --disable-xctest $(WIDTH)
 
 # Data races in what has threads: locks, executors, transports, hosts and phones. TSAN_JOBS=1 leaves a busy machine alone.

@@ -169,7 +169,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(5))) struct RecoveryLoopTests {
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `one task carries the jobs out in order, each once`() async throws {
         let starts = Mailbox<Void>("the starts of the loop")
         let work: @Sendable () async -> Void = { starts.put(()) }

@@ -119,7 +119,7 @@ extension BlueZRadio {
         #expect(await rig.standIn.agentCapability == nil)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a start that is overtaken by a stop does not disturb the next one`() async throws {
         let rig = try await Rig(identity: nil)
         let radio = rig.radio

@@ -111,7 +111,7 @@ extension BlueZRadio {
         #expect(await rig.violations() == [])
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a radio that is dropped without a stop leaves the air`() async throws {
         let rig = try await Rig(identity: nil)
         func play() async throws {
@@ -129,7 +129,7 @@ extension BlueZRadio {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a device that is only seen is not kept, and a bonded central keeps its identifier`() async throws {
         let rig = try await Rig()
         try await rig.radio.advertise(.named("Mynah"))

@@ -11,7 +11,7 @@ import Testing
         #expect(connection.isClosed)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `any thread may read the unique name and whether the connection is closed`() async throws {
         let bus = try PrivateBus()
         let connection = try await DBusConnection.connect(to: .address(bus.address))

@@ -27,7 +27,7 @@ import Testing
         #expect(await failure(Pair.path, Pair.interface, "Number", .uint32(1)) == nil)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a handler gets the method that was found`() async throws {
         let pair = try await Pair()
         _ = try await pair.call("Number") { $0.append(UInt32(1)) }

@@ -39,7 +39,7 @@ extension FileWriter {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct FileWriterTests {
+@Suite(.timeLimit(.minutes(5))) struct FileWriterTests {
     let disk = SlowDisk()
 
     @Test func `a file that changes while another is written is written once, as it was last`() async {
@@ -125,7 +125,7 @@ extension FileWriter {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct HeldReportsTests {
+@Suite(.timeLimit(.minutes(5))) struct HeldReportsTests {
     let disk = SlowDisk()
     let passed = Lock<[String]>([])
     let timers = Lock<[@Sendable () -> Void]>([])
