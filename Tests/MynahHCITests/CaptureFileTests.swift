@@ -189,10 +189,17 @@ import Testing
         let found = packets(bytes(from: reader)).count
         close(reader)
         #expect((100..<2000).contains(found))
-        #expect(
-            reported.all == [
-                "packetsMissing: \(10_000 - found) packets are missing from the capture, because the pipe was not read in time"
-            ])
+        // In one report or in several: the writer may have found room for a packet in between.
+        let missing = try reported.all.map { warning in
+            let digits = warning.dropFirst("packetsMissing: ".count).prefix { $0.isNumber }
+            let count = try #require(Int(digits))
+            #expect(
+                warning
+                    == "packetsMissing: \(count) packets are missing from the capture, because the pipe was not read in time"
+            )
+            return count
+        }
+        #expect(missing.reduce(0, +) == 10_000 - found)
     }
 
     @Test func `a reader that comes late gets all that is queued, also at the end`() async throws {
