@@ -20,7 +20,7 @@ extension HostRadio {
         _ procedure: Procedure, _ handle: UInt16,
         done: @escaping @Sendable (Result<Procedure.Value, RequestError>) -> Void = { _ in }
     ) {
-        client(handle) { $0.perform(procedure, on: handle, at: $1, into: &$2, done: done) }
+        client(handle) { $0.perform(procedure, on: handle, at: $1(), into: &$2, done: done) }
     }
 
     private func handle(of peer: Peer.ID) throws(RequestError) -> UInt16 {
@@ -31,17 +31,17 @@ extension HostRadio {
     }
 
     func takeAnswer(_ bytes: [UInt8], _ handle: UInt16) {
-        client(handle) { $0.receive(bytes, on: handle, at: $1, into: &$2) }
+        client(handle) { $0.receive(bytes, on: handle, at: $1(), into: &$2) }
     }
 
     /// A request was not answered in time.
     func requestOverdue(_ handle: UInt16) {
-        client(handle) { client, now, _ in client.expire(handle, at: now) }
+        client(handle) { client, now, _ in client.expire(handle, at: now()) }
     }
 
     /// A link to a peripheral is encrypted, by a bond or by a pairing.
     func clientSecured(_ handle: UInt16, by bond: Bond? = nil) {
-        client(handle) { $0.secured(handle, remembering: bond?.serviceChanged, at: $1, into: &$2) }
+        client(handle) { $0.secured(handle, remembering: bond?.serviceChanged, at: $1(), into: &$2) }
     }
 
     /// A link is gone, and with it whatever was asked on it.
@@ -52,10 +52,10 @@ extension HostRadio {
     }
 
     private func client(
-        _ handle: UInt16, _ step: (inout GATTClient, Duration, inout [ATTClient.Action]) -> Void
+        _ handle: UInt16, _ step: (inout GATTClient, () -> Duration, inout [ATTClient.Action]) -> Void
     ) {
         var actions: [ATTClient.Action] = []
-        step(&gatt, now(), &actions)
+        step(&gatt, environment.now, &actions)
         for action in actions {
             guard let index = links.index(of: handle) else { return }
             switch action {

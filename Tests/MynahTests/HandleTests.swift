@@ -98,8 +98,9 @@ import Testing
         rig.code.state.withLock { $0.manager = nil }
         try await until("nothing is published") { await radio.published.isEmpty }
         try await until("nothing is advertised") { await radio.advertisement == nil }
-        #expect(try temporary.read("peripheral-test.json").contains("180F"))
+        // A thread of its own writes the file; a stop waits for it.
         await rig.phone.stop()
+        #expect(try temporary.read("peripheral-test.json").contains("180F"))
     }
 
     @Test func `a central's manager that is dropped stops its radio`() async throws {

@@ -5,9 +5,14 @@
 #endif
 
 /// A file of a test could not be made, written or read.
-package struct FileTrouble: Error {
-    /// The trouble.
-    package init() {}
+package struct FileTrouble: Error, CustomStringConvertible {
+    /// Which file, and why.
+    package let description: String
+
+    /// The trouble with a file, by the error that the system has just reported.
+    package init(_ path: String) {
+        description = "\(path): \(String(cString: strerror(errno)))"
+    }
 }
 
 /// A directory of a test's own, gone with it.
@@ -21,7 +26,7 @@ package final class TemporaryDirectory: Sendable {
         let made = template.withUnsafeMutableBufferPointer { buffer in
             buffer.baseAddress.map { mkdtemp($0) != nil } ?? false
         }
-        guard made else { throw FileTrouble() }
+        guard made else { throw FileTrouble("/tmp") }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
@@ -46,14 +51,14 @@ package final class TemporaryDirectory: Sendable {
 
     /// Writes a file.
     package func write(_ text: String, to name: String) throws {
-        guard let file = fopen(path + "/" + name, "w") else { throw FileTrouble() }
+        guard let file = fopen(path + "/" + name, "w") else { throw FileTrouble(path + "/" + name) }
         defer { fclose(file) }
-        guard fputs(text, file) >= 0 else { throw FileTrouble() }
+        guard fputs(text, file) >= 0 else { throw FileTrouble(path + "/" + name) }
     }
 
     /// What a file holds, at most 64 kB.
     package func read(_ name: String) throws -> String {
-        guard let file = fopen(path + "/" + name, "r") else { throw FileTrouble() }
+        guard let file = fopen(path + "/" + name, "r") else { throw FileTrouble(path + "/" + name) }
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: 65536)
         let count = fread(&bytes, 1, bytes.count, file)

@@ -9,7 +9,7 @@ import MynahTestSupport
 @main enum Bench {
     static func main() async throws {
         var arguments = CommandLine.arguments.dropFirst()
-        func number() -> Int { arguments.popFirst().flatMap { Int($0) } ?? 1 }
+        func number() -> Int { arguments.popFirst().flatMap { Int($0) } ?? 0 }
         switch arguments.popFirst() {
         case "device":
             // Plays a device on the air of a directory, until it is ended.
@@ -22,7 +22,8 @@ import MynahTestSupport
             try await ReadBench.run(
                 directory: arguments.popFirst(), count: arguments.popFirst().flatMap { Int($0) } ?? 5000)
         case "exchange":
-            try await ExchangeBench.run(reads: number(), notifications: number())
+            try await ExchangeBench.run(
+                reads: number(), notifications: number(), writes: number(), commands: number())
         case "advertising":
             try await CrowdBench.advertising(number(), seconds: number())
         case "connected":
@@ -30,8 +31,8 @@ import MynahTestSupport
         default:
             print(
                 """
-                usage: mynah-bench-hci device DIRECTORY | reads [DIRECTORY [COUNT]] | exchange READS NOTIFICATIONS |
-                       advertising DEVICES SECONDS | connected DEVICES
+                usage: mynah-bench-hci device DIRECTORY | reads [DIRECTORY [COUNT]] |
+                       exchange READS NOTIFICATIONS [WRITES [COMMANDS]] | advertising DEVICES SECONDS | connected DEVICES
                 """)
             exit(64)
         }

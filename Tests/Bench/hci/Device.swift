@@ -3,7 +3,7 @@ import MynahHCI
 import MynahHost
 import MynahSupport
 
-/// A device with a value that is read and notified, advertised every 20 ms.
+/// A device with a value that is read, written and notified, advertised every 20 ms.
 struct Device {
     static let address = DeviceAddress(value: 0xC000_0000_0001, kind: .public)
 
@@ -15,7 +15,8 @@ struct Device {
 
     init(on transport: any HCITransport, interval: Duration = .milliseconds(20)) async throws {
         // A definition of its own, because each has a key.
-        let value = CharacteristicDefinition(uuid: "2A37", properties: [.read, .notify])
+        let value = CharacteristicDefinition(
+            uuid: "2A37", properties: [.read, .write, .writeWithoutResponse, .notify])
         sink = DeviceSink()
         radio = HostRadio(transport: transport)
         _ = try await radio.start(DeviceIdentity(name: "Bench"), sink: sink)
@@ -80,6 +81,7 @@ final class DeviceSink: RadioSink {
     func handle(_ event: RadioEvent) -> RadioAnswer {
         switch event {
         case .read: return .answer(.success([1, 2, 3, 4]))
+        case .write: return .answer(.success([]))
         case .readyToSend:
             let waiting = state.withLock { state in
                 defer { state.waiting = nil }

@@ -3,9 +3,10 @@ import MynahHCI
 import MynahHost
 import MynahSupport
 
-/// Our host asks our host, both on one air in this process: reads one behind the other, then notifications as fast as they are taken.
+/// Our host asks our host, both on one air in this process: reads one behind the other,
+/// writes one behind the other, then notifications as fast as they are taken.
 enum ExchangeBench {
-    static func run(reads: Int, notifications: Int) async throws {
+    static func run(reads: Int, notifications: Int, writes: Int, commands: Int) async throws {
         let air = LiveAir()
         let device = try await Device(on: air.transport(ControllerConfiguration(address: Device.address)))
         let sink = PhoneSink(expecting: notifications)
@@ -24,6 +25,22 @@ enum ExchangeBench {
         }
         report("read", reads, since: began)
 
+        let wrote = (now: Bench.now, used: Bench.processorTime)
+        try await withTaskExecutorPreference(phone.taskExecutor) {
+            for _ in 0..<writes { try await phone.write([1, 2, 3, 4], to: value, of: peer) }
+        }
+        report("write", writes, since: wrote)
+
+        let commanded = (now: Bench.now, used: Bench.processorTime)
+        try await withTaskExecutorPreference(phone.taskExecutor) {
+            for number in 0..<commands {
+                _ = try await phone.writeWithoutResponse([1, 2, 3, 4], to: value, of: peer)
+                // There is room for so many at once, and the answer to a read comes after all of them.
+                if number % 16 == 15 { _ = try await phone.read(value, of: peer) }
+            }
+        }
+        report("write_command", commands, since: commanded)
+
         try await phone.write([1, 0], to: value + 1, of: peer)
         let sent = (now: Bench.now, used: Bench.processorTime)
         // Where it is told that there is room.
@@ -39,6 +56,7 @@ enum ExchangeBench {
 
     /// Tells the rate, and how much of a processor one took, which says more on a machine that does something else too.
     private static func report(_ name: String, _ count: Int, since start: (now: Int64, used: Int64)) {
+        guard count > 0 else { return }
         let (elapsed, used) = (max(Bench.now - start.now, 1), Bench.processorTime - start.used)
         print("\(name)s_per_s \(Int64(count) * 1_000_000 / elapsed)")
         print("\(name)_processor_ns \(used * 1000 / Int64(max(count, 1)))")

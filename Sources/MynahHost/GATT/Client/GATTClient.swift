@@ -32,23 +32,25 @@ struct GATTClient {
 
     /// Runs a procedure on a link, after those that were asked for before; `done` is called once.
     mutating func perform<Procedure: GATTProcedure>(
-        _ procedure: Procedure, on link: UInt16, at now: Duration, into actions: inout [ATTClient.Action],
+        _ procedure: Procedure, on link: UInt16, at now: @autoclosure () -> Duration,
+        into actions: inout [ATTClient.Action],
         done: @escaping @Sendable (Result<Procedure.Value, RequestError>) -> Void
     ) {
         guard let index = entries.index(of: link) else { return done(.failure(Self.ended)) }
         let before = entries[at: index].client.transaction
         entries[at: index].client.add(procedure, into: &actions, done: done)
-        watch(index, since: before, at: now)
+        watch(index, since: before, at: now())
     }
 
     /// Takes a PDU of a link's server.
     mutating func receive(
-        _ bytes: [UInt8], on link: UInt16, at now: Duration, into actions: inout [ATTClient.Action]
+        _ bytes: [UInt8], on link: UInt16, at now: @autoclosure () -> Duration,
+        into actions: inout [ATTClient.Action]
     ) {
         guard let index = entries.index(of: link) else { return }
         let before = entries[at: index].client.transaction
         entries[at: index].client.receive(bytes, into: &actions)
-        watch(index, since: before, at: now)
+        watch(index, since: before, at: now())
     }
 
     /// Time has come to a link's deadline.
@@ -60,11 +62,12 @@ struct GATTClient {
         entries[at: index].client.timedOut(entries[at: index].client.transaction)
     }
 
-    private mutating func watch(_ index: Int, since before: UInt64, at now: Duration) {
+    /// The clock is read only if a request was sent: most of what comes is a value that nobody asked for.
+    private mutating func watch(_ index: Int, since before: UInt64, at now: @autoclosure () -> Duration) {
         if !entries[at: index].client.isAwaiting {
             entries[at: index].deadline = nil
         } else if entries[at: index].client.transaction != before {
-            entries[at: index].deadline = now + timeout
+            entries[at: index].deadline = now() + timeout
         }
     }
 
@@ -97,7 +100,8 @@ struct GATTClient {
     /// A link is encrypted: by a bond that remembers the subscription to Service Changed, the value with this handle, or
     /// without.
     mutating func secured(
-        _ link: UInt16, remembering handle: UInt16?, at now: Duration, into actions: inout [ATTClient.Action]
+        _ link: UInt16, remembering handle: UInt16?, at now: @autoclosure () -> Duration,
+        into actions: inout [ATTClient.Action]
     ) {
         guard let index = entries.index(of: link) else { return }
         if let handle, entries[at: index].client.bearer.serviceChanged == .unknown {
@@ -105,7 +109,7 @@ struct GATTClient {
         }
         let before = entries[at: index].client.transaction
         entries[at: index].client.secured(into: &actions)
-        watch(index, since: before, at: now)
+        watch(index, since: before, at: now())
     }
 
     /// The handle of Service Changed on a link; `nil` if the server does not indicate it.
