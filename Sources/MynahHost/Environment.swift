@@ -64,7 +64,6 @@ struct Life {
     }
 
     var stage = Stage.stopped
-    var identity = DeviceIdentity(name: "")
     /// What the peripheral's half reports to, or `nil` if it is not started.
     var sink: (any RadioSink)?
     /// What the central's half reports to, or `nil` if it is not started.
@@ -96,6 +95,9 @@ struct Waiters {
     var settled: [ControllerSession.Sender: [CheckedContinuation<Void, Never>]] = [:]
     /// For a connection, by the number of the request.
     var connections: [UInt64: Connection] = [:]
+    /// For a link to be secured, by the number of the call.
+    private(set) var pairings: [UInt64: CheckedContinuation<Result<Void, RadioError>, Never>] = [:]
+    private var lastPairing: UInt64 = 0
     /// For all links to end.
     var linksEnded: [CheckedContinuation<Void, Never>] = []
 
@@ -116,6 +118,19 @@ struct Waiters {
 
     mutating func endConnection(_ number: UInt64, _ result: Result<Peer, RadioError>) {
         connections.removeValue(forKey: number)?.continuation.resume(returning: result)
+    }
+
+    /// Adds a call that waits for a link to be secured, and returns its number.
+    mutating func add(_ pairing: CheckedContinuation<Result<Void, RadioError>, Never>) -> UInt64 {
+        lastPairing += 1
+        pairings[lastPairing] = pairing
+        return lastPairing
+    }
+
+    mutating func endPairings(_ calls: [UInt64], _ error: RadioError?) {
+        for call in calls {
+            pairings.removeValue(forKey: call)?.resume(returning: error.map { .failure($0) } ?? .success(()))
+        }
     }
 
     mutating func endLinks() {

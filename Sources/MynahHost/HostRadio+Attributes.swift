@@ -39,8 +39,6 @@ extension HostRadio {
     }
 
     func restore(_ bond: Bond, _ handle: UInt16) {
-        guard let link = links[handle], !link.pairing.isRestored else { return }
-        links[handle]?.pairing.isRestored = true
         serve { $0.restore(bond, handle, at: $1, &$2, &$3) }
     }
 
@@ -79,8 +77,7 @@ extension HostRadio {
     // MARK: Requests
 
     func takeAttribute(_ bytes: [UInt8], _ handle: UInt16) {
-        guard let index = links.index(of: handle) else { return }
-        carryOut(server.receive(bytes, handle, links[at: index].security), handle)
+        carryOut(server.receive(bytes, handle, security[handle]), handle)
     }
 
     private func carryOut(_ actions: [ATTAction], _ handle: UInt16) {
@@ -97,7 +94,7 @@ extension HostRadio {
                 let answer = tell(.write(request))
                 if wantsResponse { take(answer, handle) }
             case .signedWrite(let part, let pdu):
-                guard isSigned(pdu, links[at: index]) else { continue }
+                guard secure(handle, { $0.verify(signed: pdu, handle, &$2) }) else { continue }
                 tell(.write(WriteRequest(central: central, parts: [part], wantsResponse: false)))
             case .answered(let key, let offset, let value):
                 guard server.reportsReads(of: key) else { continue }
@@ -141,16 +138,13 @@ extension HostRadio {
     }
 
     private func answered(_ outcome: PendingReply.Outcome, _ handle: UInt16) {
-        guard let index = links.index(of: handle) else { return }
-        carryOut(server.answered(outcome, handle, links[at: index].security), handle)
+        carryOut(server.answered(outcome, handle, security[handle]), handle)
     }
 
-    /// Whether a command that came unencrypted was signed by the bonded peer just now (Vol 3, Part C, 10.4.2).
-    private func isSigned(_ pdu: [UInt8], _ link: Link) -> Bool {
-        guard link.security.isBonded, let address = link.peer.address else { return false }
-        var isGood = false
-        security.bonds.update(address) { isGood = $0.verify(signed: pdu) }
-        if isGood { saveBonds() }
-        return isGood
+    /// What a bonded client configured, and whether it knows the services as they are, is kept.
+    private func remember(_ handle: UInt16) {
+        secure { security, _, actions in
+            security.rememberClient(handle, &actions) { server.remember(handle, in: &$0) }
+        }
     }
 }

@@ -49,6 +49,8 @@ extension HostRadio {
         deadlines[.confirmation(link.handle)] = nil
         gatt.end(link.handle)
         deadlines[.request(link.handle)] = nil
+        endQuestions(of: link)
+        endChannels(of: link.handle)
     }
 
     private func client(
@@ -69,10 +71,9 @@ extension HostRadio {
             case .servicesChanged(let range):
                 tellCentral(.servicesChanged(links[at: index].peer.id, range))
             case .subscribedToServices(let value):
-                guard links[at: index].security.isBonded, let address = links[at: index].peer.address
-                else { continue }
-                security.bonds.update(address) { $0.serviceChanged = value }
-                saveBonds()
+                secure { security, _, actions in
+                    security.remember(handle, &actions) { $0.serviceChanged = value }
+                }
             }
         }
         guard let deadline = gatt.takeWatch(of: handle) else { return }
@@ -191,7 +192,7 @@ extension HostRadio {
         _ value: [UInt8], to handle: UInt16, of peer: Peer.ID
     ) throws(RadioError) -> Bool {
         let link = try link(of: peer)
-        guard !link.security.isEncrypted else {
+        guard !security[link.handle].isEncrypted else {
             return try writeWithoutResponse(value, to: handle, of: peer)
         }
         let room = gatt.mtu(of: link.handle) - 3 - SignedWrite.signatureLength
@@ -204,18 +205,12 @@ extension HostRadio {
             outbound.refuse(.write, on: link.handle)
             return false
         }
-        var signed: [UInt8]?
-        if link.security.isBonded, let address = link.peer.address {
-            security.bonds.update(address) {
-                signed = $0.sign(ATTClientPDU.signedWriteCommand(handle, value))
-            }
-        }
-        guard let signed else {
+        let pdu = ATTClientPDU.signedWriteCommand(handle, value)
+        guard let signed = secure(link.handle, { $0.sign(pdu, link.handle, &$2) }) else {
             throw RadioError(
                 .insufficientSecurity, "there is no key to sign with",
                 remedy: "pair with the peripheral first")
         }
-        saveBonds()
         send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: signed), to: link.handle)
         return true
     }

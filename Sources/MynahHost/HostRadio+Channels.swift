@@ -122,8 +122,8 @@ extension HostRadio {
         guard link.role == .peripheral, let isEncrypted = channels.services[psm] else {
             return refuse(0x0002)
         }
-        if isEncrypted, !link.security.isEncrypted {
-            return refuse(link.security.isBonded ? 0x0008 : 0x0005)
+        if isEncrypted, !security[handle].isEncrypted {
+            return refuse(security[handle].isBonded ? 0x0008 : 0x0005)
         }
         guard L2CAPFrame.Channel.dynamic.contains(source) else { return refuse(0x0009) }
         guard channels.key(of: handle, peer: source) == nil else { return refuse(0x000A) }

@@ -38,7 +38,7 @@ extension HostRadio {
 
     /// A bonded peripheral is waited for by its identity, whatever address of its is named.
     private func identity(of address: DeviceAddress) -> DeviceAddress {
-        guard address.isResolvable, let identity = security.bonds[address]?.identity else { return address }
+        guard address.isResolvable, let identity = security.identity(of: address) else { return address }
         if !peers.knows(identity) { _ = peers.note(address, of: identity) }
         return identity
     }
@@ -66,7 +66,7 @@ extension HostRadio {
             return drive { $0.attemptEnded(status, at: $1, &$2) }
         }
         guard links[connection.handle] == nil else { return }
-        let identity = security.bonds[connection.peer]?.identity ?? connection.peer
+        let identity = security.identity(of: connection.peer) ?? connection.peer
         let address = controller.connector.wants(identity) ? identity : connection.peer
         let request = drive { $0.linkBegan(.central, to: address, at: $1, &$2) }
         follow()

@@ -51,14 +51,16 @@ extension HostRadio {
             switch command {
             // What the controller reports of the link is taken as true.
             case .readFeatures: heard(handle)
-            case .encrypt: encryptionEnded(handle, HCIStatus(0x1F))
+            case .encrypt:
+                secure(handle) { $0.encryptionChanged(handle, HCIStatus(0x1F), at: $1, &$2) }
             }
         }
     }
 
     private func chooseAddress(_ publicAddress: DeviceAddress?) {
         let source = OwnAddress.Source(
-            policy: options.address, publicAddress: publicAddress, staticAddress: { self.staticAddress() },
+            policy: options.address, publicAddress: publicAddress,
+            staticAddress: { self.secure { $0.staticAddress(&$2) } },
             resolvingKey: security.bonds.identityResolvingKey, random: security.random)
         do throws(RadioError) {
             try drive { session, now, actions in
@@ -67,15 +69,6 @@ extension HostRadio {
         } catch {
             waiters.endBringUp(.failure(error))
         }
-    }
-
-    /// The static address that stays where bonds are kept.
-    private func staticAddress() -> DeviceAddress {
-        if let kept = security.bonds.staticAddress { return kept }
-        let new = PrivateAddress.fixed(from: &security.random)
-        security.bonds.staticAddress = new
-        saveBonds()
-        return new
     }
 
     /// Waits until the advertiser or the scanner has nothing under way.

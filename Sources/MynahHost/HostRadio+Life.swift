@@ -20,7 +20,7 @@ extension HostRadio {
         life.sink = sink
         if life.isRunning {
             // The device is another than the central said.
-            life.identity = identity
+            security.ioCapability = identity.ioCapability
             server.begin(as: identity)
         } else {
             try await open(identity)
@@ -45,7 +45,7 @@ extension HostRadio {
     /// Opens the transport and brings the controller up; if that fails the radio is stopped again.
     private func open(_ identity: DeviceIdentity) async throws(RadioError) {
         life.stage = .starting
-        life.identity = identity
+        security.ioCapability = identity.ioCapability
         let epoch = life.epoch + 1
         loadBonds()
         do throws(RadioError) {

@@ -50,14 +50,14 @@ extension HostRadio {
             if status == .success { links[handle]?.parameters = parameters }
         case .encryptionChange(let status, let handle, let isOn):
             if status != .success || isOn {
-                encryptionEnded(handle, status)
+                secure(handle) { $0.encryptionChanged(handle, status, at: $1, &$2) }
             } else {
-                encryptionStopped(handle)
+                security.encryptionStopped(handle)
             }
         case .encryptionKeyRefreshComplete(let status, let handle):
-            encryptionEnded(handle, status)
+            secure(handle) { $0.encryptionChanged(handle, status, at: $1, &$2) }
         case .longTermKeyRequest(let handle, let random, let diversifier):
-            giveKey(handle, random, diversifier)
+            secure(handle) { $0.keyRequested(handle, random: random, diversifier: diversifier, &$2) }
         case .hardwareError(let code):
             hardwareFailed(code)
         case .advertisingReports(let reports):
@@ -92,25 +92,23 @@ extension HostRadio {
         // A second central must find the device too.
         drive { _ = $0.linkBegan(.peripheral, to: connection.peer, at: $1, &$2) }
         tell(.connected(add(connection)))
-        // What it had configured is not sent before the link is encrypted (Vol 3, Part C, 10.3.1.1).
-        if let bond = security.bonds[connection.peer], bond.ownKey != nil, !bond.configurations.isEmpty {
-            pairing(connection.handle) { $0.requestSecurity(by: bond, at: $1) }
-        }
+        secure(connection.handle) { $0.askSubscriberToEncrypt(connection.handle, at: $1, &$2) }
     }
 
     /// Takes a link up; a bonded peer is known by its identity.
     func add(_ connection: LEConnection) -> Peer {
-        let bond = security.bonds[connection.peer]
+        let identity = security.identity(of: connection.peer)
         lastPeer += 1
         let peer = Peer(
-            id: Peer.ID(lastPeer), address: bond?.identity ?? connection.peer, isPaired: bond != nil)
+            id: Peer.ID(lastPeer), address: identity ?? connection.peer, isPaired: identity != nil)
         let onAir = connection.peerResolvable ?? connection.peer
-        if let bond, onAir.isResolvable { _ = peers.note(onAir, of: bond.identity) }
-        var link = Link(
-            handle: connection.handle, role: connection.role, peer: peer, parameters: connection.parameters,
-            pairing: LinkPairing(own: ownAddress ?? onAir, peer: onAir))
-        link.security.isBonded = bond != nil
-        links[connection.handle] = link
+        if let identity, onAir.isResolvable { _ = peers.note(onAir, of: identity) }
+        links[connection.handle] = Link(
+            handle: connection.handle, role: connection.role, peer: peer, parameters: connection.parameters)
+        let own = ownAddress ?? onAir
+        security.linkBegan(
+            connection.handle, connection.role, to: peer,
+            .init(own: own, peer: onAir, identity: controller.address.identity ?? own))
         server.begin(connection.handle, to: peer)
         gatt.begin(connection.handle)
         return peer
@@ -121,7 +119,7 @@ extension HostRadio {
         drive { $0.linkEnded(at: $1, &$2) }
         outbound.linkEnded(handle)
         endRequests(of: link)
-        endPairing(of: link)
+        secure(link.handle) { $0.linkEnded(link.handle, &$2) }
         forget(link)
         switch (link.role, link.request) {
         case (.peripheral, _): tell(.disconnected(link.peer.id))
@@ -144,7 +142,7 @@ extension HostRadio {
         for link in all.values {
             outbound.linkEnded(link.handle)
             endRequests(of: link)
-            endPairing(of: link)
+            secure(link.handle) { $0.linkEnded(link.handle, &$2) }
             if let request = link.request {
                 deadlines[.connect(request.number)] = nil
                 waiters.endConnection(request.number, .failure(life.loss ?? controller.loss()))
@@ -182,7 +180,8 @@ extension HostRadio {
                 takeAttribute(frame.payload, handle)
             }
         case L2CAPFrame.Channel.signalling: takeSignal(frame.payload, handle)
-        case L2CAPFrame.Channel.securityManager: takePairing(frame.payload, handle)
+        case L2CAPFrame.Channel.securityManager:
+            secure(handle) { $0.receive(frame.payload, handle, at: $1, &$2) }
         case L2CAPFrame.Channel.dynamic: takeFrame(frame.payload, frame.channel, handle)
         default: break
         }

@@ -30,9 +30,9 @@ extension HostRadio {
     func hear(_ report: LEAdvertisingReport) {
         let isWanted = controller.scanner.wanted != nil
         guard isWanted || controller.scanner.isFollowing, var whole = reports.take(report) else { return }
-        if whole.address.isResolvable, let bond = security.bonds[whole.address] {
-            noteAddress(whole.address, of: bond.identity)
-            whole.address = bond.identity
+        if whole.address.isResolvable, let identity = security.identity(of: whole.address) {
+            noteAddress(whole.address, of: identity)
+            whole.address = identity
         } else if peers.knows(whole.address) {
             // It uses its identity address again.
             noteAddress(nil, of: whole.address)

@@ -50,7 +50,7 @@ public actor HostRadio {
     var links = SortedMap<UInt16, Link>()
     var lastPeer: UInt32 = 0
     var server: GATTServer
-    var security = SecurityKeeper()
+    var security: SecurityManager
     var gatt: GATTClient
     var channels = ChannelKeeper()
 
@@ -67,6 +67,10 @@ public actor HostRadio {
         controller = ControllerSession(name: options.controller, timeout: options.commandTimeout)
         outbound = Outbound(limit: options.queueLimit)
         server = GATTServer(timeout: options.transactionTimeout)
+        security = SecurityManager(
+            .init(
+                isPairable: options.isPairable, hasSecureConnections: options.hasSecureConnections,
+                file: options.bonds?.path))
         gatt = GATTClient(timeout: options.transactionTimeout)
     }
 
@@ -136,7 +140,7 @@ public actor HostRadio {
         case .confirmation(let handle): confirmationDue(handle)
         case .signal(let handle, let identifier): answered(nil, identifier, handle)
         case .request(let handle): requestOverdue(handle)
-        case .pairing(let handle): pairing(handle) { $0.expire(at: $1) }
+        case .pairing(let handle): secure(handle) { $0.expire(handle, at: $1, &$2) }
         }
     }
 }

@@ -13,8 +13,6 @@ struct Link {
     var role = LEConnection.Role.peripheral
     var peer: Peer
     var parameters: LEConnection.Parameters
-    var security = LinkSecurity()
-    var pairing: LinkPairing
     var reassembler = L2CAPReassembler()
     var lastSignal: UInt8 = 0
     /// What takes the answer to a signal, by its identifier.

@@ -49,8 +49,8 @@ extension PairingFailure {
         if case .weakerThanBond = self { "weakerPairingRefused" } else { "pairingFailed" }
     }
 
-    /// What the user is told of it, and what to do.
-    func error(_ peer: DeviceAddress, _ role: PairingRole, _ file: BondFile?) -> RadioError {
+    /// What the user is told of it, and what to do; `file` is the path of the file of bonds, or `nil` if there is none.
+    func error(_ peer: DeviceAddress, _ role: PairingRole, _ file: String?) -> RadioError {
         let other = role == .initiator ? "the peripheral" : "the central"
         let reason: String
         var remedy: String?
@@ -66,11 +66,11 @@ extension PairingFailure {
         return RadioError(.pairingFailed, "pairing with \(peer) failed: \(reason)", remedy: remedy)
     }
 
-    private static func remedy(_ role: PairingRole, _ file: BondFile?) -> String {
+    private static func remedy(_ role: PairingRole, _ file: String?) -> String {
         switch (role, file) {
         case (.initiator, _): "forget the bond here first, then pair again"
         case (.responder, let file?):
-            "to pair anew, stop this device and remove \(file.path), which holds all its bonds"
+            "to pair anew, stop this device and remove \(file), which holds all its bonds"
         case (.responder, nil): "to pair anew, restart this device: it keeps bonds in memory only"
         }
     }

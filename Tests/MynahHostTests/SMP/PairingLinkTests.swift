@@ -58,7 +58,7 @@ import Testing
         try await rig.controller.wait("the host sends the security request") { $0.sent().last == "6:0B09" }
         try await until("the wait for pairing is given up") {
             rig.clock.advance(by: .seconds(1))
-            return await rig.radio.onlyLink?.pairing.waiters.isEmpty == true
+            return await rig.radio.waiters.pairings.isEmpty
         }
         let first = await #expect(throws: RadioError.self) { try await asking.value }
         #expect(first?.message.hasSuffix("the central said nothing for 30.0 seconds") == true)
@@ -82,11 +82,11 @@ import Testing
         let state = rig.controller.state.withLock { $0 }
         #expect(state.parameters(of: .leLongTermKeyRequestNegativeReply).allSatisfy { $0 == [0x40, 0] })
         #expect(state.parameters(of: .leLongTermKeyRequestReply).isEmpty)
-        #expect(await rig.radio.onlyLink?.security == LinkSecurity())
+        #expect(await rig.radio.onlySecurity == LinkSecurity())
         // A controller that says so does not make it true.
         rig.controller.tell(HCIEvent(HCIEvent.encryptionChange, [0, 0x40, 0, 1]))
         _ = try await rig.exchange("0A 1700")
-        #expect(await rig.radio.onlyLink?.security == LinkSecurity())
+        #expect(await rig.radio.onlySecurity == LinkSecurity())
     }
 
     @Test func `events of links that are not there change nothing`() async throws {

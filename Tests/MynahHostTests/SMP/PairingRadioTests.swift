@@ -37,7 +37,7 @@ import Testing
         #expect(try await rig.refusal(of: rig.encrypted, peer) == nil)
         #expect(try await rig.refusal(of: rig.authenticated, peer) == (isAuthenticated ? nil : 0x05))
         #expect(try await rig.refusal(of: rig.secure, peer) == (isAuthenticated && isSecure ? nil : 0x05))
-        let security = try #require(await rig.device.onlyLink?.security)
+        let security = try #require(await rig.device.onlySecurity)
         #expect(security.isEncrypted && security.isBonded && security.keySize == 16)
         #expect(security.isSecureConnections == isSecure && security.isAuthenticated == isAuthenticated)
         #expect(rig.deviceSink.lastPeer?.isPaired == true)

@@ -239,5 +239,6 @@ extension HostRadio {
         server.database.handle(of: characteristic.key)
     }
     var onlyLink: Link? { links.values.first }
+    var onlySecurity: LinkSecurity? { links.keys.first.map { security[$0] } }
     var bonds: BondStore { security.bonds }
 }

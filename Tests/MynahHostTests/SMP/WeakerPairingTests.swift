@@ -110,7 +110,7 @@ import Testing
         let failure = PairingFailure.weakerThanBond(identity)
         #expect(failure.warningCode == "weakerPairingRefused")
         #expect(
-            "\(failure.error(peer, .responder, BondFile(path: "/state/bonds.json")))"
+            "\(failure.error(peer, .responder, "/state/bonds.json"))"
                 == "pairing with \(peer) failed: it is weaker than the authenticated bond with \(identity), which was kept; to pair anew, stop this device and remove /state/bonds.json, which holds all its bonds"
         )
         #expect(failure.error(peer, .initiator, nil).remedy == "forget the bond here first, then pair again")

@@ -1,0 +1,142 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+
+// Pairing: the machine of each link, and the user.
+extension SecurityManager {
+    /// Pairs, or encrypts with the key of an earlier pairing; a central is sent a Security Request (Vol 3, Part H, 2.4.6).
+    ///
+    /// The call with the number `waiter` ends when the link is secured, or will not be.
+    mutating func pair(
+        _ link: UInt16, _ peer: Peer.ID, waiter: UInt64, at now: Duration, _ actions: inout [Action]
+    ) {
+        // The handle may be another link's by now.
+        guard let index = entries.index(of: link), entries[at: index].peer.id == peer else {
+            return actions.append(.end([waiter], Self.linkEnded))
+        }
+        guard !entries[at: index].security.isEncrypted else { return actions.append(.end([waiter], nil)) }
+        entries[at: index].waiters.append(waiter)
+        switch entries[at: index].role {
+        case .central: secure(index, [], at: now, &actions)
+        case .peripheral: step(index, at: now, &actions) { $0.requestSecurity(at: $1) }
+        }
+        // Nothing more goes over the channel of a link on which pairing has timed out (3.4).
+        guard case .closed? = entries[at: index].machine?.state else { return }
+        let error = RadioError(
+            .pairingFailed, "pairing has timed out on this link", remedy: "connect again before you pair")
+        end(index, error, &actions)
+    }
+
+    /// Asks a bonded central that had subscribed to something to encrypt: nothing of it is sent before (Vol 3, Part C,
+    /// 10.3.1.1).
+    mutating func askSubscriberToEncrypt(_ link: UInt16, at now: Duration, _ actions: inout [Action]) {
+        guard let index = entries.index(of: link), entries[at: index].role == .peripheral,
+            let bond = entries[at: index].peer.address.flatMap({ bonds[$0] }), bond.ownKey != nil,
+            !bond.configurations.isEmpty
+        else { return }
+        step(index, at: now, &actions) { $0.requestSecurity(by: bond, at: $1) }
+    }
+
+    /// Takes a PDU of the Security Manager's channel.
+    mutating func receive(_ bytes: [UInt8], _ link: UInt16, at now: Duration, _ actions: inout [Action]) {
+        guard let index = entries.index(of: link) else { return }
+        step(index, at: now, &actions) { $0.receive(bytes, at: $1) }
+    }
+
+    /// Takes the user's answer to a question.
+    ///
+    /// An answer to an earlier question, or about a link that has ended, is dropped.
+    mutating func answered(
+        _ question: Question, _ answer: PairingAnswer, at now: Duration, _ actions: inout [Action]
+    ) {
+        guard let index = entries.index(of: question.link), entries[at: index].peer.id == question.peer,
+            entries[at: index].lastQuestion == question.number
+        else { return }
+        step(index, at: now, &actions) { $0.answer(answer, at: $1) }
+    }
+
+    /// The time has come to a link's deadline.
+    mutating func expire(_ link: UInt16, at now: Duration, _ actions: inout [Action]) {
+        guard let index = entries.index(of: link) else { return }
+        step(index, at: now, &actions) { $0.expire(at: $1) }
+    }
+
+    // MARK: The machine
+
+    /// Lets a link's machine take something, and does what it wants.
+    mutating func step(
+        _ index: Int, at now: Duration, _ actions: inout [Action],
+        _ body: (inout PairingMachine, Duration) -> [PairingAction]
+    ) {
+        var machine = entries[at: index].machine ?? machine(of: entries[at: index])
+        machine.kept = bonds
+        let wanted = body(&machine, now)
+        machine.kept = nil
+        entries[at: index].machine = machine
+        self[attempts: machine.peerAddress] = machine.attempts
+        for action in wanted { take(action, index, at: now, &actions) }
+    }
+
+    private func machine(of entry: Entry) -> PairingMachine {
+        var pairing = PairingMachine.Configuration()
+        pairing.ioCapability = ioCapability
+        pairing.wantsAuthentication = ioCapability != .noInputNoOutput
+        pairing.isPairable = configuration.isPairable
+        pairing.hasSecureConnections = configuration.hasSecureConnections
+        return PairingMachine(
+            entry.role.pairing, pairing,
+            identity: PairingIdentity(
+                address: entry.addresses.identity, resolvingKey: bonds.identityResolvingKey),
+            own: entry.addresses.own, peer: entry.addresses.peer,
+            attempts: self[attempts: entry.addresses.peer], random: random)
+    }
+
+    private mutating func take(
+        _ action: PairingAction, _ index: Int, at now: Duration, _ actions: inout [Action]
+    ) {
+        let (link, role) = (entries.keys[index], entries[at: index].role)
+        switch action {
+        case .send(let pdu): actions.append(.send(pdu, link: link))
+        case .ask(let step):
+            entries[at: index].lastQuestion += 1
+            let number = entries[at: index].lastQuestion
+            let peer = entries[at: index].peer.id
+            actions.append(.ask(Question(link: link, peer: peer, role: role, step: step, number: number)))
+        case .encrypt(let key):
+            entries[at: index].encryption = .pairing
+            guard role == .central else { return }
+            actions.append(.encrypt(link: link, entries[at: index].peer.id, Bond.LongTermKey(value: key)))
+        case .securityRequested(let requirements): secure(index, requirements, at: now, &actions)
+        case .secured(var security):
+            security.isBonded = entries[at: index].security.isBonded
+            entries[at: index].security = security
+            actions.append(.secured(link: link, by: nil))
+        case .bonded(let bond): keep(bond, index, &actions)
+        case .paired:
+            entries[at: index].peer.isPaired = true
+            let peer = entries[at: index].peer
+            actions.append(.peerChanged(peer, link: link))
+            switch role {
+            case .peripheral: actions += [.event(.peerChanged(peer)), .event(.paired(peer.id))]
+            case .central: actions += [.centralEvent(.peerChanged(peer)), .centralEvent(.paired(peer.id))]
+            }
+            end(index, nil, &actions)
+        case .failed(let failure): failed(failure, index, &actions)
+        }
+    }
+
+    /// A pairing failed: an error for the calls that wait for it, or a warning if there are none.
+    private mutating func failed(_ failure: PairingFailure, _ index: Int, _ actions: inout [Action]) {
+        let role = entries[at: index].role
+        let error = failure.error(entries[at: index].addresses.peer, role.pairing, configuration.file)
+        entries[at: index].encryption = .idle
+        guard entries[at: index].waiters.isEmpty else { return end(index, error, &actions) }
+        let warning = RadioWarning(failure.warningCode, "\(error)")
+        actions.append(role == .peripheral ? .event(.warning(warning)) : .centralEvent(.warning(warning)))
+    }
+}
+
+extension LEConnection.Role {
+    /// What a device with this role is in a pairing.
+    fileprivate var pairing: PairingRole { self == .central ? .initiator : .responder }
+}

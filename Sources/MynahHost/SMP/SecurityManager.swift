@@ -1,0 +1,258 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+
+/// The Security Manager of a radio: pairing and encryption on every link, and the bonds (Core Specification, Vol 3, Part H).
+///
+/// A part without I/O. The driver passes on what happens and carries out the actions, and calls `expire` when a link's
+/// `deadline` has come. The calls that wait for a link to be secured are numbers, which the driver gives.
+struct SecurityManager: Sendable {
+    /// What the driver is asked to do.
+    enum Action {
+        /// Send a PDU over the Security Manager's channel.
+        case send(SMPPDU, link: UInt16)
+        /// Encrypt a link with a key, as its central; a refusal is reported by `encryptionChanged`.
+        case encrypt(link: UInt16, Peer.ID, Bond.LongTermKey)
+        /// Answer the controller's request for a long-term key; with `nil` there is none.
+        case giveKey(SecretKey?, link: UInt16)
+        /// Ask the user; the answer goes to `answered`, except that a number to display wants none.
+        case ask(Question)
+        /// What is known of the peer has changed.
+        case peerChanged(Peer, link: UInt16)
+        /// A link is encrypted, with the key of this bond or with that of a pairing.
+        case secured(link: UInt16, by: Bond?)
+        /// A link is encrypted with the key of a bond for the first time: what the bond remembers of the client applies again.
+        case restore(Bond, link: UInt16)
+        /// A bond was made; what other parts know of the peer is added to it by `update`.
+        case bonded(link: UInt16)
+        /// Report something of a link on which this side is the peripheral.
+        case event(RadioEvent)
+        /// Report something of a link on which this side is the central.
+        case centralEvent(CentralEvent)
+        /// Warn of something that is no link's.
+        case warn(RadioWarning)
+        /// End calls that wait, with an error or well.
+        case end([UInt64], RadioError?)
+        /// Write the bonds to their file.
+        case saveBonds
+    }
+
+    /// What the user is asked.
+    struct Question: Hashable {
+        var link: UInt16
+        var peer: Peer.ID
+        /// What this side is on the link.
+        var role: LEConnection.Role
+        var step: PairingStep
+        /// Counts the questions of a link, so that a late answer answers no other.
+        var number: Int
+    }
+
+    /// How the radio pairs, on every link.
+    struct Configuration: Hashable, Sendable {
+        /// Whether it pairs; otherwise every request is refused as not supported.
+        var isPairable = true
+        var hasSecureConnections = true
+        /// Where the bonds are kept, or `nil` if they are in memory only.
+        var file: String?
+    }
+
+    /// The addresses that pairing on a link covers.
+    struct Addresses: Hashable, Sendable {
+        /// Those that were on the air when the link began (Vol 3, Part H, 2.2.3).
+        var own: DeviceAddress
+        var peer: DeviceAddress
+        /// What the peer is told to know us by.
+        var identity: DeviceAddress
+    }
+
+    /// With which key the controllers are about to encrypt.
+    enum Encryption: Hashable {
+        case idle
+        /// With that of the pairing under way.
+        case pairing
+        /// With that of the bond with this identity.
+        case bond(DeviceAddress)
+    }
+
+    /// What there is of one link.
+    struct Entry: Sendable {
+        let role: LEConnection.Role
+        let addresses: Addresses
+        var peer: Peer
+        var security: LinkSecurity
+        /// Made when it is first needed.
+        var machine: PairingMachine?
+        var encryption = Encryption.idle
+        /// The number of the last question.
+        var lastQuestion = 0
+        /// The calls that wait for the link to be secured.
+        var waiters: [UInt64] = []
+        /// What the bond remembers of the client applies.
+        var isRestored = false
+    }
+
+    /// How many peers' failures are remembered.
+    static let attemptLimit = 64
+    static let linkEnded = RadioError(.disconnected, "the link ended before it was secured")
+
+    let configuration: Configuration
+    /// What the device has for its user to pair with.
+    var ioCapability = IOCapability.noInputNoOutput
+    var random: SecurityRandom
+    /// The bonds, and our own identity towards them.
+    private(set) var bonds: BondStore
+    /// False if there is a file with other bonds, which could not be read nor set aside.
+    private var maySave = true
+    /// How long peers that failed to pair have to wait, by their addresses on the air.
+    private var attempts: [DeviceAddress: PairingAttempts] = [:]
+    var entries = SortedMap<UInt16, Entry>()
+
+    init(_ configuration: Configuration = Configuration(), random: SecurityRandom = SecurityRandom()) {
+        self.configuration = configuration
+        self.random = random
+        bonds = BondStore(from: &self.random)
+    }
+
+    // MARK: Links
+
+    /// A link began; a peer that is bonded is known by its identity.
+    mutating func linkBegan(_ link: UInt16, _ role: LEConnection.Role, to peer: Peer, _ addresses: Addresses)
+    {
+        entries[link] = Entry(
+            role: role, addresses: addresses, peer: peer, security: LinkSecurity(isBonded: peer.isPaired))
+    }
+
+    /// A link ended, and with it the calls that wait for it.
+    mutating func linkEnded(_ link: UInt16, _ actions: inout [Action]) {
+        guard let index = entries.index(of: link) else { return }
+        end(index, Self.linkEnded, &actions)
+        entries[link] = nil
+    }
+
+    /// How a link is protected; not at all if there is no such link.
+    subscript(link: UInt16) -> LinkSecurity {
+        guard let index = entries.index(of: link) else { return LinkSecurity() }
+        return entries[at: index].security
+    }
+
+    /// When `expire` is to be called for a link, or `nil` if nothing is under way.
+    func deadline(of link: UInt16) -> Duration? {
+        entries.index(of: link).flatMap { entries[at: $0].machine?.deadline }
+    }
+
+    /// Ends the calls that wait for a link to be secured.
+    mutating func end(_ index: Int, _ error: RadioError?, _ actions: inout [Action]) {
+        guard !entries[at: index].waiters.isEmpty else { return }
+        actions.append(.end(entries[at: index].waiters, error))
+        entries[at: index].waiters = []
+    }
+
+    /// What a peer that failed to pair has to wait.
+    subscript(attempts address: DeviceAddress) -> PairingAttempts {
+        get { attempts[address] ?? PairingAttempts() }
+        set {
+            guard newValue != PairingAttempts() else { return attempts[address] = nil }
+            // A peer that makes up an address for each attempt is not kept out by any list.
+            if attempts.count >= Self.attemptLimit, attempts[address] == nil { attempts = [:] }
+            attempts[address] = newValue
+        }
+    }
+
+    // MARK: Bonds
+
+    /// Takes what the file of bonds holds.
+    mutating func load(_ contents: BondFile.Contents, _ actions: inout [Action]) {
+        maySave = contents.mayReplace
+        if let store = contents.store { bonds = store }
+        if let warning = contents.warning {
+            actions.append(.warn(RadioWarning("bondsUnusable", warning)))
+        }
+    }
+
+    /// The identity of the bonded peer that uses an address, or `nil` if there is none.
+    func identity(of address: DeviceAddress) -> DeviceAddress? { bonds[address]?.identity }
+
+    /// The static address that stays where bonds are kept.
+    mutating func staticAddress(_ actions: inout [Action]) -> DeviceAddress {
+        if let kept = bonds.staticAddress { return kept }
+        let new = PrivateAddress.fixed(from: &random)
+        bonds.staticAddress = new
+        save(&actions)
+        return new
+    }
+
+    /// Forgets a peer's keys, which are new when it pairs again; returns whether there were any.
+    mutating func forgetBond(with address: DeviceAddress, _ actions: inout [Action]) -> Bool {
+        guard let identity = identity(of: address) else { return false }
+        bonds.forget(identity)
+        save(&actions)
+        for index in entries.indices where entries[at: index].peer.address == identity {
+            entries[at: index].security.isBonded = false
+            entries[at: index].peer.isPaired = false
+            actions.append(.peerChanged(entries[at: index].peer, link: entries.keys[index]))
+        }
+        return true
+    }
+
+    /// Pairing gave a bond.
+    mutating func keep(_ bond: Bond, _ index: Int, _ actions: inout [Action]) {
+        if let old = bonds[bond.identity], bond.isWeaker(than: old) {
+            let message = "\(bond.identity) paired again, and less safely than before: \(bond)"
+            actions.append(.warn(RadioWarning("bondWeaker", message)))
+        }
+        let link = entries.keys[index]
+        entries[at: index].security.isBonded = true
+        entries[at: index].isRestored = true
+        entries[at: index].peer.address = bond.identity
+        actions.append(.peerChanged(entries[at: index].peer, link: link))
+        var bond = bond
+        let onAir = entries[at: index].addresses.peer
+        if onAir.isIdentity, onAir != bond.identity { bond.usedAddress = onAir }
+        bonds.keep(bond)
+        actions.append(.bonded(link: link))
+        save(&actions)
+    }
+
+    /// Changes what is kept of a link's peer; returns false if it is not bonded.
+    @discardableResult
+    mutating func update(_ link: UInt16, _ change: (inout Bond) -> Void) -> Bool {
+        guard let index = entries.index(of: link), entries[at: index].security.isBonded,
+            let address = entries[at: index].peer.address
+        else { return false }
+        return bonds.update(address, change)
+    }
+
+    /// Changes and saves what is kept of a link's peer, if it is bonded.
+    mutating func remember(_ link: UInt16, _ actions: inout [Action], _ change: (inout Bond) -> Void) {
+        if update(link, change) { save(&actions) }
+    }
+
+    /// Notes what a bonded client has configured.
+    ///
+    /// Until the link is encrypted the bond knows better, and nothing is noted.
+    mutating func rememberClient(_ link: UInt16, _ actions: inout [Action], _ change: (inout Bond) -> Void) {
+        guard let index = entries.index(of: link), entries[at: index].isRestored else { return }
+        remember(link, &actions, change)
+    }
+
+    /// The PDU with our signature, or `nil` if there is no key for it (Vol 3, Part C, 10.4.1).
+    mutating func sign(_ pdu: [UInt8], _ link: UInt16, _ actions: inout [Action]) -> [UInt8]? {
+        var signed: [UInt8]?
+        update(link) { signed = $0.sign(pdu) }
+        if signed != nil { save(&actions) }
+        return signed
+    }
+
+    /// Whether a command that came unencrypted was signed by the bonded peer just now (Vol 3, Part C, 10.4.2).
+    mutating func verify(signed pdu: [UInt8], _ link: UInt16, _ actions: inout [Action]) -> Bool {
+        var isGood = false
+        update(link) { isGood = $0.verify(signed: pdu) }
+        if isGood { save(&actions) }
+        return isGood
+    }
+
+    private func save(_ actions: inout [Action]) {
+        if maySave { actions.append(.saveBonds) }
+    }
+}
