@@ -89,6 +89,8 @@ struct Waiters {
         var overdue: RadioError
     }
 
+    typealias Sent = CheckedContinuation<Result<Void, RadioError>, Never>
+
     var bringUp: CheckedContinuation<Result<Void, RadioError>, Never>?
     /// For the answer to a command, by the number of the call.
     var commands: [UInt64: CheckedContinuation<Result<[UInt8], RadioError>, Never>] = [:]
@@ -96,6 +98,14 @@ struct Waiters {
     var settled: [ControllerSession.Sender: [CheckedContinuation<Void, Never>]] = [:]
     /// For a connection, by the number of the request.
     var connections: [UInt64: Connection] = [:]
+    /// For an L2CAP channel to open, by the number of the call.
+    var channels: [UInt64: CheckedContinuation<Result<ChannelEnd, RadioError>, Never>] = [:]
+    /// For a central to answer a request for connection parameters, by the number of the call.
+    var parameters: [UInt64: CheckedContinuation<Result<Bool, RadioError>, Never>] = [:]
+    /// For the next SDU of an L2CAP channel.
+    var channelReaders: [ChannelKey: CheckedContinuation<[UInt8]?, Never>] = [:]
+    /// For SDUs to be on their way over an L2CAP channel.
+    var channelWriters: [ChannelKey: [Sent]] = [:]
     /// For all links to end.
     var linksEnded: [CheckedContinuation<Void, Never>] = []
 

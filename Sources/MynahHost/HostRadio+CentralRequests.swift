@@ -49,6 +49,7 @@ extension HostRadio {
         deadlines[.confirmation(link.handle)] = nil
         gatt.end(link.handle)
         deadlines[.request(link.handle)] = nil
+        changeL2CAP { l2cap, _, _, actions in l2cap.end(link.handle, &actions) }
     }
 
     private func client(

@@ -34,6 +34,7 @@ extension HostRadio {
         case .chooseAddress(let publicAddress): chooseAddress(publicAddress)
         case .broughtUp:
             outbound.configure(controller.profile.buffers)
+            l2cap.canUpdateParameters = controller.profile.supportedCommands.allows(.leConnectionUpdate)
             waiters.endBringUp(.success(()))
         case .bringUpFailed(let error): waiters.endBringUp(.failure(error))
         case .addressChanged:

@@ -142,8 +142,6 @@ extension HostRadio {
     /// The link is gone.
     func endPairing(of link: Link) {
         deadlines[.pairing(link.handle)] = nil
-        endQuestions(of: link)
-        endChannels(of: link.handle)
         let result = Result<Void, RadioError>.failure(
             RadioError(.disconnected, "the link ended before it was secured"))
         for waiter in link.pairing.waiters { waiter.resume(returning: result) }

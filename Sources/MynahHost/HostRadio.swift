@@ -52,7 +52,7 @@ public actor HostRadio {
     var server: GATTServer
     var security = SecurityKeeper()
     var gatt: GATTClient
-    var channels = ChannelKeeper()
+    var l2cap: L2CAPManager
 
     /// A radio that is not started; `sleep` and `now` are its time.
     public init(
@@ -66,6 +66,7 @@ public actor HostRadio {
             transport: transport, options: options, logger: logger, sleep: sleep, now: now)
         controller = ControllerSession(name: options.controller, timeout: options.commandTimeout)
         outbound = Outbound(limit: options.queueLimit)
+        l2cap = L2CAPManager(timeout: options.transactionTimeout)
         server = GATTServer(timeout: options.transactionTimeout)
         gatt = GATTClient(timeout: options.transactionTimeout)
     }
@@ -134,7 +135,8 @@ public actor HostRadio {
         case .linksEnd: waiters.endLinks()
         case .connect(let number): connectOverdue(number)
         case .confirmation(let handle): confirmationDue(handle)
-        case .signal(let handle, let identifier): answered(nil, identifier, handle)
+        case .signal(let handle, let identifier):
+            changeL2CAP { l2cap, _, _, actions in l2cap.expire(identifier, on: handle, &actions) }
         case .request(let handle): requestOverdue(handle)
         case .pairing(let handle): pairing(handle) { $0.expire(at: $1) }
         }
