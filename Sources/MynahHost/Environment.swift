@@ -9,7 +9,7 @@ struct Environment: Sendable {
     /// For tasks that go on where the radio's answers come.
     let tasks: HostTaskExecutor
     let transport: any HCITransport
-    let options: HostRadio.Options
+    let options: HostRadioOptions
     let logger: Logger
     /// Waits; deadlines and recovery use it.
     let sleep: @Sendable (Duration) async throws -> Void
@@ -17,7 +17,7 @@ struct Environment: Sendable {
     let now: @Sendable () -> Duration
 
     init(
-        transport: any HCITransport, options: HostRadio.Options, logger: Logger,
+        transport: any HCITransport, options: HostRadioOptions, logger: Logger,
         sleep: @escaping @Sendable (Duration) async throws -> Void, now: @escaping @Sendable () -> Duration
     ) {
         tasks = HostTaskExecutor(executor)

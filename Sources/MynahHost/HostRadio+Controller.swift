@@ -70,6 +70,16 @@ extension HostRadio {
         }
     }
 
+    func transmit(_ packet: H4Packet) {
+        logger.trace("sent", metadata: ["type": "\(packet.type)", "body": "\(visible(packet))"])
+        environment.transport.send(packet)
+    }
+
+    /// A packet's bytes for the log, where every packet can be seen but for the keys in it.
+    func visible(_ packet: H4Packet) -> String {
+        packet.visibleBody { links[$0]?.reassembler.channel }
+    }
+
     /// The static address that stays where bonds are kept.
     private func staticAddress() -> DeviceAddress {
         if let kept = security.bonds.staticAddress { return kept }
