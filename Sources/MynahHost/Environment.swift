@@ -9,7 +9,7 @@ struct Environment: Sendable {
     /// For tasks that go on where the radio's answers come.
     let tasks: HostTaskExecutor
     let transport: any HCITransport
-    let options: HostRadio.Options
+    let options: HostRadioOptions
     let logger: Logger
     /// Waits; deadlines and recovery use it.
     let sleep: @Sendable (Duration) async throws -> Void
@@ -17,7 +17,7 @@ struct Environment: Sendable {
     let now: @Sendable () -> Duration
 
     init(
-        transport: any HCITransport, options: HostRadio.Options, logger: Logger,
+        transport: any HCITransport, options: HostRadioOptions, logger: Logger,
         sleep: @escaping @Sendable (Duration) async throws -> Void, now: @escaping @Sendable () -> Duration
     ) {
         tasks = HostTaskExecutor(executor)
@@ -88,6 +88,8 @@ struct Waiters {
         var overdue: RadioError
     }
 
+    typealias Sent = CheckedContinuation<Result<Void, RadioError>, Never>
+
     var bringUp: CheckedContinuation<Result<Void, RadioError>, Never>?
     /// For the answer to a command, by the number of the call.
     var commands: [UInt64: CheckedContinuation<Result<[UInt8], RadioError>, Never>] = [:]
@@ -98,6 +100,14 @@ struct Waiters {
     /// For a link to be secured, by the number of the call.
     private(set) var pairings: [UInt64: CheckedContinuation<Result<Void, RadioError>, Never>] = [:]
     private var lastPairing: UInt64 = 0
+    /// For an L2CAP channel to open, by the number of the call.
+    var channels: [UInt64: CheckedContinuation<Result<ChannelEnd, RadioError>, Never>] = [:]
+    /// For a central to answer a request for connection parameters, by the number of the call.
+    var parameters: [UInt64: CheckedContinuation<Result<Bool, RadioError>, Never>] = [:]
+    /// For the next SDU of an L2CAP channel.
+    var channelReaders: [ChannelKey: CheckedContinuation<[UInt8]?, Never>] = [:]
+    /// For SDUs to be on their way over an L2CAP channel.
+    var channelWriters: [ChannelKey: [Sent]] = [:]
     /// For all links to end.
     var linksEnded: [CheckedContinuation<Void, Never>] = []
 

@@ -33,36 +33,8 @@ extension HostRadio {
         return Int8(bitPattern: answer[2])
     }
 
-    /// The peripheral asks by L2CAP to meet more or less often (Core Specification, Vol 3, Part A, 4.20).
-    func updateParameters(
-        of handle: UInt16, _ minimum: UInt16, _ maximum: UInt16, _ latency: UInt16, _ timeout: UInt16
-    ) -> L2CAPSignal {
-        guard controller.profile.supportedCommands.allows(.leConnectionUpdate),
-            LEConnection.Parameters.areValid(
-                minimum: minimum, maximum: maximum, latency: latency, timeout: timeout)
-        else { return .parameterUpdateResponse(isAccepted: false) }
-        var writer = ByteWriter(capacity: 14)
-        for value in [handle, minimum, maximum, latency, timeout, 0, 0] { writer.write(value) }
-        send(HCICommand(.leConnectionUpdate, writer.bytes), "changing the parameters of a connection")
-        return .parameterUpdateResponse(isAccepted: true)
-    }
-
     /// The other side asks by the link layer, and its controller waits for an answer (Vol 4, Part E, 7.7.65.6).
-    func answerParameterRequest(
-        _ handle: UInt16, _ minimum: UInt16, _ maximum: UInt16, _ latency: UInt16, _ timeout: UInt16
-    ) {
-        var writer = ByteWriter(capacity: 14)
-        writer.write(handle)
-        let opcode: HCIOpcode
-        if LEConnection.Parameters.areValid(
-            minimum: minimum, maximum: maximum, latency: latency, timeout: timeout)
-        {
-            opcode = .leRemoteConnectionParameterRequestReply
-            for value in [minimum, maximum, latency, timeout, 0, 0] { writer.write(value) }
-        } else {
-            opcode = .leRemoteConnectionParameterRequestNegativeReply
-            writer.write(HCIStatus.unacceptableConnectionParameters.code)
-        }
-        send(HCICommand(opcode, writer.bytes), "answering a request for connection parameters")
+    func answerParameterRequest(_ handle: UInt16, _ range: ConnectionParameterRange) {
+        send(.answer(handle, range), "answering a request for connection parameters")
     }
 }

@@ -49,8 +49,7 @@ extension HostRadio {
         deadlines[.confirmation(link.handle)] = nil
         gatt.end(link.handle)
         deadlines[.request(link.handle)] = nil
-        endQuestions(of: link)
-        endChannels(of: link.handle)
+        changeL2CAP { l2cap, _, _, actions in l2cap.end(link.handle, &actions) }
     }
 
     private func client(

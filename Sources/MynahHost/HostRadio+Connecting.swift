@@ -113,20 +113,3 @@ extension HostRadio {
         send(HCICommand.disconnect(handle, .remoteUserTerminatedConnection), "ending a link")
     }
 }
-
-extension HCICommand {
-    /// A command whose only parameter is a connection handle.
-    init(_ opcode: HCIOpcode, handle: UInt16) {
-        var writer = ByteWriter(capacity: 2)
-        writer.write(handle)
-        self.init(opcode, writer.bytes)
-    }
-
-    /// Disconnect (Core Specification, Vol 4, Part E, 7.1.6).
-    static func disconnect(_ handle: UInt16, _ reason: HCIStatus) -> HCICommand {
-        var writer = ByteWriter(capacity: 3)
-        writer.write(handle)
-        writer.write(reason.code)
-        return HCICommand(.disconnect, writer.bytes)
-    }
-}

@@ -34,6 +34,7 @@ extension HostRadio {
         case .chooseAddress(let publicAddress): chooseAddress(publicAddress)
         case .broughtUp:
             outbound.configure(controller.profile.buffers)
+            l2cap.canUpdateParameters = controller.profile.supportedCommands.allows(.leConnectionUpdate)
             waiters.endBringUp(.success(()))
         case .bringUpFailed(let error): waiters.endBringUp(.failure(error))
         case .addressChanged:
@@ -69,6 +70,16 @@ extension HostRadio {
         } catch {
             waiters.endBringUp(.failure(error))
         }
+    }
+
+    func transmit(_ packet: H4Packet) {
+        logger.trace("sent", metadata: ["type": "\(packet.type)", "body": "\(visible(packet))"])
+        environment.transport.send(packet)
+    }
+
+    /// A packet's bytes for the log, where every packet can be seen but for the keys in it.
+    func visible(_ packet: H4Packet) -> String {
+        packet.visibleBody { links[$0]?.reassembler.channel }
     }
 
     /// Waits until the advertiser or the scanner has nothing under way.

@@ -125,7 +125,7 @@ extension HostRadio {
         peers = PeerAddresses()
         outbound = Outbound(limit: options.queueLimit)
         server = GATTServer(timeout: options.transactionTimeout)
-        channels = ChannelKeeper()
+        l2cap.removeAll()
         life = Life(epoch: life.epoch)
         options.bonds?.writer.retry()
         await options.bonds?.writer.settle()

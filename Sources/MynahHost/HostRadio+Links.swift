@@ -63,7 +63,10 @@ extension HostRadio {
         case .advertisingReports(let reports):
             for report in reports { hear(report) }
         case .remoteParameterRequest(let handle, let minimum, let maximum, let latency, let timeout):
-            answerParameterRequest(handle, minimum, maximum, latency, timeout)
+            answerParameterRequest(
+                handle,
+                ConnectionParameterRange(
+                    minimum: minimum, maximum: maximum, latency: latency, timeout: timeout))
         case .readRemoteFeaturesComplete(let status, let handle):
             // One that has no such request says so.
             if status == .success || status == .unsupportedRemoteFeature { heard(handle) }
@@ -111,6 +114,7 @@ extension HostRadio {
             .init(own: own, peer: onAir, identity: controller.address.identity ?? own))
         server.begin(connection.handle, to: peer)
         gatt.begin(connection.handle)
+        l2cap.begin(connection.handle, to: peer.id, as: connection.role)
         return peer
     }
 
@@ -179,11 +183,17 @@ extension HostRadio {
             } else {
                 takeAttribute(frame.payload, handle)
             }
-        case L2CAPFrame.Channel.signalling: takeSignal(frame.payload, handle)
         case L2CAPFrame.Channel.securityManager:
             secure(handle) { $0.receive(frame.payload, handle, at: $1, &$2) }
-        case L2CAPFrame.Channel.dynamic: takeFrame(frame.payload, frame.channel, handle)
+        case L2CAPFrame.Channel.signalling, L2CAPFrame.Channel.dynamic: takeL2CAP(frame, handle)
         default: break
+        }
+    }
+
+    private func takeL2CAP(_ frame: L2CAPFrame, _ handle: UInt16) {
+        let security = security[handle]
+        changeL2CAP { l2cap, _, outbound, actions in
+            l2cap.receive(frame, on: handle, security, &outbound, &actions)
         }
     }
 
@@ -196,9 +206,20 @@ extension HostRadio {
 
     /// Sends what the controller has room for, and reports room where there was none.
     func sendData() {
-        while let packet = outbound.takeNext() { transmit(packet) }
-        if !channels.open.isEmpty { pumpChannels() }
+        var isMore = true
+        while isMore {
+            while let packet = outbound.takeNext() { transmit(packet) }
+            isMore = l2cap.hasChannels && fillFromChannels()
+        }
         reportRoom()
+    }
+
+    /// Has channels send what there is room for; returns whether that was anything.
+    private func fillFromChannels() -> Bool {
+        var actions: [L2CAPManager.Action] = []
+        let isAny = l2cap.fill(&outbound, &actions)
+        for action in actions { carryOut(action) }
+        return isAny
     }
 
     /// Reports that there is room again for what was refused.

@@ -11,31 +11,7 @@ import MynahSupport
 /// The actor is a driver: it passes what happens to its parts and carries out the actions that they return.
 public actor HostRadio {
     /// What can be chosen.
-    public struct Options: Sendable {
-        /// The name of the radio, for people.
-        public var name = "own host"
-        /// What the controller is called in messages, with where it is.
-        public var controller = "the controller"
-        /// Which address is on the air.
-        public var address = AddressPolicy.automatic
-        /// How long a controller may take to answer a command.
-        public var commandTimeout: Duration = .seconds(5)
-        /// How long a central may take to confirm an indication (Vol 3, Part F, 3.3.3).
-        public var transactionTimeout: Duration = .seconds(30)
-        /// How long the radio waits before it looks for a controller that it lost; twice as long each time, up to 5 s.
-        public var recoveryPause: Duration = .milliseconds(250)
-        /// Where bonds are kept, or `nil` to keep them in memory until the radio stops.
-        public var bonds: BondFile?
-        /// Whether it pairs; otherwise every pairing request is refused.
-        public var isPairable = true
-        /// Whether it offers LE Secure Connections; otherwise LE legacy pairing only.
-        public var hasSecureConnections = true
-        /// How many packets wait for the controller before a value is refused.
-        public var queueLimit = 64
-
-        /// The defaults.
-        public init() {}
-    }
+    public typealias Options = HostRadioOptions
 
     let environment: Environment
     var life = Life()
@@ -52,7 +28,7 @@ public actor HostRadio {
     var server: GATTServer
     var security: SecurityManager
     var gatt: GATTClient
-    var channels = ChannelKeeper()
+    var l2cap: L2CAPManager
 
     /// A radio that is not started; `sleep` and `now` are its time.
     public init(
@@ -66,6 +42,7 @@ public actor HostRadio {
             transport: transport, options: options, logger: logger, sleep: sleep, now: now)
         controller = ControllerSession(name: options.controller, timeout: options.commandTimeout)
         outbound = Outbound(limit: options.queueLimit)
+        l2cap = L2CAPManager(timeout: options.transactionTimeout)
         server = GATTServer(timeout: options.transactionTimeout)
         security = SecurityManager(
             .init(
@@ -138,7 +115,8 @@ public actor HostRadio {
         case .linksEnd: waiters.endLinks()
         case .connect(let number): connectOverdue(number)
         case .confirmation(let handle): confirmationDue(handle)
-        case .signal(let handle, let identifier): answered(nil, identifier, handle)
+        case .signal(let handle, let identifier):
+            changeL2CAP { l2cap, _, _, actions in l2cap.expire(identifier, on: handle, &actions) }
         case .request(let handle): requestOverdue(handle)
         case .pairing(let handle): secure(handle) { $0.expire(handle, at: $1, &$2) }
         }

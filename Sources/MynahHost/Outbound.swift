@@ -45,6 +45,7 @@ struct Outbound: Sendable {
     // MARK: Sending
 
     /// Takes a PDU, after everything that was collected for the link; returns whether there was room for it.
+    @discardableResult
     mutating func send(_ frame: L2CAPFrame, to link: UInt16) -> Bool {
         flush(link)
         return queue.add(frame, for: link)
@@ -58,7 +59,7 @@ struct Outbound: Sendable {
     ) {
         guard takesMultiple, queue.count(of: link) > 0, 1 + 4 + value.count <= mtu else {
             let pdu = ATTPDU.handleValue(ATTOpcode.handleValueNotification, handle, value)
-            _ = send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: link)
+            send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: link)
             return
         }
         let length = collected[link]?.reduce(1) { $0 + 4 + $1.value.count } ?? 1

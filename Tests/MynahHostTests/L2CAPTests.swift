@@ -42,7 +42,8 @@ import Testing
         (.disconnectionRequest(destination: 0x40, source: 0x41), "0605 0400 4000 4100"),
         (.disconnectionResponse(destination: 0x40, source: 0x41), "0705 0400 4000 4100"),
         (
-            .parameterUpdateRequest(minimum: 12, maximum: 24, latency: 0, timeout: 200),
+            .parameterUpdateRequest(
+                ConnectionParameterRange(minimum: 12, maximum: 24, latency: 0, timeout: 200)),
             "1205 0800 0C00 1800 0000 C800"
         ),
         (.parameterUpdateResponse(isAccepted: true), "1305 0200 0000"),
@@ -75,14 +76,18 @@ import Testing
     }
 
     @Test func `parameters that no link bears are refused`() {
-        typealias Parameters = LEConnection.Parameters
-        #expect(Parameters.areValid(minimum: 12, maximum: 24, latency: 0, timeout: 200))
-        #expect(!Parameters.areValid(minimum: 5, maximum: 24, latency: 0, timeout: 200))
-        #expect(!Parameters.areValid(minimum: 24, maximum: 12, latency: 0, timeout: 200))
-        #expect(!Parameters.areValid(minimum: 12, maximum: 24, latency: 500, timeout: 3200))
+        func isValid(_ minimum: UInt16, _ maximum: UInt16, _ latency: UInt16, _ timeout: UInt16) -> Bool {
+            ConnectionParameterRange(
+                minimum: minimum, maximum: maximum, latency: latency, timeout: timeout
+            ).isValid
+        }
+        #expect(isValid(12, 24, 0, 200))
+        #expect(!isValid(5, 24, 0, 200))
+        #expect(!isValid(24, 12, 0, 200))
+        #expect(!isValid(12, 24, 500, 3200))
         // Twice (1 + latency) × interval is 600 ms, and the timeout has to be longer.
-        #expect(!Parameters.areValid(minimum: 240, maximum: 240, latency: 0, timeout: 60))
-        #expect(Parameters.areValid(minimum: 240, maximum: 240, latency: 0, timeout: 61))
+        #expect(!isValid(240, 240, 0, 60))
+        #expect(isValid(240, 240, 0, 61))
     }
 
     @Test func `any packets at all are put together or dropped`() {

@@ -56,7 +56,7 @@ import Testing
 
     @Test func `a link that is full says so, and has room when half of it is gone`() {
         var outbound = outbound(limit: 4)
-        for value: UInt8 in 0..<5 { _ = outbound.send(frame([value]), to: 1) }
+        for value: UInt8 in 0..<5 { outbound.send(frame([value]), to: 1) }
         #expect(outbound.takeNext() != nil)
         #expect(!outbound.takes(on: 1) && outbound.takes(on: 2))
         outbound.refuse(.notification, on: 1)
@@ -73,7 +73,7 @@ import Testing
     @Test func `one link that has room is told, whatever another that was refused does`() {
         var outbound = outbound(limit: 2, capacity: 2)
         for link: UInt16 in 1...2 {
-            for value: UInt8 in 0..<3 { _ = outbound.send(frame([value]), to: link) }
+            for value: UInt8 in 0..<3 { outbound.send(frame([value]), to: link) }
         }
         while outbound.takeNext() != nil {}
         outbound.refuse(.notification, on: 1)

@@ -317,7 +317,7 @@ struct GATTServer: Sendable {
         guard let pdu = bearers[at: index].att.indicate(indication.handle, indication.value) else {
             return bearers[at: index].indications.append(indication)
         }
-        _ = outbound.send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: link)
+        outbound.send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: link)
         let due = now + timeout
         bearers[at: index].confirmBy = due
         guard !bearers[at: index].isWatched else { return }

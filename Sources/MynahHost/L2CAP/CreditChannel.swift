@@ -3,7 +3,7 @@ import MynahSupport
 /// One end of an LE credit-based channel, without I/O (Core Specification, Vol 3, Part A, 3.4 and 10.1).
 ///
 /// What comes in is bounded: as many SDUs as may be unread, and one that is not whole yet. A peer is given no more credits
-/// until someone reads.
+/// until the SDUs are read.
 struct CreditChannel: Sendable {
     /// What is sent and taken by one end, in bytes.
     struct Limits: Hashable, Sendable {
@@ -16,14 +16,9 @@ struct CreditChannel: Sendable {
         var areValid: Bool { mtu >= 23 && mps >= 23 && mps <= 65533 }
     }
 
-    /// What a channel wants done.
-    enum Action: Hashable, Sendable {
-        /// An SDU has come.
-        case received([UInt8])
-        /// The peer may send so many more frames.
-        case giveCredits(UInt16)
-        /// The peer does not keep to the rules: the channel is to be closed (3.4.3, 10.1).
-        case violated(String)
+    /// The peer does not keep to the rules, and the channel is to be closed (3.4.3, 10.1).
+    struct Violation: Error, Hashable {
+        var reason: String
     }
 
     /// How many frames a peer may send at first.
@@ -54,7 +49,10 @@ struct CreditChannel: Sendable {
     /// Whether everything that was to be sent is on its way.
     var isDrained: Bool { frames.isEmpty }
 
-    /// Takes an SDU, cut into frames; false: it is longer than the peer takes.
+    /// Whether there is a frame and a credit for it.
+    var isReady: Bool { sendCredits > 0 && !frames.isEmpty }
+
+    /// Takes an SDU, cut into frames; returns `false` if it is longer than the peer takes.
     mutating func add(_ sdu: [UInt8]) -> Bool {
         guard sdu.count <= peer.mtu, sdu.count <= 0xFFFF else { return false }
         var writer = ByteWriter(capacity: 2 + sdu.count)
@@ -75,54 +73,53 @@ struct CreditChannel: Sendable {
     }
 
     /// The peer gives credits; none at all, or more than 65535 together, it may not (4.24, 10.1).
-    mutating func credited(_ count: UInt16) -> [Action] {
+    mutating func credited(_ count: UInt16) throws(Violation) {
         guard count > 0, sendCredits + Int(count) <= 0xFFFF else {
-            return [.violated("it gave \(count) credits where \(sendCredits) were left")]
+            throw Violation(reason: "it gave \(count) credits where \(sendCredits) were left")
         }
         sendCredits += Int(count)
-        return []
     }
 
     // MARK: In
 
-    /// Takes a frame.
-    mutating func receive(_ payload: [UInt8]) -> [Action] {
-        guard receiveCredits > 0 else { return [.violated("it sent a frame without a credit")] }
-        guard payload.count <= own.mps else { return [.violated("a frame is longer than the MPS")] }
+    /// Takes a frame, and returns the SDU that it ends, or `nil` if more of it is to come.
+    mutating func receive(_ payload: [UInt8]) throws(Violation) -> [UInt8]? {
+        guard receiveCredits > 0 else { throw Violation(reason: "it sent a frame without a credit") }
+        guard payload.count <= own.mps else { throw Violation(reason: "a frame is longer than the MPS") }
         receiveCredits -= 1
         owed += 1
         var rest = payload[...]
         if needed == nil {
-            guard payload.count >= 2 else { return [.violated("a first frame has no SDU length")] }
+            guard payload.count >= 2 else { throw Violation(reason: "a first frame has no SDU length") }
             let length = Int(payload[0]) | Int(payload[1]) << 8
-            guard length <= own.mtu else { return [.violated("an SDU is longer than the MTU")] }
+            guard length <= own.mtu else { throw Violation(reason: "an SDU is longer than the MTU") }
             needed = length
             rest = payload.dropFirst(2)
         }
         buffer += rest
-        guard let needed, buffer.count >= needed else { return giveBack() }
-        guard buffer.count == needed else { return [.violated("frames hold more than their SDU")] }
+        guard let needed, buffer.count >= needed else { return nil }
+        guard buffer.count == needed else { throw Violation(reason: "frames hold more than their SDU") }
         let sdu = buffer
         buffer = []
         self.needed = nil
         unread += 1
-        return [.received(sdu)] + giveBack()
+        return sdu
     }
 
-    /// Someone has read an SDU.
-    mutating func wasRead() -> [Action] {
+    /// An SDU was read.
+    mutating func wasRead() {
         unread = max(0, unread - 1)
-        return giveBack()
     }
 
-    // Few at a time would be as many signals; a peer amid an SDU must not run dry.
-    private mutating func giveBack() -> [Action] {
-        guard unread < Self.unreadLimit, owed >= Self.initialCredits / 2 || receiveCredits == 0, owed > 0
-        else {
-            return []
+    /// Returns the credits to give back to the peer now; 0 if none.
+    ///
+    /// Few at a time would be as many signals, but a peer amid an SDU must not run out of them.
+    mutating func takeCredits() -> UInt16 {
+        guard unread < Self.unreadLimit, owed >= Self.initialCredits / 2 || receiveCredits == 0 else {
+            return 0
         }
         defer { owed = 0 }
         receiveCredits += Int(owed)
-        return [.giveCredits(owed)]
+        return owed
     }
 }

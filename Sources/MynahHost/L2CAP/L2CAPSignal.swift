@@ -1,4 +1,3 @@
-import MynahHCI
 import MynahSupport
 
 /// A command of the LE signalling channel (Core Specification, Vol 3, Part A, 4).
@@ -15,7 +14,7 @@ enum L2CAPSignal: Hashable, Sendable {
     case rejectChannel(local: UInt16, remote: UInt16)
     case disconnectionRequest(destination: UInt16, source: UInt16)
     case disconnectionResponse(destination: UInt16, source: UInt16)
-    case parameterUpdateRequest(minimum: UInt16, maximum: UInt16, latency: UInt16, timeout: UInt16)
+    case parameterUpdateRequest(ConnectionParameterRange)
     case parameterUpdateResponse(isAccepted: Bool)
     case creditConnectionRequest(psm: UInt16, source: UInt16, mtu: UInt16, mps: UInt16, credits: UInt16)
     case creditConnectionResponse(
@@ -56,7 +55,8 @@ enum L2CAPSignal: Hashable, Sendable {
         case 0x07: return numbers(2).map { .disconnectionResponse(destination: $0[0], source: $0[1]) }
         case 0x12:
             return numbers(4).map {
-                .parameterUpdateRequest(minimum: $0[0], maximum: $0[1], latency: $0[2], timeout: $0[3])
+                .parameterUpdateRequest(
+                    ConnectionParameterRange(minimum: $0[0], maximum: $0[1], latency: $0[2], timeout: $0[3]))
             }
         case 0x13: return numbers(1).map { .parameterUpdateResponse(isAccepted: $0[0] == 0) }
         case 0x14:
@@ -82,8 +82,8 @@ enum L2CAPSignal: Hashable, Sendable {
                 (0x01, [Rejection.invalidChannel.rawValue, local, remote])
             case .disconnectionRequest(let destination, let source): (0x06, [destination, source])
             case .disconnectionResponse(let destination, let source): (0x07, [destination, source])
-            case .parameterUpdateRequest(let minimum, let maximum, let latency, let timeout):
-                (0x12, [minimum, maximum, latency, timeout])
+            case .parameterUpdateRequest(let range):
+                (0x12, [range.minimum, range.maximum, range.latency, range.timeout])
             case .parameterUpdateResponse(let isAccepted): (0x13, [isAccepted ? 0 : 1])
             case .creditConnectionRequest(let psm, let source, let mtu, let mps, let credits):
                 (0x14, [psm, source, mtu, mps, credits])
@@ -98,13 +98,8 @@ enum L2CAPSignal: Hashable, Sendable {
         for number in numbers { writer.write(number) }
         return writer.bytes
     }
-}
-
-extension LEConnection.Parameters {
-    /// Whether a central may take them: within the bounds of Vol 3, Part A, 4.20, and alive longer than it may be silent.
-    static func areValid(minimum: UInt16, maximum: UInt16, latency: UInt16, timeout: UInt16) -> Bool {
-        (6...3200).contains(minimum) && (6...3200).contains(maximum) && minimum <= maximum && latency <= 499
-            && (10...3200).contains(timeout)
-            && Int(timeout) * 10 * 4 > (1 + Int(latency)) * Int(maximum) * 5 * 2
+    /// The frame with this identifier.
+    func frame(identifier: UInt8) -> L2CAPFrame {
+        L2CAPFrame(channel: L2CAPFrame.Channel.signalling, payload: bytes(identifier: identifier))
     }
 }

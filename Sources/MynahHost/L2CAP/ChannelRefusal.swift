@@ -1,0 +1,37 @@
+/// Why a request for a credit-based channel is refused (Core Specification, Vol 3, Part A, 4.23).
+struct ChannelRefusal: RawRepresentable, Hashable, Sendable {
+    var rawValue: UInt16
+
+    static let unknownNumber = ChannelRefusal(rawValue: 0x0002)
+    static let noResources = ChannelRefusal(rawValue: 0x0004)
+    static let insufficientAuthentication = ChannelRefusal(rawValue: 0x0005)
+    static let insufficientAuthorization = ChannelRefusal(rawValue: 0x0006)
+    static let insufficientKeySize = ChannelRefusal(rawValue: 0x0007)
+    static let insufficientEncryption = ChannelRefusal(rawValue: 0x0008)
+    static let invalidSource = ChannelRefusal(rawValue: 0x0009)
+    static let sourceInUse = ChannelRefusal(rawValue: 0x000A)
+    static let unacceptableParameters = ChannelRefusal(rawValue: 0x000B)
+
+    /// Whether pairing may help.
+    var wantsSecurity: Bool { self == .insufficientAuthentication || self == .insufficientEncryption }
+
+    /// As in "the peer opens no channel: it has no room".
+    var reason: String {
+        switch self {
+        case .unknownNumber: "nothing is published under that number"
+        case .noResources: "it has no room"
+        case .insufficientAuthentication: "it wants a paired peer"
+        case .insufficientAuthorization: "it does not allow it"
+        case .insufficientKeySize: "the key is too short"
+        case .insufficientEncryption: "it wants encryption"
+        default: "result \(rawValue)"
+        }
+    }
+}
+
+extension L2CAPSignal {
+    /// The answer that refuses a channel.
+    static func refusal(_ reason: ChannelRefusal) -> L2CAPSignal {
+        .creditConnectionResponse(destination: 0, mtu: 0, mps: 0, credits: 0, result: reason.rawValue)
+    }
+}

@@ -1,0 +1,32 @@
+import MynahHCI
+import MynahSupport
+
+extension H4Packet {
+    /// Commands that carry a key.
+    private static let secretCommands: Set<HCIOpcode> = [
+        .leEncrypt, .leEnableEncryption, .leLongTermKeyRequestReply, .leAddDeviceToResolvingList,
+    ]
+
+    /// The body in hexadecimal for a log, without the keys in it.
+    ///
+    /// `channel` returns the L2CAP channel of the PDU that a link's continuing packet belongs to.
+    func visibleBody(continuing channel: (UInt16) -> UInt16?) -> String {
+        var shown = body.count
+        switch type {
+        case .command:
+            if let command = HCICommand(body), Self.secretCommands.contains(command.opcode) { shown = 3 }
+        case .aclData:
+            guard let data = ACLPacket(body) else { break }
+            if data.boundary == .continuing {
+                // Ours all fit into one packet.
+                if channel(data.handle) == L2CAPFrame.Channel.securityManager { shown = 4 }
+            } else if data.data.dropFirst(2).prefix(2) == [6, 0] {
+                // As far as the code.
+                shown = 9
+            }
+        case .event, .synchronousData, .isochronousData: break
+        }
+        let bytes = Hex.encode(body.prefix(shown))
+        return shown < body.count ? bytes + " (secret)" : bytes
+    }
+}
