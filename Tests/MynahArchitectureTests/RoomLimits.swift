@@ -33,7 +33,7 @@ enum RoomLimits {
             type: "BlueZRadio", lines: Limit(400, goal: 400), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
         Room(
-            type: "Phone", lines: Limit(564, goal: 350), properties: Limit(16, goal: 16),
+            type: "Phone", lines: Limit(350, goal: 350), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
         Room(
             type: "VirtualController", lines: Limit(1638, goal: 300), properties: Limit(17, goal: 16),
