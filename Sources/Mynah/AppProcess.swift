@@ -268,10 +268,3 @@ final class AppProcess {
         if !isSuspended { suspended.resumeAll() }
     }
 }
-
-extension Phone {
-    /// Returns an app, or `nil` if the phone was stopped.
-    func app(_ number: UInt64) -> AppProcess? {
-        apps.first { $0.number == number }
-    }
-}

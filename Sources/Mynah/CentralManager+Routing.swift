@@ -1,20 +1,5 @@
 import MynahCore
 
-/// The way from a radio to its central manager, which it does not keep alive.
-final class CentralLink: CentralSink {
-    private weak let target: CentralManager?
-
-    init(_ manager: CentralManager) {
-        target = manager
-    }
-
-    /// Routes an event on the radio's executor.
-    func handle(_ event: CentralEvent) -> RadioAnswer {
-        guard let target else { return .none }
-        return target.onOwnExecutor { $0.route(event) }
-    }
-}
-
 // What the radio reports.
 extension CentralManager {
     /// Keeps what is known of each peripheral, and passes the event on.
@@ -28,7 +13,7 @@ extension CentralManager {
         case .heard(let report): heard(report)
         case .readyToWrite: tell(.readyToWrite)
         case .warning(let warning): tell(.warning(warning))
-        case .connected(let peer): connectionMade(peer, event)
+        case .connected(let peer): began(peer)
         case .disconnected(let id, _), .mtuChanged(let id, _), .paired(let id), .pairing(let id, _),
             .notified(let id, _, _, _), .servicesChanged(let id, _):
             return route(event, of: id)
@@ -39,22 +24,18 @@ extension CentralManager {
 
     /// An event of a link.
     private func route(_ event: CentralEvent, of id: Peer.ID) -> RadioAnswer {
-        if pending.isParked(id) {
-            guard case .pairing = event else {
-                pending.add(event, of: id)
-                return .none
-            }
-            // Pairing wants its answer now.
+        if case .pairing = event {
+            // The answer cannot wait until a request names the peripheral.
             settle(id)
+        } else if peripherals.keep(event, of: id) {
+            return .none
         }
-        guard let peripheral = connected[id] else { return .none }
+        guard let peripheral = peripherals[id] else { return .none }
         let characteristic = update(peripheral, event)
         switch event {
-        case .peerChanged(let peer):
-            // A peripheral that has paired may be known by its identity from now on.
-            if let address = peer.address, peripherals[address] == nil { peripherals[address] = peripheral }
+        case .peerChanged(let peer): peripherals.add(peripheral, alsoAt: peer.address)
         case .disconnected(_, let error):
-            connected[id] = nil
+            peripherals.end(id)
             tell(.disconnected(peripheral, error))
         case .mtuChanged(_, let mtu): tell(.mtuChanged(peripheral, mtu))
         case .paired: tell(.paired(peripheral))
@@ -78,34 +59,28 @@ extension CentralManager {
 
     // MARK: Links
 
-    private func connectionMade(_ peer: Peer, _ event: CentralEvent) {
-        switch pending.match(peer) {
-        case .asked(let peripheral): begin(peer, peripheral)
-        case .address(let address): begin(peer, peripheral(at: address))
-        case .unknown: pending.park(event, of: peer.id)
-        }
+    private func began(_ peer: Peer) {
+        if let peripheral = peripherals.begin(peer) { connected(peripheral, peer) }
     }
 
-    private func begin(_ peer: Peer, _ peripheral: Peripheral) {
-        connected[peer.id] = peripheral
+    private func connected(_ peripheral: Peripheral, _ peer: Peer) {
         update(peripheral, .connected(peer))
         tell(.connected(peripheral))
     }
 
     /// A request has returned with this link, which is to its peripheral.
     func settle(_ peer: Peer, _ peripheral: Peripheral) {
-        if let events = pending.take(peer.id) {
-            begin(peer, peripheral)
-            for event in events.dropFirst() { _ = route(event) }
-        } else if let other = connected[peer.id], other !== peripheral {
-            connected[peer.id] = peripheral
-            update(peripheral, .connected(peer))
+        switch peripherals.claim(peer.id, for: peripheral) {
+        case .begins(let waiting):
+            connected(peripheral, peer)
+            for event in waiting { _ = route(event) }
+        case .moves: update(peripheral, .connected(peer))
+        case .isKnown: break
         }
     }
 
     /// No request claims this link: it is to the peripheral at its own address.
     func settle(_ id: Peer.ID) {
-        guard let peer = pending.peer(id), let address = peer.address else { return }
-        settle(peer, peripheral(at: address))
+        if let (peer, peripheral) = peripherals.unclaimed(id) { settle(peer, peripheral) }
     }
 }

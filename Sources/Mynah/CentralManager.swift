@@ -38,7 +38,6 @@ public actor CentralManager {
 
     let radio: any CentralRadio
     private let identity: DeviceIdentity
-    private let options: Options
     private let sink: (any CentralManagerSink)?
     private var readers = EventReaders(missed: CentralManagerEvent.missed)
     /// Whether the radio is a phone's too, which stops it.
@@ -46,9 +45,7 @@ public actor CentralManager {
     private var isStarted = false
     private var wantedServices: [BluetoothUUID]?
     private var table = DiscoveryTable()
-    var peripherals: [DeviceAddress: Peripheral] = [:]
-    var connected: [Peer.ID: Peripheral] = [:]
-    var pending = PendingLinks<Peripheral>()
+    var peripherals: PeripheralTable<Peripheral>
 
     /// The Bluetooth state.
     public internal(set) var state = RadioState.unknown
@@ -72,7 +69,9 @@ public actor CentralManager {
     ) {
         self.radio = radio
         self.identity = identity
-        self.options = options
+        peripherals = PeripheralTable { address in
+            Peripheral(address: address, radio: radio, pairsWhenAsked: options.pairsWhenAsked)
+        }
         self.sink = sink
         self.sharesRadio = sharesRadio
     }
@@ -80,7 +79,7 @@ public actor CentralManager {
     deinit {
         guard isStarted else { return }
         guard sharesRadio else { return radio.close() }
-        let (radio, links) = (radio, connected.keys)
+        let (radio, links) = (radio, peripherals.links)
         Task {
             await radio.stopScan()
             for link in links { await radio.disconnect(link) }
@@ -97,7 +96,7 @@ public actor CentralManager {
     public func stop() async {
         if sharesRadio {
             await stopScan()
-            for id in connected.keys { await radio.disconnect(id) }
+            for id in peripherals.links { await radio.disconnect(id) }
         } else {
             await radio.stop()
         }
@@ -108,9 +107,7 @@ public actor CentralManager {
         isStarted = false
         isScanning = false
         state = .unknown
-        for (id, peripheral) in connected { update(peripheral, .disconnected(id, nil)) }
-        connected = [:]
-        pending.removeArrivals()
+        for (id, peripheral) in peripherals.endAll() { update(peripheral, .disconnected(id, nil)) }
         readers.finish()
     }
 
@@ -166,25 +163,16 @@ public actor CentralManager {
 
     /// The peripheral at an address, heard or not (after retrievePeripherals).
     public func peripheral(at address: DeviceAddress) -> Peripheral {
-        if let known = peripherals[address] { return known }
-        // A program that holds one still has it; it is only not found by its address any more.
-        if peripherals.count >= DiscoveryTable.limit {
-            let kept = Set(connected.values.map(\.address) + pending.addresses)
-            peripherals = peripherals.filter { kept.contains($0.key) }
-        }
-        let new = Peripheral(address: address, radio: radio, pairsWhenAsked: options.pairsWhenAsked)
-        peripherals[address] = new
-        return new
+        peripherals.peripheral(at: address)
     }
 
     /// The peripherals that are connected now.
-    public var connectedPeripherals: [Peripheral] { Array(connected.values) }
+    public var connectedPeripherals: [Peripheral] { peripherals.connected }
 
     /// Connects; without a timeout it waits until the peripheral is there, as CoreBluetooth does.
     public func connect(_ peripheral: Peripheral, timeout: Duration? = nil) async throws(RadioError) {
-        peripherals[peripheral.address] = peripheral
-        let number = pending.begin(peripheral.address, peripheral)
-        defer { for id in pending.end(number) { settle(id) } }
+        let number = peripherals.beginRequest(for: peripheral, at: peripheral.address)
+        defer { for id in peripherals.endRequest(number) { settle(id) } }
         settle(try await radio.connect(peripheral.address, timeout: timeout), peripheral)
     }
 

@@ -4,7 +4,7 @@ import MynahCore
 ///
 /// A bonded peripheral that is asked for by a resolvable private address is reported by its identity address. The radio
 /// tells which request that was by returning from it; until then the link's events wait.
-struct PendingLinks<Target> {
+struct PendingLinks<Target: Sendable>: Sendable {
     /// What a new link is to.
     enum Match {
         case asked(Target)

@@ -154,6 +154,11 @@ public actor Phone {
         await radio.disconnect(central)
     }
 
+    /// Returns an app, or `nil` if the phone was stopped.
+    func app(_ number: UInt64) -> AppProcess? {
+        apps.first { $0.number == number }
+    }
+
     func nextNumber() -> UInt64 {
         lastNumber += 1
         return lastNumber

@@ -32,14 +32,12 @@ final class PhoneLink: RadioSink {
             guard (try? await clock.sleep(until: instant)) != nil, !Task.isCancelled, let target else {
                 return
             }
-            // It may be cancelled on its way to the executor, too.
-            await target.unlessCancelled(work)
+            await Self.run(work, on: target)
         }
     }
-}
 
-extension Phone {
-    fileprivate func unlessCancelled(_ work: @Sendable (isolated Phone) -> Void) {
-        if !Task.isCancelled { work(self) }
+    /// Runs work that was waited for, unless its task was cancelled on the way to the executor.
+    private static func run(_ work: @Sendable (isolated Phone) -> Void, on phone: isolated Phone) {
+        if !Task.isCancelled { work(phone) }
     }
 }

@@ -33,7 +33,7 @@ enum RoomLimits {
             type: "BlueZRadio", lines: Limit(400, goal: 400), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
         Room(
-            type: "Phone", lines: Limit(564, goal: 350), properties: Limit(16, goal: 16),
+            type: "Phone", lines: Limit(350, goal: 350), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
         Room(
             type: "VirtualController", lines: Limit(1638, goal: 300), properties: Limit(17, goal: 16),
@@ -48,7 +48,7 @@ enum RoomLimits {
             type: "PeripheralManager", lines: Limit(200, goal: 200), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
         Room(
-            type: "CentralManager", lines: Limit(211, goal: 200), properties: Limit(16, goal: 16),
+            type: "CentralManager", lines: Limit(200, goal: 200), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
         Room(type: "RadioCapabilities", properties: Limit(22, goal: 16)),
         Room(type: "RunCommand", properties: Limit(16, goal: 16)),
@@ -61,7 +61,8 @@ enum RoomLimits {
     static let assumptions: [String: Int] = [
         "Sources/Mynah/Actor+OwnExecutor.swift": 3,
         "Sources/Mynah/App.swift": 2,
-        "Sources/Mynah/CentralManager+Routing.swift": 2,
+        "Sources/Mynah/CentralLink.swift": 1,
+        "Sources/Mynah/CentralManager+Routing.swift": 1,
         "Sources/Mynah/CentralManager.swift": 1,
         "Sources/Mynah/PeripheralManager.swift": 4,
         "Sources/Mynah/Phone+Services.swift": 2,
