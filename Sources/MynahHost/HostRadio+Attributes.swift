@@ -78,9 +78,8 @@ extension HostRadio {
 
     // MARK: Requests
 
-    func takeAttribute(_ bytes: [UInt8], _ handle: UInt16) {
-        guard let index = links.index(of: handle) else { return }
-        carryOut(server.receive(bytes, handle, links[at: index].security), handle)
+    func takeAttribute(_ bytes: [UInt8], _ handle: UInt16, _ security: LinkSecurity) {
+        carryOut(server.receive(bytes, handle, security), handle)
     }
 
     private func carryOut(_ actions: [ATTAction], _ handle: UInt16) {

@@ -23,8 +23,7 @@ public actor HostRadio {
     var peers = PeerAddresses()
 
     var outbound: Outbound
-    var links = SortedMap<UInt16, Link>()
-    var lastPeer: UInt32 = 0
+    var links = LinkTable()
     var server: GATTServer
     var security = SecurityKeeper()
     var gatt: GATTClient
@@ -111,8 +110,7 @@ public actor HostRadio {
         case .linksEnd: waiters.endLinks()
         case .connect(let number): connectOverdue(number)
         case .confirmation(let handle): confirmationDue(handle)
-        case .signal(let handle, let identifier):
-            changeL2CAP { l2cap, _, _, actions in l2cap.expire(identifier, on: handle, &actions) }
+        case .signal(let link, let identifier): changeL2CAP { $0.expire(identifier, on: link, &$3) }
         case .request(let handle): requestOverdue(handle)
         case .pairing(let handle): pairing(handle) { $0.expire(at: $1) }
         }
