@@ -76,11 +76,7 @@ extension HostRadio {
 
     // MARK: Requests
 
-    func takeAttribute(_ bytes: [UInt8], _ handle: UInt16) {
-        carryOut(server.receive(bytes, handle, security[handle]), handle)
-    }
-
-    private func carryOut(_ actions: [ATTAction], _ handle: UInt16) {
+    func carryOut(_ actions: [ATTAction], _ handle: UInt16) {
         for action in actions {
             guard let index = links.index(of: handle) else { return }
             let central = links[at: index].peer.id

@@ -24,10 +24,7 @@ extension HostRadio {
     }
 
     private func handle(of peer: Peer.ID) throws(RequestError) -> UInt16 {
-        guard let index = links.indices.first(where: { links[at: $0].peer.id == peer }) else {
-            do throws(RadioError) { return try link(of: peer).handle } catch { throw .failed(error) }
-        }
-        return links[at: index].handle
+        do throws(RadioError) { return try links.handle(of: peer) } catch { throw .failed(error) }
     }
 
     func takeAnswer(_ bytes: [UInt8], _ handle: UInt16) {
@@ -42,14 +39,6 @@ extension HostRadio {
     /// A link to a peripheral is encrypted, by a bond or by a pairing.
     func clientSecured(_ handle: UInt16, by bond: Bond? = nil) {
         client(handle) { $0.secured(handle, remembering: bond?.serviceChanged, at: $1(), into: &$2) }
-    }
-
-    /// A link is gone, and with it whatever was asked on it.
-    func endRequests(of link: Link) {
-        deadlines[.confirmation(link.handle)] = nil
-        gatt.end(link.handle)
-        deadlines[.request(link.handle)] = nil
-        changeL2CAP { l2cap, _, _, actions in l2cap.end(link.handle, &actions) }
     }
 
     private func client(

@@ -12,14 +12,14 @@ extension HostRadio {
 
     /// Takes the number back, and closes the channels that were opened to it.
     public func unpublishL2CAPChannel(_ psm: UInt16) {
-        changeL2CAP { l2cap, _, outbound, actions in l2cap.unpublish(psm, &outbound, &actions) }
+        changeL2CAP { $0.unpublish(psm, &$2, &$3) }
     }
 
     /// Opens a channel to a number that a peer has published.
     public func openL2CAPChannel(_ psm: UInt16, with peer: Peer.ID) async throws(RadioError)
         -> any L2CAPChannel
     {
-        let handle = try link(of: peer).handle
+        let handle = try links.handle(of: peer)
         let result = await withCheckedContinuation { continuation in
             changeL2CAP { l2cap, now, outbound, actions in
                 let call = l2cap.open(psm, on: handle, at: now, &outbound, &actions)
@@ -33,7 +33,7 @@ extension HostRadio {
     public func setDesiredConnectionLatency(
         _ latency: ConnectionLatency, for central: Peer.ID
     ) async throws(RadioError) -> Bool {
-        let handle = try link(of: central).handle
+        let handle = try links.handle(of: central)
         let range = ConnectionParameterRange(latency)
         return try await withCheckedContinuation { continuation in
             changeL2CAP { l2cap, now, outbound, actions in
@@ -77,11 +77,11 @@ extension HostRadio {
     }
 
     func close(_ key: ChannelKey) {
-        changeL2CAP { l2cap, _, outbound, actions in l2cap.close(key, &outbound, &actions) }
+        changeL2CAP { $0.close(key, &$2, &$3) }
     }
 
     func drop(_ key: ChannelKey) {
-        changeL2CAP { l2cap, _, outbound, actions in l2cap.drop(key, &outbound, &actions) }
+        changeL2CAP { $0.drop(key, &$2, &$3) }
     }
 
     // MARK: The part

@@ -44,6 +44,7 @@ extension HostRadio {
             if sender == .advertiser { reportLostAdvertisement() }
         case .connectionsFailed(let numbers, let error):
             for number in numbers { endConnection(number, .failure(error)) }
+            follow()
         case .answered(let call, let result): waiters.answered(call, result)
         case .refused(let purpose, let status):
             logger.debug("refused", metadata: ["command": "\(purpose)", "status": "\(status.hexadecimal)"])

@@ -117,7 +117,10 @@ extension HostRadio {
         let error = RadioError(.lost, "the radio was stopped")
         drive { session, _, actions in session.end(error, &actions) }
         waiters.endBringUp(.failure(RadioError(.lost, "the radio was stopped while it was started")))
-        forgetLinks(isTold: false)
+        // The end of the links is not reported.
+        life.sink = nil
+        life.centralSink = nil
+        loseLinks()
         controller = ControllerSession(name: options.controller, timeout: options.commandTimeout)
         deadlines.removeAll()
         timer.stop()
@@ -144,7 +147,7 @@ extension HostRadio {
 
     /// Ends every link and waits until they are gone: without that the other sides wait for their supervision timeouts.
     private func endLinks() async {
-        for handle in links.keys.sorted() { endSoon(handle) }
+        for handle in links.handles { end(handle) }
         guard life.isRunning, !links.isEmpty else { return }
         await withCheckedContinuation { continuation in
             waiters.linksEnded.append(continuation)
@@ -178,7 +181,7 @@ extension HostRadio {
         }
         life.stage = .lost
         environment.transport.close()
-        forgetLinks(isTold: true)
+        loseLinks()
         outbound.controllerEnded()
         drive { session, _, actions in session.end(callError ?? error, &actions) }
         tell(.lost(error))

@@ -23,8 +23,7 @@ public actor HostRadio {
     var peers = PeerAddresses()
 
     var outbound: Outbound
-    var links = SortedMap<UInt16, Link>()
-    var lastPeer: UInt32 = 0
+    var links = LinkTable()
     var server: GATTServer
     var security: SecurityManager
     var gatt: GATTClient
@@ -115,8 +114,7 @@ public actor HostRadio {
         case .linksEnd: waiters.endLinks()
         case .connect(let number): connectOverdue(number)
         case .confirmation(let handle): confirmationDue(handle)
-        case .signal(let handle, let identifier):
-            changeL2CAP { l2cap, _, _, actions in l2cap.expire(identifier, on: handle, &actions) }
+        case .signal(let link, let identifier): changeL2CAP { $0.expire(identifier, on: link, &$3) }
         case .request(let handle): requestOverdue(handle)
         case .pairing(let handle): secure(handle) { $0.expire(handle, at: $1, &$2) }
         }

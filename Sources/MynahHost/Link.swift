@@ -3,12 +3,25 @@ import MynahHCI
 
 /// A link to a central, or to a peripheral.
 struct Link {
+    /// How far a link is known to its user.
+    enum Stage: Hashable {
+        /// It was asked for by a request, and is reported when the peripheral is heard on it.
+        case unheard(Connector.Request)
+        case reported
+        /// Its request was given up before the peripheral was heard on it: it is never reported.
+        case givenUp
+    }
+
     var handle: UInt16
-    /// The request for the link until the peripheral is heard on it, and `nil` from then on: only then is the link reported.
-    var request: Connector.Request?
+    var stage = Stage.reported
     /// What this side is on it.
     var role = LEConnection.Role.peripheral
     var peer: Peer
     var parameters: LEConnection.Parameters
     var reassembler = L2CAPReassembler()
+
+    /// Whether the link is not reported yet.
+    var isUnheard: Bool {
+        if case .unheard = stage { true } else { false }
+    }
 }

@@ -136,10 +136,10 @@ private struct AnsweringSink: RadioSink {
                 controller.tell(H4Packet(.event, bytes(Self.events)[0]))
                 for _ in 0..<200 { controller.tell(packet()) }
                 // The actor takes its turn after every packet before.
-                _ = await radio.lastPeer
+                _ = await radio.links.lastPeer
                 if burst % 8 == 7 {
                     // All links end, and with them what was on its way.
-                    for handle in await radio.links.keys {
+                    for handle in await radio.links.handles {
                         controller.tell(
                             HCIEvent(
                                 HCIEvent.disconnectionComplete,

@@ -275,11 +275,14 @@ struct ControllerSession: Sendable {
     }
 
     /// A connection was made; returns the request that it fulfils, or `nil` if it fulfils none.
+    ///
+    /// `identity` is that of a bonded peer, by which it is asked for.
     mutating func linkBegan(
-        _ role: LEConnection.Role, to address: DeviceAddress, at now: Duration, _ actions: inout [Action]
+        _ connection: LEConnection, identity: DeviceAddress?, at now: Duration, _ actions: inout [Action]
     ) -> Connector.Request? {
-        advertiser.linkBegan(role)
-        let request = role == .central ? connector.connected(to: address) : nil
+        advertiser.linkBegan(connection.role)
+        let wanted = identity.flatMap { connector.wants($0) ? $0 : nil } ?? connection.peer
+        let request = connection.role == .central ? connector.connected(to: wanted) : nil
         cancelDeadline = connector.isCancelling ? cancelDeadline : nil
         run(at: now, &actions)
         return request

@@ -1,0 +1,213 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+
+/// The links of a radio, by handle and by peer.
+///
+/// A part without I/O. It decides which links are reported, and asks for everything else by actions. A packet costs one look-up: the
+/// place of its link is good for everything that is done with the packet, until a link begins or ends.
+struct LinkTable {
+    /// What the driver is asked to do.
+    enum Action {
+        /// A link began, and the other parts are to begin on it too; with the peer's address on the air.
+        case added(Link, onAir: DeviceAddress)
+        /// A central has connected.
+        case connected(Peer)
+        /// A bonded central may have configured what is not sent before the link is encrypted (Core Specification, Vol 3, Part C,
+        /// 10.3.1.1).
+        case askToEncrypt(link: UInt16)
+        /// The peripheral's controller is to be asked for its features; a refusal shows as much as an answer.
+        case readFeatures(link: UInt16, Peer.ID)
+        case exchangeMTU(link: UInt16)
+        /// A peripheral was heard for the first time on the link that a request asked for.
+        case reached(Peer, Connector.Request)
+        /// A link is to be ended.
+        case end(link: UInt16)
+        /// A link ended, and the other parts are to end on it too.
+        case removed(Link)
+        /// The link that ended was reported as connected; with the reason, if it was one to a peripheral.
+        case disconnected(Peer.ID, LEConnection.Role, RadioError?)
+        /// A connection that was lost before the peripheral was heard is to be tried again.
+        case connectAgain(Connector.Request)
+        case connectionFailed(Connector.Request, RadioError)
+    }
+
+    /// What is known elsewhere of a link that begins.
+    struct Context {
+        /// The request that it fulfils, or `nil` if it fulfils none.
+        var request: Connector.Request?
+        /// The identity of the peer, if it is bonded.
+        var identity: DeviceAddress?
+        /// Whether the controller can ask the peer's for its features.
+        var canReadFeatures = true
+    }
+
+    private var links = SortedMap<UInt16, Link>()
+    private(set) var lastPeer: UInt32 = 0
+
+    // MARK: Looking up
+
+    var isEmpty: Bool { links.isEmpty }
+    /// The handles, in order.
+    var handles: [UInt16] { links.keys }
+    /// In the order of their handles.
+    var values: [Link] { links.values }
+    /// The places of all links.
+    var indices: Range<Int> { links.indices }
+
+    /// The place of the link with a handle, or `nil` if there is none.
+    func index(of handle: UInt16) -> Int? { links.index(of: handle) }
+
+    /// The link at a place.
+    subscript(at index: Int) -> Link {
+        _read { yield links[at: index] }
+        _modify { yield &links[at: index] }
+    }
+
+    /// The link with a handle, or `nil` if there is none.
+    subscript(handle: UInt16) -> Link? {
+        get { links[handle] }
+        set { links[handle] = newValue }
+    }
+
+    /// Returns the handle of the link to a peer.
+    ///
+    /// Throws `disconnected` if there is none.
+    func handle(of peer: Peer.ID) throws(RadioError) -> UInt16 {
+        guard let index = indices.first(where: { self[at: $0].peer.id == peer }) else {
+            throw RadioError(.disconnected, "the peripheral is not connected")
+        }
+        return self[at: index].handle
+    }
+
+    /// Returns the link to a peer.
+    ///
+    /// Throws `disconnected` if there is none.
+    func link(to peer: Peer.ID) throws(RadioError) -> Link {
+        guard let index = indices.first(where: { self[at: $0].peer.id == peer }) else {
+            throw RadioError(.disconnected, "the peripheral is not connected")
+        }
+        return self[at: index]
+    }
+
+    /// Whether there is a link to the peripheral with an address.
+    func hasPeripheral(_ address: DeviceAddress) -> Bool {
+        indices.contains { self[at: $0].role == .central && self[at: $0].peer.address == address }
+    }
+
+    // MARK: What happens
+
+    /// A link began; a bonded peer is known by its identity.
+    mutating func began(_ connection: LEConnection, _ context: Context, _ actions: inout [Action]) {
+        let handle = connection.handle
+        guard index(of: handle) == nil else { return }
+        // The call that asked for it was given up, and it came after all.
+        guard connection.role == .peripheral || context.request != nil else {
+            return actions.append(.end(link: handle))
+        }
+        lastPeer += 1
+        let peer = Peer(
+            id: Peer.ID(lastPeer), address: context.identity ?? connection.peer,
+            isPaired: context.identity != nil)
+        var link = Link(
+            handle: handle, role: connection.role, peer: peer, parameters: connection.parameters)
+        if let request = context.request { link.stage = .unheard(request) }
+        links[handle] = link
+        actions.append(.added(link, onAir: connection.addressOnAir))
+        switch connection.role {
+        case .peripheral:
+            actions.append(.connected(peer))
+            if peer.isPaired { actions.append(.askToEncrypt(link: handle)) }
+        case .central:
+            if context.canReadFeatures {
+                // The answer shows that the peripheral is on the link, though it may send nothing else by itself.
+                actions.append(.readFeatures(link: handle, peer.id))
+            } else {
+                // What the controller reports of the link is taken as true.
+                heard(handle, &actions)
+            }
+            // As an iPhone does: before anything else is asked for.
+            actions.append(.exchangeMTU(link: handle))
+        }
+    }
+
+    /// The peer was heard on a link.
+    mutating func heard(_ handle: UInt16, _ actions: inout [Action]) {
+        guard let index = index(of: handle), case .unheard(let request) = links[at: index].stage else {
+            return
+        }
+        links[at: index].stage = .reported
+        actions.append(.reached(links[at: index].peer, request))
+    }
+
+    /// A request for a connection was given up: the link that it asked for ends, if it began and was not reported.
+    mutating func giveUp(_ number: UInt64, _ actions: inout [Action]) {
+        for index in indices {
+            guard case .unheard(let request) = links[at: index].stage, request.number == number else {
+                continue
+            }
+            links[at: index].stage = .givenUp
+            actions.append(.end(link: links[at: index].handle))
+        }
+    }
+
+    /// Takes a packet of ACL data; returns the L2CAP frame that it ends and the place of its link, or `nil` if it ends none.
+    mutating func receive(_ packet: [UInt8]) -> (index: Int, frame: L2CAPFrame)? {
+        guard let (handle, boundary, bytes) = ACLPacket.parts(of: packet),
+            let index = links.index(of: handle),
+            let frame = links[at: index].reassembler.take(bytes, boundary)
+        else { return nil }
+        return (index, frame)
+    }
+
+    /// A link ended.
+    mutating func ended(_ handle: UInt16, _ reason: HCIStatus, _ actions: inout [Action]) {
+        guard let link = links.removeValue(forKey: handle) else { return }
+        actions.append(.removed(link))
+        switch link.stage {
+        case .givenUp: break
+        case .reported:
+            let error = link.role == .central ? Self.error(for: reason) : nil
+            actions.append(.disconnected(link.peer.id, link.role, error))
+        case .unheard(let request):
+            // The peripheral took another central's request, or heard none (Vol 1, Part F, 2.59).
+            guard reason != .connectionFailedToBeEstablished else {
+                return actions.append(.connectAgain(request))
+            }
+            let error = Self.error(for: reason) ?? RadioError(.disconnected, "the link was ended")
+            actions.append(.connectionFailed(request, error))
+        }
+    }
+
+    /// The controller is gone, and all links with it; `error` ends calls for connections.
+    mutating func removeAll(_ error: RadioError, _ actions: inout [Action]) {
+        let all = links
+        links = SortedMap()
+        for link in all.values {
+            actions.append(.removed(link))
+            switch link.stage {
+            case .givenUp: break
+            case .reported:
+                let reason = link.role == .central ? RadioError(.lost, "the radio is gone") : nil
+                actions.append(.disconnected(link.peer.id, link.role, reason))
+            case .unheard(let request): actions.append(.connectionFailed(request, error))
+            }
+        }
+    }
+
+    /// The error for the end of a link to a peripheral, or `nil` if this side ended it.
+    private static func error(for reason: HCIStatus) -> RadioError? {
+        switch reason {
+        case .connectionTerminatedByLocalHost: nil
+        case .remoteUserTerminatedConnection: RadioError(.disconnected, "the peripheral ended the link")
+        case .connectionTimeout: RadioError(.disconnected, "the peripheral was not heard any more")
+        case .connectionFailedToBeEstablished: RadioError(.disconnected, "the link did not come about")
+        default: RadioError(.disconnected, "the link ended: reason \(reason.hexadecimal)")
+        }
+    }
+}
+
+extension LEConnection {
+    /// The peer's address on the air, which is its identity unless the controller resolved another.
+    var addressOnAir: DeviceAddress { peerResolvable ?? peer }
+}

@@ -1,0 +1,217 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+import Testing
+
+@testable import MynahHost
+
+@Suite struct LinkTableTests {
+    private struct Scene {
+        var links = LinkTable()
+        var actions: [LinkTable.Action] = []
+        let address = DeviceAddress(value: 0xC0_0000_0000_01, kind: .random)
+
+        static let request = Connector.Request(
+            number: 5, address: DeviceAddress(value: 1, kind: .public),
+            onAir: DeviceAddress(value: 1, kind: .public))
+
+        mutating func begin(
+            _ handle: UInt16 = 1, _ role: LEConnection.Role = .peripheral,
+            _ context: LinkTable.Context = LinkTable.Context(), resolved: DeviceAddress? = nil
+        ) -> [String] {
+            let connection = LEConnection(
+                handle: handle, role: role, peer: address, peerResolvable: resolved,
+                parameters: LEConnection.Parameters())
+            links.began(connection, context, &actions)
+            return takeWords()
+        }
+
+        /// A link that a request asked for.
+        mutating func beginCentral(_ handle: UInt16 = 1, canReadFeatures: Bool = true) -> [String] {
+            begin(
+                handle, .central, LinkTable.Context(request: Self.request, canReadFeatures: canReadFeatures))
+        }
+
+        mutating func hear(_ handle: UInt16 = 1) -> [String] {
+            links.heard(handle, &actions)
+            return takeWords()
+        }
+
+        mutating func giveUp(_ number: UInt64) -> [String] {
+            links.giveUp(number, &actions)
+            return takeWords()
+        }
+
+        mutating func end(_ handle: UInt16 = 1, _ reason: HCIStatus = .connectionTimeout) -> [String] {
+            links.ended(handle, reason, &actions)
+            return takeWords()
+        }
+
+        mutating func removeAll() -> [String] {
+            links.removeAll(RadioError(.lost, "gone"), &actions)
+            return takeWords()
+        }
+
+        /// What the driver was asked to do since the last call, in words.
+        mutating func takeWords() -> [String] {
+            defer { actions = [] }
+            return actions.map { action in
+                switch action {
+                case .added(let link, let onAir):
+                    onAir == address ? "added \(link.handle)" : "added \(link.handle) at \(onAir)"
+                case .connected(let peer): "connected \(peer.id.rawValue)"
+                case .askToEncrypt(let link): "ask to encrypt \(link)"
+                case .readFeatures(let link, let peer): "read features of \(peer.rawValue) on \(link)"
+                case .exchangeMTU(let link): "exchange MTU on \(link)"
+                case .reached(let peer, let request): "reached \(peer.id.rawValue) by \(request.number)"
+                case .end(let link): "end \(link)"
+                case .removed(let link): "removed \(link.handle)"
+                case .disconnected(let peer, _, let error):
+                    "disconnected \(peer.rawValue): \(error?.message ?? "as asked for")"
+                case .connectAgain(let request): "connect again for \(request.number)"
+                case .connectionFailed(let request, let error): "failed \(request.number): \(error.message)"
+                }
+            }
+        }
+    }
+
+    // MARK: To a central
+
+    @Test func `a central is reported at once, and each has a number of its own`() {
+        var scene = Scene()
+        #expect(scene.begin(1) == ["added 1", "connected 1"])
+        #expect(scene.begin(4) == ["added 4", "connected 2"])
+        // The controller repeats itself.
+        #expect(scene.begin(4) == [])
+        #expect(scene.links.handles == [1, 4])
+        #expect(scene.end(1) == ["removed 1", "disconnected 1: as asked for"])
+        #expect(scene.begin(1) == ["added 1", "connected 3"])
+        #expect(scene.end(7) == [])
+    }
+
+    @Test func `a bonded central is known by its identity, and may be asked to encrypt`() throws {
+        var scene = Scene()
+        let onAir = DeviceAddress(value: 0x40_0000_0000_09, kind: .random)
+        let bonded = LinkTable.Context(identity: DeviceAddress(value: 9, kind: .public))
+        #expect(
+            scene.begin(1, .peripheral, bonded, resolved: onAir)
+                == ["added 1 at \(onAir)", "connected 1", "ask to encrypt 1"])
+        let link = try #require(scene.links[1])
+        #expect(link.peer.address == DeviceAddress(value: 9, kind: .public) && link.peer.isPaired)
+    }
+
+    // MARK: To a peripheral
+
+    @Test func `a peripheral is reported when it is heard, once`() {
+        var scene = Scene()
+        #expect(scene.beginCentral() == ["added 1", "read features of 1 on 1", "exchange MTU on 1"])
+        #expect(scene.links[1]?.isUnheard == true)
+        #expect(scene.hear() == ["reached 1 by 5"])
+        #expect(scene.links[1]?.isUnheard == false)
+        #expect(scene.hear() == [] && scene.hear(9) == [])
+        #expect(scene.end() == ["removed 1", "disconnected 1: the peripheral was not heard any more"])
+    }
+
+    @Test func `a controller that cannot ask for features is believed at once`() {
+        var scene = Scene()
+        #expect(
+            scene.beginCentral(canReadFeatures: false) == ["added 1", "reached 1 by 5", "exchange MTU on 1"])
+        #expect(scene.hear() == [])
+    }
+
+    @Test func `a link to a peripheral that nothing asked for is ended`() {
+        var scene = Scene()
+        #expect(scene.begin(1, .central) == ["end 1"])
+        #expect(scene.links.isEmpty && scene.end() == [])
+    }
+
+    @Test(arguments: [
+        (HCIStatus.connectionFailedToBeEstablished, "connect again for 5"),
+        (.connectionTimeout, "failed 5: the peripheral was not heard any more"),
+        (.remoteUserTerminatedConnection, "failed 5: the peripheral ended the link"),
+        (.connectionTerminatedByLocalHost, "failed 5: the link was ended"),
+        (HCIStatus(0x3D), "failed 5: the link ended: reason 0x3D"),
+    ])
+    func `a link that ends before the peripheral is heard is tried again, or fails`(
+        reason: HCIStatus, outcome: String
+    ) {
+        var scene = Scene()
+        _ = scene.beginCentral()
+        #expect(scene.end(1, reason) == ["removed 1", outcome])
+        #expect(scene.links.isEmpty)
+    }
+
+    @Test(arguments: [
+        (HCIStatus.connectionFailedToBeEstablished, "the link did not come about"),
+        (.remoteUserTerminatedConnection, "the peripheral ended the link"),
+        (.connectionTerminatedByLocalHost, "as asked for"),
+        (HCIStatus(0x3D), "the link ended: reason 0x3D"),
+    ])
+    func `the end of a link to a peripheral is reported with its reason`(reason: HCIStatus, words: String) {
+        var scene = Scene()
+        _ = scene.beginCentral()
+        _ = scene.hear()
+        #expect(scene.end(1, reason) == ["removed 1", "disconnected 1: \(words)"])
+    }
+
+    @Test func `a request that is given up takes its link with it, and nothing of it is reported`() {
+        var scene = Scene()
+        _ = scene.beginCentral()
+        #expect(scene.giveUp(6) == [])
+        #expect(scene.giveUp(5) == ["end 1"])
+        #expect(scene.giveUp(5) == [])
+        #expect(scene.hear() == [])
+        #expect(scene.end(1, .connectionFailedToBeEstablished) == ["removed 1"])
+        // A link that was reported is its user's.
+        _ = scene.beginCentral()
+        _ = scene.hear()
+        #expect(scene.giveUp(5) == [])
+    }
+
+    // MARK: All
+
+    @Test func `a controller that is gone takes each link with it`() {
+        var scene = Scene()
+        _ = scene.begin(1)
+        _ = scene.beginCentral(2)
+        _ = scene.hear(2)
+        _ = scene.beginCentral(3)
+        _ = scene.beginCentral(4)
+        scene.links[at: scene.links.index(of: 4)!].stage = .givenUp
+        #expect(
+            scene.removeAll() == [
+                "removed 1", "disconnected 1: as asked for", "removed 2",
+                "disconnected 2: the radio is gone", "removed 3", "failed 5: gone", "removed 4",
+            ])
+        #expect(scene.links.isEmpty && scene.removeAll() == [])
+        // A number names no other peer.
+        #expect(scene.begin(1) == ["added 1", "connected 5"])
+    }
+
+    @Test func `links are found by peer and by address`() throws {
+        var scene = Scene()
+        _ = scene.begin(1)
+        #expect(try scene.links.handle(of: Peer.ID(1)) == 1)
+        #expect(!scene.links.hasPeripheral(scene.address))
+        _ = scene.beginCentral(2)
+        #expect(try scene.links.link(to: Peer.ID(2)).handle == 2)
+        #expect(scene.links.hasPeripheral(scene.address))
+        #expect(throws: RadioError.self) { try scene.links.handle(of: Peer.ID(3)) }
+        #expect(throws: RadioError.self) { try scene.links.link(to: Peer.ID(3)) }
+    }
+
+    @Test func `packets become frames, each link's by itself`() throws {
+        var scene = Scene()
+        _ = scene.begin(1)
+        _ = scene.begin(2)
+        func receive(_ hex: String) throws -> L2CAPFrame? {
+            scene.links.receive(try #require(Hex.decode(hex)))?.frame
+        }
+        #expect(try receive("0120 0500 0300 0400 AA") == nil)
+        #expect(try receive("0220 0500 0100 0500 BB") == L2CAPFrame(channel: 5, payload: [0xBB]))
+        #expect(try receive("0110 0200 BBCC") == L2CAPFrame(channel: 4, payload: [0xAA, 0xBB, 0xCC]))
+        // No link, and no packet.
+        #expect(try receive("0320 0500 0100 0500 BB") == nil)
+        #expect(try receive("01") == nil)
+    }
+}
