@@ -239,6 +239,6 @@ extension HostRadio {
         server.database.handle(of: characteristic.key)
     }
     var onlyLink: Link? { links.values.first }
-    var onlySecurity: LinkSecurity? { links.keys.first.map { security[$0] } }
+    var onlySecurity: LinkSecurity? { links.handles.first.map { security[$0] } }
     var bonds: BondStore { security.bonds }
 }
