@@ -36,8 +36,8 @@ enum RoomLimits {
             type: "Phone", lines: Limit(350, goal: 350), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
         Room(
-            type: "VirtualController", lines: Limit(1638, goal: 300), properties: Limit(17, goal: 16),
-            function: Limit(60, goal: 40)),
+            type: "VirtualController", lines: Limit(300, goal: 300), properties: Limit(16, goal: 16),
+            function: Limit(40, goal: 40)),
         Room(
             type: "DevicePlayer", lines: Limit(300, goal: 300), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),

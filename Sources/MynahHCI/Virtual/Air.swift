@@ -59,7 +59,7 @@ public struct Air: Sendable {
     private var deliveries: [Delivery] = []
     private var outputs: [Output] = []
     /// Of the controller that is being asked; empty otherwise.
-    private var found: [VirtualController.Output] = []
+    private var found: [ControllerOutput] = []
 
     /// Signals weaker than this are not heard, in dBm.
     public static let sensitivity = -100
@@ -187,7 +187,7 @@ public struct Air: Sendable {
     private mutating func carry(_ index: Int) {
         let station = members.keys[index]
         // In turn with the controller's own, so that neither is made anew.
-        swap(&found, &members[at: index].controller.outputs)
+        swap(&found, &members[at: index].controller.outbox.outputs)
         for each in found {
             switch each {
             case .host(let packet): outputs.append(.host(station, packet))

@@ -21,6 +21,12 @@ public struct AirTime: Comparable, Hashable, Sendable {
 
     /// How many microseconds lie between two.
     public static func - (left: AirTime, right: AirTime) -> Int64 { left.microseconds &- right.microseconds }
+
+    /// The earlier of two moments, of which `nil` is never.
+    static func earlier(_ one: AirTime?, _ other: AirTime?) -> AirTime? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
+    }
 }
 
 /// Whoever sends and hears on an air; the number is drawn, so that processes need not agree on who gives them out.

@@ -1,158 +1,190 @@
 public import MynahCore
 import MynahSupport
 
-/// An LE controller that is none: it answers a host as a real one would, and sends to other stations of an air.
+/// A simulated LE controller: it speaks HCI to its host, and exchanges PDUs with other stations of an air.
 ///
-/// A machine without I/O: a packet of the host, a PDU of the air or a moment go in, packets and PDUs come out. Commands are those of
-/// the Core Specification, Vol 4, Part E, 7; what it does with a PDU follows Vol 6, Part B.
+/// It has no I/O: packets of the host, PDUs of the air and times go in; packets and PDUs come out. Its commands are those of the Core
+/// Specification, Vol 4, Part E, 7, and its link layer follows Vol 6, Part B. Each state of the link layer is a part of its own; the
+/// controller passes on what comes in.
 public struct VirtualController: Sendable {
-    /// What it wants done.
-    public enum Output: Hashable, Sendable {
-        /// A packet for the host.
-        case host(H4Packet)
-        /// A PDU for a station, or for all who hear it.
-        case air(AirPDU, to: Station?)
-    }
-
-    /// Which generation of commands the host has begun with.
-    enum Style: Sendable {
-        case legacy
-        case extended
-    }
-
     let configuration: ControllerConfiguration
     var random: SplitMix
-    var outputs: [Output] = []
     var now = AirTime.zero
+    var outbox = ControllerOutbox()
+    var addresses: ControllerAddresses
+    var acceptList: FilterAcceptList
+    var advertiser: Advertiser
+    var scanner = Scanner()
+    var initiator = Initiator()
+    var connections: Connections
 
-    // What a reset brings back.
-    var eventMask: UInt64 = 0x0000_1FFF_FFFF_FFFF
-    var leEventMask: UInt64 = 0x1F
-    var randomAddress: DeviceAddress?
-    var style: Style?
-    var sets = SortedMap<UInt8, AdvertisingSet>()
-    var scan = ScanState()
-    var initiation: Initiation?
-    var acceptList: [DeviceAddress] = []
-    var resolving = ResolvingList()
-    var links = SortedMap<UInt16, VirtualLink>()
-    var suggestedOctets: UInt16 = 27
-    var suggestedTime: UInt16 = 328
-    var defaultPHYs: (sending: UInt8, receiving: UInt8) = (7, 7)
-
-    /// A controller that has just been switched on; whatever is drawn follows from the seed.
+    /// A controller that has just been switched on; everything that it draws follows from the seed.
     public init(_ configuration: ControllerConfiguration, seed: UInt64) {
         self.configuration = configuration
         random = SplitMix(seed: seed)
+        addresses = ControllerAddresses(configuration)
+        acceptList = FilterAcceptList(capacity: configuration.listLength)
+        advertiser = Advertiser(capacity: configuration.setCount)
+        connections = Connections(configuration)
     }
 
     /// Its public address.
     public var address: DeviceAddress { configuration.address }
 
-    /// Whether it hears advertising at all now.
-    public var isListening: Bool { scan.isOn || initiation != nil }
+    /// Whether it listens for advertising now.
+    public var isListening: Bool { scanner.isOn || initiator.isOn }
 
-    /// How many links it has.
-    public var linkCount: Int { links.count }
+    /// How many connections it has.
+    public var linkCount: Int { connections.count }
 
-    /// When it wants to be called next though nothing came; nil: never.
+    /// When it must be called next if nothing comes in, or `nil` for never.
     public var due: AirTime? {
-        var earliest: AirTime?
-        func consider(_ time: AirTime?) {
-            if let time, earliest.map({ time < $0 }) ?? true { earliest = time }
-        }
-        for index in sets.indices where sets[at: index].isOn {
-            consider(sets[at: index].next)
-            consider(sets[at: index].end)
-        }
-        for index in links.indices { consider(links[at: index].wake) }
-        if scan.isOn { consider(scan.end) }
-        return earliest
+        AirTime.earlier(AirTime.earlier(advertiser.due, connections.due), scanner.due)
     }
 
-    /// Takes a packet of the host.
-    public mutating func take(_ packet: H4Packet, at time: AirTime) -> [Output] {
+    // MARK: The host
+
+    /// Takes a packet of the host, and returns what the controller wants done.
+    public mutating func take(_ packet: H4Packet, at time: AirTime) -> [ControllerOutput] {
         receive(packet, at: time)
         return drain()
     }
 
-    /// As `take`, and leaves what it wants done where it is.
+    /// Takes a packet of the host, and leaves what the controller wants done in the outbox.
     mutating func receive(_ packet: H4Packet, at time: AirTime) {
         now = max(now, time)
         switch packet.type {
         case .command:
-            // A body whose lengths disagree names a command all the same, if it has two bytes.
+            // A body whose lengths disagree still names a command if it has two bytes.
             var reader = ByteReader(packet.body)
             guard let opcode = reader.readUInt16() else { return }
-            command(HCIOpcode(opcode), HCICommand(packet.body)?.parameters)
+            perform(HCIOpcode(opcode), HCICommand(packet.body)?.parameters)
         case .aclData:
-            if let data = ACLPacket(packet.body) { send(data) }
+            if let data = ACLPacket(packet.body) { connections.send(data, at: now, &outbox) }
         case .event, .synchronousData, .isochronousData:
             break
         }
     }
 
-    /// Takes what another station sent, and how loud it was.
-    public mutating func take(_ pdu: AirPDU, from station: Station, rssi: Int8, at time: AirTime) -> [Output]
-    {
+    /// Performs a command, and answers it before anything that follows from it; `parameters` is `nil` if its lengths disagree.
+    private mutating func perform(_ opcode: HCIOpcode, _ parameters: [UInt8]?) {
+        let place = outbox.outputs.count
+        guard let row = CommandRow.all[opcode], row.isKnown(to: configuration) else {
+            return outbox.answer(opcode, .status(.unknownCommand), isLong: true, at: place)
+        }
+        let answer = row.perform(parameters, on: &self)
+        outbox.answer(opcode, answer, isLong: row.isLong, at: place)
+    }
+
+    /// HCI Reset: connections end without a word, as in a controller that lost its power, and the peers notice by themselves.
+    mutating func reset() {
+        var new = VirtualController(configuration, seed: 0)
+        new.random = random
+        new.now = now
+        new.outbox = outbox
+        new.outbox.reset()
+        self = new
+    }
+
+    /// Whether the random address can't be changed.
+    var usesRandomAddress: Bool { isListening || !outbox.isExtended && advertiser.isOn }
+
+    /// Whether the filter accept list can't be changed.
+    var usesAcceptList: Bool {
+        scanner.usesAcceptList || initiator.usesAcceptList || advertiser.usesAcceptList
+    }
+
+    /// Whether it advertises, scans or initiates.
+    var isBusy: Bool { isListening || advertiser.isOn }
+
+    // MARK: The air
+
+    /// Takes a PDU of another station with its signal strength in dBm, and returns what the controller wants done.
+    public mutating func take(
+        _ pdu: AirPDU, from station: Station, rssi: Int8, at time: AirTime
+    ) -> [ControllerOutput] {
         receive(pdu, from: station, rssi: rssi, at: time)
         return drain()
     }
 
-    /// As `take`, and leaves what it wants done where it is.
+    /// Takes a PDU of another station, and leaves what the controller wants done in the outbox.
     mutating func receive(_ pdu: AirPDU, from station: Station, rssi: Int8, at time: AirTime) {
         now = max(now, time)
         switch pdu {
         case .advertisement(let advertisement): hear(advertisement, from: station, rssi: rssi)
-        case .scanRequest(let scanner, let advertiser):
-            answerScan(from: station, scanner, advertiser)
-        case .scanResponse(let response): hearResponse(response, rssi: rssi)
+        case .scanRequest(let scanner, let address):
+            advertiser.answerScan(
+                of: address, by: scanner, from: station, acceptList, &addresses.resolving, &outbox)
+        case .scanResponse(let response):
+            scanner.hearResponse(response, rssi: rssi, &addresses.resolving, &outbox)
         case .connect(let connect): accept(connect, from: station, rssi: rssi)
-        case .link(let frame): hear(frame, from: station, rssi: rssi)
+        case .link(let frame): connections.receive(frame, from: station, rssi: rssi, at: now, &outbox)
         }
     }
 
-    /// Does what is due.
-    public mutating func advance(to time: AirTime) -> [Output] {
+    /// Hears an advertisement as scanner and as initiator.
+    private mutating func hear(_ advertisement: AirAdvertisement, from station: Station, rssi: Int8) {
+        // A host that uses legacy commands gets no reports of extended PDUs (Vol 4, Part E, 7.7.65.2).
+        guard outbox.isExtended || advertisement.properties.contains(.legacy) else { return }
+        let identity = addresses.resolving.resolve(advertisement.address)
+        guard identity.isAllowed else { return }
+        let heard = ScanReport(advertisement, identity, rssi: rssi)
+        scanner.hear(heard, from: station, acceptList, addresses.resolving, at: now, &outbox)
+        guard connections.hasRoom,
+            let match = initiator.match(
+                advertisement, identity, acceptList, &addresses, at: now, &random)
+        else { return }
+        let access = connections.newAccess(with: station, &random)
+        let endpoints = connections.open(
+            as: .central, with: station, access: access, peer: identity, local: match.own, match.parameters,
+            rssi: rssi, at: now)
+        guard let endpoints else { return }
+        let connect = AirConnect(
+            initiator: match.initiator, advertiser: advertisement.address, access: access,
+            parameters: match.parameters)
+        outbox.transmit(.connect(connect), to: station)
+        report(endpoints, match.parameters)
+        connections.begin(endpoints.handle, at: now, &outbox)
+    }
+
+    /// Takes a connection request of another station.
+    private mutating func accept(_ connect: AirConnect, from station: Station, rssi: Int8) {
+        let canConnect = connections.canAccept(connect, from: station)
+        let connected = advertiser.accept(
+            connect, canConnect: canConnect, acceptList, &addresses.resolving)
+        guard let connected else { return }
+        let endpoints = connections.open(
+            as: .peripheral, with: station, access: connect.access, peer: connected.peer,
+            local: connect.advertiser, connect.parameters, rssi: rssi, at: now)
+        guard let endpoints else { return }
+        report(endpoints, connect.parameters)
+        connected.report(connection: endpoints.handle, to: &outbox)
+        connections.begin(endpoints.handle, at: now, &outbox)
+    }
+
+    private mutating func report(_ endpoints: ConnectionEndpoints, _ parameters: LEConnection.Parameters) {
+        let isLocalMade = addresses.resolving.hasMade(endpoints.local)
+        ConnectionComplete(endpoints, parameters, isLocalMade: isLocalMade).report(to: &outbox)
+    }
+
+    // MARK: Time
+
+    /// Does what is due, and returns what the controller wants done.
+    public mutating func advance(to time: AirTime) -> [ControllerOutput] {
         pass(to: time)
         return drain()
     }
 
-    /// As `advance`, and leaves what it wants done where it is.
+    /// Does what is due, and leaves what the controller wants done in the outbox.
     mutating func pass(to time: AirTime) {
         now = max(now, time)
-        advertise()
-        advanceScan()
-        advanceLinks()
+        advertiser.advance(to: now, &addresses, &random, &outbox)
+        scanner.advance(to: now, &outbox)
+        connections.advance(to: now, &outbox)
     }
 
-    private mutating func drain() -> [Output] {
-        defer { outputs = [] }
-        return outputs
-    }
-
-    // MARK: - Events
-
-    /// Tells the host, unless it does not want to be told (Core Specification, Vol 4, Part E, 7.3.1).
-    mutating func tell(_ code: UInt8, _ parameters: [UInt8]) {
-        let bit: Int? =
-            switch code {
-            case HCIEvent.commandComplete, HCIEvent.commandStatus, HCIEvent.numberOfCompletedPackets: nil
-            default: Int(code) - 1
-            }
-        if let bit, bit < 64, eventMask & 1 << UInt64(bit) == 0 { return }
-        outputs.append(.host(HCIEvent(code, parameters).packet))
-    }
-
-    /// Tells an LE event, unless the host does not want to be told (7.8.1); says whether it was told.
-    @discardableResult mutating func tellLE(_ subevent: UInt8, _ parameters: [UInt8]) -> Bool {
-        guard wantsLE(subevent) else { return false }
-        tell(HCIEvent.leMeta, [subevent] + parameters)
-        return true
-    }
-
-    /// Whether the host wants an LE event.
-    func wantsLE(_ subevent: UInt8) -> Bool {
-        eventMask & 1 << 61 != 0 && leEventMask & 1 << UInt64(max(Int(subevent) - 1, 0)) != 0
+    private mutating func drain() -> [ControllerOutput] {
+        defer { outbox.outputs = [] }
+        return outbox.outputs
     }
 }

@@ -1,0 +1,220 @@
+import MynahCore
+import MynahSupport
+
+/// The resolving list: the devices whose resolvable private addresses a controller resolves and makes (Core Specification, Vol 6,
+/// Part B, 4.7 and 6).
+struct ResolvingList: Sendable {
+    private struct Entry: Sendable {
+        var peer: DeviceAddress
+        var peerKey: [UInt8]
+        var localKey: [UInt8]
+        /// Device privacy mode: the peer is also accepted by its identity address.
+        var allowsIdentity = false
+        /// The address that the controller uses toward this peer.
+        var local: MadeAddress?
+        /// The address by which the controller advertises to this peer.
+        var target: MadeAddress?
+        /// The last address of the peer that was resolved.
+        var lastSeen: DeviceAddress?
+    }
+
+    private struct MadeAddress: Sendable {
+        var address: DeviceAddress
+        var made: AirTime
+    }
+
+    private static let noKey = [UInt8](repeating: 0, count: 16)
+    /// How many resolved addresses are remembered.
+    private static let knownLimit = 1024
+
+    private let capacity: Int
+    private let cipher: ControllerConfiguration.Cipher?
+    private var entries: [Entry] = []
+    private var isOn = false
+    /// How long an address is used, in microseconds.
+    private var timeout: Int64 = 900_000_000
+    /// Addresses that were looked up, with their peers, so that an address costs its ciphers once.
+    private var known: [DeviceAddress: DeviceAddress?] = [:]
+
+    init(capacity: Int, cipher: ControllerConfiguration.Cipher?) {
+        self.capacity = capacity
+        self.cipher = cipher
+    }
+
+    /// The peer of the first entry, whose local key makes a scanner's address.
+    var firstPeer: DeviceAddress? { entries.first?.peer }
+
+    // MARK: Commands (Vol 4, Part E, 7.8.38 to 7.8.45 and 7.8.77)
+
+    /// LE Add Device To Resolving List; `isBusy` says whether the controller advertises, scans or initiates.
+    mutating func add(_ reader: inout ByteReader, isBusy: Bool) -> CommandAnswer? {
+        guard let kind = reader.readUInt8(), kind <= 1, let peer = reader.readAddress(kind: kind),
+            let peerKey = reader.readBytes(16), let localKey = reader.readBytes(16)
+        else { return nil }
+        guard !(isOn && isBusy) else { return .disallowed }
+        guard !entries.contains(where: { $0.peer == peer }) else { return nil }
+        guard entries.count < capacity else { return .complete(.memoryCapacityExceeded) }
+        entries.append(Entry(peer: peer, peerKey: peerKey.reversed(), localKey: localKey.reversed()))
+        return changed()
+    }
+
+    /// LE Remove Device From Resolving List.
+    mutating func remove(_ reader: inout ByteReader, isBusy: Bool) -> CommandAnswer {
+        guard let index = entry(&reader) else { return .complete(.unknownConnectionIdentifier) }
+        guard !(isOn && isBusy) else { return .disallowed }
+        entries.remove(at: index)
+        return changed()
+    }
+
+    /// LE Clear Resolving List.
+    mutating func clear(isBusy: Bool) -> CommandAnswer {
+        guard !(isOn && isBusy) else { return .disallowed }
+        entries = []
+        return changed()
+    }
+
+    /// LE Read Peer Resolvable Address.
+    func readPeerAddress(_ reader: inout ByteReader) -> CommandAnswer {
+        Self.answer(entry(&reader).flatMap { entries[$0].lastSeen })
+    }
+
+    /// LE Read Local Resolvable Address.
+    func readLocalAddress(_ reader: inout ByteReader) -> CommandAnswer {
+        Self.answer(entry(&reader).flatMap { entries[$0].local?.address })
+    }
+
+    /// LE Set Address Resolution Enable.
+    mutating func enable(_ reader: inout ByteReader, isBusy: Bool) -> CommandAnswer? {
+        guard let on = reader.readUInt8(), on <= 1 else { return nil }
+        guard !isBusy else { return .disallowed }
+        isOn = on == 1
+        return changed()
+    }
+
+    /// LE Set Resolvable Private Address Timeout.
+    mutating func setTimeout(_ reader: inout ByteReader) -> CommandAnswer? {
+        guard let seconds = reader.readUInt16(), (1...0x0E10).contains(seconds) else { return nil }
+        timeout = Int64(seconds) * 1_000_000
+        return changed()
+    }
+
+    /// LE Set Privacy Mode.
+    mutating func setPrivacyMode(_ reader: inout ByteReader, isBusy: Bool) -> CommandAnswer? {
+        guard let index = entry(&reader) else { return .complete(.unknownConnectionIdentifier) }
+        guard let mode = reader.readUInt8(), mode <= 1 else { return nil }
+        guard !(isOn && isBusy) else { return .disallowed }
+        entries[index].allowsIdentity = mode == 1
+        return changed()
+    }
+
+    private mutating func changed() -> CommandAnswer {
+        known = [:]
+        return .success
+    }
+
+    private func entry(_ reader: inout ByteReader) -> Int? {
+        guard let kind = reader.readUInt8(), kind <= 1, let address = reader.readAddress(kind: kind)
+        else { return nil }
+        return entries.firstIndex { $0.peer == address }
+    }
+
+    private static func answer(_ address: DeviceAddress?) -> CommandAnswer {
+        guard let address else { return .complete(.unknownConnectionIdentifier, [0, 0, 0, 0, 0, 0]) }
+        return .values { $0.write(address) }
+    }
+
+    // MARK: Resolving
+
+    /// Returns the device that has an address on the air, as far as the list knows it.
+    mutating func resolve(_ address: DeviceAddress) -> Identity {
+        guard isOn, !entries.isEmpty else { return Identity(address: address) }
+        if let entry = entries.first(where: { $0.peer == address }) {
+            // In network privacy mode, a peer with a key is not accepted by its identity address (Vol 6, Part B, 4.7).
+            return Identity(address: address, isAllowed: entry.allowsIdentity || entry.peerKey == Self.noKey)
+        }
+        guard address.isResolvable else { return Identity(address: address) }
+        if let peer = known[address] { return Self.identity(of: peer, onAir: address) }
+        let peer = search(address)
+        if known.count >= Self.knownLimit { known = [:] }
+        known[address] = .some(peer)
+        return Self.identity(of: peer, onAir: address)
+    }
+
+    private static func identity(of peer: DeviceAddress?, onAir address: DeviceAddress) -> Identity {
+        peer.map { Identity(address: $0, onAir: address) } ?? Identity(address: address)
+    }
+
+    private mutating func search(_ address: DeviceAddress) -> DeviceAddress? {
+        guard let index = entries.firstIndex(where: { matches(address, $0.peerKey) }) else { return nil }
+        entries[index].lastSeen = address
+        return entries[index].peer
+    }
+
+    /// Whether an address is this device: the one that it uses, or another that one of its local keys made.
+    func isLocal(_ target: DeviceAddress, own: DeviceAddress) -> Bool {
+        if target == own { return true }
+        guard isOn, target.isResolvable else { return false }
+        return entries.contains { matches(target, $0.localKey) }
+    }
+
+    /// Whether an address is one that the controller made for itself and still uses.
+    func hasMade(_ address: DeviceAddress) -> Bool {
+        entries.contains { $0.local?.address == address }
+    }
+
+    private func matches(_ address: DeviceAddress, _ key: [UInt8]) -> Bool {
+        key != Self.noKey && hash(key, address.value >> 24) == address.value & 0xFF_FFFF
+    }
+
+    // MARK: Making addresses
+
+    /// Returns the resolvable private address that the controller uses toward a peer, or `nil` without a local key.
+    mutating func localAddress(
+        for peer: DeviceAddress, at now: AirTime, _ random: inout SplitMix
+    ) -> DeviceAddress? {
+        guard let index = entries.firstIndex(where: { $0.peer == peer }) else { return nil }
+        if let last = entries[index].local, now - last.made < timeout { return last.address }
+        guard let made = makeAddress(entries[index].localKey, &random) else { return nil }
+        entries[index].local = MadeAddress(address: made, made: now)
+        return made
+    }
+
+    /// Returns a resolvable private address that the peer knows as its own, or `nil` without a peer key.
+    mutating func targetAddress(
+        of peer: DeviceAddress, at now: AirTime, _ random: inout SplitMix
+    ) -> DeviceAddress? {
+        guard let index = entries.firstIndex(where: { $0.peer == peer }) else { return nil }
+        if let last = entries[index].target, now - last.made < timeout { return last.address }
+        guard let made = makeAddress(entries[index].peerKey, &random) else { return nil }
+        entries[index].target = MadeAddress(address: made, made: now)
+        return made
+    }
+
+    private func makeAddress(_ key: [UInt8], _ random: inout SplitMix) -> DeviceAddress? {
+        guard key != Self.noKey else { return nil }
+        // Two bits give the type; the others must be neither all 0 nor all 1 (Vol 6, Part B, 1.3.2.2).
+        let prand = 0x40_0000 | UInt64.random(in: 1..<0x3F_FFFF, using: &random)
+        return hash(key, prand).flatMap { DeviceAddress(value: prand << 24 | $0, kind: .random) }
+    }
+
+    /// The random address hash function ah (Vol 3, Part H, 2.2.2), which makes an address's lower half from its upper one.
+    private func hash(_ key: [UInt8], _ prand: UInt64) -> UInt64? {
+        var block = [UInt8](repeating: 0, count: 16)
+        for offset in 0..<3 { block[15 - offset] = UInt8(truncatingIfNeeded: prand >> (8 * UInt64(offset))) }
+        guard let found = cipher?(key, block), found.count == 16 else { return nil }
+        return found[13...].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+/// A device, by its identity address if the controller knows it.
+struct Identity: Hashable, Sendable {
+    /// The identity address if the resolving list knows it, or else the address on the air.
+    var address: DeviceAddress
+    /// The address on the air if `address` was resolved from it, or `nil`.
+    var onAir: DeviceAddress?
+    /// Whether the privacy mode accepts the device at all.
+    var isAllowed = true
+
+    /// The address type in events: 2 and 3 for an address that was resolved.
+    var kindCode: UInt8 { address.kindCode + (onAir == nil ? 0 : 2) }
+}

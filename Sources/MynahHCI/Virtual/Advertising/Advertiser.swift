@@ -1,0 +1,148 @@
+import MynahCore
+import MynahSupport
+
+/// The advertising state of a link layer: the advertising sets, their events, and what they answer (Core Specification, Vol 6,
+/// Part B, 4.4.2).
+struct Advertiser: Sendable {
+    /// A set that another station has connected to, and which therefore stopped.
+    struct Connected: Hashable, Sendable {
+        var set: UInt8
+        var events: UInt8
+        var peer: Identity
+
+        /// Reports the end of the set to a host that uses extended commands (Vol 4, Part E, 7.7.65.18).
+        func report(connection: UInt16, to outbox: inout ControllerOutbox) {
+            guard outbox.isExtended else { return }
+            outbox.reportLE(
+                HCIEvent.LESubevent.advertisingSetTerminated,
+                [0, set, UInt8(connection & 0xFF), UInt8(connection >> 8), events])
+        }
+    }
+
+    /// The most bytes of data in a legacy PDU.
+    static let longestLegacyData = 31
+
+    /// How many sets the controller can have.
+    let capacity: Int
+    var sets = SortedMap<UInt8, AdvertisingSet>()
+
+    init(capacity: Int) {
+        self.capacity = capacity
+    }
+
+    /// Whether a set is enabled.
+    var isOn: Bool { sets.indices.contains { sets[at: $0].isOn } }
+
+    /// Whether an enabled set uses the filter accept list.
+    var usesAcceptList: Bool {
+        sets.indices.contains { sets[at: $0].isOn && sets[at: $0].parameters.policy != 0 }
+    }
+
+    /// When the next event or the end of a set is due, or `nil` if no set is enabled.
+    var due: AirTime? {
+        var earliest: AirTime?
+        for index in sets.indices where sets[at: index].isOn {
+            earliest = AirTime.earlier(earliest, sets[at: index].next)
+            earliest = AirTime.earlier(earliest, sets[at: index].end)
+        }
+        return earliest
+    }
+
+    /// Sends the advertisements that are due, and ends sets whose duration is over.
+    mutating func advance(
+        to now: AirTime, _ addresses: inout ControllerAddresses, _ random: inout SplitMix,
+        _ outbox: inout ControllerOutbox
+    ) {
+        for index in sets.indices where sets[at: index].isOn {
+            if let end = sets[at: index].end, end <= now {
+                let isTimeout = sets[at: index].parameters.isHighDuty || outbox.isExtended
+                finish(index, isTimeout ? .advertisingTimeout : .success, addresses.publicAddress, &outbox)
+            } else if let next = sets[at: index].next, next <= now {
+                advertise(index, dueAt: next, at: now, &addresses, &random, &outbox)
+            }
+        }
+    }
+
+    private mutating func advertise(
+        _ index: Int, dueAt moment: AirTime, at now: AirTime, _ addresses: inout ControllerAddresses,
+        _ random: inout SplitMix, _ outbox: inout ControllerOutbox
+    ) {
+        if let address = sets[at: index].ownAddress(at: now, &addresses, &random) {
+            sets[at: index].onAir = address
+        }
+        guard let address = sets[at: index].onAir else { return }
+        sets[at: index].countEvent(dueAt: moment, at: now, &random)
+        let target = sets[at: index].targetAddress(at: now, &addresses.resolving, &random)
+        outbox.transmit(
+            .advertisement(sets[at: index].advertisement(from: address, target: target, isResponse: false)),
+            to: nil)
+        if sets[at: index].isAtLimit { finish(index, .limitReached, addresses.publicAddress, &outbox) }
+    }
+
+    /// Ends a set that nobody connected to, and reports it.
+    private mutating func finish(
+        _ index: Int, _ status: HCIStatus, _ publicAddress: DeviceAddress, _ outbox: inout ControllerOutbox
+    ) {
+        sets[at: index].stop()
+        if outbox.isExtended {
+            outbox.reportLE(
+                HCIEvent.LESubevent.advertisingSetTerminated,
+                [status.code, sets.keys[index], 0, 0, sets[at: index].eventCode])
+        } else if sets[at: index].parameters.isHighDuty {
+            ConnectionComplete(
+                status, role: .peripheral, peer: sets[at: index].parameters.peer ?? publicAddress
+            ).report(to: &outbox)
+        }
+    }
+
+    // MARK: Requests of other stations
+
+    private func index(of address: DeviceAddress, _ wanted: AirAdvertisement.Properties) -> Int? {
+        sets.indices.first {
+            sets[at: $0].isOn && sets[at: $0].onAir == address
+                && sets[at: $0].parameters.properties.contains(wanted)
+        }
+    }
+
+    /// Answers a scan request, if it is for an enabled set and its filter policy allows the scanner.
+    mutating func answerScan(
+        of advertiser: DeviceAddress, by scanner: DeviceAddress, from station: Station,
+        _ acceptList: FilterAcceptList, _ resolving: inout ResolvingList, _ outbox: inout ControllerOutbox
+    ) {
+        guard let index = index(of: advertiser, .scannable) else { return }
+        let identity = resolving.resolve(scanner)
+        let isFiltered = sets[at: index].parameters.policy & 1 != 0
+        guard !isFiltered || acceptList.contains(identity), identity.isAllowed else { return }
+        outbox.transmit(
+            .scanResponse(sets[at: index].advertisement(from: advertiser, isResponse: true)), to: station)
+        guard sets[at: index].parameters.reportsScanRequests else { return }
+        var writer = ByteWriter()
+        writer.write(sets.keys[index])
+        writer.write(identity.kindCode)
+        writer.write(identity.address)
+        outbox.reportLE(HCIEvent.LESubevent.scanRequestReceived, writer.bytes)
+    }
+
+    /// Takes a connection request, and stops the set that it is for (Vol 6, Part B, 4.5.4).
+    ///
+    /// `canConnect` says whether the controller can hold the connection. Returns `nil` if the request is not for an enabled set, or
+    /// its filter policy refuses the initiator.
+    mutating func accept(
+        _ connect: AirConnect, canConnect: Bool, _ acceptList: FilterAcceptList,
+        _ resolving: inout ResolvingList
+    ) -> Connected? {
+        guard let index = index(of: connect.advertiser, .connectable) else { return nil }
+        let identity = resolving.resolve(connect.initiator)
+        let parameters = sets[at: index].parameters
+        guard identity.isAllowed else { return nil }
+        if parameters.properties.contains(.directed) {
+            guard let peer = parameters.peer, identity.address == peer || connect.initiator == peer
+            else { return nil }
+        } else if parameters.policy & 2 != 0 {
+            guard acceptList.contains(identity) else { return nil }
+        }
+        guard canConnect else { return nil }
+        sets[at: index].stop()
+        return Connected(set: sets.keys[index], events: sets[at: index].eventCode, peer: identity)
+    }
+}

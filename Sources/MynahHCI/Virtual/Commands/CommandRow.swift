@@ -1,0 +1,51 @@
+import MynahSupport
+
+/// A command that a virtual controller knows, and the part of the controller that performs it.
+struct CommandRow: Sendable {
+    /// Performs the command, or returns `nil` if its parameters are invalid.
+    typealias Handler = @Sendable (inout VirtualController, inout ByteReader) -> CommandAnswer?
+
+    var opcode: HCIOpcode
+    /// Its position among the supported commands (Core Specification, Vol 4, Part E, 6.27).
+    var octet: Int
+    var bit: Int
+    /// The length of its parameters in bytes, or `nil` if it varies.
+    var length: Int?
+    /// Whether Command Status answers it, and an event reports the outcome later.
+    var isLong: Bool
+    /// The generation that it belongs to, or `nil` if both use it.
+    var generation: CommandGeneration?
+    /// Whether only a controller with a cipher knows it.
+    var needsCipher: Bool
+    var handler: Handler
+
+    init(
+        _ opcode: HCIOpcode, _ octet: Int, _ bit: Int, _ length: Int?, _ generation: CommandGeneration? = nil,
+        isLong: Bool = false, needsCipher: Bool = false, _ handler: @escaping Handler
+    ) {
+        self.opcode = opcode
+        self.octet = octet
+        self.bit = bit
+        self.length = length
+        self.isLong = isLong
+        self.generation = generation
+        self.needsCipher = needsCipher
+        self.handler = handler
+    }
+
+    /// Whether a controller made like this knows the command.
+    func isKnown(to configuration: ControllerConfiguration) -> Bool {
+        if needsCipher { return configuration.cipher != nil }
+        return generation != .extended || configuration.isExtended
+    }
+
+    /// Performs the command on a controller; `parameters` is `nil` if the packet's lengths disagree.
+    func perform(_ parameters: [UInt8]?, on controller: inout VirtualController) -> CommandAnswer {
+        guard let parameters, length.map({ $0 == parameters.count }) ?? true else {
+            return .invalidParameters
+        }
+        if let generation, !controller.outbox.admits(generation) { return .disallowed }
+        var reader = ByteReader(parameters)
+        return handler(&controller, &reader) ?? .invalidParameters
+    }
+}

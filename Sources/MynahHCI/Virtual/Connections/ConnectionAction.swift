@@ -1,0 +1,17 @@
+import MynahCore
+
+/// What a procedure of a connection asks for, in order.
+enum ConnectionAction: Hashable, Sendable {
+    /// Sends a PDU.
+    case send(LinkPDU)
+    /// Begins a control procedure with its first PDU, after those that this side has begun before.
+    case begin(LinkPDU)
+    /// Reports an event to the host.
+    case report(UInt8, [UInt8])
+    /// Reports an LE event to the host.
+    case reportLE(UInt8, [UInt8])
+    /// Uses new connection parameters, and reports them.
+    case use(LEConnection.Parameters)
+    /// Ends the connection, and tells the peer without waiting for it.
+    case terminate(HCIStatus)
+}

@@ -1,0 +1,161 @@
+import MynahCore
+import MynahSupport
+
+/// The connections of a controller, by handle, and what applies to all of them (Core Specification, Vol 6, Part B, 4.5).
+struct Connections: Sendable {
+    private(set) var settings: ConnectionSettings
+    private var connections = SortedMap<UInt16, Connection>()
+
+    init(_ configuration: ControllerConfiguration) {
+        settings = ConnectionSettings(configuration)
+    }
+
+    var count: Int { connections.count }
+    /// Whether the controller can hold another connection.
+    var hasRoom: Bool { connections.count < settings.limit }
+    /// When a connection is looked at next, or `nil` if there is none.
+    var due: AirTime? {
+        var earliest: AirTime?
+        for index in connections.indices {
+            earliest = AirTime.earlier(earliest, connections[at: index].supervision.wake)
+        }
+        return earliest
+    }
+
+    /// Whether the controller is the central of a connection with a device.
+    func isCentral(of peer: DeviceAddress) -> Bool {
+        connections.indices.contains {
+            connections[at: $0].endpoints.peer.address == peer
+                && connections[at: $0].endpoints.role == .central
+        }
+    }
+
+    /// Whether the controller can accept a connection request of a station.
+    func canAccept(_ connect: AirConnect, from station: Station) -> Bool {
+        connect.parameters.isPossible && hasRoom && index(of: connect.access, with: station) == nil
+    }
+
+    private func index(of access: UInt32, with station: Station) -> Int? {
+        connections.indices.first {
+            connections[at: $0].endpoints.access == access && connections[at: $0].endpoints.station == station
+        }
+    }
+
+    // MARK: Opening
+
+    /// Draws an access address that no connection with a station has.
+    func newAccess(with station: Station, _ random: inout SplitMix) -> UInt32 {
+        var access = UInt32.random(in: 1...UInt32.max, using: &random)
+        while index(of: access, with: station) != nil { access = access == .max ? 1 : access + 1 }
+        return access
+    }
+
+    /// Adds a connection under a new handle, and returns what has come to be.
+    ///
+    /// `begin` follows, after the host has been told. Returns `nil` if no handle is free.
+    mutating func open(
+        as role: LEConnection.Role, with station: Station, access: UInt32, peer: Identity,
+        local: DeviceAddress,
+        _ parameters: LEConnection.Parameters, rssi: Int8, at now: AirTime
+    ) -> ConnectionEndpoints? {
+        guard let handle = (0x0040..<0x0F00).first(where: { connections.index(of: $0) == nil })
+        else { return nil }
+        let endpoints = ConnectionEndpoints(
+            handle: handle, role: role, station: station, access: access, peer: peer, local: local)
+        connections[handle] = Connection(endpoints, parameters, settings, rssi: rssi, at: now)
+        return endpoints
+    }
+
+    /// Does what a new connection does first.
+    mutating func begin(_ handle: UInt16, at now: AirTime, _ outbox: inout ControllerOutbox) {
+        guard let index = connections.index(of: handle) else { return }
+        connections[at: index].begin(at: now, &outbox)
+        removeIfOver(index)
+    }
+
+    // MARK: Data, frames and time
+
+    /// Sends a packet of the host, if there is room for it.
+    mutating func send(_ packet: ACLPacket, at now: AirTime, _ outbox: inout ControllerOutbox) {
+        guard let index = connections.index(of: packet.handle), connections[at: index].stage == .open
+        else { return }
+        let pending = connections.indices.reduce(0) { $0 + connections[at: $1].packetsPending }
+        guard pending < settings.packetCount, packet.data.count <= settings.packetLength else {
+            // Data Buffer Overflow, of ACL data (Vol 4, Part E, 7.7.26).
+            return outbox.report(HCIEvent.dataBufferOverflow, [0x01])
+        }
+        guard packet.boundary != .complete else { return }
+        connections[at: index].send(packet, at: now, &outbox)
+        removeIfOver(index)
+    }
+
+    /// Takes a frame of another station, if it belongs to a connection.
+    mutating func receive(
+        _ frame: LinkFrame, from station: Station, rssi: Int8, at now: AirTime,
+        _ outbox: inout ControllerOutbox
+    ) {
+        guard let index = index(of: frame.access, with: station) else { return }
+        connections[at: index].receive(frame, rssi: rssi, settings, at: now, &outbox)
+        removeIfOver(index)
+    }
+
+    /// Sends what is due, and ends connections that have been silent for too long.
+    mutating func advance(to now: AirTime, _ outbox: inout ControllerOutbox) {
+        var index = 0
+        while index < connections.count {
+            connections[at: index].advance(to: now, &outbox)
+            if !removeIfOver(index) { index += 1 }
+        }
+    }
+
+    @discardableResult private mutating func removeIfOver(_ index: Int) -> Bool {
+        guard connections[at: index].stage == .over else { return false }
+        connections.removeValue(forKey: connections.keys[index])
+        return true
+    }
+
+    // MARK: Commands
+
+    /// The connection with a handle, or `nil` if there is none.
+    func connection(_ handle: UInt16) -> Connection? { connections[handle] }
+
+    /// Changes a connection for the host, and does what its procedures ask for; returns `nil` if there is none with the handle.
+    mutating func change<Result>(
+        _ handle: UInt16, at now: AirTime, _ outbox: inout ControllerOutbox,
+        _ body: (inout Connection, inout [ConnectionAction]) -> Result
+    ) -> Result? {
+        guard let index = connections.index(of: handle) else { return nil }
+        var actions: [ConnectionAction] = []
+        let result = body(&connections[at: index], &actions)
+        connections[at: index].perform(actions, at: now, &outbox)
+        removeIfOver(index)
+        return result
+    }
+
+    /// LE Read Suggested Default Data Length (Vol 4, Part E, 7.8.34).
+    func readSuggestedDataLength() -> CommandAnswer {
+        .values {
+            $0.write(settings.suggestedLength.octets)
+            $0.write(settings.suggestedLength.time)
+        }
+    }
+
+    /// LE Write Suggested Default Data Length (7.8.35).
+    mutating func writeSuggestedDataLength(_ reader: inout ByteReader) -> CommandAnswer? {
+        guard let octets = reader.readUInt16(), let time = reader.readUInt16(),
+            DataLengthProcedure.isValid(octets: octets, time: time)
+        else { return nil }
+        settings.suggestedLength = (octets, time)
+        return .success
+    }
+
+    /// LE Set Default PHY (7.8.48).
+    mutating func setDefaultPHYs(_ reader: inout ByteReader) -> CommandAnswer? {
+        guard let all = reader.readUInt8(), let sending = reader.readUInt8(),
+            let receiving = reader.readUInt8(),
+            let phys = LinkPHYs(all: all, sending: sending, receiving: receiving)
+        else { return nil }
+        settings.defaultPHYs = phys
+        return .success
+    }
+}

@@ -1,0 +1,58 @@
+import MynahSupport
+
+/// The data length update procedure of a connection (Core Specification, Vol 6, Part B, 5.1.9).
+struct DataLengthProcedure: Sendable {
+    /// The shortest length of a data PDU in bytes, and the time that it takes in microseconds.
+    static let shortest = (octets: UInt16(27), time: UInt16(328))
+    /// The longest.
+    static let longest = (octets: UInt16(251), time: UInt16(17040))
+
+    /// What this side can receive, and wants to send.
+    private var own: DataLengths
+    private var sentOctets = Self.shortest.octets
+    /// The most bytes in a data PDU of the peer.
+    private(set) var receivedOctets = Self.shortest.octets
+
+    init(sentOctets: UInt16, sentTime: UInt16) {
+        own = DataLengths(
+            receivedOctets: Self.longest.octets, receivedTime: Self.longest.time, sentOctets: sentOctets,
+            sentTime: sentTime)
+    }
+
+    /// Whether a controller allows these lengths.
+    static func isValid(octets: UInt16, time: UInt16) -> Bool {
+        (shortest.octets...longest.octets).contains(octets) && (shortest.time...longest.time).contains(time)
+    }
+
+    /// Begins the procedure for a new connection, if this side wants longer PDUs than the shortest.
+    func begin(_ actions: inout [ConnectionAction]) {
+        if own.sentOctets > Self.shortest.octets { actions.append(.begin(.lengthRequest(own))) }
+    }
+
+    /// Begins the procedure with the lengths that the host wants.
+    mutating func begin(octets: UInt16, time: UInt16, _ actions: inout [ConnectionAction]) {
+        own.sentOctets = octets
+        own.sentTime = time
+        actions.append(.begin(.lengthRequest(own)))
+    }
+
+    /// Takes what the peer can receive and wants to send; a request is answered, and a change is reported.
+    mutating func receive(
+        _ lengths: DataLengths, isRequest: Bool, _ endpoints: ConnectionEndpoints,
+        _ actions: inout [ConnectionAction]
+    ) {
+        if isRequest { actions.append(.send(.lengthResponse(own))) }
+        let sent = max(Self.shortest.octets, min(own.sentOctets, lengths.receivedOctets))
+        let received = max(Self.shortest.octets, min(own.receivedOctets, lengths.sentOctets))
+        guard sent != sentOctets || received != receivedOctets else { return }
+        sentOctets = sent
+        receivedOctets = received
+        var writer = ByteWriter()
+        writer.write(endpoints.handle)
+        writer.write(sent)
+        writer.write(max(Self.shortest.time, min(own.sentTime, lengths.receivedTime)))
+        writer.write(received)
+        writer.write(max(Self.shortest.time, min(own.receivedTime, lengths.sentTime)))
+        actions.append(.reportLE(HCIEvent.LESubevent.dataLengthChange, writer.bytes))
+    }
+}

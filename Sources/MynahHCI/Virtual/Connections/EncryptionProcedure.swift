@@ -1,0 +1,139 @@
+import MynahCore
+import MynahSupport
+
+/// The encryption start procedure of a connection (Core Specification, Vol 6, Part B, 5.1.3).
+///
+/// The air enciphers nothing. The two sides prove to each other that they have the same key; if they don't, the connection ends as it
+/// does when the first enciphered PDU can't be deciphered.
+struct EncryptionProcedure: Sendable {
+    private enum Stage: Sendable {
+        case idle
+        /// Central: it has asked.
+        case requested(key: [UInt8], nonce: UInt64)
+        /// Central: it has proved that it has the key.
+        case proved(key: [UInt8])
+        /// Peripheral: its host is asked for the key.
+        case awaitingKey(nonce: UInt64)
+        /// Peripheral: it waits for the proof.
+        case awaitingProof(key: [UInt8], nonce: UInt64, own: UInt64)
+    }
+
+    /// The procedure response timeout, in microseconds (5.2).
+    private static let timeout: Int64 = 40_000_000
+
+    private(set) var isEncrypted = false
+    private var stage = Stage.idle
+    /// When the peer must have answered, or `nil` if nothing is under way.
+    private(set) var deadline: AirTime?
+    /// The host's packets that wait until the procedure is over.
+    private var held: [LinkPDU] = []
+
+    /// Whether data waits until the procedure is over.
+    var isUnderWay: Bool {
+        if case .idle = stage { return false }
+        return true
+    }
+
+    /// Whether the host is asked for the key.
+    var awaitsKey: Bool {
+        if case .awaitingKey = stage { return true }
+        return false
+    }
+
+    /// How many packets wait.
+    var heldCount: Int { held.count }
+
+    /// Keeps a packet of the host until the procedure is over.
+    mutating func hold(_ content: LinkPDU) {
+        held.append(content)
+    }
+
+    // MARK: The host
+
+    /// Begins the procedure as central, with what the host gives in LE Enable Encryption; `nonce` has been drawn for it.
+    mutating func begin(
+        _ key: [UInt8], random value: [UInt8], diversifier: UInt16, nonce: UInt64, at now: AirTime,
+        _ actions: inout [ConnectionAction]
+    ) {
+        stage = .requested(key: key, nonce: nonce)
+        deadline = now + Self.timeout
+        actions.append(.begin(.encryptionRequest(random: value, diversifier: diversifier, nonce: nonce)))
+    }
+
+    /// Goes on as peripheral with the key that the host gives; `own` has been drawn for it.
+    mutating func reply(_ key: [UInt8], own: UInt64, _ actions: inout [ConnectionAction]) {
+        guard case .awaitingKey(let nonce) = stage else { return }
+        stage = .awaitingProof(key: key, nonce: nonce, own: own)
+        actions.append(.send(.startEncryption(nonce: own)))
+    }
+
+    /// Rejects the procedure, because there is no key.
+    ///
+    /// A connection that was encrypted ends, because it can't go back (5.1.3.2).
+    mutating func refuse(_ actions: inout [ConnectionAction]) {
+        if isEncrypted { return actions.append(.terminate(.pinOrKeyMissing)) }
+        finish(&actions)
+        actions.append(.send(.encryptionRejected(.pinOrKeyMissing)))
+    }
+
+    // MARK: The peer
+
+    /// Takes an encryption PDU of the peer; one that is out of order changes nothing.
+    ///
+    /// `takesRequest` says whether the host takes LE Long Term Key Request.
+    mutating func receive(
+        _ content: LinkPDU, on endpoints: ConnectionEndpoints, takesRequest: Bool, at now: AirTime,
+        _ actions: inout [ConnectionAction]
+    ) {
+        switch (content, stage) {
+        case (.encryptionRequest(let value, let diversifier, let nonce), .idle)
+        where endpoints.role == .peripheral:
+            guard takesRequest else { return refuse(&actions) }
+            stage = .awaitingKey(nonce: nonce)
+            deadline = now + Self.timeout
+            var writer = ByteWriter()
+            writer.write(endpoints.handle)
+            writer.write(value)
+            writer.write(diversifier)
+            actions.append(.reportLE(HCIEvent.LESubevent.longTermKeyRequest, writer.bytes))
+        case (.startEncryption(let other), .requested(let key, let nonce)):
+            stage = .proved(key: key)
+            actions.append(.send(.encryptionProof(Self.proof(key, nonce, other))))
+        case (.encryptionProof(let found), .awaitingProof(let key, let nonce, let own)):
+            // A real central would notice by silence; this one is told.
+            guard found == Self.proof(key, nonce, own) else { return actions.append(.terminate(.micFailure)) }
+            actions.append(.send(.encrypted))
+            succeed(endpoints, &actions)
+        case (.encrypted, .proved):
+            succeed(endpoints, &actions)
+        case (.encryptionRejected(let reason), .requested):
+            finish(&actions)
+            actions.append(.report(HCIEvent.encryptionChange, [reason.code] + endpoints.handleBytes + [0]))
+        default:
+            break
+        }
+    }
+
+    private mutating func succeed(_ endpoints: ConnectionEndpoints, _ actions: inout [ConnectionAction]) {
+        if isEncrypted {
+            actions.append(.report(HCIEvent.encryptionKeyRefreshComplete, [0] + endpoints.handleBytes))
+        } else {
+            actions.append(.report(HCIEvent.encryptionChange, [0] + endpoints.handleBytes + [1]))
+        }
+        isEncrypted = true
+        finish(&actions)
+    }
+
+    /// Ends the procedure, and sends what waited for that.
+    private mutating func finish(_ actions: inout [ConnectionAction]) {
+        stage = .idle
+        deadline = nil
+        for content in held { actions.append(.send(content)) }
+        held = []
+    }
+
+    /// What only a side with the key and both nonces can compute.
+    static func proof(_ key: [UInt8], _ nonce: UInt64, _ own: UInt64) -> UInt64 {
+        key.reduce(SplitMix.mix(nonce) ^ SplitMix.mix(own &+ 1)) { SplitMix.mix($0 &+ UInt64($1) &+ 1) }
+    }
+}

@@ -1,0 +1,145 @@
+import MynahCore
+import MynahSupport
+
+/// The scanning state of a link layer: when it listens, whom it asks for more, and what it has reported (Core Specification, Vol 6,
+/// Part B, 4.4.3).
+struct Scanner: Sendable {
+    struct Parameters: Sendable {
+        var isActive = false
+        /// In microseconds.
+        var interval: Int64 = 10_000
+        /// In microseconds.
+        var window: Int64 = 10_000
+        var ownType: UInt8 = 0
+        /// The scanning filter policy: bit 0 uses the filter accept list, and bit 1 lets targets through that can't be resolved.
+        var policy: UInt8 = 0
+    }
+
+    /// An enabled scanner.
+    struct Scan: Sendable {
+        let begun: AirTime
+        /// The address in scan requests.
+        var onAir: DeviceAddress
+        var filtersDuplicates: Bool
+        /// When the scan stops by itself, or its next period begins; `nil` if it has no duration.
+        var end: AirTime?
+        /// How long it listens in each period, and how long a period is, in microseconds; `nil` if it listens all the time.
+        var period: (duration: Int64, length: Int64)?
+    }
+
+    /// What a report is a duplicate of.
+    private struct Reported: Hashable {
+        var address: DeviceAddress
+        var identifier: UInt8?
+        var isResponse: Bool
+        var isScannable: Bool
+
+        init(_ report: ScanReport, isResponse: Bool) {
+            address = report.identity.address
+            identifier = report.advertisement.identifier
+            self.isResponse = isResponse
+            isScannable = report.advertisement.properties.contains(.scannable)
+        }
+    }
+
+    /// As many as real controllers remember, and some.
+    private static let reportedLimit = 8192
+    private static let askedLimit = 1024
+
+    var parameters = Parameters()
+    /// The scan, or `nil` if the scanner is off.
+    private(set) var scan: Scan?
+    private var reported: Set<Reported> = []
+    /// The devices that were sent a scan request and have not answered.
+    private var asked: Set<DeviceAddress> = []
+
+    var isOn: Bool { scan != nil }
+    /// Whether the scanner is on and uses the filter accept list.
+    var usesAcceptList: Bool { isOn && parameters.policy & 1 == 1 }
+    /// When the scan stops by itself or begins its next period, or `nil` for never.
+    var due: AirTime? { scan?.end }
+
+    /// Begins a scan, or goes on with other settings.
+    mutating func begin(_ wanted: Scan) {
+        scan = wanted
+        reported = []
+    }
+
+    mutating func stop() {
+        scan = nil
+        reported = []
+        asked = []
+    }
+
+    /// Ends the scan, or begins its next period, if that is due.
+    mutating func advance(to now: AirTime, _ outbox: inout ControllerOutbox) {
+        guard let end = scan?.end, end <= now else { return }
+        reported = []
+        asked = []
+        if let period = scan?.period {
+            scan?.end = now + period.length
+        } else {
+            scan = nil
+            outbox.reportLE(HCIEvent.LESubevent.scanTimeout, [])
+        }
+    }
+
+    // MARK: Hearing
+
+    /// Whether the scanner listens at this moment: only within its window.
+    func listens(at time: AirTime) -> Bool {
+        guard let scan else { return false }
+        let elapsed = time - scan.begun
+        if let period = scan.period, elapsed % period.length >= period.duration { return false }
+        return parameters.window >= parameters.interval || elapsed % parameters.interval < parameters.window
+    }
+
+    /// Reports an advertisement that it hears, and asks for more if it scans actively.
+    mutating func hear(
+        _ heard: ScanReport, from station: Station, _ acceptList: FilterAcceptList,
+        _ resolving: ResolvingList, at now: AirTime, _ outbox: inout ControllerOutbox
+    ) {
+        guard let scan, listens(at: now) else { return }
+        guard parameters.policy & 1 == 0 || acceptList.contains(heard.identity) else { return }
+        if let target = heard.advertisement.target {
+            // Policies 2 and 3 also let through a target that can't be resolved (Vol 6, Part B, 4.3.3).
+            guard
+                resolving.isLocal(target, own: scan.onAir)
+                    || parameters.policy & 2 != 0 && target.isResolvable
+            else { return }
+        }
+        report(heard, isResponse: false, &outbox)
+        // A response may be lost: the scanner asks until it has heard one.
+        guard parameters.isActive, heard.advertisement.properties.contains(.scannable),
+            !(scan.filtersDuplicates && reported.contains(Reported(heard, isResponse: true)))
+        else { return }
+        if asked.count >= Self.askedLimit { asked = [] }
+        asked.insert(heard.advertisement.address)
+        outbox.transmit(
+            .scanRequest(scanner: scan.onAir, advertiser: heard.advertisement.address), to: station)
+    }
+
+    /// Reports the answer to a scan request.
+    mutating func hearResponse(
+        _ response: AirAdvertisement, rssi: Int8, _ resolving: inout ResolvingList,
+        _ outbox: inout ControllerOutbox
+    ) {
+        guard isOn, asked.remove(response.address) != nil,
+            outbox.isExtended || response.properties.contains(.legacy)
+        else { return }
+        let identity = resolving.resolve(response.address)
+        report(ScanReport(response, identity, rssi: rssi), isResponse: true, &outbox)
+    }
+
+    private mutating func report(_ heard: ScanReport, isResponse: Bool, _ outbox: inout ControllerOutbox) {
+        if scan?.filtersDuplicates ?? false {
+            if reported.count >= Self.reportedLimit { reported = [] }
+            guard reported.insert(Reported(heard, isResponse: isResponse)).inserted else { return }
+        }
+        if outbox.isExtended {
+            heard.reportExtended(isResponse: isResponse, to: &outbox)
+        } else {
+            heard.reportLegacy(isResponse: isResponse, to: &outbox)
+        }
+    }
+}
