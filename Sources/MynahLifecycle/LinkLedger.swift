@@ -187,7 +187,10 @@ package struct LinkLedger: Sendable {
         release(manager, address, isTold: true, into: &actions)
     }
 
-    /// A manager and what it had are gone, and nothing is kept for it.
+    /// A manager is gone, and with it what it held or waited for.
+    ///
+    /// It is not called for a manager whose links the system keeps: its app was terminated or crashed, declares
+    /// `bluetooth-central`, and the manager has a restore identifier.
     package mutating func end(_ manager: ManagerKey, into actions: inout [LinkAction]) {
         for address in devices(of: manager) { release(manager, address, isTold: false, into: &actions) }
     }
