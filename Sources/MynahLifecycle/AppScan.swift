@@ -1,0 +1,67 @@
+package import MynahCore
+
+/// What one central manager of an app scans for (scanForPeripherals(withServices:options:)).
+package struct AppScan: Hashable, Sendable {
+    /// The services of which a device advertises at least one; every device is meant if it is empty.
+    package var services: [BluetoothUUID]
+    /// Services that a device may look for instead (CBCentralManagerScanOptionSolicitedServiceUUIDsKey).
+    package var solicited: [BluetoothUUID]
+    /// Whether every packet is reported (CBCentralManagerScanOptionAllowDuplicatesKey).
+    package var allowsDuplicates: Bool
+    /// How the phone scans for it now.
+    package var mode: ScanMode
+
+    /// A scan, in the foreground unless said.
+    package init(
+        services: [BluetoothUUID] = [], solicited: [BluetoothUUID] = [], allowsDuplicates: Bool = false,
+        mode: ScanMode = .foreground
+    ) {
+        self.services = services
+        self.solicited = solicited
+        self.allowsDuplicates = allowsDuplicates
+        self.mode = mode
+    }
+
+    /// Whether it can find anything now: in the background a scan has to name services (CBCentralManager).
+    package var isInForce: Bool {
+        switch mode {
+        case .off: false
+        case .foreground: true
+        case .background: !services.isEmpty
+        }
+    }
+
+    /// Whether every packet is reported now: in the background the option is ignored (Core Bluetooth Background Processing).
+    package var reportsDuplicates: Bool { allowsDuplicates && mode == .foreground }
+
+    /// What of the scan is left out now, and why.
+    package var omitted: [AdvertisingReport.Omission] {
+        guard mode == .background else { return [] }
+        var omitted: [AdvertisingReport.Omission] = []
+        if services.isEmpty {
+            omitted.append(
+                .init(
+                    item: "services",
+                    reason: "a scan in the background finds nothing unless it names services"))
+        }
+        if allowsDuplicates {
+            omitted.append(
+                .init(item: "allowDuplicates", reason: "in the background each device is reported once"))
+        }
+        return omitted
+    }
+}
+
+/// A pending connection: a device that at least one app waits for.
+package struct WantedLink: Hashable, Sendable {
+    /// The identity address of the device, or the only address that is known of it.
+    package var address: DeviceAddress
+    /// How it is listened for now.
+    package var mode: ScanMode
+
+    /// A device that is waited for, in the foreground unless said.
+    package init(_ address: DeviceAddress, mode: ScanMode = .foreground) {
+        self.address = address
+        self.mode = mode
+    }
+}

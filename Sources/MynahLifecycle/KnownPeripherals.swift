@@ -1,0 +1,144 @@
+package import MynahCore
+
+/// The devices that a phone knows, each by an identifier that apps may save.
+///
+/// The phone drives it: it asks for the identifier of each device that it reports to an app, looks up those that an app
+/// retrieves, and says which private address has turned out to be whose. It saves `entries`.
+///
+/// An identifier is made of the seed and the address, so that a run with the same seed gives the same ones in any order of
+/// discovery. Core Bluetooth documents that an app may save an identifier, and that a device whose address changed no longer
+/// matches it. Assumptions: iOS forgets devices that were not used for long; a device keeps its identifier when it pairs
+/// and its identity address becomes known, unless that address has one already, which both then lead to.
+package struct KnownPeripherals: Sendable {
+    /// A device that is known.
+    package struct Entry: Hashable, Sendable {
+        /// What apps call it.
+        package var identifier: PeripheralIdentifier
+        /// Its identity address, or the only address that is known of it.
+        package var address: DeviceAddress
+        /// Its name; `nil` if it is not known.
+        package var name: String?
+
+        /// A device with its identifier.
+        package init(identifier: PeripheralIdentifier, address: DeviceAddress, name: String? = nil) {
+            self.identifier = identifier
+            self.address = address
+            self.name = name
+        }
+    }
+
+    private struct Device: Sendable {
+        var entry: Entry
+        var lastUse: UInt64
+    }
+
+    /// How many identifiers are known at most; the least recently used ones are forgotten.
+    package static let limit = 1000
+
+    private let seed: UInt64
+    private var devices: [PeripheralIdentifier: Device] = [:]
+    private var identifiers: [DeviceAddress: PeripheralIdentifier] = [:]
+    private var useCount: UInt64 = 0
+
+    /// A phone that knows these devices, the least recently used first.
+    ///
+    /// Of two entries with one identifier, and of the entries past the limit, the later ones are kept.
+    package init(seed: UInt64, entries: [Entry] = []) {
+        self.seed = seed
+        for entry in entries.suffix(Self.limit) {
+            if let old = devices[entry.identifier], identifiers[old.entry.address] == entry.identifier {
+                identifiers[old.entry.address] = nil
+            }
+            useCount += 1
+            devices[entry.identifier] = Device(entry: entry, lastUse: useCount)
+            identifiers[entry.address] = entry.identifier
+        }
+    }
+
+    /// The devices that are known, the least recently used first.
+    package var entries: [Entry] { devices.values.sorted { $0.lastUse < $1.lastUse }.map(\.entry) }
+
+    /// How many identifiers are known.
+    package var count: Int { devices.count }
+
+    /// The identifier of a device, which is known from now on if it was not.
+    ///
+    /// To make room, a device is not forgotten while `isInUse` says that it is connected or waited for.
+    package mutating func identifier(
+        of address: DeviceAddress, isInUse: (DeviceAddress) -> Bool = { _ in false }
+    ) -> PeripheralIdentifier {
+        if let known = identifiers[address] {
+            use(known)
+            return known
+        }
+        if devices.count >= Self.limit { forgetOne(isInUse) }
+        let new = makeIdentifier(for: address)
+        identifiers[address] = new
+        devices[new] = Device(entry: Entry(identifier: new, address: address), lastUse: 0)
+        use(new)
+        return new
+    }
+
+    /// The device that an app retrieves by an identifier; `nil` if it is not known (any more).
+    package mutating func retrieve(_ identifier: PeripheralIdentifier) -> Entry? {
+        guard let entry = devices[identifier]?.entry else { return nil }
+        use(identifier)
+        return entry
+    }
+
+    /// A device's name became known.
+    package mutating func name(_ address: DeviceAddress, _ name: String) {
+        if let identifier = identifiers[address] { devices[identifier]?.entry.name = name }
+    }
+
+    /// The device that was known by one address has paired, and its identity address is another.
+    package mutating func moved(from old: DeviceAddress, to identity: DeviceAddress) {
+        guard old != identity, let identifier = identifiers.removeValue(forKey: old) else { return }
+        for (other, device) in devices where device.entry.address == old {
+            devices[other]?.entry.address = identity
+        }
+        if identifiers[identity] == nil { identifiers[identity] = identifier }
+        use(identifier)
+    }
+
+    /// Marks a device as used, and last of all the identifier that its address leads to: so it stays that after a restart.
+    private mutating func use(_ identifier: PeripheralIdentifier) {
+        useCount += 2
+        devices[identifier]?.lastUse = useCount - 1
+        guard let address = devices[identifier]?.entry.address, let main = identifiers[address] else {
+            return
+        }
+        devices[main]?.lastUse = useCount
+    }
+
+    private mutating func forgetOne(_ isInUse: (DeviceAddress) -> Bool) {
+        let free = devices.values.filter { !isInUse($0.entry.address) }
+        guard let oldest = free.min(by: { $0.lastUse < $1.lastUse })?.entry else { return }
+        devices[oldest.identifier] = nil
+        guard identifiers[oldest.address] == oldest.identifier else { return }
+        // Another identifier may lead to the same device.
+        identifiers[oldest.address] =
+            devices.values.filter { $0.entry.address == oldest.address }
+            .max { $0.lastUse < $1.lastUse }?.entry.identifier
+    }
+
+    /// An identifier that no device has: another device may have taken one along when it moved.
+    private func makeIdentifier(for address: DeviceAddress) -> PeripheralIdentifier {
+        var attempt: UInt64 = 0
+        while true {
+            let kind: UInt64 = address.kind == .random ? 1 << 48 : 0
+            let key = Self.mix(seed) ^ Self.mix(address.value | kind | attempt << 49)
+            let new = PeripheralIdentifier(high: Self.mix(key), low: Self.mix(~key))
+            if devices[new] == nil { return new }
+            attempt += 1
+        }
+    }
+
+    /// SplitMix64's mixing function, which maps each number to another one.
+    private static func mix(_ value: UInt64) -> UInt64 {
+        var mixed = value &+ 0x9E37_79B9_7F4A_7C15
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}

@@ -1,0 +1,181 @@
+package import MynahCore
+
+/// Makes the connections that apps wait for, one after the other, when their devices are heard.
+///
+/// The phone drives it. It gives the devices of `PhoneScan.listensFor`, each report that its radio hears, each link that
+/// begins, and what became of each attempt. It carries out the actions.
+///
+/// A controller initiates to one device at a time, and cannot change its random address meanwhile (Core Specification, Vol
+/// 4, Part E, 7.8.4). So a pending connection costs only listening, and initiating begins when the device is heard. There
+/// can be any number of pending connections, and a private address can rotate between two attempts.
+///
+/// | state | device is heard | device is no longer wanted | attempt ends |
+/// |---|---|---|---|
+/// | idle | an attempt begins | – | – |
+/// | initiating | another device queues | the attempt is cancelled | the next in the queue, or idle |
+/// | cancelling | any device queues | – | the next in the queue, or idle |
+package struct LinkInitiator: Sendable {
+    /// What the phone is to do.
+    package enum Action: Hashable, Sendable {
+        /// Connect to a device, and give up after the timeout; the number names the attempt.
+        case initiate(DeviceAddress, attempt: UInt64, timeout: Duration)
+        /// Cancel this attempt, and report its end as of any other.
+        case cancel(attempt: UInt64)
+        /// Begin the scan anew if the controller's duplicate filter is on, so that it reports devices again.
+        case listenAnew
+        /// Warn that the controller has no link left for the devices that wait.
+        case linksExhausted(limit: Int)
+        /// The connection has failed for good.
+        case failed(DeviceAddress, RadioError)
+    }
+
+    /// What became of an attempt.
+    package enum Outcome: Hashable, Sendable {
+        /// There is a link.
+        case connected
+        /// The device did not answer in time, or the attempt was cancelled.
+        case notReached
+        /// The controller has no room for a further link.
+        case noRoom
+        /// The radio refused, and would refuse again.
+        case failed(RadioError)
+    }
+
+    private enum State {
+        case idle
+        case initiating(DeviceAddress, attempt: UInt64)
+        case cancelling(DeviceAddress, attempt: UInt64)
+    }
+
+    /// How long one attempt lasts at most: an assumption.
+    package static let timeout: Duration = .seconds(2)
+    /// The scan interval and the scan window of an attempt: an assumption.
+    package static let interval: Duration = .milliseconds(60)
+
+    private var state = State.idle
+    private var wanted: Set<DeviceAddress> = []
+    /// The wanted devices that were heard and wait for their attempt, in the order in which they were heard.
+    private var heard: [DeviceAddress] = []
+    private var links = 0
+    private var limit: Int?
+    private var isExhaustionReported = false
+    private var lastAttempt: UInt64 = 0
+
+    /// Waits for nothing, on a controller with room for `limit` links, or `nil` if that is not known.
+    package init(limit: Int? = nil) {
+        self.limit = limit
+    }
+
+    /// Whether no attempt is under way.
+    package var isIdle: Bool { if case .idle = state { true } else { false } }
+
+    private var hasRoom: Bool { limit.map { links < $0 } ?? true }
+
+    /// Other devices are waited for than before.
+    package mutating func want(_ addresses: [DeviceAddress], into actions: inout [Action]) {
+        let new = Set(addresses)
+        let isGrown = !new.isSubset(of: wanted)
+        wanted = new
+        heard.removeAll { !new.contains($0) }
+        if case .initiating(let address, let attempt) = state, !new.contains(address) {
+            state = .cancelling(address, attempt: attempt)
+            actions.append(.cancel(attempt: attempt))
+        }
+        // The controller may have reported a device before it was wanted.
+        if isGrown { actions.append(.listenAnew) }
+    }
+
+    /// A device was heard; it is of interest if it is wanted and can be connected to.
+    package mutating func heard(_ report: ScanReport, into actions: inout [Action]) {
+        guard report.kind == .connectable || report.kind == .directed, wanted.contains(report.address) else {
+            return
+        }
+        if case .initiating(report.address, _) = state { return }
+        guard hasRoom else { return reportExhaustion(into: &actions) }
+        guard !heard.contains(report.address) else { return }
+        heard.append(report.address)
+        next(into: &actions)
+    }
+
+    /// The radio reports a new link to a device, which is told before the attempt returns.
+    package mutating func connected(to address: DeviceAddress, into actions: inout [Action]) {
+        wanted.remove(address)
+        heard.removeAll { $0 == address }
+        switch state {
+        case .initiating(address, _), .cancelling(address, _):
+            state = .idle
+            next(into: &actions)
+        case .idle, .initiating, .cancelling: break
+        }
+    }
+
+    /// An attempt ended; the end of one whose link was reported before changes nothing.
+    package mutating func ended(_ attempt: UInt64, _ outcome: Outcome, into actions: inout [Action]) {
+        let address: DeviceAddress
+        switch state {
+        case .initiating(let current, attempt), .cancelling(let current, attempt): address = current
+        case .idle, .initiating, .cancelling: return
+        }
+        let isWanted = wanted.contains(address)
+        switch outcome {
+        case .connected: return connected(to: address, into: &actions)
+        case .notReached:
+            // It has to be heard again.
+            if isWanted { actions.append(.listenAnew) }
+        case .noRoom:
+            // A controller that refuses its first link is asked again.
+            limit = max(links, 1)
+            if hasRoom {
+                if isWanted { actions.append(.listenAnew) }
+            } else {
+                heard = []
+                if isWanted { reportExhaustion(into: &actions) }
+            }
+        case .failed(let error):
+            if isWanted { actions.append(.failed(address, error)) }
+            wanted.remove(address)
+            heard.removeAll { $0 == address }
+        }
+        state = .idle
+        next(into: &actions)
+    }
+
+    /// The phone has so many links now, of either role.
+    package mutating func has(links count: Int, into actions: inout [Action]) {
+        let hadRoom = hasRoom
+        links = count
+        guard hasRoom, !hadRoom else { return }
+        isExhaustionReported = false
+        // What was heard while there was no room was not kept.
+        if !wanted.isEmpty { actions.append(.listenAnew) }
+        next(into: &actions)
+    }
+
+    /// The radio is off or gone, and every attempt with it.
+    package mutating func reset() {
+        self = LinkInitiator(limit: limit, lastAttempt: lastAttempt)
+    }
+
+    private init(limit: Int?, lastAttempt: UInt64) {
+        self.limit = limit
+        self.lastAttempt = lastAttempt
+    }
+
+    private mutating func reportExhaustion(into actions: inout [Action]) {
+        guard !isExhaustionReported, let limit else { return }
+        isExhaustionReported = true
+        actions.append(.linksExhausted(limit: limit))
+    }
+
+    private mutating func next(into actions: inout [Action]) {
+        guard case .idle = state, !heard.isEmpty else { return }
+        guard hasRoom else {
+            heard = []
+            return reportExhaustion(into: &actions)
+        }
+        lastAttempt += 1
+        let address = heard.removeFirst()
+        state = .initiating(address, attempt: lastAttempt)
+        actions.append(.initiate(address, attempt: lastAttempt, timeout: Self.timeout))
+    }
+}

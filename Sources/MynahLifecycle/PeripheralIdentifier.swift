@@ -1,0 +1,33 @@
+package import MynahCore
+
+/// The UUID by which a phone's apps know a device (CBPeer.identifier).
+///
+/// It is the phone's own, made up, and says nothing of the device's address.
+package struct PeripheralIdentifier: Hashable, Sendable {
+    /// The 128 bits.
+    package let uuid: BluetoothUUID
+
+    /// An identifier of these 128 bits, marked as a random UUID (RFC 9562, 5.4).
+    package init(high: UInt64, low: UInt64) {
+        let high = high & ~0xF000 | 0x4000
+        let low = low & ~(0b11 << 62) | 0b10 << 62
+        let bytes = [low, high].flatMap { word in
+            (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
+        }
+        guard let uuid = BluetoothUUID(littleEndian: bytes) else {
+            preconditionFailure("16 bytes are a UUID")
+        }
+        self.uuid = uuid
+    }
+
+    /// An identifier as it is written, 32 digits with dashes; `nil` for anything else.
+    package init?(_ text: some StringProtocol) {
+        guard text.utf8.count == 36, let uuid = BluetoothUUID(text) else { return nil }
+        self.uuid = uuid
+    }
+}
+
+extension PeripheralIdentifier: CustomStringConvertible {
+    /// Upper-case digits with dashes.
+    package var description: String { uuid.in128Bits.description }
+}

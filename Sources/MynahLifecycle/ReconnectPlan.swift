@@ -1,0 +1,228 @@
+package import MynahCore
+
+/// A way back to a device (Core Bluetooth Programming Guide, "Reconnecting to Peripherals").
+package enum ReconnectWay: String, Hashable, Sendable, CaseIterable {
+    /// Devices whose identifiers the app has saved (retrievePeripherals(withIdentifiers:)).
+    case known
+    /// Devices that the phone is connected to already (retrieveConnectedPeripherals(withServices:)).
+    case connected
+    /// Devices that a scan discovers.
+    case scan
+}
+
+/// How an app gets back to one device: by several ways, in order or at once.
+///
+/// The app's player drives it, one plan for each device that it wants. It gives what the retrieve calls returned, devices
+/// that match, and what becomes of connections. It carries out the actions.
+///
+/// | state | retrieved or discovered | connected | failed | the wait is over |
+/// |---|---|---|---|---|
+/// | idle | – | – | – | – |
+/// | trying | connects | connected, all else is cancelled | the next device, else the next stage | the next stage too |
+/// | connected | – | – | – | – |
+/// | exhausted | – | – | – | – |
+///
+/// A stage that finds no device gives way to the next at once. One that connects is given `patience` before the next one
+/// begins too: a pending connection never times out, and a device whose address changed never answers. What a stage
+/// has begun goes on. The guide's flow chart says only "connection attempt succeeds?", so `patience` and that the earlier
+/// connection stays pending are assumptions.
+package struct ReconnectPlan: Sendable {
+    /// What the player is to do.
+    package enum Action: Hashable, Sendable {
+        /// Call retrievePeripherals(withIdentifiers:), and give the result to `retrieved`.
+        case retrieveKnown
+        /// Call retrieveConnectedPeripherals(withServices:), and give the devices that match to `retrieved`.
+        case retrieveConnected
+        /// The plan wants a scan.
+        case startScan
+        /// The plan wants a scan no longer.
+        case stopScan
+        /// Connect to a device.
+        case connect(DeviceAddress)
+        /// Cancel a pending connection.
+        case cancel(DeviceAddress)
+        /// After this time call `waited` with the number.
+        case wait(UInt64, Duration)
+        /// Every way was tried, and none is left.
+        case exhausted
+    }
+
+    /// What is under way.
+    private struct Attempt: Sendable {
+        var stage: Int
+        /// The retrieve calls that have not returned.
+        var retrieving: Set<ReconnectWay> = []
+        var isScanning = false
+        /// The devices with a pending connection, in the order in which they were found.
+        var pending: [DeviceAddress] = []
+        /// Those of them that the stage of now led to.
+        var found: Set<DeviceAddress> = []
+        /// Devices that were retrieved after another, which are tried if that one fails.
+        var spare: [DeviceAddress] = []
+        var wait: UInt64?
+    }
+
+    private enum State: Sendable {
+        case idle
+        case trying(Attempt)
+        case connected(DeviceAddress)
+        case exhausted
+    }
+
+    /// How many connections are pending at once; one more cancels the oldest.
+    package static let limit = 8
+
+    private let stages: [[ReconnectWay]]
+    private let patience: Duration
+    private var state = State.idle
+    private var lastWait: UInt64 = 0
+
+    /// A plan with these stages, one after the other, the ways of each at once.
+    package init(
+        _ stages: [[ReconnectWay]] = [[.known], [.connected], [.scan]], patience: Duration = .seconds(10)
+    ) {
+        self.stages = stages.filter { !$0.isEmpty }
+        self.patience = patience
+    }
+
+    /// The device that is connected; `nil` if none is.
+    package var connected: DeviceAddress? { if case .connected(let address) = state { address } else { nil } }
+    /// Whether a scan is wanted.
+    package var isScanning: Bool {
+        if case .trying(let attempt) = state { attempt.isScanning } else { false }
+    }
+    /// Whether something is under way.
+    package var isTrying: Bool { if case .trying = state { true } else { false } }
+
+    // MARK: What the player asks for
+
+    /// Begins with the first stage, in place of anything under way.
+    package mutating func begin(into actions: inout [Action]) {
+        stop(into: &actions)
+        var attempt = Attempt(stage: -1)
+        advance(&attempt, into: &actions)
+    }
+
+    /// Ends what is under way.
+    package mutating func stop(into actions: inout [Action]) {
+        if case .trying(let attempt) = state { cancel(attempt, except: nil, into: &actions) }
+        state = .idle
+    }
+
+    /// Bluetooth is off: everything that was under way is gone already.
+    package mutating func reset() {
+        state = .idle
+    }
+
+    // MARK: What happens
+
+    /// A retrieve call returned these devices, which may be none.
+    package mutating func retrieved(
+        _ way: ReconnectWay, _ addresses: [DeviceAddress], into actions: inout [Action]
+    ) {
+        guard case .trying(var attempt) = state, attempt.retrieving.remove(way) != nil else { return }
+        let new = addresses.filter { !attempt.pending.contains($0) && !attempt.spare.contains($0) }
+        if let first = new.first { connect(first, &attempt, into: &actions) }
+        attempt.spare += new.dropFirst()
+        attempt.found.formUnion(addresses.filter { attempt.pending.contains($0) })
+        proceed(&attempt, into: &actions)
+    }
+
+    /// The scan discovered a device that matches.
+    package mutating func discovered(_ address: DeviceAddress, into actions: inout [Action]) {
+        guard case .trying(var attempt) = state, attempt.isScanning, !attempt.pending.contains(address) else {
+            return
+        }
+        attempt.spare.removeAll { $0 == address }
+        connect(address, &attempt, into: &actions)
+        state = .trying(attempt)
+    }
+
+    /// A connection was made.
+    package mutating func connected(_ address: DeviceAddress, into actions: inout [Action]) {
+        guard case .trying(let attempt) = state, attempt.pending.contains(address) else { return }
+        cancel(attempt, except: address, into: &actions)
+        state = .connected(address)
+    }
+
+    /// A connection failed, or was cancelled by the app's user.
+    package mutating func failed(_ address: DeviceAddress, into actions: inout [Action]) {
+        guard case .trying(var attempt) = state, attempt.pending.contains(address) else { return }
+        attempt.pending.removeAll { $0 == address }
+        attempt.found.remove(address)
+        if !attempt.spare.isEmpty {
+            let next = attempt.spare.removeFirst()
+            connect(next, &attempt, into: &actions)
+            attempt.found.insert(next)
+        }
+        proceed(&attempt, into: &actions)
+    }
+
+    /// A connection ended; what comes next is for the player to say.
+    package mutating func disconnected(_ address: DeviceAddress) {
+        if case .connected(address) = state { state = .idle }
+    }
+
+    /// The time of a wait is over; a wait that is no longer of interest changes nothing.
+    package mutating func waited(_ wait: UInt64, into actions: inout [Action]) {
+        guard case .trying(var attempt) = state, attempt.wait == wait else { return }
+        advance(&attempt, into: &actions)
+    }
+
+    // MARK: Stages
+
+    private func connect(_ address: DeviceAddress, _ attempt: inout Attempt, into actions: inout [Action]) {
+        if attempt.pending.count >= Self.limit { actions.append(.cancel(attempt.pending.removeFirst())) }
+        attempt.pending.append(address)
+        actions.append(.connect(address))
+    }
+
+    /// Goes on with this stage, or takes the next one if this one has nothing left to wait for.
+    private mutating func proceed(_ attempt: inout Attempt, into actions: inout [Action]) {
+        let isScanStage = stages[attempt.stage].contains(.scan)
+        if attempt.retrieving.isEmpty, attempt.found.isEmpty, !isScanStage {
+            advance(&attempt, into: &actions)
+        } else {
+            state = .trying(attempt)
+        }
+    }
+
+    private mutating func advance(_ attempt: inout Attempt, into actions: inout [Action]) {
+        attempt.wait = nil
+        guard attempt.stage + 1 < stages.count else {
+            // What an earlier stage began may still lead to a device.
+            guard attempt.retrieving.isEmpty, attempt.pending.isEmpty, !attempt.isScanning else {
+                state = .trying(attempt)
+                return
+            }
+            state = .exhausted
+            return actions.append(.exhausted)
+        }
+        attempt.stage += 1
+        attempt.found = []
+        for way in stages[attempt.stage] { begin(way, &attempt, into: &actions) }
+        if attempt.stage + 1 < stages.count {
+            lastWait += 1
+            attempt.wait = lastWait
+            actions.append(.wait(lastWait, patience))
+        }
+        state = .trying(attempt)
+    }
+
+    private func begin(_ way: ReconnectWay, _ attempt: inout Attempt, into actions: inout [Action]) {
+        switch way {
+        case .known where attempt.retrieving.insert(.known).inserted: actions.append(.retrieveKnown)
+        case .connected where attempt.retrieving.insert(.connected).inserted:
+            actions.append(.retrieveConnected)
+        case .scan where !attempt.isScanning:
+            attempt.isScanning = true
+            actions.append(.startScan)
+        case .known, .connected, .scan: break
+        }
+    }
+
+    private func cancel(_ attempt: Attempt, except kept: DeviceAddress?, into actions: inout [Action]) {
+        if attempt.isScanning { actions.append(.stopScan) }
+        for address in attempt.pending where address != kept { actions.append(.cancel(address)) }
+    }
+}
