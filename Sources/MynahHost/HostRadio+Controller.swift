@@ -62,13 +62,7 @@ extension HostRadio {
         let source = OwnAddress.Source(
             policy: options.address, publicAddress: publicAddress, staticAddress: { self.staticAddress() },
             resolvingKey: security.bonds.identityResolvingKey, random: security.random)
-        do throws(RadioError) {
-            try drive { session, now, actions in
-                Result { () throws(RadioError) in try session.choose(source, at: now, &actions) }
-            }.get()
-        } catch {
-            waiters.endBringUp(.failure(error))
-        }
+        drive { $0.choose(source, at: $1, &$2) }
     }
 
     func transmit(_ packet: H4Packet) {

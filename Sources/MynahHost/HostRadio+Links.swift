@@ -75,8 +75,8 @@ extension HostRadio {
             return
         }
         guard links.index(of: connection.handle) == nil else { return }
-        let (bond, onAir) = (security.bonds[connection.peer], connection.addressOnAir)
-        if let bond, onAir.isResolvable { _ = peers.note(onAir, of: bond.identity) }
+        let bond = security.bonds[connection.peer]
+        if let bond { peers.connected(bond.identity, by: connection.addressOnAir) }
         let request = drive { $0.linkBegan(connection, identity: bond?.identity, at: $1, &$2) }
         follow()
         let context = LinkTable.Context(
@@ -121,7 +121,11 @@ extension HostRadio {
         case .requestSecurity(let link, let bond): pairing(link) { $0.requestSecurity(by: bond, at: $1) }
         case .readFeatures(let link, let peer):
             send(.readFeatures, of: link, peer, HCICommand(.leReadRemoteFeatures, handle: link))
-        case .exchangeMTU(let link): ask(MTUExchange(ownMTU: ATTServer().ownMTU), link)
+        case .exchangeMTU(let link):
+            changeClient(link) { client, now, actions in
+                let exchange = MTUExchange(ownMTU: ATTServer().ownMTU)
+                client.perform(exchange, on: link, at: now, into: &actions) { _ in }
+            }
         case .reached(let peer, let request):
             tellCentral(.connected(peer))
             endConnection(request.number, .success(peer))
