@@ -10,13 +10,13 @@ extension HostRadio {
             throw RadioError(.invalidState, "services can be published while the radio runs")
         }
         return try serve { server, now, outbound, actions throws(RadioError) in
-            try server.publish(services, at: now, &outbound, &actions)
+            try server.publish(services, at: now(), &outbound, &actions)
         }
     }
 
     /// Withdraws services, and indicates it to the centrals.
     public func withdraw(_ services: PublishedServices.ID) async {
-        serve { $0.withdraw(services, at: $1, &$2, &$3) }
+        serve { $0.withdraw(services, at: $1(), &$2, &$3) }
     }
 
     /// Sets what the host answers by itself, or `nil` to ask the sink.
@@ -30,38 +30,29 @@ extension HostRadio {
     ) throws(RadioError) -> SendResult {
         guard life.isRunning else { throw RadioError(.lost, "the radio is gone") }
         return try serve { server, now, outbound, actions throws(RadioError) in
-            try server.send(value, of: attribute, as: delivery, to: centrals, at: now, &outbound, &actions)
+            try server.send(value, of: attribute, as: delivery, to: centrals, at: now(), &outbound, &actions)
         }
     }
 
-    func confirmationDue(_ link: UInt16) {
-        serve { server, now, _, actions in server.confirmationDue(link, at: now, &actions) }
-    }
-
     func restore(_ bond: Bond, _ handle: UInt16) {
-        serve { $0.restore(bond, handle, at: $1, &$2, &$3) }
+        serve { $0.restore(bond, handle, at: $1(), &$2, &$3) }
     }
 
-    /// Lets the server take something, sends what it wrote, and carries out what it asks for.
-    private func serve<Result>(
-        _ body: (inout GATTServer, Duration, inout Outbound, inout [GATTServer.Action]) throws(RadioError)
-            -> Result
-    ) throws(RadioError) -> Result {
+    /// Lets the server take something, carries out what it asks for, and sends what it wrote.
+    @discardableResult
+    func serve<Result, Failure: Error>(
+        _ body: (inout GATTServer, () -> Duration, inout Outbound, inout [GATTServer.Action]) throws(Failure)
+            ->
+            Result
+    ) throws(Failure) -> Result {
         var actions: [GATTServer.Action] = []
-        let result = try body(&server, now(), &outbound, &actions)
+        swap(&actions, &serverActions)
+        let result = try body(&server, environment.now, &outbound, &actions)
         for action in actions { carryOut(action) }
+        actions.removeAll(keepingCapacity: true)
+        serverActions = actions
         sendData()
         return result
-    }
-
-    /// As above, for what throws nothing.
-    private func serve(
-        _ body: (inout GATTServer, Duration, inout Outbound, inout [GATTServer.Action]) -> Void
-    ) {
-        var actions: [GATTServer.Action] = []
-        body(&server, now(), &outbound, &actions)
-        for action in actions { carryOut(action) }
-        sendData()
     }
 
     private func carryOut(_ action: GATTServer.Action) {
@@ -71,70 +62,42 @@ extension HostRadio {
             deadlines[.confirmation(link)] = due
             armTimer()
         case .remember(let link): remember(link)
-        }
-    }
-
-    // MARK: Requests
-
-    func carryOut(_ actions: [ATTAction], _ handle: UInt16) {
-        for action in actions {
-            guard let index = links.index(of: handle) else { return }
-            let central = links[at: index].peer.id
-            switch action {
-            case .send(let pdu):
-                send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: handle)
-            case .read(let key, let offset):
-                take(tell(.read(ReadRequest(central: central, attribute: key, offset: offset))), handle)
-            case .write(let parts, let wantsResponse):
-                let request = WriteRequest(central: central, parts: parts, wantsResponse: wantsResponse)
-                let answer = tell(.write(request))
-                if wantsResponse { take(answer, handle) }
-            case .signedWrite(let part, let pdu):
-                guard secure(handle, { $0.verify(signed: pdu, handle, &$2) }) else { continue }
-                tell(.write(WriteRequest(central: central, parts: [part], wantsResponse: false)))
-            case .answered(let key, let offset, let value):
-                guard server.reportsReads(of: key) else { continue }
-                tell(.answeredRead(ReadRequest(central: central, attribute: key, offset: offset), value))
-            case .configured(let key, let bits):
-                remember(handle)
-                if let event = server.event(for: key, bits: bits, of: central) { tell(event) }
-            case .confirmed(let attribute):
-                serve { $0.confirmed(attribute, handle, at: $1, &$2, &$3) }
-            case .mtuChanged(let mtu): agreed(on: mtu, links[at: index])
-            case .clientFeatures, .becameAware: remember(handle)
+        case .ask(let link, let event): take(tell(event), link)
+        case .signedWrite(let link, let pdu, let request):
+            if secure(link, { $0.verify(signed: pdu, link, &$2) }) { tell(.write(request)) }
+        case .mtuChanged(let link, let mtu):
+            guard let index = links.index(of: link) else { return }
+            gatt.agreed(on: mtu, link)
+            switch links[at: index].role {
+            case .peripheral: tell(.mtuChanged(links[at: index].peer.id, mtu))
+            case .central: tellCentral(.mtuChanged(links[at: index].peer.id, mtu))
             }
         }
     }
 
-    private func agreed(on mtu: Int, _ link: Link) {
-        gatt.agreed(on: mtu, link.handle)
-        switch link.role {
-        case .peripheral: tell(.mtuChanged(link.peer.id, mtu))
-        case .central: tellCentral(.mtuChanged(link.peer.id, mtu))
-        }
-    }
+    // MARK: Answers
 
-    private func take(_ answer: RadioAnswer, _ handle: UInt16) {
+    private func take(_ answer: RadioAnswer, _ link: UInt16) {
         switch answer {
-        case .none: answered(.failure(.unlikelyError), handle)
-        case .answer(let outcome): answered(outcome, handle)
+        case .none: answered(.failure(.unlikelyError), link)
+        case .answer(let outcome): answered(outcome, link)
         case .later(let pending):
-            guard let peer = links[handle]?.peer.id else { return }
+            guard let peer = links[link]?.peer.id else { return }
             pending.whenAnswered { [weak self] outcome in
                 guard let self else { return }
-                Task { await self.answeredLater(outcome, handle, peer) }
+                Task { await self.answered(outcome, link, by: peer) }
             }
         }
     }
 
-    private func answeredLater(_ outcome: PendingReply.Outcome, _ handle: UInt16, _ peer: Peer.ID) {
-        // The handle may be another link's by now.
-        guard links[handle]?.peer.id == peer else { return }
-        answered(outcome, handle)
+    /// Takes an answer that came later, when the handle may be another link's.
+    private func answered(_ outcome: PendingReply.Outcome, _ link: UInt16, by peer: Peer.ID) {
+        if links[link]?.peer.id == peer { answered(outcome, link) }
     }
 
-    private func answered(_ outcome: PendingReply.Outcome, _ handle: UInt16) {
-        carryOut(server.answered(outcome, handle, security[handle]), handle)
+    private func answered(_ outcome: PendingReply.Outcome, _ link: UInt16) {
+        let security = security[link]
+        serve { $0.answered(outcome, link, security, at: $1(), &$2, &$3) }
     }
 
     /// What a bonded client configured, and whether it knows the services as they are, is kept.

@@ -5,7 +5,7 @@ extension HostRadio {
     /// Connects; several connections may be waited for at once.
     public func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer {
         guard life.isRunning else { throw RadioError(.invalidState, "the radio does not run") }
-        let address = identity(of: address)
+        let address = peers.identity(of: address, security.bonds)
         guard !links.hasPeripheral(address), !controller.connector.wants(address) else {
             throw RadioError(.invalidState, "\(address) is connected already, or about to be")
         }
@@ -27,13 +27,6 @@ extension HostRadio {
 
     func connectOverdue(_ number: UInt64) {
         if let overdue = waiters.connections[number]?.overdue { giveUp(number, overdue, in: life.epoch) }
-    }
-
-    /// A bonded peripheral is waited for by its identity, whatever address of its is named.
-    private func identity(of address: DeviceAddress) -> DeviceAddress {
-        guard address.isResolvable, let identity = security.identity(of: address) else { return address }
-        if !peers.knows(identity) { _ = peers.note(address, of: identity) }
-        return identity
     }
 
     /// Gives a request up; after a stop its number may be another request's.

@@ -64,13 +64,7 @@ extension HostRadio {
             policy: options.address, publicAddress: publicAddress,
             staticAddress: { self.secure { $0.staticAddress(&$2) } },
             resolvingKey: security.bonds.identityResolvingKey, random: security.random)
-        do throws(RadioError) {
-            try drive { session, now, actions in
-                Result { () throws(RadioError) in try session.choose(source, at: now, &actions) }
-            }.get()
-        } catch {
-            waiters.endBringUp(.failure(error))
-        }
+        drive { $0.choose(source, at: $1, &$2) }
     }
 
     func transmit(_ packet: H4Packet) {

@@ -11,9 +11,10 @@ extension HostRadio {
         switch frame.channel {
         case L2CAPFrame.Channel.attribute:
             if let opcode = frame.payload.first, ATTClient.takes(opcode) {
-                takeAnswer(frame.payload, handle)
+                changeClient(handle) { $0.receive(frame.payload, on: handle, at: $1(), into: &$2) }
             } else {
-                carryOut(server.receive(frame.payload, handle, security[handle]), handle)
+                let security = security[handle]
+                serve { $0.receive(frame.payload, handle, security, at: $1(), &$2, &$3) }
             }
         case L2CAPFrame.Channel.securityManager:
             secure(handle) { $0.receive(frame.payload, handle, at: $1, &$2) }

@@ -76,8 +76,8 @@ extension HostRadio {
             return
         }
         guard links.index(of: connection.handle) == nil else { return }
-        let (identity, onAir) = (security.identity(of: connection.peer), connection.addressOnAir)
-        if let identity, onAir.isResolvable { _ = peers.note(onAir, of: identity) }
+        let identity = security.identity(of: connection.peer)
+        if let identity { peers.connected(identity, by: connection.addressOnAir) }
         let request = drive { $0.linkBegan(connection, identity: identity, at: $1, &$2) }
         follow()
         let context = LinkTable.Context(
@@ -126,7 +126,11 @@ extension HostRadio {
         case .askToEncrypt(let link): secure(link) { $0.askSubscriberToEncrypt(link, at: $1, &$2) }
         case .readFeatures(let link, let peer):
             send(.readFeatures, of: link, peer, HCICommand(.leReadRemoteFeatures, handle: link))
-        case .exchangeMTU(let link): ask(MTUExchange(ownMTU: ATTServer().ownMTU), link)
+        case .exchangeMTU(let link):
+            changeClient(link) { client, now, actions in
+                let exchange = MTUExchange(ownMTU: ATTServer().ownMTU)
+                client.perform(exchange, on: link, at: now(), into: &actions) { _ in }
+            }
         case .reached(let peer, let request):
             tellCentral(.connected(peer))
             endConnection(request.number, .success(peer))

@@ -26,24 +26,14 @@ extension HostRadio {
         await settled(.scanner)
     }
 
-    /// A bonded peripheral is known by its identity, whatever address it uses now.
+    /// A bonded peripheral is reported by its identity, and a connection to it asked for by the address that it uses now.
     func hear(_ report: LEAdvertisingReport) {
         let isWanted = controller.scanner.wanted != nil
         guard isWanted || controller.scanner.isFollowing, var whole = reports.take(report) else { return }
-        if whole.address.isResolvable, let identity = security.identity(of: whole.address) {
-            noteAddress(whole.address, of: identity)
-            whole.address = identity
-        } else if peers.knows(whole.address) {
-            // It uses its identity address again.
-            noteAddress(nil, of: whole.address)
-        }
+        let (identity, hasMoved) = peers.heard(whole.address, security.bonds)
+        if hasMoved { change { $2.moved(identity, to: peers.current(of: identity)) } }
+        whole.address = identity
         if isWanted { tellCentral(.heard(whole)) }
-    }
-
-    /// A connection to a peripheral that uses another address now is asked for by that one.
-    private func noteAddress(_ address: DeviceAddress?, of identity: DeviceAddress) {
-        guard peers.note(address, of: identity) else { return }
-        change { _, _, connector in connector.moved(identity, to: address) }
     }
 
     /// Scans with little time on the air while a bonded peripheral is waited for that may change its private address: its next one is

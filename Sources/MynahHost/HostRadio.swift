@@ -25,6 +25,8 @@ public actor HostRadio {
     var outbound: Outbound
     var links = LinkTable()
     var server: GATTServer
+    /// Empty, with room for actions, so that a request costs no array.
+    var serverActions: [GATTServer.Action] = []
     var security: SecurityManager
     var gatt: GATTClient
     var l2cap: L2CAPManager
@@ -113,9 +115,9 @@ public actor HostRadio {
         case .connectionCancel: drive { $0.expireConnectionCancel(at: $1, &$2) }
         case .linksEnd: waiters.endLinks()
         case .connect(let number): connectOverdue(number)
-        case .confirmation(let handle): confirmationDue(handle)
+        case .confirmation(let handle): serve { $0.confirmationDue(handle, at: $1(), &$3) }
         case .signal(let link, let identifier): changeL2CAP { $0.expire(identifier, on: link, &$3) }
-        case .request(let handle): requestOverdue(handle)
+        case .request(let handle): changeClient(handle) { client, now, _ in client.expire(handle, at: now()) }
         case .pairing(let handle): secure(handle) { $0.expire(handle, at: $1, &$2) }
         }
     }

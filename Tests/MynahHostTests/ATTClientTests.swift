@@ -24,6 +24,7 @@ enum GATTValue: Hashable {
         case is [RemoteCharacteristic].Type:
             self = .characteristics(value as? [RemoteCharacteristic] ?? [])
         case is [RemoteDescriptor].Type: self = .descriptors(value as? [RemoteDescriptor] ?? [])
+        case is [[UInt8]].Type: self = .values(value as? [[UInt8]] ?? [])
         case is [[UInt8]?].Type: self = .values(value as? [[UInt8]?] ?? [])
         default: self = .none
         }
@@ -97,6 +98,46 @@ struct ClientRig {
         _ = rig.start(ConcatenatedRead(handles: [3, 5]))
         #expect(try rig.hear("01 0E 0500 02") == [])
         #expect(rig.ended.last == .failure(.refused(.readNotPermitted)))
+    }
+
+    @Test func `values are read together as far as a request carries them, and by themselves if one was cut`()
+        throws
+    {
+        var rig = ClientRig()
+        #expect(rig.start(ValuesRead([3, 5, 7])) == ["20030005000700"])
+        #expect(try rig.hear("21 0100 0A 0400 0102") == ["0A0500"])
+        #expect(try rig.hear("0B 01020304") == ["0A0700"])
+        #expect(try rig.hear("0B 07") == [])
+        #expect(rig.ended.last == .success(.values([[10], [1, 2, 3, 4], [7]])))
+        // Eleven handles fit into 23 bytes.
+        #expect(
+            rig.start(ValuesRead(Array(1...12))) == ["20" + (1...11).map { Hex.encode([$0, 0]) }.joined()])
+        #expect(try rig.hear("21" + String(repeating: "0000", count: 11)) == ["0A0C00"])
+        #expect(try rig.hear("0B 09") == [])
+        #expect(rig.ended.last == .success(.values([[UInt8]](repeating: [], count: 11) + [[9]])))
+        #expect(rig.start(ValuesRead([3])) == ["0A0300"])
+        #expect(try rig.hear("0B 09") == [])
+        #expect(rig.ended.last == .success(.values([[9]])))
+        #expect(rig.start(ValuesRead([])) == [])
+        #expect(rig.ended.last == .success(.values([])))
+    }
+
+    @Test func `values are read one by one from a server that does not read together`() throws {
+        var rig = ClientRig()
+        #expect(rig.start(ValuesRead([3, 5])) == ["2003000500"])
+        #expect(try rig.hear("01 20 0000 06") == ["0A0300"])
+        // A long value goes on by its offset.
+        #expect(try rig.hear("0B" + String(repeating: "01", count: 22)) == ["0C03001600"])
+        #expect(try rig.hear("0D") == ["0A0500"])
+        #expect(try rig.hear("0B 05") == [])
+        #expect(rig.ended.last == .success(.values([[UInt8](repeating: 1, count: 22), [5]])))
+        _ = rig.start(ValuesRead([3, 5]))
+        #expect(try rig.hear("01 20 0500 02") == [])
+        #expect(rig.ended.last == .failure(.refused(.readNotPermitted)))
+        _ = rig.start(ValuesRead([3, 5]))
+        _ = try rig.hear("21 0100 0A")
+        #expect(try rig.hear("01 0A 0500 05") == [])
+        #expect(rig.ended.last == .failure(.refused(.insufficientAuthentication)))
     }
 
     @Test func `one request is under way at a time, and the next follows its answer`() throws {

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahHCI
 import MynahSupport
 import Testing
 
@@ -105,5 +106,44 @@ import Testing
         #expect(actions == [.send([0x02, 0x05, 0x02])])
         #expect(hear([0x03, 0xF7, 0x00], on: 1, at: 1) == [.mtuChanged(247)])
         #expect(client.mtu(of: 1) == 247)
+    }
+
+    @Test mutating func `a command goes out if it fits and there is room, and is reported later if not`()
+        throws
+    {
+        var outbound = Outbound(limit: 1)
+        outbound.configure(.init(size: 251, count: 1))
+        client.begin(1)
+        #expect(throws: RadioError.self) {
+            try client.write([UInt8](repeating: 1, count: 21), to: 9, on: 1, &outbound)
+        }
+        #expect(try client.write([7], to: 9, on: 1, &outbound))
+        #expect(try !client.write([8], to: 9, on: 1, &outbound))
+        #expect(outbound.hasRefused)
+        #expect(outbound.takeNext().map { Hex.encode($0.body.dropFirst(8)) } == "52090007")
+        #expect(outbound.takeReady { _ in true } == Outbound.Ready(central: true))
+        #expect(outbound.takeNext() == nil)
+    }
+
+    @Test mutating func `a signed command needs a key, and room for its signature`() throws {
+        var outbound = Outbound(limit: 1)
+        outbound.configure(.init(size: 251, count: 1))
+        client.begin(1)
+        func write(_ count: Int, sign: ([UInt8]) -> [UInt8]?) throws -> Bool {
+            try client.writeSigned(
+                [UInt8](repeating: 7, count: count), to: 9, on: 1, &outbound, sign: sign)
+        }
+        let tooLong = #expect(throws: RadioError.self) { try write(9) { $0 } }
+        #expect(tooLong?.code == .valueTooLong)
+        let keyless = #expect(throws: RadioError.self) { try write(1) { _ in nil } }
+        #expect(keyless?.code == .insufficientSecurity)
+        #expect(try write(1) { $0 + [1, 2] })
+        // What finds no room is not signed, which would count.
+        #expect(
+            try !write(1) {
+                Issue.record("it was signed")
+                return $0
+            })
+        #expect(outbound.takeNext().map { Hex.encode($0.body.dropFirst(8)) } == "D20900070102")
     }
 }

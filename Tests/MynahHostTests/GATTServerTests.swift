@@ -12,11 +12,14 @@ import Testing
         var outbound = Outbound(limit: 4)
         var actions: [GATTServer.Action] = []
         var now = Duration.zero
-        let rate = CharacteristicDefinition(uuid: "2A37", properties: [.read, .notify, .indicate])
+        let rate: CharacteristicDefinition
         var published: PublishedServices?
 
         /// A server with one service and these links, of which each has subscribed with these bits.
-        init(_ links: [UInt16: UInt8]) throws {
+        init(_ links: [UInt16: UInt8], properties: CharacteristicProperties = [.read, .notify, .indicate])
+            throws
+        {
+            rate = CharacteristicDefinition(uuid: "2A37", properties: properties)
             outbound.configure(.init(size: 251, count: 100))
             server.begin(as: DeviceIdentity(name: "Mynah"))
             published = try server.publish(
@@ -32,8 +35,22 @@ import Testing
         /// A client writes a Client Characteristic Configuration.
         mutating func configure(_ handle: UInt16, _ bits: UInt8, _ link: UInt16) {
             let place = [UInt8(truncatingIfNeeded: handle), UInt8(handle >> 8)]
-            let answer = server.receive([0x12] + place + [bits, 0], link, LinkSecurity())
-            #expect(answer.contains(.send([0x13])))
+            #expect(receive([0x12] + place + [bits, 0], link) == ["\(link):13"])
+            actions = []
+        }
+
+        /// Takes a PDU of a client; returns what goes out for it.
+        mutating func receive(
+            _ bytes: [UInt8], _ link: UInt16, _ security: LinkSecurity = LinkSecurity()
+        ) -> [String] {
+            server.receive(bytes, link, security, at: now, &outbound, &actions)
+            return sent()
+        }
+
+        /// The answer to the event that was asked last.
+        mutating func answer(_ outcome: PendingReply.Outcome, _ link: UInt16) -> [String] {
+            server.answered(outcome, link, LinkSecurity(), at: now, &outbound, &actions)
+            return sent()
         }
 
         mutating func send(_ value: [UInt8], to links: [UInt16]? = nil) throws -> SendResult {
@@ -44,9 +61,7 @@ import Testing
 
         /// A client confirms an indication.
         mutating func confirm(_ link: UInt16) {
-            for case .confirmed(let handle) in server.receive([0x1E], link, LinkSecurity()) {
-                server.confirmed(handle, link, at: now, &outbound, &actions)
-            }
+            server.receive([0x1E], link, LinkSecurity(), at: now, &outbound, &actions)
         }
 
         /// The PDUs that have gone out since the last call, with their links.
@@ -67,9 +82,19 @@ import Testing
                 case .event(.warning(let warning)): warning.code
                 case .event(.confirmed(_, let peer)): "confirmed \(peer?.rawValue ?? 0)"
                 case .event(.subscribed(_, let peer, _)): "subscribed \(peer?.rawValue ?? 0)"
+                case .event(.unsubscribed(_, let peer)): "unsubscribed \(peer?.rawValue ?? 0)"
+                case .event(.write(let request)): "write command: \(Hex.encode(request.parts[0].value))"
+                case .event(.answeredRead(_, let value)): "answered \(Hex.encode(value))"
                 case .event(let event): "\(event)"
                 case .watchConfirmation(let link, let due): "watch \(link) until \(due.components.seconds)"
                 case .remember(let link): "remember \(link)"
+                case .ask(let link, .read(let request)): "read of \(link) from \(request.offset)"
+                case .ask(let link, .write(let request)):
+                    "write of \(link): \(Hex.encode(request.parts[0].value))"
+                case .ask(let link, let event): "\(event) of \(link)"
+                case .signedWrite(let link, _, let request):
+                    "signed write of \(link): \(Hex.encode(request.parts[0].value))"
+                case .mtuChanged(let link, let mtu): "MTU of \(link): \(mtu)"
                 }
             }
         }
@@ -98,7 +123,7 @@ import Testing
         scene.server.confirmationDue(1, at: .seconds(50), &scene.actions)
         #expect(scene.asked() == ["confirmationOverdue"])
         #expect(try scene.send([4]) == .sent(0))
-        #expect(scene.server.receive([0x0A, 18, 0], 1, LinkSecurity()) == [])
+        #expect(scene.receive([0x0A, 18, 0], 1) == [] && scene.asked() == [])
     }
 
     @Test func `a link that is full has nothing sent to any that the value is for`() throws {
@@ -117,12 +142,43 @@ import Testing
     @Test func `a value that one link does not carry is a warning once, and an error if no link does`() throws
     {
         var scene = try Scene([1: 1, 2: 1])
-        _ = scene.server.receive([0x02, 0, 1], 2, LinkSecurity())
+        #expect(scene.receive([0x02, 0, 1], 2) == ["2:030502"])
+        #expect(scene.asked() == ["MTU of 2: 256"])
         let long = [UInt8](repeating: 1, count: 21)
         for _ in 0..<2 { #expect(try scene.send(long) == .sent(1)) }
         #expect(scene.asked() == ["valueTooLong"])
         let error = #expect(throws: RadioError.self) { try scene.send(long, to: [1]) }
         #expect(error?.code == .valueTooLong)
+    }
+
+    @Test func `a request is answered when its event is, and commands need no answer`() throws {
+        var scene = try Scene(
+            [1: 1], properties: [.read, .write, .writeWithoutResponse, .authenticatedSignedWrites, .notify])
+        #expect(scene.receive([0x0A, 18, 0], 1) == [])
+        #expect(scene.asked() == ["read of 1 from 0"])
+        #expect(scene.answer(.success([7]), 1) == ["1:0B07"])
+        #expect(scene.receive([0x12, 18, 0, 8], 1) == [])
+        #expect(scene.asked() == ["write of 1: 08"])
+        #expect(scene.answer(.failure(.writeNotPermitted), 1) == ["1:0112120003"])
+        #expect(scene.receive([0x52, 18, 0, 9], 1) == [])
+        #expect(scene.asked() == ["write command: 09"])
+        #expect(scene.receive([0xD2, 18, 0, 9] + [UInt8](repeating: 0, count: 12), 1) == [])
+        #expect(scene.asked() == ["signed write of 1: 09"])
+        // An answer that nothing asked for, and a link that is gone.
+        #expect(scene.answer(.success([7]), 1) == [] && scene.answer(.success([7]), 3) == [])
+        #expect(scene.receive([0x0A, 18, 0], 3) == [] && scene.asked() == [])
+    }
+
+    @Test func `what a client configures is reported, and remembered first`() throws {
+        var scene = try Scene([1: 0])
+        #expect(scene.receive([0x12, 19, 0, 1, 0], 1) == ["1:13"])
+        #expect(scene.asked() == ["remember 1", "subscribed 1"])
+        #expect(scene.receive([0x12, 19, 0, 0, 0], 1) == ["1:13"])
+        #expect(scene.asked() == ["remember 1", "unsubscribed 1"])
+        // Service Changed is the host's own, and so are reads of its services.
+        #expect(scene.receive([0x12, 9, 0, 2, 0], 1) == ["1:13"])
+        #expect(scene.asked() == ["remember 1"])
+        #expect(scene.receive([0x0A, 3, 0], 1) == ["1:0B4D796E6168"] && scene.asked() == [])
     }
 
     @Test func `changed services are indicated, and ranges that wait become one`() throws {

@@ -34,7 +34,6 @@ import Testing
 
         /// The peer opens a channel to the number 0x0080 with its end 0x0041; returns the channel.
         mutating func accept(credits: UInt8 = 1) throws -> ChannelEnd {
-            if l2cap.links.isEmpty { l2cap.begin(1, to: Peer.ID(11), as: .peripheral) }
             _ = try l2cap.publish(isEncrypted: false)
             _ = try receive("14010A00 8000 4100 4000 4000 \(Hex.encode([credits]))00")
             guard case .opened(let end)? = actions.last else {
@@ -366,6 +365,7 @@ import Testing
         let second = try scene.accept().key
         #expect(second.channel == first.channel && second != first)
         scene.l2cap.removeAll()
+        scene.l2cap.begin(1, to: Peer.ID(11), as: .peripheral)
         let third = try scene.accept().key
         #expect(third.channel == first.channel && third != first && third != second)
         #expect(throws: RadioError.self) { try scene.send(1, over: first) }
@@ -373,9 +373,9 @@ import Testing
 
     @Test func `a link has sixteen channels at most, and numbers are given out again`() throws {
         var scene = Scene()
-        for _ in 0..<L2CAPManager.limit { _ = scene.open() }
-        #expect(scene.sent().count == L2CAPManager.limit)
-        for number in 1...UInt8(L2CAPManager.limit) {
+        for _ in 0..<L2CAPLink.channelLimit { _ = scene.open() }
+        #expect(scene.sent().count == L2CAPLink.channelLimit)
+        for number in 1...UInt8(L2CAPLink.channelLimit) {
             _ = try scene.receive(
                 Hex.encode([0x15, number]) + "0A00 \(Hex.encode([0x40 + number]))00 0002 4000 0300 0000",
                 of: 2)

@@ -117,13 +117,15 @@ struct ControllerSession: Sendable {
         actions.append(.settled(.scanner))
     }
 
-    /// Chooses the own address.
-    ///
-    /// Throws `unsupported` if the policy asks for one that the controller cannot have.
+    /// Chooses the own address; bring-up fails with `unsupported` if the policy asks for one that the controller cannot have.
     mutating func choose(
         _ source: OwnAddress.Source, at now: Duration, _ actions: inout [Action]
-    ) throws(RadioError) {
-        try address.choose(source, at: now)
+    ) {
+        do throws(RadioError) {
+            try address.choose(source, at: now)
+        } catch {
+            return actions.append(.bringUpFailed(error))
+        }
         stage = .addressing
         if let first = address.next(isQuiet: true) {
             issue(.setRandomAddress(first), "setting its random address", .address, now, &actions)

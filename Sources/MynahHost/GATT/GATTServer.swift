@@ -12,6 +12,12 @@ struct GATTServer: Sendable {
         case watchConfirmation(link: UInt16, Duration)
         /// What a bond keeps of a client has changed.
         case remember(link: UInt16)
+        /// An event whose answer `answered` takes.
+        case ask(link: UInt16, RadioEvent)
+        /// A write is carried out if its PDU has the signature of the bonded client.
+        case signedWrite(link: UInt16, pdu: [UInt8], WriteRequest)
+        /// The client's end of the bearer, which is this side too, learns of the MTU.
+        case mtuChanged(link: UInt16, Int)
     }
 
     /// Services that were published together.
@@ -196,29 +202,68 @@ struct GATTServer: Sendable {
     // MARK: Requests
 
     /// Takes a PDU of a client.
-    mutating func receive(_ bytes: [UInt8], _ link: UInt16, _ security: LinkSecurity) -> [ATTAction] {
-        guard let index = bearers.index(of: link), !bearers[at: index].isDead else { return [] }
-        return bearers[at: index].att.receive(bytes, database, security)
+    mutating func receive(
+        _ bytes: [UInt8], _ link: UInt16, _ security: LinkSecurity, at now: @autoclosure () -> Duration,
+        _ outbound: inout Outbound, _ actions: inout [Action]
+    ) {
+        guard let index = bearers.index(of: link), !bearers[at: index].isDead else { return }
+        let asked = bearers[at: index].att.receive(bytes, database, security)
+        carryOut(asked, index, at: now(), &outbound, &actions)
     }
 
     /// Takes the answer to the request that was asked for last.
     mutating func answered(
-        _ outcome: PendingReply.Outcome, _ link: UInt16, _ security: LinkSecurity
-    ) -> [ATTAction] {
-        guard let index = bearers.index(of: link) else { return [] }
-        return bearers[at: index].att.answered(outcome, database, security)
+        _ outcome: PendingReply.Outcome, _ link: UInt16, _ security: LinkSecurity,
+        at now: @autoclosure () -> Duration,
+        _ outbound: inout Outbound, _ actions: inout [Action]
+    ) {
+        guard let index = bearers.index(of: link) else { return }
+        let asked = bearers[at: index].att.answered(outcome, database, security)
+        carryOut(asked, index, at: now(), &outbound, &actions)
+    }
+
+    private mutating func carryOut(
+        _ asked: [ATTAction], _ index: Int, at now: @autoclosure () -> Duration, _ outbound: inout Outbound,
+        _ actions: inout [Action]
+    ) {
+        let (link, central) = (bearers.keys[index], bearers[at: index].peer.id)
+        for action in asked {
+            switch action {
+            case .send(let pdu):
+                outbound.send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: link)
+            case .read(let key, let offset):
+                let request = ReadRequest(central: central, attribute: key, offset: offset)
+                actions.append(.ask(link: link, .read(request)))
+            case .write(let parts, let wantsResponse):
+                let request = WriteRequest(central: central, parts: parts, wantsResponse: wantsResponse)
+                actions.append(wantsResponse ? .ask(link: link, .write(request)) : .event(.write(request)))
+            case .signedWrite(let part, let pdu):
+                let request = WriteRequest(central: central, parts: [part], wantsResponse: false)
+                actions.append(.signedWrite(link: link, pdu: pdu, request))
+            case .answered(let key, let offset, let value):
+                guard reportsReads(of: key) else { continue }
+                let request = ReadRequest(central: central, attribute: key, offset: offset)
+                actions.append(.event(.answeredRead(request, value)))
+            case .configured(let key, let bits):
+                actions.append(.remember(link: link))
+                if let event = event(for: key, bits: bits, of: central) { actions.append(.event(event)) }
+            case .confirmed(let attribute): confirmed(attribute, link, at: now(), &outbound, &actions)
+            case .mtuChanged(let mtu): actions.append(.mtuChanged(link: link, mtu))
+            case .clientFeatures, .becameAware: actions.append(.remember(link: link))
+            }
+        }
     }
 
     /// Whether reads of an attribute are reported that the server answers by itself: of everything that was published, and not of its
     /// own services.
-    func reportsReads(of key: AttributeKey) -> Bool {
+    private func reportsReads(of key: AttributeKey) -> Bool {
         guard properties[key] == nil else { return true }
         guard let handle = database.handle(of: key) else { return false }
         return publications.values.contains { $0.range.contains(handle) }
     }
 
     /// The event for what a client configured, or `nil` if it subscribed to Service Changed, which is the host's own.
-    func event(for key: AttributeKey, bits: UInt16, of central: Peer.ID) -> RadioEvent? {
+    private func event(for key: AttributeKey, bits: UInt16, of central: Peer.ID) -> RadioEvent? {
         guard key != serviceChanged else { return nil }
         let delivery: Delivery? = bits & 2 != 0 ? .indication : bits & 1 != 0 ? .notification : nil
         return delivery.map { .subscribed(key, central, $0) } ?? .unsubscribed(key, central)
@@ -229,7 +274,7 @@ struct GATTServer: Sendable {
     /// Sends a value to each subscriber as it subscribed, or to none of them if one has no room for it.
     mutating func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?,
-        at now: Duration, _ outbound: inout Outbound, _ actions: inout [Action]
+        at now: @autoclosure () -> Duration, _ outbound: inout Outbound, _ actions: inout [Action]
     ) throws(RadioError) -> SendResult {
         guard let handle = database.handle(of: attribute), properties[attribute] != nil else {
             throw RadioError(.unknownAttribute, "the characteristic is not published")
@@ -256,7 +301,7 @@ struct GATTServer: Sendable {
             let link = bearers.keys[index]
             if isIndication {
                 let indication = Indication(handle: handle, key: attribute, value: value)
-                indicate(indication, link, at: now, &outbound, &actions)
+                indicate(indication, link, at: now(), &outbound, &actions)
             } else {
                 outbound.notify(
                     handle, value, to: link, mtu: bearers[at: index].att.mtu,
@@ -310,7 +355,8 @@ struct GATTServer: Sendable {
 
     /// Sends an indication, or keeps it until the one under way is confirmed.
     private mutating func indicate(
-        _ indication: Indication, _ link: UInt16, at now: Duration, _ outbound: inout Outbound,
+        _ indication: Indication, _ link: UInt16, at now: @autoclosure () -> Duration,
+        _ outbound: inout Outbound,
         _ actions: inout [Action]
     ) {
         guard let index = bearers.index(of: link) else { return }
@@ -318,7 +364,7 @@ struct GATTServer: Sendable {
             return bearers[at: index].indications.append(indication)
         }
         outbound.send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: link)
-        let due = now + timeout
+        let due = now() + timeout
         bearers[at: index].confirmBy = due
         guard !bearers[at: index].isWatched else { return }
         bearers[at: index].isWatched = true
@@ -326,8 +372,8 @@ struct GATTServer: Sendable {
     }
 
     /// A client has confirmed the indication of a handle: the next one goes out.
-    mutating func confirmed(
-        _ handle: UInt16, _ link: UInt16, at now: Duration, _ outbound: inout Outbound,
+    private mutating func confirmed(
+        _ handle: UInt16, _ link: UInt16, at now: @autoclosure () -> Duration, _ outbound: inout Outbound,
         _ actions: inout [Action]
     ) {
         guard let index = bearers.index(of: link) else { return }
@@ -342,7 +388,7 @@ struct GATTServer: Sendable {
         }
         guard !bearers[at: index].indications.isEmpty else { return }
         let next = bearers[at: index].indications.removeFirst()
-        indicate(next, link, at: now, &outbound, &actions)
+        indicate(next, link, at: now(), &outbound, &actions)
     }
 
     /// The time that was asked for by `watchConfirmation` has come.

@@ -27,32 +27,8 @@ struct L2CAPManager: Sendable {
         case violated(String)
     }
 
-    /// One link.
-    struct Link {
-        var handle: UInt16
-        var peer: Peer.ID
-        /// What this side is on it.
-        var role: LEConnection.Role
-        var signalling = Signalling()
-        var channels: [OpenChannel] = []
-
-        /// Where the channel with an identifier of this end is.
-        func index(own: UInt16) -> Int? { channels.firstIndex { $0.key.channel == own } }
-
-        /// Where the channel with an identifier of the peer's end is.
-        func index(peer: UInt16) -> Int? { channels.firstIndex { $0.peer == peer } }
-
-        /// Returns a channel identifier that is free, or `nil` if the link has as many channels as it may.
-        func freeChannel() -> UInt16? {
-            guard channels.count < L2CAPManager.limit else { return nil }
-            return L2CAPFrame.Channel.dynamic.first { index(own: $0) == nil && !signalling.isAsking(for: $0) }
-        }
-    }
-
     /// The numbers that are given out for channels (Core Specification, Vol 3, Part A, 4.22).
     static let numbers: ClosedRange<UInt16> = 0x0080...0x00FF
-    /// How many channels one link has at most.
-    static let limit = 16
 
     /// How long a peer may take to answer a request.
     let timeout: Duration
@@ -60,11 +36,11 @@ struct L2CAPManager: Sendable {
     var canUpdateParameters = true
     /// The numbers that are published, and whether each wants encryption.
     private var services: [UInt16: Bool] = [:]
-    var links = SortedMap<UInt16, Link>()
+    private var links = SortedMap<UInt16, L2CAPLink>()
     /// SDUs that came over channels that are closed, and were not received yet.
-    var unread: [ChannelKey: [[UInt8]]] = [:]
-    var openCount = 0
-    var lastChannel: UInt64 = 0
+    private(set) var unread: [ChannelKey: [[UInt8]]] = [:]
+    private var openCount = 0
+    private var lastChannel: UInt64 = 0
     private var lastCall: UInt64 = 0
 
     init(timeout: Duration) {
@@ -86,7 +62,7 @@ struct L2CAPManager: Sendable {
 
     /// A link began.
     mutating func begin(_ link: UInt16, to peer: Peer.ID, as role: LEConnection.Role) {
-        links[link] = Link(handle: link, peer: peer, role: role)
+        links[link] = L2CAPLink(link, to: peer, as: role)
     }
 
     /// A link ended, and with it its channels and the requests on it.
@@ -133,7 +109,7 @@ struct L2CAPManager: Sendable {
             return lastCall
         }
         guard let own = links[at: index].freeChannel() else {
-            let error = RadioError(.invalidState, "the link has \(Self.limit) channels already")
+            let error = RadioError(.invalidState, "the link has \(L2CAPLink.channelLimit) channels already")
             actions.append(.openEnded(call: lastCall, .failure(error)))
             return lastCall
         }
@@ -274,8 +250,174 @@ struct L2CAPManager: Sendable {
             return security.isBonded ? .insufficientEncryption : .insufficientAuthentication
         }
         guard L2CAPFrame.Channel.dynamic.contains(source) else { return .invalidSource }
-        guard link.index(peer: source) == nil else { return .sourceInUse }
+        guard link.place(peer: source) == nil else { return .sourceInUse }
         guard theirs.areValid else { return .unacceptableParameters }
         return link.freeChannel() == nil ? .noResources : nil
+    }
+
+    // MARK: Channels
+
+    /// Takes the answer to a request for a channel.
+    private mutating func opened(
+        _ psm: UInt16, _ own: UInt16, _ answer: L2CAPSignal, _ index: Int
+    ) -> Result<ChannelEnd, RadioError> {
+        switch answer {
+        case .creditConnectionResponse(let destination, let mtu, let mps, let credits, 0):
+            let theirs = CreditChannel.Limits(mtu: Int(mtu), mps: Int(mps))
+            guard links[at: index].place(peer: destination) == nil, theirs.areValid,
+                L2CAPFrame.Channel.dynamic.contains(destination)
+            else {
+                return .failure(
+                    RadioError(.protocolViolation, "the channel cannot be as the peer wants it"))
+            }
+            let machine = CreditChannel(peer: theirs, credits: credits)
+            return .success(add(psm, own: own, peer: destination, machine, isService: false, index))
+        case .creditConnectionResponse(_, _, _, _, let result):
+            let refusal = ChannelRefusal(rawValue: result)
+            return .failure(
+                RadioError(
+                    refusal.wantsSecurity ? .insufficientSecurity : .channelRefused,
+                    "the peer opens no channel: \(refusal.reason)"))
+        default:
+            return .failure(RadioError(.unsupported, "the peer has no channels"))
+        }
+    }
+
+    /// Accepts a request for a channel, and hands the channel over with the answer on its way.
+    private mutating func accept(
+        _ psm: UInt16, _ source: UInt16, _ theirs: CreditChannel.Limits, _ credits: UInt16,
+        _ identifier: UInt8, _ index: Int, _ outbound: inout Outbound, _ actions: inout [Action]
+    ) {
+        guard let own = links[at: index].freeChannel() else { return }
+        let limits = CreditChannel.Limits()
+        let machine = CreditChannel(own: limits, peer: theirs, credits: credits)
+        let end = add(psm, own: own, peer: source, machine, isService: true, index)
+        let answer = L2CAPSignal.creditConnectionResponse(
+            destination: own, mtu: UInt16(limits.mtu), mps: UInt16(limits.mps),
+            credits: CreditChannel.initialCredits, result: 0)
+        outbound.send(answer.frame(identifier: identifier), to: end.key.link)
+        actions.append(.opened(end))
+    }
+
+    private mutating func add(
+        _ psm: UInt16, own: UInt16, peer: UInt16, _ machine: CreditChannel, isService: Bool, _ index: Int
+    ) -> ChannelEnd {
+        lastChannel += 1
+        openCount += 1
+        let key = ChannelKey(link: links.keys[index], channel: own, number: lastChannel)
+        links[at: index].add(
+            OpenChannel(key: key, service: isService ? psm : nil, peer: peer, machine: machine))
+        return ChannelEnd(
+            key: key, psm: psm, peer: links[at: index].peer, maximumLength: machine.peer.mtu)
+    }
+
+    /// Closes a channel from this side.
+    mutating func close(_ key: ChannelKey, _ outbound: inout Outbound, _ actions: inout [Action]) {
+        guard let (index, place) = find(key) else { return }
+        let channel = links[at: index].remove(at: place)
+        ended(channel, &actions)
+        links[at: index].send(
+            .disconnectionRequest(destination: channel.peer, source: key.channel), &outbound)
+    }
+
+    /// Closes a channel from which nothing will be received any more.
+    mutating func drop(_ key: ChannelKey, _ outbound: inout Outbound, _ actions: inout [Action]) {
+        close(key, &outbound, &actions)
+        unread[key] = nil
+    }
+
+    /// The peer closes a channel; returns the answer, or `nil` because an end that is not the channel's is not answered (4.6).
+    private mutating func closedByPeer(
+        own: UInt16, peer: UInt16, _ index: Int, _ actions: inout [Action]
+    ) -> L2CAPSignal? {
+        guard let place = links[at: index].place(own: own) else {
+            return .rejectChannel(local: own, remote: peer)
+        }
+        guard links[at: index].channels[place].peer == peer else { return nil }
+        ended(links[at: index].remove(at: place), &actions)
+        return .disconnectionResponse(destination: own, source: peer)
+    }
+
+    /// A channel is closed: what it received can still be read.
+    private mutating func ended(_ channel: OpenChannel, _ actions: inout [Action]) {
+        openCount -= 1
+        if !channel.inbox.isEmpty { unread[channel.key] = channel.inbox }
+        if channel.isAwaited { actions.append(.received(channel.key, nil)) }
+        guard channel.isSendAwaited else { return }
+        actions.append(.sent(channel.key, .failure(RadioError(.disconnected, "the channel was closed"))))
+    }
+
+    private func find(_ key: ChannelKey) -> (link: Int, place: Int)? {
+        guard let index = links.index(of: key.link), let place = links[at: index].place(of: key) else {
+            return nil
+        }
+        return (index, place)
+    }
+
+    // MARK: Data
+
+    /// Sends an SDU; returns whether all of it is on its way, and `sent` follows if it is not.
+    ///
+    /// Throws `disconnected` if the channel is closed, `valueTooLong` if the SDU is longer than the peer takes.
+    mutating func send(
+        _ bytes: [UInt8], over key: ChannelKey, _ outbound: inout Outbound, _ actions: inout [Action]
+    ) throws(RadioError) -> Bool {
+        guard let (index, place) = find(key) else {
+            throw RadioError(.disconnected, "the channel is closed")
+        }
+        return try links[at: index].send(bytes, at: place, &outbound, &actions)
+    }
+
+    /// Sends what links have room for again; returns whether that was anything.
+    mutating func fill(_ outbound: inout Outbound, _ actions: inout [Action]) -> Bool {
+        var isAny = false
+        for index in links.indices where links[at: index].fill(&outbound, &actions) { isAny = true }
+        return isAny
+    }
+
+    /// The peer gives credits.
+    private mutating func credited(
+        _ count: UInt16, peer: UInt16, _ index: Int, _ outbound: inout Outbound, _ actions: inout [Action]
+    ) {
+        guard let place = links[at: index].place(peer: peer) else { return }
+        do throws(CreditChannel.Violation) {
+            try links[at: index].credited(count, at: place, &outbound, &actions)
+        } catch {
+            violated(error, links[at: index].channels[place].key, &outbound, &actions)
+        }
+    }
+
+    /// Takes a frame of a channel.
+    private mutating func receive(
+        _ payload: [UInt8], _ own: UInt16, _ index: Int, _ outbound: inout Outbound,
+        _ actions: inout [Action]
+    ) {
+        guard let place = links[at: index].place(own: own) else { return }
+        do throws(CreditChannel.Violation) {
+            try links[at: index].receive(payload, at: place, &outbound, &actions)
+        } catch {
+            violated(error, links[at: index].channels[place].key, &outbound, &actions)
+        }
+    }
+
+    private mutating func violated(
+        _ violation: CreditChannel.Violation, _ key: ChannelKey, _ outbound: inout Outbound,
+        _ actions: inout [Action]
+    ) {
+        actions.append(.violated(violation.reason))
+        close(key, &outbound, &actions)
+    }
+
+    /// Returns an SDU that has come, or `nil` if none has.
+    mutating func takeReceived(_ key: ChannelKey, _ outbound: inout Outbound) -> [UInt8]? {
+        if let (index, place) = find(key) { return links[at: index].takeReceived(at: place, &outbound) }
+        guard unread[key]?.isEmpty == false else { return nil }
+        return unread[key]?.removeFirst()
+    }
+
+    /// Has `received` follow with the next SDU; returns `false` if the channel is closed, or its next SDU is awaited already.
+    mutating func awaitNext(_ key: ChannelKey) -> Bool {
+        guard let (index, place) = find(key) else { return false }
+        return links[at: index].awaitNext(at: place)
     }
 }

@@ -40,7 +40,7 @@ import Testing
                 case .chooseAddress(let address):
                     var source = OwnAddressTests.source(.resolvablePrivate(every: .seconds(60)))
                     source.publicAddress = address
-                    try session.choose(source, at: now, &actions)
+                    session.choose(source, at: now, &actions)
                 case let action: other.append(action)
                 }
             }

@@ -42,6 +42,57 @@ struct GATTClient {
         watch(index, since: before, at: now())
     }
 
+    // MARK: Commands
+
+    /// Writes by a command; returns `false` if there is no room for it, and `Outbound` reports when there is.
+    ///
+    /// Throws `valueTooLong` if a command cannot carry the value.
+    func write(
+        _ value: [UInt8], to handle: UInt16, on link: UInt16, _ outbound: inout Outbound
+    ) throws(RadioError) -> Bool {
+        let room = mtu(of: link) - 3
+        guard value.count <= room else {
+            throw RadioError(
+                .valueTooLong, "the value has \(value.count) bytes and a command carries \(room) of one")
+        }
+        return send(on: link, &outbound) { ATTClientPDU.writeCommand(handle, value) } ?? false
+    }
+
+    /// Writes by a command that `sign` signs; returns `false` if there is no room for it, and `Outbound` reports when there is.
+    ///
+    /// Throws `valueTooLong` if a signed command cannot carry the value, `insufficientSecurity` if `sign` has no key and returns `nil`.
+    func writeSigned(
+        _ value: [UInt8], to handle: UInt16, on link: UInt16, _ outbound: inout Outbound,
+        sign: ([UInt8]) -> [UInt8]?
+    ) throws(RadioError) -> Bool {
+        let room = mtu(of: link) - 3 - SignedWrite.signatureLength
+        guard value.count <= room else {
+            throw RadioError(
+                .valueTooLong,
+                "the value has \(value.count) bytes and a signed command carries \(room) of one")
+        }
+        let isSent = send(on: link, &outbound) { sign(ATTClientPDU.signedWriteCommand(handle, value)) }
+        guard let isSent else {
+            throw RadioError(
+                .insufficientSecurity, "there is no key to sign with",
+                remedy: "pair with the peripheral first")
+        }
+        return isSent
+    }
+
+    /// Sends a command if there is room; returns whether there was, or `nil` if there is no command.
+    private func send(on link: UInt16, _ outbound: inout Outbound, _ command: () -> [UInt8]?) -> Bool? {
+        guard outbound.takes(on: link) else {
+            outbound.refuse(.write, on: link)
+            return false
+        }
+        guard let pdu = command() else { return nil }
+        outbound.send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: link)
+        return true
+    }
+
+    // MARK: Answers
+
     /// Takes a PDU of a link's server.
     mutating func receive(
         _ bytes: [UInt8], on link: UInt16, at now: @autoclosure () -> Duration,

@@ -100,6 +100,87 @@ struct MultipleRead: GATTProcedure {
     }
 }
 
+/// Reads several values in as few requests as they fit into, each however long it is; of a server that does not read together, one by
+/// one.
+struct ValuesRead: GATTProcedure {
+    private enum Read: Sendable {
+        case together(MultipleRead)
+        case single(ValueRead)
+    }
+
+    /// The handles whose values are not read yet.
+    private var rest: ArraySlice<UInt16>
+    /// What was read together of the first of them; `nil` for a value that has to be read by itself.
+    private var found: ArraySlice<[UInt8]?> = []
+    private var values: [[UInt8]] = []
+    private var read: Read?
+    private var bearer = ATTClient.Bearer()
+
+    init(_ handles: [UInt16]) {
+        rest = handles[...]
+    }
+
+    mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<[[UInt8]]> {
+        self.bearer = bearer
+        return next()
+    }
+
+    mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<[[UInt8]]> {
+        switch read {
+        case .together(var procedure):
+            switch procedure.take(answer) {
+            case .ask(let pdu): return .ask(pdu)
+            case .done(let values): found = values[...]
+            case .failed(.refused(.requestNotSupported)):
+                found = ArraySlice(repeating: nil, count: procedure.handles.count)
+            case .failed(let error): return .failed(error)
+            }
+        case .single(var procedure):
+            let step = procedure.take(answer)
+            read = .single(procedure)
+            switch step {
+            case .ask(let pdu): return .ask(pdu)
+            case .done(let value): took(value)
+            case .failed(let error): return .failed(error)
+            }
+        case nil: break
+        }
+        return next()
+    }
+
+    private mutating func took(_ value: [UInt8]) {
+        values.append(value)
+        rest.removeFirst()
+        found.removeFirst()
+    }
+
+    private mutating func next() -> GATTStep<[[UInt8]]> {
+        while case .some(.some(let value)) = found.first { took(value) }
+        guard let handle = rest.first else { return .done(values) }
+        let several = rest.prefix(MultipleRead.limit(mtu: bearer.mtu))
+        if found.isEmpty, several.count > 1 {
+            var procedure = MultipleRead(handles: Array(several))
+            let step = procedure.begin(bearer)
+            read = .together(procedure)
+            return forward(step)
+        }
+        if found.isEmpty { found = [nil] }
+        var procedure = ValueRead(handle)
+        let step = procedure.begin(bearer)
+        read = .single(procedure)
+        return forward(step)
+    }
+
+    /// The first step of a procedure, which asks for something or fails.
+    private func forward<Value>(_ step: GATTStep<Value>) -> GATTStep<[[UInt8]]> {
+        switch step {
+        case .ask(let pdu): .ask(pdu)
+        case .failed(let error): .failed(error)
+        case .done: .violated("a read ended before it began")
+        }
+    }
+}
+
 /// Reads several values at once whose lengths are known, one after the other (4.8.4).
 struct ConcatenatedRead: GATTProcedure {
     let handles: [UInt16]

@@ -1,0 +1,139 @@
+import MynahCore
+import MynahHCI
+
+/// One link of an `L2CAPManager`: its signalling, and its LE credit-based channels (Core Specification, Vol 3, Part A, 3.4 and 10.1).
+struct L2CAPLink: Sendable {
+    typealias Action = L2CAPManager.Action
+
+    /// How many channels one link has at most.
+    static let channelLimit = 16
+
+    let handle: UInt16
+    let peer: Peer.ID
+    /// What this side is on it.
+    let role: LEConnection.Role
+    var signalling = Signalling()
+    private(set) var channels: [OpenChannel] = []
+
+    init(_ handle: UInt16, to peer: Peer.ID, as role: LEConnection.Role) {
+        self.handle = handle
+        self.peer = peer
+        self.role = role
+    }
+
+    /// The place of the channel with an identifier of this end.
+    func place(own: UInt16) -> Int? { channels.firstIndex { $0.key.channel == own } }
+
+    /// The place of the channel with an identifier of the peer's end.
+    func place(peer: UInt16) -> Int? { channels.firstIndex { $0.peer == peer } }
+
+    /// The place of the channel with a key.
+    func place(of key: ChannelKey) -> Int? { channels.firstIndex { $0.key == key } }
+
+    /// Returns a channel identifier that is free, or `nil` if the link has as many channels as it may.
+    func freeChannel() -> UInt16? {
+        guard channels.count < Self.channelLimit else { return nil }
+        return L2CAPFrame.Channel.dynamic.first { place(own: $0) == nil && !signalling.isAsking(for: $0) }
+    }
+
+    mutating func add(_ channel: OpenChannel) {
+        channels.append(channel)
+    }
+
+    mutating func remove(at place: Int) -> OpenChannel {
+        channels.remove(at: place)
+    }
+
+    /// Sends a signal that awaits no answer.
+    mutating func send(_ signal: L2CAPSignal, _ outbound: inout Outbound) {
+        outbound.send(signal.frame(identifier: signalling.nextIdentifier()), to: handle)
+    }
+
+    // MARK: Sending
+
+    /// Sends an SDU over the channel at a place; returns whether all of it is on its way, and `sent` follows if it is not.
+    ///
+    /// Throws `valueTooLong` if the SDU is longer than the peer takes.
+    mutating func send(
+        _ bytes: [UInt8], at place: Int, _ outbound: inout Outbound, _ actions: inout [Action]
+    ) throws(RadioError) -> Bool {
+        guard channels[place].machine.add(bytes) else {
+            let limit = channels[place].machine.peer.mtu
+            throw RadioError(
+                .valueTooLong, "a piece has \(bytes.count) bytes and the peer takes \(limit)")
+        }
+        pump(place, &outbound, &actions)
+        channels[place].isSendAwaited = !channels[place].machine.isDrained
+        return !channels[place].isSendAwaited
+    }
+
+    /// Sends what the link has room for again; returns whether that was anything.
+    mutating func fill(_ outbound: inout Outbound, _ actions: inout [Action]) -> Bool {
+        var isAny = false
+        for place in channels.indices
+        where channels[place].machine.isReady && outbound.hasRoom(on: handle) {
+            pump(place, &outbound, &actions)
+            isAny = true
+        }
+        return isAny
+    }
+
+    /// The peer gives credits to the channel at a place.
+    mutating func credited(
+        _ count: UInt16, at place: Int, _ outbound: inout Outbound, _ actions: inout [Action]
+    ) throws(CreditChannel.Violation) {
+        try channels[place].machine.credited(count)
+        pump(place, &outbound, &actions)
+    }
+
+    /// Sends what a channel has credits and the link has room for.
+    private mutating func pump(_ place: Int, _ outbound: inout Outbound, _ actions: inout [Action]) {
+        while outbound.takes(on: handle), let frame = channels[place].machine.nextFrame() {
+            outbound.send(L2CAPFrame(channel: channels[place].peer, payload: frame), to: handle)
+        }
+        guard channels[place].isSendAwaited, channels[place].machine.isDrained else { return }
+        channels[place].isSendAwaited = false
+        actions.append(.sent(channels[place].key, .success(())))
+    }
+
+    // MARK: Receiving
+
+    /// Takes a frame of the channel at a place.
+    mutating func receive(
+        _ payload: [UInt8], at place: Int, _ outbound: inout Outbound, _ actions: inout [Action]
+    ) throws(CreditChannel.Violation) {
+        let sdu = try channels[place].machine.receive(payload)
+        if let sdu {
+            if channels[place].isAwaited {
+                channels[place].isAwaited = false
+                channels[place].machine.wasRead()
+                actions.append(.received(channels[place].key, sdu))
+            } else {
+                channels[place].inbox.append(sdu)
+            }
+        }
+        giveCredits(place, &outbound)
+    }
+
+    /// Returns an SDU that has come over the channel at a place, or `nil` if none has.
+    mutating func takeReceived(at place: Int, _ outbound: inout Outbound) -> [UInt8]? {
+        guard !channels[place].inbox.isEmpty else { return nil }
+        let sdu = channels[place].inbox.removeFirst()
+        channels[place].machine.wasRead()
+        giveCredits(place, &outbound)
+        return sdu
+    }
+
+    /// Has `received` follow with the next SDU; returns `false` if that is awaited already.
+    mutating func awaitNext(at place: Int) -> Bool {
+        guard !channels[place].isAwaited else { return false }
+        channels[place].isAwaited = true
+        return true
+    }
+
+    private mutating func giveCredits(_ place: Int, _ outbound: inout Outbound) {
+        let count = channels[place].machine.takeCredits()
+        guard count > 0 else { return }
+        send(.credits(channel: channels[place].key.channel, count: count), &outbound)
+    }
+}
