@@ -9,14 +9,14 @@ extension HostRadio {
         guard life.isRunning else {
             throw RadioError(.invalidState, "services can be published while the radio runs")
         }
-        return try serve { server, now, outbound, actions throws(RadioError) in
-            try server.publish(services, at: now, &outbound, &actions)
+        return try serve { server, outbound, actions throws(RadioError) in
+            try server.publish(services, at: now(), &outbound, &actions)
         }
     }
 
     /// Withdraws services, and indicates it to the centrals.
     public func withdraw(_ services: PublishedServices.ID) async {
-        serve { $0.withdraw(services, at: $1, &$2, &$3) }
+        serve { $0.withdraw(services, at: now(), &$1, &$2) }
     }
 
     /// Sets what the host answers by itself, or `nil` to ask the sink.
@@ -29,26 +29,25 @@ extension HostRadio {
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {
         guard life.isRunning else { throw RadioError(.lost, "the radio is gone") }
-        return try serve { server, now, outbound, actions throws(RadioError) in
-            try server.send(value, of: attribute, as: delivery, to: centrals, at: now, &outbound, &actions)
+        return try serve { server, outbound, actions throws(RadioError) in
+            try server.send(value, of: attribute, as: delivery, to: centrals, at: now(), &outbound, &actions)
         }
     }
 
     func restore(_ bond: Bond, _ handle: UInt16) {
         guard let link = links[handle], !link.pairing.isRestored else { return }
         links[handle]?.pairing.isRestored = true
-        serve { $0.restore(bond, handle, at: $1, &$2, &$3) }
+        serve { $0.restore(bond, handle, at: now(), &$1, &$2) }
     }
 
     /// Lets the server take something, carries out what it asks for, and sends what it wrote.
     @discardableResult
     func serve<Result, Failure: Error>(
-        _ body: (inout GATTServer, Duration, inout Outbound, inout [GATTServer.Action]) throws(Failure) ->
-            Result
+        _ body: (inout GATTServer, inout Outbound, inout [GATTServer.Action]) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         var actions: [GATTServer.Action] = []
         swap(&actions, &serverActions)
-        let result = try body(&server, now(), &outbound, &actions)
+        let result = try body(&server, &outbound, &actions)
         for action in actions { carryOut(action) }
         actions.removeAll(keepingCapacity: true)
         serverActions = actions
@@ -99,7 +98,7 @@ extension HostRadio {
     private func answered(_ outcome: PendingReply.Outcome, _ link: UInt16) {
         guard let index = links.index(of: link) else { return }
         let security = links[at: index].security
-        serve { $0.answered(outcome, link, security, at: $1, &$2, &$3) }
+        serve { $0.answered(outcome, link, security, at: now(), &$1, &$2) }
     }
 
     /// Whether a command that came unencrypted was signed by the bonded peer just now (Vol 3, Part C, 10.4.2).

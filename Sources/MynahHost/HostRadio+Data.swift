@@ -13,11 +13,11 @@ extension HostRadio {
             if let opcode = frame.payload.first, ATTClient.takes(opcode) {
                 changeClient(handle) { $0.receive(frame.payload, on: handle, at: $1, into: &$2) }
             } else {
-                serve { $0.receive(frame.payload, handle, security, at: $1, &$2, &$3) }
+                serve { $0.receive(frame.payload, handle, security, at: now(), &$1, &$2) }
             }
         case L2CAPFrame.Channel.securityManager: takePairing(frame.payload, handle)
         case L2CAPFrame.Channel.signalling, L2CAPFrame.Channel.dynamic:
-            changeL2CAP { $0.receive(frame, on: handle, security, &$2, &$3) }
+            changeL2CAP { $0.receive(frame, on: handle, security, &$1, &$2) }
         default: break
         }
     }

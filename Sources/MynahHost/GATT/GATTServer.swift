@@ -201,9 +201,9 @@ struct GATTServer: Sendable {
 
     // MARK: Requests
 
-    /// Takes a PDU of a client.
+    /// Takes a PDU of a client; few need the time, which is asked for then.
     mutating func receive(
-        _ bytes: [UInt8], _ link: UInt16, _ security: LinkSecurity, at now: Duration,
+        _ bytes: [UInt8], _ link: UInt16, _ security: LinkSecurity, at now: @autoclosure () -> Duration,
         _ outbound: inout Outbound, _ actions: inout [Action]
     ) {
         guard let index = bearers.index(of: link), !bearers[at: index].isDead else { return }
@@ -213,7 +213,8 @@ struct GATTServer: Sendable {
 
     /// Takes the answer to the request that was asked for last.
     mutating func answered(
-        _ outcome: PendingReply.Outcome, _ link: UInt16, _ security: LinkSecurity, at now: Duration,
+        _ outcome: PendingReply.Outcome, _ link: UInt16, _ security: LinkSecurity,
+        at now: @autoclosure () -> Duration,
         _ outbound: inout Outbound, _ actions: inout [Action]
     ) {
         guard let index = bearers.index(of: link) else { return }
@@ -222,7 +223,7 @@ struct GATTServer: Sendable {
     }
 
     private mutating func carryOut(
-        _ asked: [ATTAction], _ index: Int, at now: Duration, _ outbound: inout Outbound,
+        _ asked: [ATTAction], _ index: Int, at now: () -> Duration, _ outbound: inout Outbound,
         _ actions: inout [Action]
     ) {
         let (link, central) = (bearers.keys[index], bearers[at: index].peer.id)
@@ -246,7 +247,7 @@ struct GATTServer: Sendable {
             case .configured(let key, let bits):
                 actions.append(.remember(link: link))
                 if let event = event(for: key, bits: bits, of: central) { actions.append(.event(event)) }
-            case .confirmed(let attribute): confirmed(attribute, link, at: now, &outbound, &actions)
+            case .confirmed(let attribute): confirmed(attribute, link, at: now(), &outbound, &actions)
             case .mtuChanged(let mtu): actions.append(.mtuChanged(link: link, mtu))
             case .clientFeatures, .becameAware: actions.append(.remember(link: link))
             }
