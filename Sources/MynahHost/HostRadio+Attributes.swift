@@ -9,14 +9,14 @@ extension HostRadio {
         guard life.isRunning else {
             throw RadioError(.invalidState, "services can be published while the radio runs")
         }
-        return try serve { server, now, outbound, actions throws(RadioError) in
+        return try serve { server, outbound, actions throws(RadioError) in
             try server.publish(services, at: now(), &outbound, &actions)
         }
     }
 
     /// Withdraws services, and indicates it to the centrals.
     public func withdraw(_ services: PublishedServices.ID) async {
-        serve { $0.withdraw(services, at: $1(), &$2, &$3) }
+        serve { $0.withdraw(services, at: now(), &$1, &$2) }
     }
 
     /// Sets what the host answers by itself, or `nil` to ask the sink.
@@ -29,25 +29,23 @@ extension HostRadio {
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {
         guard life.isRunning else { throw RadioError(.lost, "the radio is gone") }
-        return try serve { server, now, outbound, actions throws(RadioError) in
+        return try serve { server, outbound, actions throws(RadioError) in
             try server.send(value, of: attribute, as: delivery, to: centrals, at: now(), &outbound, &actions)
         }
     }
 
     func restore(_ bond: Bond, _ handle: UInt16) {
-        serve { $0.restore(bond, handle, at: $1(), &$2, &$3) }
+        serve { $0.restore(bond, handle, at: now(), &$1, &$2) }
     }
 
     /// Lets the server take something, carries out what it asks for, and sends what it wrote.
     @discardableResult
     func serve<Result, Failure: Error>(
-        _ body: (inout GATTServer, () -> Duration, inout Outbound, inout [GATTServer.Action]) throws(Failure)
-            ->
-            Result
+        _ body: (inout GATTServer, inout Outbound, inout [GATTServer.Action]) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         var actions: [GATTServer.Action] = []
         swap(&actions, &serverActions)
-        let result = try body(&server, environment.now, &outbound, &actions)
+        let result = try body(&server, &outbound, &actions)
         for action in actions { carryOut(action) }
         actions.removeAll(keepingCapacity: true)
         serverActions = actions
@@ -96,8 +94,7 @@ extension HostRadio {
     }
 
     private func answered(_ outcome: PendingReply.Outcome, _ link: UInt16) {
-        let security = security[link]
-        serve { $0.answered(outcome, link, security, at: $1(), &$2, &$3) }
+        serve { $0.answered(outcome, link, security[link], at: now(), &$1, &$2) }
     }
 
     /// What a bonded client configured, and whether it knows the services as they are, is kept.

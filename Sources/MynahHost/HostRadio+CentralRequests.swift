@@ -102,7 +102,7 @@ extension HostRadio {
         let link: UInt16
         do throws(RadioError) { link = try links.handle(of: peer) } catch { throw .failed(error) }
         return try await withCheckedContinuation { continuation in
-            changeClient(link) { client, now, actions in
+            changeClient(link) { client, actions in
                 client.perform(procedure, on: link, at: now(), into: &actions) {
                     continuation.resume(returning: $0)
                 }
@@ -112,15 +112,15 @@ extension HostRadio {
 
     /// A link to a peripheral is encrypted, by a bond or by a pairing.
     func clientSecured(_ link: UInt16, by bond: Bond? = nil) {
-        changeClient(link) { $0.secured(link, remembering: bond?.serviceChanged, at: $1(), into: &$2) }
+        changeClient(link) { $0.secured(link, remembering: bond?.serviceChanged, at: now(), into: &$1) }
     }
 
     /// Lets the client of a link take something, and carries out what it asks for.
     func changeClient(
-        _ link: UInt16, _ step: (inout GATTClient, () -> Duration, inout [ATTClient.Action]) -> Void
+        _ link: UInt16, _ step: (inout GATTClient, inout [ATTClient.Action]) -> Void
     ) {
         var actions: [ATTClient.Action] = []
-        step(&gatt, environment.now, &actions)
+        step(&gatt, &actions)
         for action in actions { carryOut(action, link) }
         guard let deadline = gatt.takeWatch(of: link) else { return }
         deadlines[.request(link)] = deadline

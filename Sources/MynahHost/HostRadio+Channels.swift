@@ -12,7 +12,7 @@ extension HostRadio {
 
     /// Takes the number back, and closes the channels that were opened to it.
     public func unpublishL2CAPChannel(_ psm: UInt16) {
-        changeL2CAP { $0.unpublish(psm, &$2, &$3) }
+        changeL2CAP { $0.unpublish(psm, &$1, &$2) }
     }
 
     /// Opens a channel to a number that a peer has published.
@@ -21,8 +21,8 @@ extension HostRadio {
     {
         let handle = try links.handle(of: peer)
         let result = await withCheckedContinuation { continuation in
-            changeL2CAP { l2cap, now, outbound, actions in
-                let call = l2cap.open(psm, on: handle, at: now, &outbound, &actions)
+            changeL2CAP { l2cap, outbound, actions in
+                let call = l2cap.open(psm, on: handle, at: now(), &outbound, &actions)
                 waiters.channels[call] = continuation
             }
         }
@@ -36,8 +36,8 @@ extension HostRadio {
         let handle = try links.handle(of: central)
         let range = ConnectionParameterRange(latency)
         return try await withCheckedContinuation { continuation in
-            changeL2CAP { l2cap, now, outbound, actions in
-                let call = l2cap.askForParameters(range, on: handle, at: now, &outbound, &actions)
+            changeL2CAP { l2cap, outbound, actions in
+                let call = l2cap.askForParameters(range, on: handle, at: now(), &outbound, &actions)
                 waiters.parameters[call] = continuation
             }
         }.get()
@@ -47,7 +47,7 @@ extension HostRadio {
 
     func send(_ bytes: [UInt8], over key: ChannelKey) async throws(RadioError) {
         try await withCheckedContinuation { (continuation: Waiters.Sent) in
-            changeL2CAP { l2cap, _, outbound, actions in
+            changeL2CAP { l2cap, outbound, actions in
                 do throws(RadioError) {
                     guard try !l2cap.send(bytes, over: key, &outbound, &actions) else {
                         return continuation.resume(returning: .success(()))
@@ -77,21 +77,21 @@ extension HostRadio {
     }
 
     func close(_ key: ChannelKey) {
-        changeL2CAP { $0.close(key, &$2, &$3) }
+        changeL2CAP { $0.close(key, &$1, &$2) }
     }
 
     func drop(_ key: ChannelKey) {
-        changeL2CAP { $0.drop(key, &$2, &$3) }
+        changeL2CAP { $0.drop(key, &$1, &$2) }
     }
 
     // MARK: The part
 
     /// Lets L2CAP take something, sends what it wrote, and carries out what it asks for.
     func changeL2CAP(
-        _ body: (inout L2CAPManager, Duration, inout Outbound, inout [L2CAPManager.Action]) -> Void
+        _ body: (inout L2CAPManager, inout Outbound, inout [L2CAPManager.Action]) -> Void
     ) {
         var actions: [L2CAPManager.Action] = []
-        body(&l2cap, now(), &outbound, &actions)
+        body(&l2cap, &outbound, &actions)
         sendData()
         for action in actions { carryOut(action) }
     }

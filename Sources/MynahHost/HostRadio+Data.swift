@@ -11,16 +11,14 @@ extension HostRadio {
         switch frame.channel {
         case L2CAPFrame.Channel.attribute:
             if let opcode = frame.payload.first, ATTClient.takes(opcode) {
-                changeClient(handle) { $0.receive(frame.payload, on: handle, at: $1(), into: &$2) }
+                changeClient(handle) { $0.receive(frame.payload, on: handle, at: now(), into: &$1) }
             } else {
-                let security = security[handle]
-                serve { $0.receive(frame.payload, handle, security, at: $1(), &$2, &$3) }
+                serve { $0.receive(frame.payload, handle, security[handle], at: now(), &$1, &$2) }
             }
         case L2CAPFrame.Channel.securityManager:
             secure(handle) { $0.receive(frame.payload, handle, at: $1, &$2) }
         case L2CAPFrame.Channel.signalling, L2CAPFrame.Channel.dynamic:
-            let security = security[handle]
-            changeL2CAP { $0.receive(frame, on: handle, security, &$2, &$3) }
+            changeL2CAP { $0.receive(frame, on: handle, security[handle], &$1, &$2) }
         default: break
         }
     }

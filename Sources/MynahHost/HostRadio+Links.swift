@@ -127,7 +127,7 @@ extension HostRadio {
         case .readFeatures(let link, let peer):
             send(.readFeatures, of: link, peer, HCICommand(.leReadRemoteFeatures, handle: link))
         case .exchangeMTU(let link):
-            changeClient(link) { client, now, actions in
+            changeClient(link) { client, actions in
                 let exchange = MTUExchange(ownMTU: ATTServer().ownMTU)
                 client.perform(exchange, on: link, at: now(), into: &actions) { _ in }
             }

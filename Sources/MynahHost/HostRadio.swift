@@ -115,9 +115,9 @@ public actor HostRadio {
         case .connectionCancel: drive { $0.expireConnectionCancel(at: $1, &$2) }
         case .linksEnd: waiters.endLinks()
         case .connect(let number): connectOverdue(number)
-        case .confirmation(let handle): serve { $0.confirmationDue(handle, at: $1(), &$3) }
-        case .signal(let link, let identifier): changeL2CAP { $0.expire(identifier, on: link, &$3) }
-        case .request(let handle): changeClient(handle) { client, now, _ in client.expire(handle, at: now()) }
+        case .confirmation(let handle): serve { $0.confirmationDue(handle, at: now(), &$2) }
+        case .signal(let link, let identifier): changeL2CAP { $0.expire(identifier, on: link, &$2) }
+        case .request(let handle): changeClient(handle) { client, _ in client.expire(handle, at: now()) }
         case .pairing(let handle): secure(handle) { $0.expire(handle, at: $1, &$2) }
         }
     }

@@ -201,7 +201,7 @@ struct GATTServer: Sendable {
 
     // MARK: Requests
 
-    /// Takes a PDU of a client.
+    /// Takes a PDU of a client; few need the time, which is asked for then.
     mutating func receive(
         _ bytes: [UInt8], _ link: UInt16, _ security: LinkSecurity, at now: @autoclosure () -> Duration,
         _ outbound: inout Outbound, _ actions: inout [Action]
