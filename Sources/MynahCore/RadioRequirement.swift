@@ -71,40 +71,43 @@ extension RadioCapabilities {
         switch need {
         case .readError(let error) where !readErrors.contains(error):
             (true, "\(name) cannot answer a read with \(error); it can send \(readErrors)")
-        case .writeError(let error) where !writeErrors.contains(error):
-            (true, "\(name) cannot answer a write with \(error); it can send \(writeErrors)")
-        case .refusalBesideCommands where !refusesWritesBesideCommands:
+        case .writeError(let error) where !writes.errors.contains(error):
+            (true, "\(name) cannot answer a write with \(error); it can send \(writes.errors)")
+        case .refusalBesideCommands where !writes.areRefusedBesideCommands:
             (
                 true,
                 "\(name) takes every write of \(subject), because it has writeWithoutResponse; leave that out, or the error"
             )
         case .lengthLimitBesideCommands(let length)
-        where !refusesWritesBesideCommands && length < maximumWriteLength:
+        where !writes.areRefusedBesideCommands && length < writes.maximumLength:
             (
                 false,
                 "\(name) does not answer writes of more than \(length) bytes with 0x0D, because \(subject) has writeWithoutResponse"
             )
-        case .writes(let length) where length > maximumWriteLength:
+        case .writes(let length) where length > writes.maximumLength:
             (
                 false,
-                "\(name) takes writes of up to \(maximumWriteLength) bytes, and \(subject) would take \(length); maxLength: \(maximumWriteLength) says so"
+                "\(name) takes writes of up to \(writes.maximumLength) bytes, and \(subject) would take \(length); maxLength: \(writes.maximumLength) says so"
             )
         // Of what no single write can carry either, that has been said.
         case .longWrites(let length)
-        where length > maximumLongWriteLength && length <= maximumWriteLength:
+        where length > writes.maximumLongLength && length <= writes.maximumLength:
             (
                 false,
-                "\(name) takes long writes, as phones send what is over ATT_MTU − 3, of up to \(maximumLongWriteLength) bytes, and \(subject) would take \(length); maxLength: \(maximumLongWriteLength) says so"
+                "\(name) takes long writes, as phones send what is over ATT_MTU − 3, of up to \(writes.maximumLongLength) bytes, and \(subject) would take \(length); maxLength: \(writes.maximumLongLength) says so"
             )
-        case .protectedCommands where !protectsCommandsAlone:
+        case .protectedCommands where !writes.protectsCommandsAlone:
             (false, "\(name) protects commands only by giving \(subject) the property write as well")
-        case .authorizedSubscriptions where !authorizesSubscriptions:
+        case .authorizedSubscriptions where !subscriptions.areAuthorized:
             (true, "\(name) cannot ask for consent before a central subscribes to \(subject)")
-        case .advertisingInterval where !keepsInterval:
-            (false, "\(name) advertises at an interval of its own\(intervalRemedy.map { "; " + $0 } ?? "")")
-        case .advertisedWidth(let uuid) where !advertisesExactly:
+        case .advertisingInterval where !advertising.keepsInterval:
+            (
+                false,
+                "\(name) advertises at an interval of its own\(advertising.intervalRemedy.map { "; " + $0 } ?? "")"
+            )
+        case .advertisedWidth(let uuid) where !advertising.isExact:
             (false, "\(name) advertises \(uuid) as \(uuid.shortest)")
-        case .emptyAdvertisingData where !sendsEmptyAdvertisingData:
+        case .emptyAdvertisingData where !advertising.sendsEmptyData:
             (true, "\(name) does not advertise \(subject) without a byte of data")
         default: nil
         }

@@ -57,7 +57,7 @@ final class TickSender<C: Clock> where C.Duration == Duration {
         guard let manager = player.manager else { return [] }
         let subscribers = manager.onOwnExecutor { $0.subscriberIDs(of: attribute) }
         guard !subscribers.hasUnnamed,
-            player.phone.onOwnExecutor({ $0.capabilities?.sendsToOneCentral }) == true
+            player.phone.onOwnExecutor({ $0.capabilities?.subscriptions.sendsToOneCentral }) == true
         else {
             return subscribers.hasUnnamed || !subscribers.named.isEmpty ? [.everyone] : []
         }

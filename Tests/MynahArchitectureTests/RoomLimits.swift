@@ -50,7 +50,7 @@ enum RoomLimits {
         Room(
             type: "CentralManager", lines: Limit(200, goal: 200), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
-        Room(type: "RadioCapabilities", properties: Limit(22, goal: 16)),
+        Room(type: "RadioCapabilities", properties: Limit(16, goal: 16)),
         Room(type: "RunCommand", properties: Limit(16, goal: 16)),
     ]
 
