@@ -35,20 +35,22 @@ public actor App {
 
     // MARK: What its user and the system do
 
+    /// Does this to it.
+    public func carryOut(_ transition: AppTransition) { handle(.transition(transition)) }
     /// The user opens it, or brings it back onto the screen.
-    public func enterForeground() { handle(.enterForeground) }
+    public func enterForeground() { carryOut(.enterForeground) }
     /// It leaves the screen.
-    public func enterBackground() { handle(.enterBackground) }
+    public func enterBackground() { carryOut(.enterBackground) }
     /// The system suspends it now.
-    public func suspend() { handle(.suspend) }
+    public func suspend() { carryOut(.suspend) }
     /// The system ends it.
-    public func terminate() { handle(.terminate) }
+    public func terminate() { carryOut(.terminate) }
     /// The system needs memory: a suspended app ends.
-    public func receiveMemoryPressure() { handle(.memoryPressure) }
+    public func receiveMemoryPressure() { carryOut(.memoryPressure) }
     /// It ends by itself.
-    public func crash() { handle(.crash) }
+    public func crash() { carryOut(.crash) }
     /// The user ends it: nothing relaunches it but the user.
-    public func quit() { handle(.quit) }
+    public func quit() { carryOut(.quit) }
 
     // MARK: What its code does
 

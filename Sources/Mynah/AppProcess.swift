@@ -114,7 +114,6 @@ final class AppProcess {
         case .withdrawServices(let forget):
             for manager in managers { phone.services.withdrawAll(of: manager, forget: forget, on: phone) }
         case .forgetPreservedState: ownManagers.forgetPreserved(on: phone)
-        case .dropCentrals: break
         }
         return nil
     }
