@@ -80,7 +80,7 @@ final class PhoneAdvertiser {
     private func checkAccessory(
         _ manager: ManagerState, on phone: isolated Phone
     ) throws(RadioError) {
-        guard phone.running != nil else { throw RadioError(.invalidState, "the phone has not been started") }
+        guard phone.isRunning else { throw RadioError(.invalidState, "the phone has not been started") }
         guard phone.apps.isEmpty else {
             throw RadioError(.invalidState, "an accessory cannot advertise on the phone of an app")
         }
@@ -101,7 +101,7 @@ final class PhoneAdvertiser {
 
     /// Something changed that may change what is advertised.
     func update(on phone: isolated Phone) {
-        guard phone.running != nil else { return }
+        guard phone.isRunning else { return }
         advertisement.request()
         guard task == nil else { return }
         PhoneLink(phone).enqueue { phone in
@@ -115,7 +115,7 @@ final class PhoneAdvertiser {
 
     /// Asks the radio until what it sends is what is asked for; all callers wait for the same end.
     fileprivate func settle(on phone: isolated Phone) async throws(RadioError) {
-        guard phone.running != nil else { return }
+        guard phone.isRunning else { return }
         advertisement.request()
         let task = self.task ?? Task { await takeSteps(on: phone) }
         self.task = task
@@ -124,7 +124,7 @@ final class PhoneAdvertiser {
 
     private func takeSteps(on phone: isolated Phone) async -> RadioError? {
         defer { task = nil }
-        while phone.running != nil {
+        while phone.isRunning {
             let epoch = advertisement.epoch
             do throws(RadioError) {
                 try await takeStep(on: phone)

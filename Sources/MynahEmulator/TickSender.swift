@@ -86,8 +86,7 @@ final class TickSender<C: Clock> where C.Duration == Duration {
     /// Sends every tick that is due, in order, and sleeps until the next.
     private func sendDue() {
         let now = player.elapsed
-        while let tick = ticker.due(at: now) {
-            guard let value = player.table.value(of: tick) else { return ticker.stop(tick.attribute) }
+        while let (tick, value) = ticker.due(at: now, in: player.table) {
             noteExtraneous(tick.attribute)
             send(tick, value, now)
         }

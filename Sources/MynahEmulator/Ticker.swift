@@ -62,6 +62,19 @@ struct Ticker {
         return tick
     }
 
+    /// Returns the next tick that is due, with the value that it sends.
+    ///
+    /// An attribute that the table no longer holds is not sent any more; the ticks of all others go on.
+    mutating func due(at now: Duration, in table: AttributeTable) -> (
+        tick: TickSchedule.Tick, value: [UInt8]
+    )? {
+        while let tick = due(at: now) {
+            if let value = table.value(of: tick) { return (tick, value) }
+            stop(tick.attribute)
+        }
+        return nil
+    }
+
     /// The tick is done with.
     mutating func sent(_ tick: TickSchedule.Tick) {
         schedule.sent(tick)
