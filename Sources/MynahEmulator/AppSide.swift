@@ -35,7 +35,7 @@ struct AppSide {
 
     /// Returns whether sending a value is to be reported as extraneous: once in a wake that was for something else.
     mutating func isNewlyExtraneous(_ attribute: AttributeKey) -> Bool {
-        guard let app, !wokenFor.contains(attribute), app.onOwnExecutor({ $0.isWoken }) else { return false }
+        guard let app, !wokenFor.contains(attribute), app.access.isWoken else { return false }
         return extraneous.insert(attribute).inserted
     }
 }

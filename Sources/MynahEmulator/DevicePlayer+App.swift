@@ -28,9 +28,7 @@ extension DevicePlayer {
         let identifier = device.app?.description.restoreIdentifiers.first
         do throws(RadioError) {
             launched(
-                try app.onOwnExecutor { [link] app throws(RadioError) in
-                    try app.makePeripheralManager(restoreIdentifier: identifier, sink: link)
-                })
+                try app.access.makePeripheralManager(restoreIdentifier: identifier, sink: link))
         } catch {
             launched(nil)
             events.report(.error, [.init("message", .string(error.description))])

@@ -195,7 +195,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
         if let entry = table.entries[attribute] { fields += EventFields.of(entry) }
         fields += more()
         // What waited while the app did not run may not hold any more.
-        if let app = appSide.app, app.onOwnExecutor({ $0.isDeliveringQueued }) {
+        if let app = appSide.app, app.access.isDeliveringQueued {
             fields.append(.init("queued", .bool(true)))
         }
         events.report(name, fields)
