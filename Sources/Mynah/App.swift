@@ -62,11 +62,11 @@ public actor App {
         try access.makePeripheralManager(restoreIdentifier: restoreIdentifier, sink: sink)
     }
 
-    /// Says that something begins which takes time, as a request that is answered later does by itself.
+    /// Something begins that takes time, as a request that is answered later does by itself.
     public func beginWork() { handle(.workBegan) }
-    /// Says that it has ended.
+    /// What `beginWork()` reported has ended.
     public func endWork() { handle(.workEnded) }
-    /// Says that the app does something that has nothing to do with why it was woken.
+    /// The app does something that has nothing to do with why it was woken.
     public func noteExtraneousWork(on attribute: AttributeKey? = nil) {
         access.noteExtraneousWork(on: attribute)
     }

@@ -34,7 +34,7 @@ package struct AppAccess: Sendable {
         return manager
     }
 
-    /// Says that the app does something that has nothing to do with why it was woken.
+    /// The app does something that has nothing to do with why it was woken.
     package func noteExtraneousWork(on attribute: AttributeKey?) {
         look { app, phone in app.noteExtraneousWork(on: attribute, on: phone) }
     }

@@ -132,7 +132,7 @@ public actor PeripheralManager {
 
     /// Publishes a PSM under which centrals open L2CAP channels, and returns it; `.channelOpened` brings each.
     ///
-    /// Centrals do not find PSMs by themselves: a characteristic of the type `GATT.l2capPSM` may tell it. It is given back
+    /// Centrals do not find PSMs by themselves: a characteristic of the type `GATT.l2capPSM` may hold it. It is unpublished
     /// when the app ends, whether or not the manager is restored, and when its services are cleared because Bluetooth went
     /// below powered off. Throws `unsupported` if the radio has no channels, `invalidState` if the app does not run.
     public func publishL2CAPChannel(withEncryption isEncrypted: Bool) throws(RadioError) -> UInt16 {

@@ -239,16 +239,17 @@ public actor Phone {
         centrals[id]
     }
 
-    func tell(_ event: PhoneEvent) {
+    /// Reports something that concerns the phone as a whole.
+    func report(_ event: PhoneEvent) {
         _ = sink?.handle(event)
     }
 
-    /// Asks the program that runs the device; returns `.none` if nobody listens.
+    /// Reports something that may be answered; returns `.none` if the phone has no sink.
     func ask(_ event: PhoneEvent) -> RadioAnswer {
         sink?.handle(event) ?? .none
     }
 
     func warn(_ code: String, _ message: String) {
-        tell(.warning(RadioWarning(code, message)))
+        report(.warning(RadioWarning(code, message)))
     }
 }

@@ -161,15 +161,15 @@ final class PhoneAdvertiser {
     /// The radio is off: nothing is on the air, and managers know it by the state.
     func radioEnded(on phone: isolated Phone) {
         advertisement.take(.silent)
-        if let whole = advertisement.wholeReport() { phone.tell(.advertisingChanged(whole)) }
+        if let whole = advertisement.wholeReport() { phone.report(.advertisingChanged(whole)) }
     }
 
     /// Reports what is on the air, with what is omitted of each app's requests, if it has changed.
     private func report(on phone: isolated Phone) {
         for manager in phone.managers {
             let report = advertisement.report(for: manager.number)
-            if report != manager.advertising { _ = phone.tell(manager, .advertisingChanged(report)) }
+            if report != manager.advertising { _ = phone.deliver(.advertisingChanged(report), to: manager) }
         }
-        if let whole = advertisement.wholeReport() { phone.tell(.advertisingChanged(whole)) }
+        if let whole = advertisement.wholeReport() { phone.report(.advertisingChanged(whole)) }
     }
 }

@@ -1,4 +1,4 @@
-/// What a radio can do; anything that it cannot do is said here and never pretended.
+/// What a radio can do: a limit is declared here, and never hidden by pretending.
 public struct RadioCapabilities: Hashable, Sendable {
     /// What it is, for people: `BlueZ 5.66 on hci0`.
     public var name: String
@@ -60,7 +60,7 @@ public struct RadioCapabilities: Hashable, Sendable {
 
     /// How a radio takes the writes of centrals.
     public struct Writes: Hashable, Sendable {
-        /// Whether it tells a write command from a write request.
+        /// Whether it distinguishes a write command from a write request.
         public var distinguishesCommands = true
         /// Whether it can refuse a write request to a characteristic that also takes commands.
         ///

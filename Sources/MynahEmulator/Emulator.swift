@@ -134,7 +134,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         link.emulator = nil
     }
 
-    /// Gives the number that pairing asked for; false: nothing is asked.
+    /// Answers pairing with the number that it asked for; returns `false` if it did not ask.
     public func enter(passkey: UInt32) -> Bool {
         guard let reply = enteringPasskey else { return false }
         enteringPasskey = nil

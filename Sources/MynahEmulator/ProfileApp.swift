@@ -33,7 +33,7 @@ extension AppAdvertisement {
 extension Profile {
     /// What a phone with this app alone has on the air while the app is in a state; `nil` for an accessory's profile.
     ///
-    /// The app's own life says how it is advertised then, from its launch on with Bluetooth powered on.
+    /// `AppLifecycle` decides how the app is advertised then, from its launch on with Bluetooth powered on.
     public func phoneAdvertisement(in state: App.StartState) -> PhoneAdvertisement? {
         guard let app else { return nil }
         let phone = PhoneAdvertising(app)

@@ -2,8 +2,8 @@ import MynahCore
 
 /// Which values with `every` are due, and what waits for room on a link.
 ///
-/// It names no radio: the player sends what is due to each target and says how that ended. A link without room holds back
-/// nobody else. It keeps the newest value of each attribute alone, which it gets when it has room again.
+/// It names no radio: the player sends what is due to each target and reports the outcome. A link without room holds back
+/// no other link. It keeps the newest value of each attribute alone, which it gets when it has room again.
 struct Ticker {
     /// The recipients of a value in one call.
     enum Target: Hashable {
@@ -85,7 +85,7 @@ struct Ticker {
         isBlocked = true
     }
 
-    /// Returns whether the user should be told that everyone is behind: once, from a second on.
+    /// Returns whether to warn that all subscribers are behind: once, after a second.
     mutating func isNewlyBehind(_ delay: Duration) -> Bool {
         guard delay > .seconds(1), !isBehindReported else { return false }
         isBehindReported = true
@@ -94,9 +94,9 @@ struct Ticker {
 
     // MARK: Links without room
 
-    /// A value waits for room on the central's link, in place of an earlier one of its attribute.
+    /// A value waits for room on the central's link and replaces an earlier one of its attribute.
     ///
-    /// Returns whether the user should be told: once until the link has recovered.
+    /// Returns whether to warn: once until the link has recovered.
     mutating func wait(_ value: [UInt8], of attribute: AttributeKey, for central: Peer.ID, now: Duration)
         -> Bool
     {

@@ -65,7 +65,7 @@ import Testing
         #expect(found.count == 1)
         #expect(shortcoming.message == message)
         #expect(shortcoming.isFatal == isFatal)
-        #expect(shortcoming.requirement.place == 7)
+        #expect(shortcoming.requirement.location == 7)
     }
 
     @Test("a radio that can do everything says nothing")
