@@ -8,47 +8,48 @@ public import MynahLifecycle
 public actor App {
     /// What it is.
     public nonisolated let description: AppDescription
-    private let number: UInt64
+    /// The app for code that runs on its executor already.
+    package nonisolated let access: AppAccess
     private let radio: any PeripheralRadio
-    private let link: PhoneLink
 
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
     init(_ app: AppProcess, on phone: isolated Phone) {
         description = app.description
-        number = app.number
+        access = AppAccess(app, on: phone)
         radio = phone.radio
-        link = PhoneLink(phone)
     }
 
     /// Where it is in its life; `notRunning` after its phone was stopped.
-    public var state: AppState { look { app, _ in app.state } ?? .notRunning }
+    public var state: AppState { access.look { app, _ in app.state } ?? .notRunning }
     /// Whether it runs because an event woke it.
-    public var isWoken: Bool { look { app, _ in app.isWoken } ?? false }
+    public var isWoken: Bool { access.isWoken }
     /// Whether its code runs.
-    public var isRunning: Bool { look { app, _ in app.isRunning } ?? false }
+    public var isRunning: Bool { access.look { app, _ in app.isRunning } ?? false }
     /// How what it advertises goes on the air now.
-    public var advertisingMode: AdvertisingMode { look { app, _ in app.advertisingMode } ?? .off }
+    public var advertisingMode: AdvertisingMode { access.look { app, _ in app.advertisingMode } ?? .off }
     /// Whether what is being delivered has waited while the app did not run: it may not hold any more.
-    public var isDeliveringQueued: Bool { look { app, _ in app.isDeliveringQueued } ?? false }
+    public var isDeliveringQueued: Bool { access.isDeliveringQueued }
 
     // MARK: What its user and the system do
 
+    /// Does this to it.
+    public func carryOut(_ transition: AppTransition) { handle(.transition(transition)) }
     /// The user opens it, or brings it back onto the screen.
-    public func enterForeground() { handle(.enterForeground) }
+    public func enterForeground() { carryOut(.enterForeground) }
     /// It leaves the screen.
-    public func enterBackground() { handle(.enterBackground) }
+    public func enterBackground() { carryOut(.enterBackground) }
     /// The system suspends it now.
-    public func suspend() { handle(.suspend) }
+    public func suspend() { carryOut(.suspend) }
     /// The system ends it.
-    public func terminate() { handle(.terminate) }
+    public func terminate() { carryOut(.terminate) }
     /// The system needs memory: a suspended app ends.
-    public func receiveMemoryPressure() { handle(.memoryPressure) }
+    public func receiveMemoryPressure() { carryOut(.memoryPressure) }
     /// It ends by itself.
-    public func crash() { handle(.crash) }
+    public func crash() { carryOut(.crash) }
     /// The user ends it: nothing relaunches it but the user.
-    public func quit() { handle(.quit) }
+    public func quit() { carryOut(.quit) }
 
     // MARK: What its code does
 
@@ -58,46 +59,30 @@ public actor App {
     public func makePeripheralManager(
         restoreIdentifier: String? = nil, sink: (any PeripheralSink)? = nil
     ) throws(RadioError) -> PeripheralManager {
-        let number = number
-        let made = try link.phone?.onOwnExecutor { phone throws(RadioError) in
-            try phone.app(number)?.makeManager(restoreIdentifier, sink: sink, on: phone)
-        }
-        guard let made else {
-            throw RadioError(.invalidState, "the phone of the app \(description.name) was stopped")
-        }
-        return made
+        try access.makePeripheralManager(restoreIdentifier: restoreIdentifier, sink: sink)
     }
 
-    /// Says that something begins which takes time, as a request that is answered later does by itself.
+    /// Something begins that takes time, as a request that is answered later does by itself.
     public func beginWork() { handle(.workBegan) }
-    /// Says that it has ended.
+    /// What `beginWork()` reported has ended.
     public func endWork() { handle(.workEnded) }
-    /// Says that the app does something that has nothing to do with why it was woken.
+    /// The app does something that has nothing to do with why it was woken.
     public func noteExtraneousWork(on attribute: AttributeKey? = nil) {
-        look { app, phone in app.noteExtraneousWork(on: attribute, on: phone) }
+        access.noteExtraneousWork(on: attribute)
     }
 
     /// Returns when the app runs, or has ended.
     func waitWhileSuspended() async {
         // The phone is not held meanwhile, and resumes when it goes.
-        while look({ app, _ in app.isSuspended }) ?? false {
+        while access.look({ app, _ in app.isSuspended }) ?? false {
             await withCheckedContinuation { continuation in
-                let isWaiting: Void? = look { app, _ in app.wait(continuation) }
+                let isWaiting: Void? = access.look { app, _ in app.wait(continuation) }
                 if isWaiting == nil { continuation.resume() }
             }
         }
     }
 
     private func handle(_ event: AppEvent) {
-        look { app, phone in app.handle(event, on: phone) }
-    }
-
-    /// Looks at it or acts on it; returns `nil` if its phone was stopped.
-    @discardableResult
-    private func look<Value: Sendable>(_ body: @Sendable (AppProcess, isolated Phone) -> Value) -> Value? {
-        let number = number
-        return link.phone?.onOwnExecutor { phone in
-            phone.app(number).map { body($0, phone) }
-        }
+        access.look { app, phone in app.handle(event, on: phone) }
     }
 }

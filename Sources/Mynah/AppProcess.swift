@@ -53,7 +53,7 @@ final class AppProcess {
 
     // MARK: Events
 
-    /// Gives an event to a manager's program, now or when the app runs, or answers it in its place.
+    /// Gives an event to a manager's program, now or when the app runs, or answers it for the program.
     func receive(_ event: PeripheralEvent, for manager: ManagerState, on phone: isolated Phone) -> RadioAnswer
     {
         switch event {
@@ -85,7 +85,7 @@ final class AppProcess {
         return answer
     }
 
-    /// Returns `nil` if the action is no answer to `delivery`.
+    /// Returns `nil` if the action does not answer `delivery`.
     private func carryOut(
         _ action: AppAction, _ delivery: Delivery?, on phone: isolated Phone
     ) -> RadioAnswer? {
@@ -100,13 +100,13 @@ final class AppProcess {
         case .dropQueued: queue.removeAll()
         case .launched(let inBackground, _): launch(inBackground: inBackground, on: phone)
         case .enteredForeground, .enteredBackground, .suspended, .woken, .throttled, .extraneous:
-            if let change = AppChange(action, delivery?.event) { tell(change, on: phone) }
+            if let change = AppChange(action, delivery?.event) { report(change, on: phone) }
         case .terminated(let reason):
             endManagers(on: phone)
-            tell(.terminated(reason), on: phone)
+            report(.terminated(reason), on: phone)
         case .userQuit:
             endManagers(on: phone)
-            tell(.quit, on: phone)
+            report(.quit, on: phone)
         case .pauseAdvertising, .resumeAdvertising, .stopAdvertising(forget: false):
             phone.advertiser.update(on: phone)
         case .stopAdvertising(forget: true):
@@ -114,19 +114,18 @@ final class AppProcess {
         case .withdrawServices(let forget):
             for manager in managers { phone.services.withdrawAll(of: manager, forget: forget, on: phone) }
         case .forgetPreservedState: ownManagers.forgetPreserved(on: phone)
-        case .dropCentrals: break
         }
         return nil
     }
 
-    private func tell(_ change: AppChange, on phone: isolated Phone) {
+    private func report(_ change: AppChange, on phone: isolated Phone) {
         delegate.app(App(self, on: phone), didChange: change)
     }
 
     /// Reports what the app did although it was not woken for it.
     func noteExtraneousWork(on attribute: AttributeKey?, on phone: isolated Phone) {
         guard lifecycle.handle(.extraneousWork, at: clock.now).contains(.extraneous) else { return }
-        tell(.extraneous(attribute), on: phone)
+        report(.extraneous(attribute), on: phone)
     }
 
     // MARK: Delivery

@@ -7,12 +7,12 @@ extension CentralManager {
         switch event {
         case .stateChanged(let new):
             state = new
-            tell(.stateChanged(new))
-        case .lost(let error): tell(.lost(error))
-        case .recovered: tell(.recovered)
+            report(.stateChanged(new))
+        case .lost(let error): report(.lost(error))
+        case .recovered: report(.recovered)
         case .heard(let report): heard(report)
-        case .readyToWrite: tell(.readyToWrite)
-        case .warning(let warning): tell(.warning(warning))
+        case .readyToWrite: report(.readyToWrite)
+        case .warning(let warning): report(.warning(warning))
         case .connected(let peer): began(peer)
         case .disconnected(let id, _), .mtuChanged(let id, _), .paired(let id), .pairing(let id, _),
             .notified(let id, _, _, _), .servicesChanged(let id, _):
@@ -36,16 +36,16 @@ extension CentralManager {
         case .peerChanged(let peer): peripherals.add(peripheral, alsoAt: peer.address)
         case .disconnected(_, let error):
             peripherals.end(id)
-            tell(.disconnected(peripheral, error))
-        case .mtuChanged(_, let mtu): tell(.mtuChanged(peripheral, mtu))
-        case .paired: tell(.paired(peripheral))
-        case .pairing(_, let step): return tell(.pairing(peripheral, step))
+            report(.disconnected(peripheral, error))
+        case .mtuChanged(_, let mtu): report(.mtuChanged(peripheral, mtu))
+        case .paired: report(.paired(peripheral))
+        case .pairing(_, let step): return report(.pairing(peripheral, step))
         case .notified(_, let handle, let value, let delivery):
             let update = ValueUpdate(
                 peripheral: peripheral, characteristic: characteristic, handle: handle, value: value,
                 delivery: delivery)
-            tell(.valueUpdated(update))
-        case .servicesChanged(_, let range): tell(.servicesChanged(peripheral, range))
+            report(.valueUpdated(update))
+        case .servicesChanged(_, let range): report(.servicesChanged(peripheral, range))
         default: break
         }
         return .none
@@ -65,7 +65,7 @@ extension CentralManager {
 
     private func connected(_ peripheral: Peripheral, _ peer: Peer) {
         update(peripheral, .connected(peer))
-        tell(.connected(peripheral))
+        report(.connected(peripheral))
     }
 
     /// A request has returned with this link, which is to its peripheral.

@@ -120,8 +120,9 @@ public actor CentralManager {
         return readers.add()
     }
 
+    /// Gives an event to the program.
     @discardableResult
-    func tell(_ event: CentralManagerEvent) -> RadioAnswer {
+    func report(_ event: CentralManagerEvent) -> RadioAnswer {
         if let sink { return sink.handle(event) }
         readers.yield(event)
         return .none
@@ -151,7 +152,7 @@ public actor CentralManager {
         guard let found = table.take(report, among: wantedServices) else { return }
         let peripheral = peripheral(at: report.address)
         peripheral.onOwnExecutor { $0.heard(found.advertisement) }
-        tell(
+        self.report(
             .discovered(
                 Discovery(
                     peripheral: peripheral, advertisement: found.advertisement, data: found.data,

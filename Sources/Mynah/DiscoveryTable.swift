@@ -10,7 +10,7 @@ struct DiscoveryTable: Sendable {
         var number: UInt64 = 0
     }
 
-    /// What is said of one that was heard.
+    /// What is reported of a device that was heard.
     struct Found: Sendable {
         var advertisement: AdvertisementData
         var data: [UInt8]

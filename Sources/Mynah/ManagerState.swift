@@ -130,7 +130,7 @@ final class ManagerState {
 
     // MARK: What the system remembers
 
-    /// Takes what an event says, whether or not the app hears of it now.
+    /// Updates the state by an event, whether or not the app receives it now.
     func note(_ event: PeripheralEvent, on phone: isolated Phone) {
         switch event {
         case .stateChanged(let new):

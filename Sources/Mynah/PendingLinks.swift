@@ -2,15 +2,15 @@ import MynahCore
 
 /// The connections that a central has asked for, and links whose request is not known yet.
 ///
-/// A bonded peripheral that is asked for by a resolvable private address is reported by its identity address. The radio
-/// tells which request that was by returning from it; until then the link's events wait.
+/// A bonded peripheral that is asked for by a resolvable private address is reported by its identity address. Which request
+/// the link answers is known when the radio returns from that request; until then the link's events wait.
 struct PendingLinks<Target: Sendable>: Sendable {
     /// What a new link is to.
     enum Match {
         case asked(Target)
-        /// It is nobody's request: it is to the peripheral at its own address.
+        /// No request asked for it: it is to the peripheral at its own address.
         case address(DeviceAddress)
-        /// A request will say so by returning.
+        /// It is known when a request returns.
         case unknown
     }
 

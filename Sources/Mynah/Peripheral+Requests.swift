@@ -22,7 +22,7 @@ extension Peripheral {
             do throws(RadioError) {
                 try await radio.pair(peer)
             } catch let failure {
-                // What the radio cannot do at all leaves things as the peripheral said.
+                // If the radio cannot pair at all, the peripheral's error stands.
                 throw failure.code == .unsupported ? error : .failed(failure)
             }
             return try await body(peer)
@@ -161,7 +161,7 @@ extension Peripheral {
     /// Writes a characteristic's value.
     ///
     /// With a response it may have up to 512 bytes, and returns when the peripheral has taken it. Without one it may have
-    /// what one packet carries; false: there is no room for it, and `readyToWrite` follows.
+    /// what one packet carries. Returns `false` if there is no room for it; then `readyToWrite` follows.
     @discardableResult
     public func writeValue(
         _ value: [UInt8], for characteristic: DiscoveredCharacteristic, type: WriteType
@@ -191,7 +191,7 @@ extension Peripheral {
         try await asking { peer throws(RequestError) in try await radio.write(value, to: handle, of: peer) }
     }
 
-    /// Subscribes to a characteristic's value, or unsubscribes; where it both notifies and indicates, notifications are taken.
+    /// Subscribes to a characteristic's value, or unsubscribes; notifications are preferred if it also indicates.
     public func setNotifyValue(
         _ isOn: Bool, for characteristic: DiscoveredCharacteristic
     ) async throws(RequestError) {
@@ -235,7 +235,9 @@ extension Peripheral {
         do throws(RadioError) { try await radio.pair(peer) } catch { throw .failed(error) }
     }
 
-    /// Forgets the keys of pairing with it, so that the next pairing makes new ones; false: there are none.
+    /// Forgets the keys of pairing with it, so that the next pairing makes new ones.
+    ///
+    /// Returns `false` if there are none.
     @discardableResult
     public func forgetBond() async -> Bool {
         isPaired = false

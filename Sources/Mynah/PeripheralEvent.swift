@@ -2,7 +2,7 @@ public import MynahCore
 
 /// What a peripheral manager reports, in the order in which it happened (after CBPeripheralManagerDelegate).
 public enum PeripheralEvent: Sendable {
-    /// The system hands back what it kept while the app did not run; before any other event.
+    /// The system restores what it preserved while the app did not run. It comes before any other event.
     case willRestoreState(RestoredState)
     /// The Bluetooth state changed.
     case stateChanged(RadioState)

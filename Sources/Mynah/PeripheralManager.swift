@@ -8,9 +8,9 @@ public import MynahCore
 /// An accessory's manager keeps its phone alive, an app's does not. When the last reference to a manager goes, its services
 /// are withdrawn and its advertising stops; preserved state stays.
 public actor PeripheralManager {
-    private let reference: ManagerReference
+    /// The manager for code that runs on its executor already.
+    package nonisolated let access: ManagerAccess
     private let radio: any PeripheralRadio
-    private let link: PhoneLink
     /// The phone that is kept alive, or `nil` for an app's manager.
     private let kept: Phone?
 
@@ -21,29 +21,27 @@ public actor PeripheralManager {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
     init(_ manager: ManagerState, on phone: isolated Phone) {
-        reference = ManagerReference(manager)
+        access = ManagerAccess(manager, on: phone)
         radio = phone.radio
-        link = PhoneLink(phone)
         kept = manager.app == nil ? phone : nil
         restoreIdentifier = manager.restoreIdentifier
     }
 
     deinit {
-        let reference = reference
-        link.enqueue { await $0.release(reference) }
+        access.release()
     }
 
     /// The Bluetooth state; `unknown` after its app or its phone ended.
-    public var state: RadioState { look { manager, _ in manager.state } ?? .unknown }
+    public var state: RadioState { access.look { manager, _ in manager.state } ?? .unknown }
 
     /// What goes on the air for this manager now; of an app, with what is omitted of its own requests.
-    public var advertising: AdvertisingReport { look { manager, _ in manager.advertising } ?? .silent }
+    public var advertising: AdvertisingReport { access.look { manager, _ in manager.advertising } ?? .silent }
 
     /// Whether it is on the air.
     public var isAdvertising: Bool { advertising.isOn }
 
     /// The services that are published, in the order in which they were added.
-    public var services: [ServiceDefinition] { look { manager, _ in manager.services } ?? [] }
+    public var services: [ServiceDefinition] { access.look { manager, _ in manager.services } ?? [] }
 
     // MARK: Services
 
@@ -53,7 +51,9 @@ public actor PeripheralManager {
     /// `invalidState` if the app does not run.
     @discardableResult
     public func add(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
-        try await phone().add(services, for: reference)
+        try await access.ask { phone, reference throws(RadioError) in
+            try await phone.add(services, for: reference)
+        }
     }
 
     /// Publishes one service.
@@ -64,12 +64,14 @@ public actor PeripheralManager {
 
     /// Withdraws a service; those that it was published with are published again without it.
     public func remove(_ service: AttributeKey) async throws(RadioError) {
-        try await phone().remove(service, of: reference)
+        try await access.ask { phone, reference throws(RadioError) in
+            try await phone.remove(service, of: reference)
+        }
     }
 
     /// Withdraws all services; does nothing if the app does not run.
     public func removeAllServices() async {
-        await link.phone?.removeAllServices(of: reference)
+        try? await access.ask { phone, reference in await phone.removeAllServices(of: reference) }
     }
 
     // MARK: Advertising
@@ -80,12 +82,14 @@ public actor PeripheralManager {
     @discardableResult
     public func startAdvertising(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport
     {
-        try await phone().startAdvertising(advertisement, for: reference)
+        try await access.ask { phone, reference throws(RadioError) in
+            try await phone.startAdvertising(advertisement, for: reference)
+        }
     }
 
     /// Stops advertising; does nothing if the app does not run.
     public func stopAdvertising() async {
-        await link.phone?.stopAdvertising(for: reference)
+        try? await access.ask { phone, reference in await phone.stopAdvertising(for: reference) }
     }
 
     // MARK: Values
@@ -99,30 +103,19 @@ public actor PeripheralManager {
     public func updateValue(
         _ value: [UInt8], for attribute: AttributeKey, onSubscribedCentrals centrals: [Central.ID]? = nil
     ) throws(RadioError) -> Bool {
-        let phone = try phone()
-        let reference = reference
-        return try phone.onOwnExecutor { phone throws(RadioError) in
-            try phone.updateValue(value, for: attribute, of: reference, to: centrals)
-        }
+        try access.updateValue(value, for: attribute, onSubscribedCentrals: centrals)
     }
 
     /// Whether anyone is subscribed, as far as the radio reports it.
     public func hasSubscribers(of attribute: AttributeKey) -> Bool {
-        look { manager, _ in manager.subscriptions.isSubscribed(attribute) } ?? false
+        access.look { manager, _ in manager.subscriptions.isSubscribed(attribute) } ?? false
     }
 
     /// The centrals that are known to be subscribed; empty if the radio does not name them.
     public func subscribers(of attribute: AttributeKey) -> [Central] {
-        look { manager, phone in
+        access.look { manager, phone in
             manager.subscriptions.centrals(of: attribute).map { phone.central($0) }
         } ?? []
-    }
-
-    /// The centrals that are known to be subscribed, and whether there are others that the radio does not name.
-    package func subscriberIDs(of attribute: AttributeKey) -> (named: [Central.ID], hasUnnamed: Bool) {
-        look { manager, _ in
-            (manager.subscriptions.centrals(of: attribute), manager.subscriptions.hasUnnamed(attribute))
-        } ?? ([], false)
     }
 
     /// Returns every event from now on, in order.
@@ -132,28 +125,25 @@ public actor PeripheralManager {
     /// that every reader drops unanswered, or that has no reader, is answered with `unlikelyError`. The sequence ends with
     /// its app or its phone.
     public func events() -> AsyncStream<DeliveredEvent> {
-        look { manager, _ in manager.addReader() } ?? AsyncStream { $0.finish() }
+        access.look { manager, _ in manager.addReader() } ?? AsyncStream { $0.finish() }
     }
 
     // MARK: Channels and links
 
     /// Publishes a PSM under which centrals open L2CAP channels, and returns it; `.channelOpened` brings each.
     ///
-    /// Centrals do not find PSMs by themselves: a characteristic of the type `GATT.l2capPSM` may tell it. It is given back
+    /// Centrals do not find PSMs by themselves: a characteristic of the type `GATT.l2capPSM` may hold it. It is unpublished
     /// when the app ends, whether or not the manager is restored, and when its services are cleared because Bluetooth went
     /// below powered off. Throws `unsupported` if the radio has no channels, `invalidState` if the app does not run.
     public func publishL2CAPChannel(withEncryption isEncrypted: Bool) throws(RadioError) -> UInt16 {
-        let phone = try phone()
-        let reference = reference
-        return try phone.onOwnExecutor { phone throws(RadioError) in
+        try access.act { phone, reference throws(RadioError) in
             try phone.publishL2CAPChannel(isEncrypted: isEncrypted, for: reference)
         }
     }
 
     /// Takes a PSM back, and closes the channels that were opened to it; does nothing if the app does not run.
     public func unpublishL2CAPChannel(_ psm: UInt16) {
-        let reference = reference
-        link.phone?.onOwnExecutor { $0.unpublishL2CAPChannel(psm, of: reference) }
+        try? access.act { phone, reference in phone.unpublishL2CAPChannel(psm, of: reference) }
     }
 
     /// Asks a central for a shorter or longer connection interval; returns `false` if it refuses.
@@ -163,38 +153,8 @@ public actor PeripheralManager {
     public func setDesiredConnectionLatency(
         _ latency: ConnectionLatency, for central: Central.ID
     ) async throws(RadioError) -> Bool {
-        try await phone().setDesiredConnectionLatency(latency, for: central, of: reference)
-    }
-
-    // MARK: The phone
-
-    private func phone() throws(RadioError) -> Phone {
-        guard let phone = link.phone else {
-            throw RadioError(
-                .invalidState, "the phone of this manager is gone",
-                remedy: "keep a reference to the Phone for as long as its apps run")
+        try await access.ask { phone, reference throws(RadioError) in
+            try await phone.setDesiredConnectionLatency(latency, for: central, of: reference)
         }
-        return phone
-    }
-
-    /// Looks at its state; returns `nil` if its app or its phone has ended.
-    private func look<Value: Sendable>(
-        _ body: @Sendable (ManagerState, isolated Phone) -> Value
-    ) -> Value? {
-        let reference = reference
-        return link.phone?.onOwnExecutor { phone in
-            phone.manager(reference).map { body($0, phone) }
-        }
-    }
-}
-
-/// Names a manager of one launch.
-struct ManagerReference: Hashable, Sendable {
-    let number: UInt64
-    let epoch: UInt64
-
-    init(_ manager: ManagerState) {
-        number = manager.number
-        epoch = manager.epoch
     }
 }

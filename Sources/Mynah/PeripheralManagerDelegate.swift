@@ -4,7 +4,7 @@ public import MynahCore
 ///
 /// Called synchronously on the manager's executor, so a callback that needs time answers `.later`.
 public protocol PeripheralManagerDelegate: AnyObject, Sendable {
-    /// The system hands back what it kept while the app did not run; before any other callback.
+    /// The system restores what it preserved while the app did not run. It is called before any other callback.
     func peripheralManager(willRestoreState state: RestoredState)
     /// The Bluetooth state changed.
     func peripheralManagerDidUpdateState(_ state: RadioState)
@@ -62,7 +62,7 @@ extension PeripheralManagerDelegate {
     public func peripheralManager(didOpen channel: any L2CAPChannel, from central: Central) {}
 }
 
-/// Hands a manager's events to a delegate, which it does not keep alive.
+/// Passes a manager's events to a delegate, which it does not keep alive.
 public final class PeripheralDelegateAdapter: PeripheralSink {
     private weak let delegate: (any PeripheralManagerDelegate)?
 

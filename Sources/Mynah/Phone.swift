@@ -10,12 +10,20 @@ import MynahSupport
 /// A phone whose last reference goes closes its radio at once, and is off the air. It keeps its sinks and delegates alive:
 /// a sink that holds its phone, or an accessory's manager, has to let go of it, or the phone stays until `stop()`.
 public actor Phone {
+    /// How far the radio is between a start and a stop.
+    private enum Stage {
+        case stopped
+        case starting
+        /// `stop()` was called while the radio was starting: `start()` stops it again and throws.
+        case abandoned
+        case running(RadioCapabilities)
+    }
+
     let radio: any PeripheralRadio
     let identity: DeviceIdentity
     private let sink: (any PhoneSink)?
     private var preserved: PreservedStates
-    /// What the running radio can do, or `nil` if it does not run.
-    private(set) var running: RadioCapabilities?
+    private var stage = Stage.stopped
     /// Accessories' managers, and those of apps, with the ones whose process is gone.
     private(set) var managers: [ManagerState] = []
     private(set) var apps: [AppProcess] = []
@@ -48,11 +56,18 @@ public actor Phone {
     }
 
     deinit {
-        if running != nil { radio.close() }
+        if case .running = stage { radio.close() }
     }
 
-    /// What the radio can do; `nil` until it has been started.
-    public var capabilities: RadioCapabilities? { running }
+    /// What the radio can do, or `nil` if it does not run.
+    public var capabilities: RadioCapabilities? {
+        if case .running(let capabilities) = stage { capabilities } else { nil }
+    }
+
+    /// Whether the radio runs.
+    var isRunning: Bool {
+        if case .running = stage { true } else { false }
+    }
 
     /// The centrals that are connected now.
     public var connectedCentrals: [Central] { centrals.all }
@@ -61,27 +76,48 @@ public actor Phone {
 
     /// Starts the radio, and publishes the services that its apps preserved.
     ///
-    /// `check` may refuse the radio's capabilities: the radio is stopped before its error is thrown.
+    /// `check` may refuse the radio's capabilities: the radio is stopped before its error is thrown. Throws `invalidState`
+    /// if the phone was started before, or if `stop()` is called meanwhile.
     @discardableResult
     public func start(
         check: @Sendable (RadioCapabilities) throws(RadioError) -> Void = { _ throws(RadioError) in }
     ) async throws(RadioError) -> RadioCapabilities {
-        guard running == nil else {
+        guard case .stopped = stage else {
             throw RadioError(.invalidState, "the phone has been started already")
         }
-        let capabilities = try await radio.start(identity, sink: PhoneLink(self))
-        running = capabilities
+        stage = .starting
+        let capabilities = try await startRadio(check)
+        for app in apps { await services.republish(app, on: self) }
+        guard isRunning else { throw Self.stoppedMeanwhile }
+        advertiser.update(on: self)
+        return capabilities
+    }
+
+    private func startRadio(
+        _ check: @Sendable (RadioCapabilities) throws(RadioError) -> Void
+    ) async throws(RadioError) -> RadioCapabilities {
+        let capabilities: RadioCapabilities
         do throws(RadioError) {
+            capabilities = try await radio.start(identity, sink: PhoneLink(self))
+        } catch {
+            stage = .stopped
+            throw error
+        }
+        do throws(RadioError) {
+            guard case .starting = stage else { throw Self.stoppedMeanwhile }
             try check(capabilities)
         } catch {
             await radio.stop()
-            running = nil
+            stage = .stopped
             radioState = .unknown
             throw error
         }
-        for app in apps { await services.republish(app, on: self) }
-        advertiser.update(on: self)
+        stage = .running(capabilities)
         return capabilities
+    }
+
+    private static var stoppedMeanwhile: RadioError {
+        RadioError(.invalidState, "the phone was stopped while it started")
     }
 
     /// Withdraws everything that is published and advertised, and stops the radio.
@@ -91,8 +127,9 @@ public actor Phone {
         // From here on the radio takes services down by itself: preserved state is not to change.
         let preserved = preserved
         self.preserved = PreservedStates(nil)
+        if case .starting = stage { stage = .abandoned }
         await radio.stop()
-        running = nil
+        if isRunning { stage = .stopped }
         services.removeAll()
         if forgetting {
             let identifiers =
@@ -109,7 +146,7 @@ public actor Phone {
     }
 
     func changeCapabilities(_ new: RadioCapabilities) {
-        if running != nil { running = new }
+        if isRunning { stage = .running(new) }
     }
 
     // MARK: Handles
@@ -202,16 +239,17 @@ public actor Phone {
         centrals[id]
     }
 
-    func tell(_ event: PhoneEvent) {
+    /// Reports something that concerns the phone as a whole.
+    func report(_ event: PhoneEvent) {
         _ = sink?.handle(event)
     }
 
-    /// Asks the program that runs the device; returns `.none` if nobody listens.
+    /// Reports something that may be answered; returns `.none` if the phone has no sink.
     func ask(_ event: PhoneEvent) -> RadioAnswer {
         sink?.handle(event) ?? .none
     }
 
     func warn(_ code: String, _ message: String) {
-        tell(.warning(RadioWarning(code, message)))
+        report(.warning(RadioWarning(code, message)))
     }
 }

@@ -80,7 +80,7 @@ final class PhoneAdvertiser {
     private func checkAccessory(
         _ manager: ManagerState, on phone: isolated Phone
     ) throws(RadioError) {
-        guard phone.running != nil else { throw RadioError(.invalidState, "the phone has not been started") }
+        guard phone.isRunning else { throw RadioError(.invalidState, "the phone has not been started") }
         guard phone.apps.isEmpty else {
             throw RadioError(.invalidState, "an accessory cannot advertise on the phone of an app")
         }
@@ -101,7 +101,7 @@ final class PhoneAdvertiser {
 
     /// Something changed that may change what is advertised.
     func update(on phone: isolated Phone) {
-        guard phone.running != nil else { return }
+        guard phone.isRunning else { return }
         advertisement.request()
         guard task == nil else { return }
         PhoneLink(phone).enqueue { phone in
@@ -115,7 +115,7 @@ final class PhoneAdvertiser {
 
     /// Asks the radio until what it sends is what is asked for; all callers wait for the same end.
     fileprivate func settle(on phone: isolated Phone) async throws(RadioError) {
-        guard phone.running != nil else { return }
+        guard phone.isRunning else { return }
         advertisement.request()
         let task = self.task ?? Task { await takeSteps(on: phone) }
         self.task = task
@@ -124,7 +124,7 @@ final class PhoneAdvertiser {
 
     private func takeSteps(on phone: isolated Phone) async -> RadioError? {
         defer { task = nil }
-        while phone.running != nil {
+        while phone.isRunning {
             let epoch = advertisement.epoch
             do throws(RadioError) {
                 try await takeStep(on: phone)
@@ -161,15 +161,15 @@ final class PhoneAdvertiser {
     /// The radio is off: nothing is on the air, and managers know it by the state.
     func radioEnded(on phone: isolated Phone) {
         advertisement.take(.silent)
-        if let whole = advertisement.wholeReport() { phone.tell(.advertisingChanged(whole)) }
+        if let whole = advertisement.wholeReport() { phone.report(.advertisingChanged(whole)) }
     }
 
     /// Reports what is on the air, with what is omitted of each app's requests, if it has changed.
     private func report(on phone: isolated Phone) {
         for manager in phone.managers {
             let report = advertisement.report(for: manager.number)
-            if report != manager.advertising { _ = phone.tell(manager, .advertisingChanged(report)) }
+            if report != manager.advertising { _ = phone.deliver(.advertisingChanged(report), to: manager) }
         }
-        if let whole = advertisement.wholeReport() { phone.tell(.advertisingChanged(whole)) }
+        if let whole = advertisement.wholeReport() { phone.report(.advertisingChanged(whole)) }
     }
 }

@@ -1,14 +1,14 @@
 public import MynahCore
 
-/// What concerns the phone as a whole, whichever manager is meant.
+/// An event that concerns the phone as a whole.
 public enum PhoneEvent: Sendable {
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
     /// What the radio can do changed.
     case capabilitiesChanged(RadioCapabilities)
-    /// The radio is gone, and will be back by itself if it can.
+    /// The radio is lost; it recovers by itself if it can.
     case lost(RadioError)
-    /// It is back, and what was published and advertised is again.
+    /// The radio has recovered, and again publishes and advertises what it did before.
     case recovered
     /// A central connected.
     case connected(Central)
@@ -20,7 +20,7 @@ public enum PhoneEvent: Sendable {
     case mtuChanged(Central)
     /// A central paired.
     case paired(Central)
-    /// Pairing wants something of the device; answered as `PairingStep` says.
+    /// A step of pairing, to be answered as `PairingStep` describes.
     case pairing(Central, PairingStep)
     /// What goes on the air changed.
     case advertisingChanged(AdvertisingReport)
@@ -28,7 +28,7 @@ public enum PhoneEvent: Sendable {
     case warning(RadioWarning)
 }
 
-/// What listens to a phone, synchronously and on its executor.
+/// Receives a phone's events, synchronously and on its executor.
 public protocol PhoneSink: Sendable {
     /// Called in the order in which things happened; only `.pairing` wants an answer.
     func handle(_ event: PhoneEvent) -> RadioAnswer

@@ -13,8 +13,17 @@ final class PhoneLink: RadioSink {
 
     /// Routes an event on the radio's executor.
     func handle(_ event: RadioEvent) -> RadioAnswer {
-        guard let target else { return .none }
-        return target.onOwnExecutor { $0.route(event) }
+        run { $0.route(event) } ?? .none
+    }
+
+    /// Runs `body` at once for a caller that already runs on the phone's executor.
+    ///
+    /// Returns `nil` if the phone is gone.
+    func run<Value: Sendable, Failure: Error>(
+        _ body: @Sendable (isolated Phone) throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        guard let target else { return nil }
+        return try target.onOwnExecutor(body)
     }
 
     /// Puts work on the phone's queue; it is dropped if the phone is gone by then.

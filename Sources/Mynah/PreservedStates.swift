@@ -24,7 +24,7 @@ struct PreservedStates {
         return true
     }
 
-    /// Returns when everything is in place that was saved; what could not be written before is tried once more.
+    /// Returns when everything that was saved is written; what could not be written before is tried once more.
     func settle() async {
         directory?.writer.retry()
         await directory?.writer.settle()

@@ -120,7 +120,7 @@ final class ServiceRegistry {
 
     /// Puts preserved services of an app that are on no radio yet onto this one.
     func republish(_ app: AppProcess, on phone: isolated Phone) async {
-        guard phone.running != nil else { return }
+        guard phone.isRunning else { return }
         for manager in app.managers { await republish(manager, on: phone) }
     }
 

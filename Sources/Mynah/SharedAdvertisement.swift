@@ -31,7 +31,7 @@ struct SharedAdvertisement {
         case advertise(Advertisement)
     }
 
-    /// What one manager's report says besides the radio's.
+    /// What one manager's report has besides the radio's.
     private struct Share {
         var manager: UInt64
         var name: String

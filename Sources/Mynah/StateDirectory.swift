@@ -122,8 +122,8 @@ public final class StateDirectory: Sendable {
             }
             return (state, nil)
         } catch {
-            let place = file.setAside().map { "it was set aside as \($0)" } ?? "it could not be set aside"
-            return (nil, "the preserved state in \(file.path) cannot be used: \(error); \(place)")
+            let outcome = file.setAside().map { "it was set aside as \($0)" } ?? "it could not be set aside"
+            return (nil, "the preserved state in \(file.path) cannot be used: \(error); \(outcome)")
         }
     }
 

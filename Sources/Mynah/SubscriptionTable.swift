@@ -39,10 +39,10 @@ struct SubscriptionTable {
         entries = [:]
     }
 
-    /// Every attribute that someone is subscribed to.
+    /// Every attribute that has a subscriber.
     var attributes: [AttributeKey] { entries.keys.sorted { $0.rawValue < $1.rawValue } }
 
-    /// Whether someone is whom the radio cannot name.
+    /// Whether there are subscribers that the radio does not name.
     func hasUnnamed(_ attribute: AttributeKey) -> Bool {
         entries[attribute]?.unnamed == true
     }

@@ -33,7 +33,7 @@ final class AdapterClient {
     var outgoingSize: Int { daemon?.connection.outgoingSize ?? 0 }
 
     /// Whether each subscriber is offered a socket of its own.
-    var offersSockets: Bool { session.capabilities.namesSubscribers }
+    var offersSockets: Bool { session.capabilities.subscriptions.namesSubscribers }
 
     /// Throws `invalidState` if the radio was stopped.
     func check() throws(RadioError) {

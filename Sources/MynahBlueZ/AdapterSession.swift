@@ -256,7 +256,7 @@ struct AdapterSession {
                     "versionUnknown",
                     "bluetoothd's version cannot be told; it is taken for \(BlueZVersion.oldest)"))
         }
-        if wantsSockets, !capabilities.namesSubscribers {
+        if wantsSockets, !capabilities.subscriptions.namesSubscribers {
             warnings.append(
                 RadioWarning(
                     "socketsNotOffered",

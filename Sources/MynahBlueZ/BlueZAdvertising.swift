@@ -89,7 +89,7 @@ public struct BlueZAdvertising: Hashable, Sendable {
             guard structures.byteCount <= available else {
                 throw AdvertisementError(
                     field: field, needed: structures.byteCount, available: available,
-                    place: "advertising data")
+                    payload: "advertising data")
             }
             data += structures
         }
@@ -114,7 +114,7 @@ public struct BlueZAdvertising: Hashable, Sendable {
             let available = ExactAdvertisement.legacyCapacity - structures.byteCount
             guard more.byteCount <= available else {
                 throw AdvertisementError(
-                    field: field, needed: more.byteCount, available: available, place: "scan response")
+                    field: field, needed: more.byteCount, available: available, payload: "scan response")
             }
             structures += more
         }

@@ -10,25 +10,26 @@ public enum BlueZCapabilities {
         adapter: String? = nil
     ) -> RadioCapabilities {
         var result = RadioCapabilities(name: "BlueZ \(version)" + (adapter.map { " on \($0)" } ?? ""))
-        result.namesSubscribers = namesSubscribers
-        result.sendsToOneCentral = namesSubscribers
-        result.namesConfirmingCentral = namesSubscribers
-        result.advertisesExactly = false
-        result.keepsInterval = keepsInterval ?? (version >= BlueZVersion(5, 77))
-        result.intervalRemedy = "it keeps the profile's from 5.77 on, or when started with --experimental"
-        result.placesScanResponse = version >= BlueZVersion(5, 80)
-        result.hasBackPressure = false
-        result.tellsWriteCommands = false
-        result.refusesWritesBesideCommands = false
-        result.protectsCommandsAlone = false
-        result.authorizesSubscriptions = false
+        result.subscriptions.namesSubscribers = namesSubscribers
+        result.subscriptions.sendsToOneCentral = namesSubscribers
+        result.subscriptions.namesConfirmingCentral = namesSubscribers
+        result.advertising.isExact = false
+        result.advertising.keepsInterval = keepsInterval ?? (version >= BlueZVersion(5, 77))
+        result.advertising.intervalRemedy =
+            "it keeps the profile's from 5.77 on, or when started with --experimental"
+        result.advertising.placesScanResponse = version >= BlueZVersion(5, 80)
+        result.subscriptions.hasBackPressure = false
+        result.writes.distinguishesCommands = false
+        result.writes.areRefusedBesideCommands = false
+        result.writes.protectsCommandsAlone = false
+        result.subscriptions.areAuthorized = false
         // An empty array of bytes fails the registration.
-        result.sendsEmptyAdvertisingData = false
+        result.advertising.sendsEmptyData = false
         // check_length counts the header before 8bf3a4a26.
-        result.maximumWriteLength = version >= BlueZVersion(5, 69) ? GATT.maximumValueLength : 510
-        result.maximumLongWriteLength = version >= BlueZVersion(5, 69) ? GATT.maximumValueLength : 508
+        result.writes.maximumLength = version >= BlueZVersion(5, 69) ? GATT.maximumValueLength : 510
+        result.writes.maximumLongLength = version >= BlueZVersion(5, 69) ? GATT.maximumValueLength : 508
         result.readErrors = .init(BlueZErrors.codes(version: version, isRead: true))
-        result.writeErrors = .init(BlueZErrors.codes(version: version, isRead: false))
+        result.writes.errors = .init(BlueZErrors.codes(version: version, isRead: false))
         // D-Bus has neither. The kernel's sockets have channels, but bluetoothd has to publish them.
         result.publishesL2CAPChannels = false
         result.requestsConnectionLatency = false

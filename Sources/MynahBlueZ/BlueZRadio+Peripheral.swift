@@ -18,7 +18,7 @@ extension BlueZRadio {
         guard adapter.session.isPresent else {
             throw RadioError(.invalidState, "a device can be advertised while the radio runs")
         }
-        let capabilities = adapter.session.capabilities
+        let capabilities = adapter.session.capabilities.advertising
         let advertising: BlueZAdvertising
         do throws(AdvertisementError) {
             advertising = try BlueZAdvertising(

@@ -1,6 +1,7 @@
 // A source is made and ended from any thread; only its type does not say so.
 @preconcurrency import Dispatch
 import MynahEmulator
+import MynahLifecycle
 import MynahSupport
 
 #if canImport(Glibc)
@@ -219,10 +220,10 @@ final class Keyboard: Sendable {
 
     private static func transition(of key: UInt8) -> AppTransition? {
         switch key {
-        case UInt8(ascii: "f"): .foreground
-        case UInt8(ascii: "b"): .background
-        case UInt8(ascii: "s"): .suspended
-        case UInt8(ascii: "t"): .terminated
+        case UInt8(ascii: "f"): .enterForeground
+        case UInt8(ascii: "b"): .enterBackground
+        case UInt8(ascii: "s"): .suspend
+        case UInt8(ascii: "t"): .terminate
         case UInt8(ascii: "q"): .quit
         default: nil
         }

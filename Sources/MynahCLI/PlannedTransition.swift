@@ -1,4 +1,4 @@
-import MynahEmulator
+import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
@@ -39,17 +39,4 @@ struct PlannedTransition {
 /// What is wrong with a planned transition.
 struct PlannedTransitionProblem: Error {
     var message: String
-}
-
-/// The state that an app starts in, as `--state` says it.
-enum StartState: String, CaseIterable {
-    case foreground, background, suspended
-
-    var transition: AppTransition {
-        switch self {
-        case .foreground: .foreground
-        case .background: .background
-        case .suspended: .suspended
-        }
-    }
 }

@@ -71,8 +71,8 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: "The state an app starts in: foreground, background or suspended. Default: the profile's.",
-        completion: Choice.completion(of: StartState.self), transform: Choice.parse)
-    var state: StartState?
+        completion: Choice.completion(of: Profile.App.StartState.self), transform: Choice.parse)
+    var state: Profile.App.StartState?
 
     @Option(
         // A time in the past begins with a dash, and is not an option.
@@ -211,7 +211,7 @@ struct RunCommand: AsyncParsableCommand {
             RunPlayer.Run(
                 devices: zip(group, labels).map { profile, label in
                     var device = EmulatedDevice(profile, seed: seed, label: label)
-                    if let state { device.app?.startState = state.transition }
+                    if let state { device.app?.startState = state }
                     return device
                 },
                 profiles: group, stateDirectory: group[0].app != nil ? stateDirectory : nil,

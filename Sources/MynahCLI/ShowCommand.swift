@@ -107,21 +107,21 @@ enum ProfileView {
     }
 
     private static func json(
-        of characteristic: Profile.Characteristic, at place: AttributeTree.Place, _ tree: AttributeTree
+        of characteristic: Profile.Characteristic, at position: AttributeTree.Position, _ tree: AttributeTree
     ) -> JSON {
         .object([
             .init("uuid", .string(characteristic.uuid.description)),
-            path(of: place, tree),
+            path(of: position, tree),
             .init("properties", .array(characteristic.properties.names.map { .string($0) })),
             .init(
                 "descriptors",
                 .array(
                     characteristic.descriptors.enumerated().map { index, descriptor in
-                        var place = place
-                        place.descriptor = index
+                        var position = position
+                        position.descriptor = index
                         return .object([
                             .init("uuid", .string(descriptor.uuid.description)),
-                            path(of: place, tree),
+                            path(of: position, tree),
                             .init("properties", .array(descriptor.properties.names.map { .string($0) })),
                         ])
                     })),
@@ -129,8 +129,8 @@ enum ProfileView {
     }
 
     /// The name that leads to the attribute alone.
-    private static func path(of place: AttributeTree.Place, _ tree: AttributeTree) -> JSON.Member {
-        .init("path", .string(tree.path(of: place)))
+    private static func path(of position: AttributeTree.Position, _ tree: AttributeTree) -> JSON.Member {
+        .init("path", .string(tree.path(of: position)))
     }
 
     static func text(of profile: Profile, _ airs: [AirView]) -> [String] {
@@ -154,9 +154,9 @@ enum ProfileView {
     }
 
     private static func text(
-        of characteristic: Profile.Characteristic, at place: AttributeTree.Place, _ tree: AttributeTree
+        of characteristic: Profile.Characteristic, at position: AttributeTree.Position, _ tree: AttributeTree
     ) -> [String] {
-        var line = "  \(ScreenLine.pad(name(of: place, tree, characteristic.uuid), 44)) "
+        var line = "  \(ScreenLine.pad(name(of: position, tree, characteristic.uuid), 44)) "
         line += characteristic.properties.names.joined(separator: ", ")
         switch characteristic.value {
         case .bytes(let bytes) where !bytes.isEmpty: line += "  = " + EventText.value(Hex.encode(bytes))
@@ -166,9 +166,9 @@ enum ProfileView {
         if let every = characteristic.every { line += " every \(DurationText.format(every))" }
         return [line]
             + characteristic.descriptors.enumerated().map { index, descriptor in
-                var place = place
-                place.descriptor = index
-                let name = ScreenLine.pad(name(of: place, tree, descriptor.uuid), 42)
+                var position = position
+                position.descriptor = index
+                let name = ScreenLine.pad(name(of: position, tree, descriptor.uuid), 42)
                 return "    \(name) \(descriptor.properties.names.joined(separator: ", "))"
                     + (descriptor.value.isEmpty ? "" : "  = " + EventText.value(Hex.encode(descriptor.value)))
             }
@@ -176,15 +176,15 @@ enum ProfileView {
 
     /// The UUID, with the `~N` that tells it from others of its UUID, and the SIG's name.
     private static func name(
-        of place: AttributeTree.Place, _ tree: AttributeTree, _ uuid: BluetoothUUID
+        of position: AttributeTree.Position, _ tree: AttributeTree, _ uuid: BluetoothUUID
     ) -> String {
-        numbered(uuid, place, tree) + (AssignedNumbers.name(of: uuid).map { " \($0)" } ?? "")
+        numbered(uuid, position, tree) + (AssignedNumbers.name(of: uuid).map { " \($0)" } ?? "")
     }
 
     private static func numbered(
-        _ uuid: BluetoothUUID, _ place: AttributeTree.Place, _ tree: AttributeTree
+        _ uuid: BluetoothUUID, _ position: AttributeTree.Position, _ tree: AttributeTree
     ) -> String {
-        "\(uuid)" + (tree.ordinal(of: place).map { "~\($0)" } ?? "")
+        "\(uuid)" + (tree.ordinal(of: position).map { "~\($0)" } ?? "")
     }
 
     static func name(of uuid: BluetoothUUID) -> String {

@@ -76,8 +76,7 @@ extension [ADStructure] {
 
     /// The bytes on the air, in order.
     ///
-    /// A structure whose data is longer than the 254 bytes that its length can say is our own mistake: whoever composes
-    /// measures first.
+    /// Traps if a structure has more than the 254 bytes that its length can express: the caller has to measure first.
     public var bytes: [UInt8] {
         var writer = ByteWriter(capacity: byteCount)
         for structure in self {

@@ -2,12 +2,12 @@ import MynahSupport
 
 /// How an accessory lays out its advertisement.
 ///
-/// Everything stands in the advertising data, the name too if it fits whole; else the name goes to the scan response. Flags are 06 (LE General Discoverable, BR/EDR Not Supported) and stand first.
+/// Everything is in the advertising data, the name too if it fits whole; otherwise the name is in the scan response. Flags are 06 (LE General Discoverable, BR/EDR Not Supported) and stand first.
 public enum AccessoryAdvertising {
     /// The Flags of a connectable accessory.
     public static let flags: UInt8 = 0x06
 
-    /// The level that is written into Tx Power Level where the radio does not know its own, in dBm.
+    /// The level that is written into Tx Power Level if the radio does not know its own, in dBm.
     public static let assumedTxPower: Int8 = 0
 
     /// Composes the bytes, or names the first field that does not fit.
@@ -17,14 +17,14 @@ public enum AccessoryAdvertising {
         if let exact = advertisement.exact { return try measured(exact) }
         var data = [ADStructure(type: .flags, data: [flags])]
         for (field, structures) in fields(of: advertisement) {
-            try append(structures, of: field, to: &data, place: "advertising data")
+            try append(structures, of: field, to: &data, payload: "advertising data")
         }
         var scanResponse: [ADStructure] = []
         if let name = nameStructure(of: advertisement) {
             if data.byteCount + name.byteCount <= ExactAdvertisement.legacyCapacity {
                 data.append(name)
             } else {
-                try append([name], of: "localName", to: &scanResponse, place: "scan response")
+                try append([name], of: "localName", to: &scanResponse, payload: "scan response")
             }
         }
         return ExactAdvertisement(data: data, scanResponse: scanResponse)
@@ -53,7 +53,7 @@ public enum AccessoryAdvertising {
         return fields.filter { !$0.1.isEmpty }
     }
 
-    /// The complete local name, or nil where none is advertised.
+    /// The complete local name, or `nil` if none is advertised.
     public static func nameStructure(of advertisement: Advertisement) -> ADStructure? {
         guard let name = advertisement.localName, !name.isEmpty else { return nil }
         return ADStructure(type: .completeLocalName, data: Array(name.utf8))
@@ -85,19 +85,19 @@ public enum AccessoryAdvertising {
     private static func measured(_ exact: ExactAdvertisement) throws(AdvertisementError) -> ExactAdvertisement
     {
         var data: [ADStructure] = []
-        try append(exact.data, of: "exact", to: &data, place: "advertising data")
+        try append(exact.data, of: "exact", to: &data, payload: "advertising data")
         var scanResponse: [ADStructure] = []
-        try append(exact.scanResponse, of: "exact", to: &scanResponse, place: "scan response")
+        try append(exact.scanResponse, of: "exact", to: &scanResponse, payload: "scan response")
         return exact
     }
 
     private static func append(
-        _ structures: [ADStructure], of field: String, to list: inout [ADStructure], place: String
+        _ structures: [ADStructure], of field: String, to list: inout [ADStructure], payload: String
     ) throws(AdvertisementError) {
         let available = ExactAdvertisement.legacyCapacity - list.byteCount
         guard structures.byteCount <= available else {
             throw AdvertisementError(
-                field: field, needed: structures.byteCount, available: available, place: place)
+                field: field, needed: structures.byteCount, available: available, payload: payload)
         }
         list += structures
     }

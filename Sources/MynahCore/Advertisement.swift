@@ -1,6 +1,6 @@
 /// What a device wants to say of itself on the air, before a radio has made bytes of it.
 public struct Advertisement: Hashable, Sendable {
-    /// The local name; nil: none.
+    /// The local name, or `nil` if none is advertised.
     public var localName: String?
     /// Service UUIDs, each in the width it goes out in.
     public var serviceUUIDs: [BluetoothUUID] = []
@@ -10,17 +10,17 @@ public struct Advertisement: Hashable, Sendable {
     public var manufacturerData: [ManufacturerData] = []
     /// Data under a service's UUID, in order.
     public var serviceData: [ServiceData] = []
-    /// The appearance to advertise; nil: none.
+    /// The appearance to advertise, or `nil` if none is.
     public var appearance: UInt16?
     /// Whether the transmit power is advertised.
     public var includesTxPower = false
     /// AD structures given as they are.
     public var raw: [ADStructure] = []
-    /// The interval between two advertising events, minimum and maximum; nil: the radio's own.
+    /// The interval between two advertising events, minimum and maximum, or `nil` for the radio's own.
     public var interval: Duration?
     /// Whether a central may connect.
     public var isConnectable = true
-    /// The bytes that a radio with exact advertising must send instead of composing its own; nil: it composes.
+    /// The bytes that a radio with exact advertising must send instead of composing its own, or `nil` if it composes them.
     public var exact: ExactAdvertisement?
 
     /// An empty, connectable advertisement.
@@ -80,7 +80,7 @@ public struct AdvertisingReport: Hashable, Sendable {
     public var data: [UInt8]
     /// The scan response's data.
     public var scanResponse: [UInt8]
-    /// The shortest and longest time between two advertising events, without the 0 to 10 ms of random delay; nil: not known.
+    /// The shortest and longest time between two advertising events, without the 0 to 10 ms of random delay; `nil` if it is not known.
     public var interval: ClosedRange<Duration>?
     /// Whether a central may connect.
     public var isConnectable: Bool
@@ -129,21 +129,21 @@ public struct AdvertisementError: Error, Hashable, Sendable {
     public var needed: Int
     /// How many were left for it.
     public var available: Int
-    /// Where it would have gone: `advertising data` or `scan response`.
-    public var place: String
+    /// The payload that it does not fit into: `advertising data` or `scan response`.
+    public var payload: String
 
     /// An error naming a field.
-    public init(field: String, needed: Int, available: Int, place: String) {
+    public init(field: String, needed: Int, available: Int, payload: String) {
         self.field = field
         self.needed = needed
         self.available = available
-        self.place = place
+        self.payload = payload
     }
 }
 
 extension AdvertisementError: CustomStringConvertible {
     /// A sentence with the figures.
     public var description: String {
-        "\(field) takes \(needed) bytes and \(available) of \(ExactAdvertisement.legacyCapacity) are left in the \(place)"
+        "\(field) takes \(needed) bytes and \(available) of \(ExactAdvertisement.legacyCapacity) are left in the \(payload)"
     }
 }

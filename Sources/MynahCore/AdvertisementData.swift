@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// What advertising data says, taken apart (Core Specification Supplement, Part A, 1).
+/// The contents of advertising data (Core Specification Supplement, Part A, 1).
 ///
 /// What cannot be understood is left out: a foreign device may send anything.
 public struct AdvertisementData: Hashable, Sendable {
@@ -22,7 +22,7 @@ public struct AdvertisementData: Hashable, Sendable {
     public var txPower: Int8?
     /// The appearance.
     public var appearance: UInt16?
-    /// An iPhone's overflow area; it stands in the manufacturer data too.
+    /// An iPhone's overflow area; it is in the manufacturer data too.
     public var overflowArea: OverflowArea?
     /// Everything as it came, the structures above among it.
     public var structures: [ADStructure] = []
@@ -35,7 +35,7 @@ public struct AdvertisementData: Hashable, Sendable {
         add(bytes)
     }
 
-    /// Adds what a scan response says.
+    /// Adds the contents of a scan response.
     public mutating func add(_ bytes: [UInt8]) {
         for structure in [ADStructure].decode(bytes).structures { add(structure) }
     }

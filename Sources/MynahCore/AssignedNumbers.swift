@@ -51,12 +51,12 @@ public enum AssignedNumbers {
         appearances.number(named: name)
     }
 
-    /// The identifier of a service, a characteristic or a descriptor; nil where it has none.
+    /// The identifier of a service, a characteristic or a descriptor; `nil` if it has none.
     public static func name(of uuid: BluetoothUUID) -> String? {
         displayName(of: uuid).map { AssignedIdentifier.text(of: $0) }
     }
 
-    /// What people call a service, a characteristic or a descriptor, as `Heart Rate Measurement`; nil where it has no name.
+    /// What people call a service, a characteristic or a descriptor, as `Heart Rate Measurement`; `nil` if it has no name.
     public static func displayName(of uuid: BluetoothUUID) -> String? {
         guard let number = uuid.assignedNumber else { return vendorName(of: uuid) }
         return switch number {
@@ -66,7 +66,7 @@ public enum AssignedNumbers {
         }
     }
 
-    /// The identifier of an appearance; nil where it has none.
+    /// The identifier of an appearance; `nil` if it has none.
     public static func appearanceName(of number: UInt16) -> String? {
         appearances.name(of: number).map { AssignedIdentifier.text(of: $0) }
     }

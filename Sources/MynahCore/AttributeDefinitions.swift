@@ -2,7 +2,7 @@ import MynahSupport
 
 /// Names one attribute of this process: a service, a characteristic's value or a descriptor.
 ///
-/// Each definition that is made gets a key of its own, and a radio hands it back with each request.
+/// Each definition that is made gets a key of its own, which a radio names in each request.
 public struct AttributeKey: Hashable, Sendable {
     private static let last = Lock<UInt32>(0)
 
@@ -41,7 +41,7 @@ public struct AttributePermissions: Hashable, Sendable {
     /// To write its Client Characteristic Configuration.
     public var notify: SecurityRequirement
 
-    /// Open unless said.
+    /// Open, unless changed.
     public init(
         read: SecurityRequirement = .open, write: SecurityRequirement = .open,
         notify: SecurityRequirement = .open
@@ -109,12 +109,12 @@ public struct DescriptorDefinition: Hashable, Sendable {
     public var properties: CharacteristicProperties
     /// What a read and a write ask of the link.
     public var permissions: AttributePermissions
-    /// The value that the radio answers by itself; nil: the sink is asked.
+    /// The value that the radio answers by itself, or `nil` if the sink is asked.
     public var value: [UInt8]?
     /// The longest value that may be written, in bytes.
     public var maximumLength: Int
 
-    /// A descriptor, readable and open unless said.
+    /// A descriptor, readable and open unless changed.
     public init(
         key: AttributeKey = AttributeKey(), uuid: BluetoothUUID, properties: CharacteristicProperties = .read,
         permissions: AttributePermissions = .open, value: [UInt8]? = nil,
@@ -139,14 +139,14 @@ public struct CharacteristicDefinition: Hashable, Sendable {
     public var properties: CharacteristicProperties
     /// What each use asks of the link.
     public var permissions: AttributePermissions
-    /// The value that the radio answers by itself; nil: the sink is asked.
+    /// The value that the radio answers by itself, or `nil` if the sink is asked.
     public var value: [UInt8]?
     /// The longest value that may be written, in bytes.
     public var maximumLength: Int
     /// Its descriptors, in order, without those that the radio makes (2900, 2902).
     public var descriptors: [DescriptorDefinition]
 
-    /// A characteristic, open and of up to 512 bytes unless said.
+    /// A characteristic, open and of up to 512 bytes unless changed.
     public init(
         key: AttributeKey = AttributeKey(), uuid: BluetoothUUID, properties: CharacteristicProperties,
         permissions: AttributePermissions = .open, value: [UInt8]? = nil,
@@ -175,7 +175,7 @@ public struct ServiceDefinition: Hashable, Sendable {
     /// Its characteristics, in order.
     public var characteristics: [CharacteristicDefinition]
 
-    /// A primary service unless said.
+    /// A primary service, unless changed.
     public init(
         key: AttributeKey = AttributeKey(), uuid: BluetoothUUID, isPrimary: Bool = true,
         includes: [AttributeKey] = [],

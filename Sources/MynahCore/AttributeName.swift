@@ -74,10 +74,10 @@ public struct AttributeName: Hashable, Sendable {
     // MARK: - Resolving
 
     /// The characteristic or descriptor that it names; throws if there is none, or more than one.
-    public func resolve(in tree: AttributeTree) throws(Problem) -> AttributeTree.Place {
-        let found = places(in: tree)
+    public func resolve(in tree: AttributeTree) throws(Problem) -> AttributeTree.Position {
+        let found = positions(in: tree)
         guard let first = found.first else {
-            let others = withoutOrdinals.places(in: tree)
+            let others = withoutOrdinals.positions(in: tree)
             throw Problem(
                 message: "the device has no \(text)"
                     + (others.isEmpty ? "" : "; it has \(Self.list(others, in: tree))"))
@@ -102,11 +102,11 @@ public struct AttributeName: Hashable, Sendable {
     }
 
     /// The first reading of the steps that leads anywhere: a characteristic is meant rather than a descriptor.
-    private func places(in tree: AttributeTree) -> [AttributeTree.Place] {
+    private func positions(in tree: AttributeTree) -> [AttributeTree.Position] {
         let steps: [Step]
         switch form {
         case .handle(let handle):
-            return (tree.places(at: .characteristic) + tree.places(at: .descriptor))
+            return (tree.positions(at: .characteristic) + tree.positions(at: .descriptor))
                 .filter { tree.handle(at: $0) == handle }
         case .steps(let parsed): steps = parsed
         }
@@ -121,13 +121,13 @@ public struct AttributeName: Hashable, Sendable {
 
     private static func find(
         _ steps: [Step], at levels: [AttributeTree.Level], in tree: AttributeTree
-    ) -> [AttributeTree.Place] {
-        var scope: (level: AttributeTree.Level, places: Set<AttributeTree.Place>)?
-        var found: [AttributeTree.Place] = []
+    ) -> [AttributeTree.Position] {
+        var scope: (level: AttributeTree.Level, positions: Set<AttributeTree.Position>)?
+        var found: [AttributeTree.Position] = []
         for (step, level) in zip(steps, levels) {
-            found = tree.places(at: level).filter { place in
-                step.uuids.contains(tree.uuid(at: place))
-                    && scope.map { $0.places.contains(place.ancestor(at: $0.level)) } ?? true
+            found = tree.positions(at: level).filter { position in
+                step.uuids.contains(tree.uuid(at: position))
+                    && scope.map { $0.positions.contains(position.ancestor(at: $0.level)) } ?? true
             }
             if let ordinal = step.ordinal {
                 found = found.indices.contains(ordinal - 1) ? [found[ordinal - 1]] : []
@@ -140,11 +140,11 @@ public struct AttributeName: Hashable, Sendable {
     /// How many choices a message lists.
     private static let listed = 8
 
-    private static func list(_ places: [AttributeTree.Place], in tree: AttributeTree) -> String {
-        let names = places.prefix(listed).map { place in
-            tree.path(of: place) + (tree.handle(at: place).map { " (@\($0))" } ?? "")
+    private static func list(_ positions: [AttributeTree.Position], in tree: AttributeTree) -> String {
+        let names = positions.prefix(listed).map { position in
+            tree.path(of: position) + (tree.handle(at: position).map { " (@\($0))" } ?? "")
         }
-        let rest = places.count > listed ? " and \(places.count - listed) more" : ""
+        let rest = positions.count > listed ? " and \(positions.count - listed) more" : ""
         return names.joined(separator: ", ") + rest
     }
 }

@@ -46,7 +46,7 @@ public struct AttributeTree: Hashable, Sendable {
     }
 
     /// The position of a service, a characteristic or a descriptor, as indices.
-    public struct Place: Hashable, Sendable {
+    public struct Position: Hashable, Sendable {
         /// The index of the service.
         public var service: Int
         /// The index of the characteristic in its service; `nil` for a service.
@@ -65,10 +65,10 @@ public struct AttributeTree: Hashable, Sendable {
             descriptor != nil ? .descriptor : characteristic != nil ? .characteristic : .service
         }
 
-        func ancestor(at level: Level) -> Place {
+        func ancestor(at level: Level) -> Position {
             switch level {
-            case .service: Place(service: service)
-            case .characteristic: Place(service: service, characteristic: characteristic)
+            case .service: Position(service: service)
+            case .characteristic: Position(service: service, characteristic: characteristic)
             case .descriptor: self
             }
         }
@@ -87,51 +87,51 @@ public struct AttributeTree: Hashable, Sendable {
     }
 
     /// Every position of a level, in attribute order.
-    func places(at level: Level) -> [Place] {
-        services.indices.flatMap { service -> [Place] in
-            guard level != .service else { return [Place(service: service)] }
+    func positions(at level: Level) -> [Position] {
+        services.indices.flatMap { service -> [Position] in
+            guard level != .service else { return [Position(service: service)] }
             let characteristics = services[service].characteristics
-            return characteristics.indices.flatMap { characteristic -> [Place] in
+            return characteristics.indices.flatMap { characteristic -> [Position] in
                 guard level != .characteristic else {
-                    return [Place(service: service, characteristic: characteristic)]
+                    return [Position(service: service, characteristic: characteristic)]
                 }
                 return characteristics[characteristic].descriptors.indices.map {
-                    Place(service: service, characteristic: characteristic, descriptor: $0)
+                    Position(service: service, characteristic: characteristic, descriptor: $0)
                 }
             }
         }
     }
 
-    func uuid(at place: Place) -> BluetoothUUID {
-        let service = services[place.service]
-        guard let index = place.characteristic else { return service.uuid }
+    func uuid(at position: Position) -> BluetoothUUID {
+        let service = services[position.service]
+        guard let index = position.characteristic else { return service.uuid }
         let characteristic = service.characteristics[index]
-        return place.descriptor.map { characteristic.descriptors[$0].uuid } ?? characteristic.uuid
+        return position.descriptor.map { characteristic.descriptors[$0].uuid } ?? characteristic.uuid
     }
 
-    func handle(at place: Place) -> UInt16? {
-        guard let index = place.characteristic else { return nil }
-        let characteristic = services[place.service].characteristics[index]
-        return place.descriptor.map { characteristic.descriptors[$0].handle } ?? characteristic.handle
+    func handle(at position: Position) -> UInt16? {
+        guard let index = position.characteristic else { return nil }
+        let characteristic = services[position.service].characteristics[index]
+        return position.descriptor.map { characteristic.descriptors[$0].handle } ?? characteristic.handle
     }
 
     // MARK: - Names
 
     /// The number after `~` in the name of an attribute; `nil` if no sibling has its UUID.
-    public func ordinal(of place: Place) -> Int? {
-        let uuid = uuid(at: place)
+    public func ordinal(of position: Position) -> Int? {
+        let uuid = uuid(at: position)
         let siblings: [BluetoothUUID]
         let index: Int
-        if let characteristic = place.characteristic {
-            let owner = services[place.service]
+        if let characteristic = position.characteristic {
+            let owner = services[position.service]
             siblings =
-                place.descriptor == nil
+                position.descriptor == nil
                 ? owner.characteristics.map(\.uuid)
                 : owner.characteristics[characteristic].descriptors.map(\.uuid)
-            index = place.descriptor ?? characteristic
+            index = position.descriptor ?? characteristic
         } else {
             siblings = services.map(\.uuid)
-            index = place.service
+            index = position.service
         }
         guard siblings.count(where: { $0 == uuid }) > 1 else { return nil }
         return siblings[...index].count { $0 == uuid }
@@ -141,28 +141,28 @@ public struct AttributeTree: Hashable, Sendable {
     ///
     /// `text` writes a UUID: in the fewest digits unless it is given.
     public func path(
-        of place: Place, text: (BluetoothUUID) -> String = { $0.shortest.description }
+        of position: Position, text: (BluetoothUUID) -> String = { $0.shortest.description }
     ) -> String {
-        Level.allCases.filter { $0.rawValue <= place.level.rawValue }
-            .map { step(of: place.ancestor(at: $0), text) }.joined(separator: "/")
+        Level.allCases.filter { $0.rawValue <= position.level.rawValue }
+            .map { step(of: position.ancestor(at: $0), text) }.joined(separator: "/")
     }
 
     /// The path, or `nil` if no step of it needs a number.
-    public func numberedPath(of place: Place) -> String? {
-        let steps = Level.allCases.filter { $0.rawValue <= place.level.rawValue }
-        return steps.contains { ordinal(of: place.ancestor(at: $0)) != nil } ? path(of: place) : nil
+    public func numberedPath(of position: Position) -> String? {
+        let steps = Level.allCases.filter { $0.rawValue <= position.level.rawValue }
+        return steps.contains { ordinal(of: position.ancestor(at: $0)) != nil } ? path(of: position) : nil
     }
 
     /// The shortest name that leads to this attribute alone: its UUID, or else its path.
     public func shortName(
-        of place: Place, text: (BluetoothUUID) -> String = { $0.shortest.description }
+        of position: Position, text: (BluetoothUUID) -> String = { $0.shortest.description }
     ) -> String {
-        let uuid = uuid(at: place)
-        let isOnly = places(at: place.level).count { self.uuid(at: $0) == uuid } == 1
-        return isOnly ? text(uuid) : path(of: place, text: text)
+        let uuid = uuid(at: position)
+        let isOnly = positions(at: position.level).count { self.uuid(at: $0) == uuid } == 1
+        return isOnly ? text(uuid) : path(of: position, text: text)
     }
 
-    private func step(of place: Place, _ text: (BluetoothUUID) -> String) -> String {
-        text(uuid(at: place)) + (ordinal(of: place).map { "~\($0)" } ?? "")
+    private func step(of position: Position, _ text: (BluetoothUUID) -> String) -> String {
+        text(uuid(at: position)) + (ordinal(of: position).map { "~\($0)" } ?? "")
     }
 }

@@ -1,4 +1,4 @@
-/// What a radio tells of its central's half, in the order in which it happened.
+/// What a radio reports of its central role, in the order in which it happened.
 public enum CentralEvent: Sendable {
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
@@ -12,7 +12,7 @@ public enum CentralEvent: Sendable {
     case connected(Peer)
     /// What is known of a peripheral changed.
     case peerChanged(Peer)
-    /// A peripheral is gone; nil: it was asked for here, otherwise why.
+    /// A peripheral is disconnected, with the reason; `nil` if this side asked for it.
     case disconnected(Peer.ID, RadioError?)
     /// The ATT_MTU of a link became known or changed, in bytes.
     case mtuChanged(Peer.ID, Int)

@@ -1,6 +1,6 @@
 /// Something that plays the central's role on the air: it hears advertisements, connects and asks.
 ///
-/// An actor whose executor the manager on it shares. What a peripheral does by itself is told to the sink synchronously on it,
+/// An actor whose executor the manager on it shares. What a peripheral does by itself is reported to the sink synchronously on it,
 /// in order; a request is a call that returns with its answer. Requests to one peripheral are sent one after the other, in
 /// the order in which they were asked for, as the Attribute Protocol wants it (Core Specification, Vol 3, Part F, 3.3.2).
 public protocol CentralRadio: Actor {
@@ -19,7 +19,7 @@ public protocol CentralRadio: Actor {
     /// Stops listening.
     func stopScan() async
 
-    /// Connects; nil: it waits until the peripheral is there.
+    /// Connects; without a timeout it waits until the peripheral is there.
     ///
     /// Throws `timedOut` where the time is over. A task that is cancelled stops waiting.
     func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer
@@ -68,11 +68,11 @@ public protocol CentralRadio: Actor {
     /// Writes a value and waits for the answer; one that is too long for the link goes in prepared parts, each verified.
     func write(_ value: [UInt8], to handle: UInt16, of peer: Peer.ID) async throws(RequestError)
 
-    /// Writes by a command, which nobody answers; false: the radio has no room for it now.
+    /// Writes by a command, which is not answered; returns `false` if the radio has no room for it now.
     func writeWithoutResponse(_ value: [UInt8], to handle: UInt16, of peer: Peer.ID) throws(RadioError)
         -> Bool
 
-    /// Writes by a command with the signature of a bonded central; false: the radio has no room for it now.
+    /// Writes by a command with a bonded central's signature; returns `false` if the radio has no room for it now.
     ///
     /// Throws `insufficientSecurity` without a key to sign with.
     func writeSigned(_ value: [UInt8], to handle: UInt16, of peer: Peer.ID) throws(RadioError) -> Bool
@@ -80,13 +80,13 @@ public protocol CentralRadio: Actor {
     /// Pairs, or encrypts by the key of an earlier pairing.
     func pair(_ peer: Peer.ID) async throws(RadioError)
 
-    /// Forgets a peripheral's keys; false: there are none.
+    /// Forgets a peripheral's keys; returns `false` if there are none.
     @discardableResult
     func forgetBond(with address: DeviceAddress) -> Bool
 
     /// Opens an L2CAP channel to a number that a peripheral has published.
     ///
-    /// Throws `channelRefused`, `insufficientSecurity` where a pairing may help, `unsupported` where the radio has no channels.
+    /// Throws `channelRefused`, `insufficientSecurity` if pairing may help, `unsupported` if the radio has no channels.
     func openL2CAPChannel(_ psm: UInt16, with peer: Peer.ID) async throws(RadioError) -> any L2CAPChannel
 }
 

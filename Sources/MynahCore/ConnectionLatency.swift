@@ -1,4 +1,4 @@
-/// How soon data shall be there, as `CBPeripheralManagerConnectionLatency` says it.
+/// The connection latency that a peripheral wants (`CBPeripheralManagerConnectionLatency`).
 public enum ConnectionLatency: String, Hashable, Sendable, CaseIterable {
     /// Soon, whatever it costs.
     case low

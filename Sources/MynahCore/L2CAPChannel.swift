@@ -1,21 +1,21 @@
-/// A channel with a peer beside the attributes, as `CBL2CAPChannel` is: whole pieces of data, in order, both ways.
+/// An L2CAP connection-oriented channel with a peer, as `CBL2CAPChannel` is: whole SDUs, in order, in both directions.
 ///
-/// Whoever sends waits until the peer has room; what nobody receives keeps the peer from sending more. One that nobody holds
-/// any more is closed.
+/// A call that sends waits until the peer has given credits; SDUs that are not received here keep the peer from sending more.
+/// A channel is closed when its last reference goes.
 public protocol L2CAPChannel: AnyObject, Sendable {
-    /// The number that was published, or asked for.
+    /// The PSM that was published, or asked for.
     var psm: UInt16 { get }
-    /// The other end.
+    /// The peer.
     var peer: Peer.ID { get }
-    /// The longest piece that the other end takes, in bytes.
+    /// The longest SDU that the peer takes, in bytes.
     var maximumLength: Int { get }
 
-    /// Sends a piece; returns when all of it is on its way.
+    /// Sends an SDU; returns when all of it is sent.
     ///
-    /// Throws `valueTooLong` for more than `maximumLength`, `disconnected` where the channel is or was closed.
+    /// Throws `valueTooLong` for more than `maximumLength`, `disconnected` if the channel is or was closed.
     func send(_ bytes: [UInt8]) async throws(RadioError)
 
-    /// The next piece; nil: the channel is closed, and what came before that has been received.
+    /// Returns the next SDU, or `nil` if the channel is closed and everything that came before has been received.
     ///
     /// One caller at a time waits.
     func receive() async -> [UInt8]?
@@ -25,6 +25,6 @@ public protocol L2CAPChannel: AnyObject, Sendable {
 }
 
 extension GATT {
-    /// The characteristic that tells a channel's number, two bytes with the lower first (CBUUIDL2CAPPSMCharacteristicString).
+    /// The characteristic that holds a channel's PSM, two bytes with the lower first (CBUUIDL2CAPPSMCharacteristicString).
     public static let l2capPSM: BluetoothUUID = "ABDD3056-28FA-441D-A470-55A75A52553A"
 }

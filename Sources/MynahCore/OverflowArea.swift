@@ -9,7 +9,7 @@ import MynahSupport
 public struct OverflowArea: Hashable, Sendable {
     /// Apple's company number.
     public static let company: UInt16 = 0x004C
-    /// The type of Apple's data that the mask stands behind.
+    /// The type of Apple's data that the mask follows.
     public static let type: UInt8 = 0x01
     /// The bit on which iPhones within centimetres offer to set up an Apple Watch.
     public static let watchSetupIndex = 66
@@ -30,7 +30,7 @@ public struct OverflowArea: Hashable, Sendable {
         for uuid in uuids { insert(uuid) }
     }
 
-    /// The area in a structure of advertising data; nil: it holds none.
+    /// The area in a structure of advertising data; `nil` if it holds none.
     public init?(_ structure: ADStructure) {
         var reader = ByteReader(structure.data)
         guard structure.type == .manufacturerSpecificData, reader.readUInt16() == Self.company,

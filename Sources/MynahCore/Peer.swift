@@ -31,7 +31,7 @@ public struct DeviceAddress: Hashable, Sendable {
         self.kind = kind
     }
 
-    /// An address as it stands in packets, six bytes with the lowest first; nil for another number of them.
+    /// An address as packets have it, six bytes with the lowest first; `nil` for another number of them.
     public init?(littleEndian bytes: [UInt8], kind: Kind) {
         guard bytes.count == 6 else { return nil }
         value = bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
@@ -61,9 +61,9 @@ public struct Peer: Hashable, Sendable {
 
     /// What the radio calls it.
     public var id: ID
-    /// Its address, where the radio tells it.
+    /// Its address, or `nil` if the radio does not report it.
     public var address: DeviceAddress?
-    /// Its name, where it gave one.
+    /// Its name, or `nil` if it gave none.
     public var name: String?
     /// Whether it is paired.
     public var isPaired: Bool

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// A one-shot answer that is not there yet, held by whoever will give it.
+/// An answer that is given later, once, by the code that holds this.
 ///
 /// A handler makes one, keeps it and returns `.later(reply.pending)`. Answering twice is a mistake of the program and
 /// traps; dropping it unanswered sends `unlikelyError`.

@@ -2,12 +2,12 @@
 public struct DeviceIdentity: Hashable, Sendable {
     /// The GAP device name.
     public var name: String
-    /// The GAP appearance; nil: the radio's own.
+    /// The GAP appearance, or `nil` for the radio's own.
     public var appearance: UInt16?
     /// What it has to show and type numbers with while pairing.
     public var ioCapability: IOCapability
 
-    /// A device without buttons or display unless said.
+    /// A device without buttons or display, unless changed.
     public init(name: String, appearance: UInt16? = nil, ioCapability: IOCapability = .noInputNoOutput) {
         self.name = name
         self.appearance = appearance
@@ -44,7 +44,7 @@ public struct PublishedServices: Hashable, Sendable {
 
     /// Names the batch.
     public var id: ID
-    /// The attribute handles, where the radio tells them.
+    /// The attribute handles, as far as the radio reports them.
     public var handles: [AttributeKey: UInt16]
 
     /// A batch.
@@ -56,7 +56,7 @@ public struct PublishedServices: Hashable, Sendable {
 
 /// Whether a value was taken for sending.
 public enum SendResult: Hashable, Sendable {
-    /// It is on its way to this many centrals; nil: the radio cannot count them.
+    /// It was sent to this many centrals; `nil` if the radio cannot count them.
     case sent(Int?)
     /// The queue is full, and `.readyToSend` follows.
     case full
@@ -65,7 +65,7 @@ public enum SendResult: Hashable, Sendable {
 /// Something that plays the peripheral's role on the air.
 ///
 /// An actor whose executor the phone and its managers share, so that a request costs no hop between threads. Requests are
-/// handed to the sink synchronously on it, and events keep one order.
+/// passed to the sink synchronously on it, and events keep one order.
 public protocol PeripheralRadio: Actor {
     /// Starts the radio as this device. Its abilities are known only now.
     func start(_ identity: DeviceIdentity, sink: any RadioSink) async throws(RadioError) -> RadioCapabilities
@@ -82,16 +82,16 @@ public protocol PeripheralRadio: Actor {
     /// Withdraws a batch.
     func withdraw(_ services: PublishedServices.ID) async
 
-    /// What the radio answers by itself; nil: ask the sink.
+    /// Sets the value that the radio answers by itself, or `nil` to ask the sink.
     func setValue(_ value: [UInt8]?, of attribute: AttributeKey)
 
-    /// Starts advertising, or changes what is advertised, and says what really goes on the air.
+    /// Starts advertising, or changes what is advertised, and returns what really goes on the air.
     func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport
 
     /// Stops advertising.
     func stopAdvertising() async
 
-    /// Sends a value to the subscribed centrals; nil: to all of them.
+    /// Sends a value to these subscribed centrals, or to all of them if `centrals` is `nil`.
     func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult
@@ -99,17 +99,17 @@ public protocol PeripheralRadio: Actor {
     /// Ends a central's link.
     func disconnect(_ central: Peer.ID) async
 
-    /// Publishes a number under which centrals open L2CAP channels, and returns it; `.channelOpened` brings each.
+    /// Publishes a PSM under which centrals open L2CAP channels, and returns it; `.channelOpened` brings each.
     ///
-    /// `isEncrypted`: the link must be encrypted first. Throws `unsupported` where the radio has no channels.
+    /// `isEncrypted` means that the link must be encrypted first. Throws `unsupported` if the radio has no channels.
     func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16
 
-    /// Takes the number back, and closes the channels that were opened to it.
+    /// Unpublishes a PSM, and closes the channels that were opened to it.
     func unpublishL2CAPChannel(_ psm: UInt16)
 
-    /// Asks a central to meet more or less often; false: it does not want to.
+    /// Asks a central for another connection interval; returns `false` if it refuses.
     ///
-    /// Throws `unsupported` where the radio cannot ask.
+    /// Throws `unsupported` if the radio cannot ask.
     func setDesiredConnectionLatency(
         _ latency: ConnectionLatency, for central: Peer.ID
     ) async throws(RadioError) -> Bool
@@ -136,12 +136,12 @@ extension PeripheralRadio {
         _ latency: ConnectionLatency, for central: Peer.ID
     ) async throws(RadioError) -> Bool {
         throw RadioError(
-            .unsupported, "this radio does not ask a central how often to meet",
+            .unsupported, "this radio does not ask a central for another connection interval",
             remedy: "Mynah's own host does, on a controller of its own")
     }
 }
 
-/// What listens to a radio.
+/// Receives a radio's events.
 public protocol RadioSink: Sendable {
     /// Called on the radio's executor; a read or a write that wants a response must be answered.
     func handle(_ event: RadioEvent) -> RadioAnswer

@@ -1,53 +1,82 @@
-/// What a radio can do; what it cannot is said here and never pretended.
+/// What a radio can do: a limit is declared here, and never hidden by pretending.
 public struct RadioCapabilities: Hashable, Sendable {
     /// What it is, for people: `BlueZ 5.66 on hci0`.
     public var name: String
-    /// The address that the device has on the air now; `nil` if it is not known.
+    /// The address that the device has on the air now, or `nil` if it is not known.
     public var address: DeviceAddress?
-    /// Says which central subscribed.
-    public var namesSubscribers = true
-    /// Sends a value to one central alone.
-    public var sendsToOneCentral = true
-    /// Says which central confirmed an indication.
-    public var namesConfirmingCentral = true
-    /// Sends advertising bytes exactly as they are given.
-    public var advertisesExactly = true
-    /// Keeps the advertising interval that is asked for.
-    public var keepsInterval = true
-    /// What would make it keep the interval, as the end of a sentence; nil: nothing.
-    public var intervalRemedy: String?
-    /// Places what it is told to into the scan response.
-    public var placesScanResponse = true
-    /// Tells when its queue of notifications is full, from the link itself.
-    public var hasBackPressure = true
-    /// Tells a write command from a write request.
-    public var tellsWriteCommands = true
-    /// Can refuse a write of a characteristic that also takes commands, one longer than `maxLength` with 0x0D included.
-    public var refusesWritesBesideCommands = true
-    /// The longest write that it takes, in bytes.
-    public var maximumWriteLength = GATT.maximumValueLength
-    /// How far a long write, in prepared parts, reaches, in bytes.
-    public var maximumLongWriteLength = GATT.maximumValueLength
+    /// How it advertises.
+    public var advertising = Advertising()
+    /// What it reports of subscriptions, and how it sends values to subscribers.
+    public var subscriptions = Subscriptions()
+    /// How it takes the writes of centrals.
+    public var writes = Writes()
     /// The ATT errors that a handler can send as the answer to a read, by code.
     public var readErrors = ErrorCodes.all
-    /// The ATT errors that a handler can send as the answer to a write, by code.
-    public var writeErrors = ErrorCodes.all
-    /// Protects write commands without also taking write requests.
-    public var protectsCommandsAlone = true
-    /// Asks for the device's consent before a central subscribes.
-    public var authorizesSubscriptions = true
-    /// Advertises a company or a service with no data behind it.
-    public var sendsEmptyAdvertisingData = true
-    /// Publishes numbers under which centrals open L2CAP channels.
+    /// Whether it publishes PSMs, under which centrals open L2CAP channels.
     public var publishesL2CAPChannels = true
-    /// Asks a central to meet more or less often.
+    /// Whether it can ask a central for another connection interval.
     public var requestsConnectionLatency = true
-    /// How long an answer may take; nil: the 30 s of an ATT transaction.
+    /// The longest time that an answer may take, or `nil` if that is the 30 s of an ATT transaction.
     public var answerDeadline: Duration?
 
-    /// Everything can be done, unless said.
+    /// Capabilities of a radio that can do everything, unless changed.
     public init(name: String) {
         self.name = name
+    }
+
+    /// How a radio advertises.
+    public struct Advertising: Hashable, Sendable {
+        /// Whether it sends advertising bytes exactly as they are given.
+        public var isExact = true
+        /// Whether it keeps the advertising interval that is asked for.
+        public var keepsInterval = true
+        /// What would make it keep the interval, as the end of a sentence; `nil` if nothing would.
+        public var intervalRemedy: String?
+        /// Whether it puts data into the scan response if it is asked to.
+        public var placesScanResponse = true
+        /// Whether it advertises a company or a service with no data after its identifier.
+        public var sendsEmptyData = true
+
+        /// A radio that advertises whatever it is given.
+        public init() {}
+    }
+
+    /// What a radio reports of subscriptions, and how it sends values to subscribers.
+    public struct Subscriptions: Hashable, Sendable {
+        /// Whether it reports which central subscribed.
+        public var namesSubscribers = true
+        /// Whether it can send a value to one central alone.
+        public var sendsToOneCentral = true
+        /// Whether it reports which central confirmed an indication.
+        public var namesConfirmingCentral = true
+        /// Whether it reports from the link itself that its queue of notifications is full.
+        public var hasBackPressure = true
+        /// Whether it asks for the device's consent before a central subscribes.
+        public var areAuthorized = true
+
+        /// A radio that reports every central and can send to each.
+        public init() {}
+    }
+
+    /// How a radio takes the writes of centrals.
+    public struct Writes: Hashable, Sendable {
+        /// Whether it distinguishes a write command from a write request.
+        public var distinguishesCommands = true
+        /// Whether it can refuse a write request to a characteristic that also takes commands.
+        ///
+        /// One that is longer than `maxLength` is refused with 0x0D then.
+        public var areRefusedBesideCommands = true
+        /// Whether it can protect write commands without also taking write requests.
+        public var protectsCommandsAlone = true
+        /// The longest write that it takes, in bytes.
+        public var maximumLength = GATT.maximumValueLength
+        /// The longest value that it takes by a long write, in prepared parts, in bytes.
+        public var maximumLongLength = GATT.maximumValueLength
+        /// The ATT errors that a handler can send as the answer to a write, by code.
+        public var errors = ErrorCodes.all
+
+        /// A radio that takes every write that ATT allows.
+        public init() {}
     }
 
     /// A set of ATT error codes.

@@ -1,4 +1,4 @@
-/// Why a radio cannot do what it was asked: a code to act on, and a sentence that says how to mend it.
+/// Why a radio cannot do what it was asked: a code to act on, a sentence, and what to do about it.
 public struct RadioError: Error, Hashable, Sendable {
     /// What kind of trouble it is.
     public struct Code: RawRepresentable, Hashable, Sendable {
@@ -42,7 +42,7 @@ public struct RadioError: Error, Hashable, Sendable {
         public static let timedOut = Code(rawValue: "timedOut")
         /// Its own state forbids it: not started, started twice.
         public static let invalidState = Code(rawValue: "invalidState")
-        /// The other side has other keys, other wishes, or another number.
+        /// The peer has other keys, asks for other security, or shows another number.
         public static let pairingFailed = Code(rawValue: "pairingFailed")
         /// The other side opens no channel.
         public static let channelRefused = Code(rawValue: "channelRefused")
@@ -58,7 +58,7 @@ public struct RadioError: Error, Hashable, Sendable {
     public var code: Code
     /// What happened, as a sentence without its full stop.
     public var message: String
-    /// What to do about it, a command where there is one; nil: nothing known.
+    /// What to do about it, a command if there is one; `nil` if nothing is known.
     public var remedy: String?
 
     /// An error.

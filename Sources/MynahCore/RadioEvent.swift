@@ -38,7 +38,7 @@ public struct WriteRequest: Hashable, Sendable {
     public var central: Peer.ID
     /// All or none of them are carried out.
     public var parts: [Part]
-    /// Whether an answer reaches the central; false for a command, and where the radio cannot refuse.
+    /// Whether an answer reaches the central; `false` for a command, or if the radio cannot refuse.
     public var wantsResponse: Bool
 
     /// A request.
@@ -63,7 +63,7 @@ public enum Delivery: String, Hashable, Sendable {
 public enum PairingStep: Hashable, Sendable {
     /// To show this number, which is typed on the central; no answer is wanted.
     case display(UInt32)
-    /// To say whether the central shows the same number: success or failure; `.none` says yes.
+    /// To confirm that the central shows the same number: success or failure; `.none` confirms it.
     case compare(UInt32)
     /// To type the number that the central shows: four bytes, little-endian; `.none` refuses.
     case enter
@@ -87,7 +87,7 @@ public enum RadioState: String, Hashable, Sendable {
     case poweredOn
 }
 
-/// Something that does not stop the radio but that the user should know; told once.
+/// Something that does not stop the radio but that the user should know; reported once.
 public struct RadioWarning: Hashable, Sendable {
     /// A short name for programs, such as `intervalIgnored`.
     public var code: String
@@ -101,7 +101,7 @@ public struct RadioWarning: Hashable, Sendable {
     }
 }
 
-/// What a radio tells its sink, in the order in which it happened.
+/// What a radio reports to its sink, in the order in which it happened.
 public enum RadioEvent: Sendable {
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
@@ -127,13 +127,13 @@ public enum RadioEvent: Sendable {
     case read(ReadRequest)
     /// A read that the radio answered by itself with these bytes.
     case answeredRead(ReadRequest, [UInt8])
-    /// A write; an answer is wanted where it says so.
+    /// A write, to be answered if it wants a response.
     case write(WriteRequest)
-    /// Someone subscribed; the central and the delivery are nil where the radio cannot tell.
+    /// A central subscribed; central and delivery are `nil` if the radio does not report them.
     case subscribed(AttributeKey, Peer.ID?, Delivery?)
-    /// Someone unsubscribed; nil: all who were subscribed are gone, or the radio cannot tell who.
+    /// A central unsubscribed; `nil` if all have, or the radio does not report which.
     case unsubscribed(AttributeKey, Peer.ID?)
-    /// An indication was confirmed; by whom is nil where the radio cannot tell.
+    /// An indication was confirmed; the central is `nil` if the radio does not report it.
     case confirmed(AttributeKey, Peer.ID?)
     /// After `.full`: there is room again.
     case readyToSend
@@ -145,7 +145,7 @@ public enum RadioEvent: Sendable {
     case warning(RadioWarning)
 }
 
-/// What the sink says to an event.
+/// The sink's answer to an event.
 public enum RadioAnswer: Sendable {
     /// Nothing: the event wanted no answer.
     case none

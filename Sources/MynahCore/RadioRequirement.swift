@@ -1,25 +1,25 @@
 import MynahSupport
 
-/// Something that a device wants of its radio, and where it says so.
+/// Something that a device needs of its radio, and where it was declared.
 ///
-/// The place is whatever its author understands: a line of a profile, a line of a program.
-public struct RadioRequirement<Place: Sendable>: Sendable {
-    /// What is wanted.
+/// The location is whatever its author understands: a line of a profile, a line of a program.
+public struct RadioRequirement<Location: Sendable>: Sendable {
+    /// What is needed.
     public var need: RadioNeed
-    /// What wants it, for people: `the characteristic 2A39`.
+    /// What needs it, for people: `the characteristic 2A39`.
     public var subject: String
-    /// Where it says so.
-    public var place: Place
+    /// Where it was declared.
+    public var location: Location
 
     /// A requirement.
-    public init(_ need: RadioNeed, of subject: String, at place: Place) {
+    public init(_ need: RadioNeed, of subject: String, at location: Location) {
         self.need = need
         self.subject = subject
-        self.place = place
+        self.location = location
     }
 }
 
-/// What a device can want of its radio that not every radio does.
+/// What a device can need of its radio that not every radio does.
 public enum RadioNeed: Hashable, Sendable {
     /// To answer a read with this error.
     case readError(ATTError)
@@ -41,14 +41,14 @@ public enum RadioNeed: Hashable, Sendable {
     case advertisingInterval(Duration)
     /// To advertise a UUID in the width it was written in, although a shorter one says the same.
     case advertisedWidth(BluetoothUUID)
-    /// To advertise a company or a service with no data behind it.
+    /// To advertise a company or a service with no data after its identifier.
     case emptyAdvertisingData
 }
 
 /// A requirement that a radio does not meet.
-public struct RadioShortcoming<Place: Sendable>: Sendable {
+public struct RadioShortcoming<Location: Sendable>: Sendable {
     /// What is not met.
-    public var requirement: RadioRequirement<Place>
+    public var requirement: RadioRequirement<Location>
     /// Whether the device would do something else than was ordered; else it does a little less, and says so.
     public var isFatal: Bool
     /// What the radio cannot do, and what to do about it, as a sentence without its full stop.
@@ -57,9 +57,9 @@ public struct RadioShortcoming<Place: Sendable>: Sendable {
 
 extension RadioCapabilities {
     /// What the radio does not do of all this, in order.
-    public func shortcomings<Place>(
-        _ requirements: some Sequence<RadioRequirement<Place>>
-    ) -> [RadioShortcoming<Place>] {
+    public func shortcomings<Location>(
+        _ requirements: some Sequence<RadioRequirement<Location>>
+    ) -> [RadioShortcoming<Location>] {
         requirements.compactMap { requirement in
             shortcoming(requirement.need, requirement.subject).map {
                 RadioShortcoming(requirement: requirement, isFatal: $0.isFatal, message: $0.message)
@@ -71,40 +71,43 @@ extension RadioCapabilities {
         switch need {
         case .readError(let error) where !readErrors.contains(error):
             (true, "\(name) cannot answer a read with \(error); it can send \(readErrors)")
-        case .writeError(let error) where !writeErrors.contains(error):
-            (true, "\(name) cannot answer a write with \(error); it can send \(writeErrors)")
-        case .refusalBesideCommands where !refusesWritesBesideCommands:
+        case .writeError(let error) where !writes.errors.contains(error):
+            (true, "\(name) cannot answer a write with \(error); it can send \(writes.errors)")
+        case .refusalBesideCommands where !writes.areRefusedBesideCommands:
             (
                 true,
                 "\(name) takes every write of \(subject), because it has writeWithoutResponse; leave that out, or the error"
             )
         case .lengthLimitBesideCommands(let length)
-        where !refusesWritesBesideCommands && length < maximumWriteLength:
+        where !writes.areRefusedBesideCommands && length < writes.maximumLength:
             (
                 false,
                 "\(name) does not answer writes of more than \(length) bytes with 0x0D, because \(subject) has writeWithoutResponse"
             )
-        case .writes(let length) where length > maximumWriteLength:
+        case .writes(let length) where length > writes.maximumLength:
             (
                 false,
-                "\(name) takes writes of up to \(maximumWriteLength) bytes, and \(subject) would take \(length); maxLength: \(maximumWriteLength) says so"
+                "\(name) takes writes of up to \(writes.maximumLength) bytes, and \(subject) would take \(length); maxLength: \(writes.maximumLength) says so"
             )
         // Of what no single write can carry either, that has been said.
         case .longWrites(let length)
-        where length > maximumLongWriteLength && length <= maximumWriteLength:
+        where length > writes.maximumLongLength && length <= writes.maximumLength:
             (
                 false,
-                "\(name) takes long writes, as phones send what is over ATT_MTU − 3, of up to \(maximumLongWriteLength) bytes, and \(subject) would take \(length); maxLength: \(maximumLongWriteLength) says so"
+                "\(name) takes long writes, as phones send what is over ATT_MTU − 3, of up to \(writes.maximumLongLength) bytes, and \(subject) would take \(length); maxLength: \(writes.maximumLongLength) says so"
             )
-        case .protectedCommands where !protectsCommandsAlone:
+        case .protectedCommands where !writes.protectsCommandsAlone:
             (false, "\(name) protects commands only by giving \(subject) the property write as well")
-        case .authorizedSubscriptions where !authorizesSubscriptions:
+        case .authorizedSubscriptions where !subscriptions.areAuthorized:
             (true, "\(name) cannot ask for consent before a central subscribes to \(subject)")
-        case .advertisingInterval where !keepsInterval:
-            (false, "\(name) advertises at an interval of its own\(intervalRemedy.map { "; " + $0 } ?? "")")
-        case .advertisedWidth(let uuid) where !advertisesExactly:
+        case .advertisingInterval where !advertising.keepsInterval:
+            (
+                false,
+                "\(name) advertises at an interval of its own\(advertising.intervalRemedy.map { "; " + $0 } ?? "")"
+            )
+        case .advertisedWidth(let uuid) where !advertising.isExact:
             (false, "\(name) advertises \(uuid) as \(uuid.shortest)")
-        case .emptyAdvertisingData where !sendsEmptyAdvertisingData:
+        case .emptyAdvertisingData where !advertising.sendsEmptyData:
             (true, "\(name) does not advertise \(subject) without a byte of data")
         default: nil
         }

@@ -1,4 +1,4 @@
-/// A service of a peripheral, as its server tells it.
+/// A service of a peripheral, as its server declares it.
 public struct RemoteService: Hashable, Sendable {
     /// Its type.
     public var uuid: BluetoothUUID
@@ -15,7 +15,7 @@ public struct RemoteService: Hashable, Sendable {
     }
 }
 
-/// A characteristic of a peripheral, as its server tells it.
+/// A characteristic of a peripheral, as its server declares it.
 public struct RemoteCharacteristic: Hashable, Sendable {
     /// Its type.
     public var uuid: BluetoothUUID
@@ -40,13 +40,13 @@ public struct RemoteCharacteristic: Hashable, Sendable {
         self.end = end
     }
 
-    /// Where its descriptors are; nil: there is no room for any.
+    /// The handles that its descriptors may have, or `nil` if there is no room for any.
     public var descriptorHandles: ClosedRange<UInt16>? {
         handle < end ? (handle + 1)...end : nil
     }
 }
 
-/// A descriptor of a peripheral, as its server tells it.
+/// A descriptor of a peripheral, as its server reports it.
 public struct RemoteDescriptor: Hashable, Sendable {
     /// Its type.
     public var uuid: BluetoothUUID

@@ -37,13 +37,13 @@ public struct ScanReport: Hashable, Sendable {
         case scanResponse
     }
 
-    /// Who sent it: the identity address, where the radio resolved it.
+    /// The address of the sender: its identity address if the radio resolved it.
     public var address: DeviceAddress
     /// What may be done with its sender.
     public var kind: Kind
     /// The AD structures.
     public var data: [UInt8]
-    /// How loud it was, in dBm; nil: not known.
+    /// The received signal strength, in dBm; `nil` if it is not known.
     public var rssi: Int8?
     /// Whether it came by extended advertising, with up to 1650 bytes.
     public var isExtended: Bool

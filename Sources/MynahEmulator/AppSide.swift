@@ -2,10 +2,12 @@ import Mynah
 import MynahCore
 
 /// What a player knows of the app that plays its device.
+///
+/// It belongs to a launch or a wake of the app, and is no part of the run's `DeviceStage`.
 struct AppSide {
     /// The app, or `nil` if it is an accessory or was not launched.
     var app: App?
-    /// Whether it was launched and has not been told the Bluetooth state.
+    /// Whether it was launched and has not received the Bluetooth state.
     private var awaitsIntroduction = false
     /// What the events of this wake were about.
     private var wokenFor: Set<AttributeKey> = []
@@ -35,7 +37,7 @@ struct AppSide {
 
     /// Returns whether sending a value is to be reported as extraneous: once in a wake that was for something else.
     mutating func isNewlyExtraneous(_ attribute: AttributeKey) -> Bool {
-        guard let app, !wokenFor.contains(attribute), app.onOwnExecutor({ $0.isWoken }) else { return false }
+        guard let app, !wokenFor.contains(attribute), app.access.isWoken else { return false }
         return extraneous.insert(attribute).inserted
     }
 }

@@ -14,9 +14,9 @@ struct AttributeTable {
     struct Entry {
         var service: BluetoothUUID
         var characteristic: BluetoothUUID
-        /// Nil: it is the characteristic's value.
+        /// The descriptor's type, or `nil` if it is the characteristic's value.
         var descriptor: BluetoothUUID?
-        /// The name that tells it from others of its UUIDs, such as `180F~2/2A19`; `nil` if there are no others.
+        /// The name that distinguishes it from others of its UUIDs, such as `180F~2/2A19`; `nil` if there are no others.
         var path: String?
         var source: Source
         var maximumLength: Int

@@ -1,6 +1,6 @@
 public import MynahSupport
 
-/// One thing that happened to an emulated device, as the event stream tells it.
+/// One thing that happened to an emulated device, as the event stream reports it.
 public struct DeviceEvent: Hashable, Sendable {
     /// The names of the event stream.
     public enum Name: String, Hashable, Sendable, CaseIterable {

@@ -14,16 +14,7 @@ extension DevicePlayer {
     }
 
     func carryOut(_ transition: AppTransition) async {
-        guard let app = appSide.app else { return }
-        switch transition {
-        case .foreground: await app.enterForeground()
-        case .background: await app.enterBackground()
-        case .suspended: await app.suspend()
-        case .terminated: await app.terminate()
-        case .quit: await app.quit()
-        case .memoryPressure: await app.receiveMemoryPressure()
-        case .crash: await app.crash()
-        }
+        await appSide.app?.carryOut(transition)
     }
 
     func finishLaunching(_ app: App, _ options: LaunchOptions) {
@@ -37,9 +28,7 @@ extension DevicePlayer {
         let identifier = device.app?.description.restoreIdentifiers.first
         do throws(RadioError) {
             launched(
-                try app.onOwnExecutor { [link] app throws(RadioError) in
-                    try app.makePeripheralManager(restoreIdentifier: identifier, sink: link)
-                })
+                try app.access.makePeripheralManager(restoreIdentifier: identifier, sink: link))
         } catch {
             launched(nil)
             events.report(.error, [.init("message", .string(error.description))])

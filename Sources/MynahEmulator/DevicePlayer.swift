@@ -7,23 +7,6 @@ import MynahSupport
 ///
 /// It belongs to its emulator, and runs on the phone's executor; a request is answered before the radio's call returns.
 final class DevicePlayer<C: Clock> where C.Duration == Duration {
-    /// How far its run is.
-    enum Stage {
-        /// It is being set up.
-        case starting
-        /// From now on it publishes again what is lost.
-        case running
-        case stopped
-    }
-
-    /// What the radio has of it.
-    enum Publication {
-        case missing
-        /// Restored services that are not the profile's, and are to be replaced.
-        case foreign
-        case done
-    }
-
     let link: PlayerLink<C>
     let phone: Phone
     let clock: C
@@ -36,8 +19,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     var appSide = AppSide()
     /// When the device's time began.
     private(set) var since: C.Instant?
-    private var stage = Stage.starting
-    private var publication = Publication.missing
+    private var stage = DeviceStage.starting(.missing)
 
     init(_ device: EmulatedDevice, on phone: Phone, clock: C, events: EventReporter, link: PlayerLink<C>) {
         self.device = device
@@ -61,11 +43,9 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     /// Publishes and advertises what is not yet.
     func publish() async throws(RadioError) {
         if device.app == nil, manager == nil { manager = await phone.makePeripheralManager(sink: link) }
-        guard let manager, publication != .done else { return }
-        let isForeign = publication == .foreign
-        publication = .done
+        guard let manager, let before = stage.beginPublishing() else { return }
         do throws(RadioError) {
-            if isForeign { await manager.removeAllServices() }
+            if before == .foreign { await manager.removeAllServices() }
             if await manager.services.isEmpty, !device.services.isEmpty {
                 try await manager.add(device.services)
             }
@@ -76,14 +56,14 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
                 await manager.stopAdvertising()
             }
         } catch {
-            publication = isForeign ? .foreign : .missing
+            stage.take(before)
             throw error
         }
     }
 
     /// The run is under way.
     func started() {
-        stage = .running
+        stage.started()
     }
 
     /// Stops sending and advertising; its manager stays until the phone has stopped, and with it what is preserved.
@@ -146,7 +126,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     }
 
     private func stateChanged(to state: RadioState) {
-        if appSide.takeIntroduction(), stage == .running {
+        if appSide.takeIntroduction(), stage.isRunning {
             events.report(.stateChanged, [.init("state", .string(state.rawValue))])
         }
         if state != .poweredOn { ticks.stop() }
@@ -154,13 +134,13 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
         switch state {
         case .poweredOn: publishAgain()
         case .poweredOff: break
-        case .unknown, .resetting, .unsupported, .unauthorized: publication = .missing
+        case .unknown, .resetting, .unsupported, .unauthorized: stage.take(.missing)
         }
     }
 
     /// An app puts up again what iOS has taken away.
     private func publishAgain() {
-        guard stage == .running, publication != .done else { return }
+        guard stage.isRunning, stage.needsPublishing else { return }
         link.emulator.enqueue { [index = link.index] in await $0.publishAgain(index) }
     }
 
@@ -169,7 +149,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     /// An app's process has started: its memory is gone, and what was written to it is as the profile has it.
     func launched(_ manager: PeripheralManager?) {
         table = device.table
-        publication = .missing
+        stage.take(.missing)
         self.manager = manager
     }
 
@@ -183,19 +163,19 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
             events.warn(
                 "restoredServicesDiffer",
                 "the restored services are not the profile's, and are published anew")
-            publication = .foreign
+            stage.take(.foreign)
             return
         }
         device = device.rekeyed(mapping)
         table = device.table
-        publication = state.advertisement == device.advertisement ? .done : .missing
+        stage.take(state.advertisement == device.advertisement ? .done : .missing)
     }
 
     /// Its app's process is gone.
     func ended() {
         ticks.stop()
         manager = nil
-        publication = .missing
+        stage.take(.missing)
     }
 
     // MARK: Reports
@@ -215,7 +195,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
         if let entry = table.entries[attribute] { fields += EventFields.of(entry) }
         fields += more()
         // What waited while the app did not run may not hold any more.
-        if let app = appSide.app, app.onOwnExecutor({ $0.isDeliveringQueued }) {
+        if let app = appSide.app, app.access.isDeliveringQueued {
             fields.append(.init("queued", .bool(true)))
         }
         events.report(name, fields)

@@ -8,12 +8,14 @@ public struct EmulatedApp: Sendable {
     /// What it is.
     public var description: AppDescription
     /// The state it starts in.
-    public var startState: AppTransition
+    public var startState: Profile.App.StartState
     /// How its phone advertises.
     public var advertising: PhoneAdvertising
 
     /// An app.
-    public init(description: AppDescription, startState: AppTransition, advertising: PhoneAdvertising) {
+    public init(
+        description: AppDescription, startState: Profile.App.StartState, advertising: PhoneAdvertising
+    ) {
         self.description = description
         self.startState = startState
         self.advertising = advertising
@@ -23,35 +25,19 @@ public struct EmulatedApp: Sendable {
     public init(_ app: Profile.App, name: String) {
         description = AppDescription(
             name: name, rules: AppRules(app), restoreIdentifiers: app.restoreIdentifier.map { [$0] } ?? [])
-        startState = AppTransition(app.state)
+        startState = app.state
         advertising = PhoneAdvertising(app)
     }
 }
 
-/// What can be done to an app from outside.
-public enum AppTransition: String, Hashable, Sendable, CaseIterable {
-    /// The user opens it, or brings it back.
-    case foreground
-    /// It leaves the screen.
-    case background
-    /// The system suspends it.
-    case suspended
-    /// The system ends it.
-    case terminated
-    /// The user ends it.
-    case quit
-    /// The system needs memory: a suspended app ends, and no other.
-    case memoryPressure
-    /// It ends by itself.
-    case crash
-
-    /// The way into the state that a profile names.
-    public init(_ state: Profile.App.StartState) {
+extension AppTransition {
+    /// The way into the state that an app starts in.
+    init(into state: Profile.App.StartState) {
         self =
             switch state {
-            case .foreground: .foreground
-            case .background: .background
-            case .suspended: .suspended
+            case .foreground: .enterForeground
+            case .background: .enterBackground
+            case .suspended: .suspend
             }
     }
 }

@@ -1,6 +1,6 @@
 public import Mynah
 public import MynahCore
-import MynahLifecycle
+public import MynahLifecycle
 import MynahSupport
 
 /// Plays devices on one radio: an accessory, or the apps of one phone.
@@ -83,7 +83,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
             let capabilities = try await phone.start(check: check)
             for player in players { try await player.publish() }
             for (device, player) in zip(devices, players) {
-                if let start = device.app?.startState { await player.carryOut(start) }
+                if let start = device.app?.startState { await player.carryOut(AppTransition(into: start)) }
             }
             try await phone.releaseAdvertising()
             for player in players { player.started() }
@@ -134,7 +134,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         link.emulator = nil
     }
 
-    /// Gives the number that pairing asked for; false: nothing is asked.
+    /// Answers pairing with the number that it asked for; returns `false` if it did not ask.
     public func enter(passkey: UInt32) -> Bool {
         guard let reply = enteringPasskey else { return false }
         enteringPasskey = nil

@@ -56,7 +56,7 @@ extension Emulator {
 /// What a player's manager and app call: it names the player and leads to it.
 final class PlayerLink<C: Clock>: PeripheralSink, AppDelegate where C.Duration == Duration {
     let emulator: EmulatorLink<C>
-    /// The player's place in the run.
+    /// The player's index in the run.
     let index: Int
 
     init(_ emulator: EmulatorLink<C>, _ index: Int) {

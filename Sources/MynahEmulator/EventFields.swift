@@ -2,7 +2,7 @@ import Mynah
 public import MynahCore
 public import MynahSupport
 
-/// The fields of the event stream, each written in one place.
+/// The fields of the event stream, each defined once.
 public enum EventFields {
     static func central(_ central: Central) -> JSON.Member {
         .init("central", .string(central.address?.description ?? "central-\(central.id.rawValue)"))

@@ -6,7 +6,7 @@ extension AppRules {
     /// The rules of the app that a profile declares.
     public init(_ app: Profile.App) {
         self.init()
-        backgroundModes = Set(app.backgroundModes.compactMap { BackgroundMode(rawValue: $0.rawValue) })
+        backgroundModes = Set(app.backgroundModes)
         isRestorable = app.restoreIdentifier != nil
         suspendAfter = app.suspendAfter
     }
@@ -30,32 +30,21 @@ extension AppAdvertisement {
     }
 }
 
-extension AppState {
-    /// The state that a profile has its app start in.
-    public init(_ state: Profile.App.StartState) {
-        switch state {
-        case .foreground: self = .foreground
-        case .background: self = .background
-        case .suspended: self = .suspended
-        }
-    }
-}
-
 extension Profile {
     /// What a phone with this app alone has on the air while the app is in a state; `nil` for an accessory's profile.
     ///
-    /// The app's own life says how it is advertised then, from its launch on with Bluetooth powered on.
+    /// `AppLifecycle` decides how the app is advertised then, from its launch on with Bluetooth powered on.
     public func phoneAdvertisement(in state: App.StartState) -> PhoneAdvertisement? {
         guard let app else { return nil }
         let phone = PhoneAdvertising(app)
         guard let advertising else { return phone.compose([]) }
         var life = AppLifecycle<ContinuousClock.Instant>(AppRules(app))
         let now = ContinuousClock.now
-        var events: [AppEvent] = [.radioState(.poweredOn), .launch]
+        var events: [AppEvent] = [.radioState(.poweredOn), .transition(.enterForeground)]
         switch state {
         case .foreground: break
-        case .background: events.append(.enterBackground)
-        case .suspended: events += [.enterBackground, .suspend]
+        case .background: events.append(.transition(.enterBackground))
+        case .suspended: events += [.transition(.enterBackground), .transition(.suspend)]
         }
         for event in events { _ = life.handle(event, at: now) }
         let requested = AppAdvertisement(advertising, mode: life.advertisingMode)

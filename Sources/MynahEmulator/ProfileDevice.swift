@@ -32,7 +32,7 @@ extension EmulatedDevice {
 
     private static func definition(
         of characteristic: Profile.Characteristic, in service: Profile.Service,
-        at place: AttributeTree.Place, _ tree: AttributeTree, seed: UInt64, table: inout AttributeTable
+        at position: AttributeTree.Position, _ tree: AttributeTree, seed: UInt64, table: inout AttributeTable
     ) -> CharacteristicDefinition {
         let source: AttributeTable.Source
         switch characteristic.value {
@@ -44,7 +44,8 @@ extension EmulatedDevice {
         }
         var entry = AttributeTable.Entry(
             service: service.uuid, characteristic: characteristic.uuid, descriptor: nil,
-            path: tree.numberedPath(of: place), source: source, maximumLength: characteristic.maximumLength,
+            path: tree.numberedPath(of: position), source: source,
+            maximumLength: characteristic.maximumLength,
             readError: characteristic.readError,
             writeError: characteristic.writeError, every: characteristic.every)
         var result = CharacteristicDefinition(
@@ -59,9 +60,9 @@ extension EmulatedDevice {
                 uuid: descriptor.uuid, properties: descriptor.properties, permissions: descriptor.permissions,
                 value: isStatic ? descriptor.value : nil, maximumLength: descriptor.maximumLength)
             entry.descriptor = descriptor.uuid
-            var place = place
-            place.descriptor = index
-            entry.path = tree.numberedPath(of: place)
+            var position = position
+            position.descriptor = index
+            entry.path = tree.numberedPath(of: position)
             entry.source = .stored(descriptor.value)
             entry.maximumLength = descriptor.maximumLength
             (entry.readError, entry.writeError, entry.every) = (nil, nil, nil)

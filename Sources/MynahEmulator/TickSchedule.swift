@@ -2,7 +2,7 @@ import MynahCore
 
 /// When the values with `every` are due, on a time that begins at zero when the device starts.
 ///
-/// Pure: the emulator asks what is due and says what was sent. Tick *n* of a value is due at *n* × its period, counted
+/// Pure: the emulator asks what is due and reports what was sent. Tick *n* of a value is due at *n* × its period, counted
 /// from the start whether or not anyone listened, so that a run can be repeated. Ticks that were missed since the last
 /// one sent are caught up one by one.
 struct TickSchedule {
@@ -44,7 +44,7 @@ struct TickSchedule {
         entries[attribute] = nil
     }
 
-    /// What is listened to.
+    /// The attributes that are sent.
     var attributes: [AttributeKey] { Array(entries.keys) }
 
     mutating func stopAll() {

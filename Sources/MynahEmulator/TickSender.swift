@@ -54,11 +54,8 @@ final class TickSender<C: Clock> where C.Duration == Duration {
 
     /// The recipients of a value: each central for itself if the radio can address one.
     private func targets(of attribute: AttributeKey) -> [Ticker.Target] {
-        guard let manager = player.manager else { return [] }
-        let subscribers = manager.onOwnExecutor { $0.subscriberIDs(of: attribute) }
-        guard !subscribers.hasUnnamed,
-            player.phone.onOwnExecutor({ $0.capabilities?.sendsToOneCentral }) == true
-        else {
+        guard let subscribers = player.manager?.access.subscribers(of: attribute) else { return [] }
+        guard !subscribers.hasUnnamed, subscribers.areAddressable else {
             return subscribers.hasUnnamed || !subscribers.named.isEmpty ? [.everyone] : []
         }
         return subscribers.named.sorted { $0.rawValue < $1.rawValue }.map { .central($0) }
@@ -86,8 +83,7 @@ final class TickSender<C: Clock> where C.Duration == Duration {
     /// Sends every tick that is due, in order, and sleeps until the next.
     private func sendDue() {
         let now = player.elapsed
-        while let tick = ticker.due(at: now) {
-            guard let value = player.table.value(of: tick) else { return ticker.stop(tick.attribute) }
+        while let (tick, value) = ticker.due(at: now, in: player.table) {
             noteExtraneous(tick.attribute)
             send(tick, value, now)
         }
@@ -142,9 +138,8 @@ final class TickSender<C: Clock> where C.Duration == Duration {
     private func send(_ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID?) -> Bool? {
         guard let manager = player.manager else { return nil }
         do throws(RadioError) {
-            return try manager.onOwnExecutor { manager throws(RadioError) in
-                try manager.updateValue(value, for: attribute, onSubscribedCentrals: central.map { [$0] })
-            }
+            return try manager.access.updateValue(
+                value, for: attribute, onSubscribedCentrals: central.map { [$0] })
         } catch {
             // Once for each attribute: at a thousand a second it would bury everything else.
             if tooLong.insert(attribute).inserted {
@@ -157,14 +152,14 @@ final class TickSender<C: Clock> where C.Duration == Duration {
     /// A woken app that sends what it was not woken for.
     private func noteExtraneous(_ attribute: AttributeKey) {
         guard player.appSide.isNewlyExtraneous(attribute) else { return }
-        player.appSide.app?.onOwnExecutor { $0.noteExtraneousWork(on: attribute) }
+        player.appSide.app?.access.noteExtraneousWork(on: attribute)
     }
 
     // MARK: Reports
 
     private func reportNotified(_ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID? = nil) {
         guard player.events.isObserved else { return }
-        player.report(.notified, on: attribute, central.map(named)) {
+        player.report(.notified, on: attribute, central.flatMap(named)) {
             [.init("value", .string(Hex.encode(value)))]
         }
     }
@@ -177,14 +172,15 @@ final class TickSender<C: Clock> where C.Duration == Duration {
     }
 
     private func reportBehind(_ central: Peer.ID) {
-        let name = EventFields.central(named(central))
+        guard let central = named(central) else { return }
+        let name = EventFields.central(central)
         player.events.warn(
             "subscriberBehind",
             "\(name.value.stringValue ?? "a central") takes values more slowly than they are due: until it catches up it gets only the newest of each characteristic",
             [name])
     }
 
-    private func named(_ central: Peer.ID) -> Central {
-        player.phone.onOwnExecutor { $0.central(central) }
+    private func named(_ central: Peer.ID) -> Central? {
+        player.manager?.access.central(central)
     }
 }

@@ -2,8 +2,8 @@ import MynahCore
 
 /// Which values with `every` are due, and what waits for room on a link.
 ///
-/// It names no radio: the player sends what is due to each target and says how that ended. A link without room holds back
-/// nobody else. It keeps the newest value of each attribute alone, which it gets when it has room again.
+/// It names no radio: the player sends what is due to each target and reports the outcome. A link without room holds back
+/// no other link. It keeps the newest value of each attribute alone, which it gets when it has room again.
 struct Ticker {
     /// The recipients of a value in one call.
     enum Target: Hashable {
@@ -62,6 +62,19 @@ struct Ticker {
         return tick
     }
 
+    /// Returns the next tick that is due, with the value that it sends.
+    ///
+    /// An attribute that the table no longer holds is not sent any more; the ticks of all others go on.
+    mutating func due(at now: Duration, in table: AttributeTable) -> (
+        tick: TickSchedule.Tick, value: [UInt8]
+    )? {
+        while let tick = due(at: now) {
+            if let value = table.value(of: tick) { return (tick, value) }
+            stop(tick.attribute)
+        }
+        return nil
+    }
+
     /// The tick is done with.
     mutating func sent(_ tick: TickSchedule.Tick) {
         schedule.sent(tick)
@@ -72,7 +85,7 @@ struct Ticker {
         isBlocked = true
     }
 
-    /// Returns whether the user should be told that everyone is behind: once, from a second on.
+    /// Returns whether to warn that all subscribers are behind: once, after a second.
     mutating func isNewlyBehind(_ delay: Duration) -> Bool {
         guard delay > .seconds(1), !isBehindReported else { return false }
         isBehindReported = true
@@ -81,9 +94,9 @@ struct Ticker {
 
     // MARK: Links without room
 
-    /// A value waits for room on the central's link, in place of an earlier one of its attribute.
+    /// A value waits for room on the central's link and replaces an earlier one of its attribute.
     ///
-    /// Returns whether the user should be told: once until the link has recovered.
+    /// Returns whether to warn: once until the link has recovered.
     mutating func wait(_ value: [UInt8], of attribute: AttributeKey, for central: Peer.ID, now: Duration)
         -> Bool
     {

@@ -2,22 +2,8 @@ public import MynahCore
 
 /// What happens to an app.
 public enum AppEvent: Hashable, Sendable {
-    /// The user opens it.
-    case launch
-    /// It comes onto the screen; one that does not run is launched.
-    case enterForeground
-    /// It leaves the screen.
-    case enterBackground
-    /// It is suspended now, without waiting for its time to be over.
-    case suspend
-    /// The system ends it, whatever it is doing.
-    case terminate
-    /// The system needs memory: it ends a suspended app, and no other.
-    case memoryPressure
-    /// It ends by itself.
-    case crash
-    /// The user ends it.
-    case quit
+    /// The user, the system or the app itself acts on its life.
+    case transition(AppTransition)
     /// Something of Bluetooth is for it.
     case bluetooth(BluetoothEvent)
     /// It has begun something that takes time.
@@ -89,8 +75,6 @@ public enum AppAction: Hashable, Sendable {
     case resumeAdvertising
     /// What is advertised goes off the air; to `forget` it means that the app has to ask for it again.
     case stopAdvertising(forget: Bool)
-    /// Every central's link has ended.
-    case dropCentrals
     /// Every service is withdrawn; to `forget` them means that the app has to add them again.
     case withdrawServices(forget: Bool)
     /// What the system preserved of its managers is deleted.

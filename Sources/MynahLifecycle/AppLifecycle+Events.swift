@@ -4,19 +4,25 @@ extension AppLifecycle {
     /// Takes an event, and says what is to be done.
     public mutating func handle(_ event: AppEvent, at now: Instant) -> [AppAction] {
         switch event {
-        case .launch, .enterForeground: enterForeground()
-        case .enterBackground: enterBackground(at: now)
-        case .suspend: suspend()
-        case .terminate: terminate(.system)
-        case .crash: terminate(.crash)
-        case .memoryPressure: if case .suspended = phase { terminate(.memoryPressure) } else { [] }
-        case .quit: quit()
+        case .transition(let transition): carryOut(transition, at: now)
         case .bluetooth(let event): bluetooth(event, at: now)
         case .workBegan: beginWork(at: now)
         case .workEnded: endWork(at: now)
         case .extraneousWork: isWoken ? [.extraneous] : []
         case .deadlineReached: deadlineReached(at: now)
         case .radioState(let state): change(to: state, at: now)
+        }
+    }
+
+    private mutating func carryOut(_ transition: AppTransition, at now: Instant) -> [AppAction] {
+        switch transition {
+        case .enterForeground: enterForeground()
+        case .enterBackground: enterBackground(at: now)
+        case .suspend: suspend()
+        case .terminate: terminate(.system)
+        case .quit: quit()
+        case .memoryPressure: if case .suspended = phase { terminate(.memoryPressure) } else { [] }
+        case .crash: terminate(.crash)
         }
     }
 
@@ -123,7 +129,9 @@ extension AppLifecycle {
         enter(.background(Running(isWoken: true, idleUntil: until, busyUntil: until)))
     }
 
-    /// Below poweredOn advertising pauses and centrals are gone; below poweredOff nothing is left (CBPeripheralManager).
+    /// Below poweredOn advertising pauses; below poweredOff nothing is left (CBPeripheralManager).
+    ///
+    /// That centrals are disconnected below poweredOn is the radio's to do, and to report for each.
     ///
     /// That the app learns of it as of any event that does not wake it is an assumption: Apple names no wake for it.
     private mutating func change(to new: RadioState, at now: Instant) -> [AppAction] {
@@ -132,7 +140,7 @@ extension AppLifecycle {
         setRadioState(new)
         var actions: [AppAction] = []
         if old == .poweredOn {
-            actions += [.pauseAdvertising, .dropCentrals]
+            actions.append(.pauseAdvertising)
             setPaused(isServed)
         }
         if new.isBelowPoweredOff, !old.isBelowPoweredOff {

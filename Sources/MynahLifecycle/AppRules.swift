@@ -1,3 +1,5 @@
+public import MynahCore
+
 /// What decides over an app's life: its Info.plist, its managers' options, and the phone's patience.
 public struct AppRules: Hashable, Sendable {
     /// What the app may do while it is not on the screen (UIBackgroundModes).

@@ -13,11 +13,3 @@ public enum AppState: String, Hashable, Sendable, CaseIterable {
     /// The user ended it: nothing relaunches it but the user.
     case quit
 }
-
-/// What iOS lets an app do while it is not on the screen (UIBackgroundModes).
-public enum BackgroundMode: String, Hashable, Sendable, CaseIterable {
-    /// Act as a peripheral.
-    case bluetoothPeripheral = "bluetooth-peripheral"
-    /// Act as a central.
-    case bluetoothCentral = "bluetooth-central"
-}

@@ -107,17 +107,14 @@ public struct Profile: Sendable {
 
     /// An iOS app that plays the device.
     public struct App: Sendable {
-        /// What iOS lets an app do in the background.
-        public enum BackgroundMode: String, Hashable, Sendable, CaseIterable {
-            /// Act as a peripheral.
-            case bluetoothPeripheral = "bluetooth-peripheral"
-            /// Act as a central.
-            case bluetoothCentral = "bluetooth-central"
-        }
-
         /// The state an app starts in.
         public enum StartState: String, Hashable, Sendable, CaseIterable {
-            case foreground, background, suspended
+            /// It is on the screen.
+            case foreground
+            /// It runs, and has left the screen.
+            case background
+            /// It is in memory and does not run.
+            case suspended
         }
 
         /// What it may do in the background.

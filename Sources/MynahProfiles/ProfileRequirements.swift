@@ -11,7 +11,7 @@ extension Profile {
                 list += requirements(of: characteristic, hasSaidWrites: &hasSaidWrites)
             }
         }
-        return list.sorted { ($0.place.line, $0.place.column) < ($1.place.line, $1.place.column) }
+        return list.sorted { ($0.location.line, $0.location.column) < ($1.location.line, $1.location.column) }
     }
 
     /// What a radio with these abilities does not do of it.
@@ -20,7 +20,7 @@ extension Profile {
     /// else everything is a warning.
     public func issues(with capabilities: RadioCapabilities, isChosen: Bool) -> [ProfileIssue] {
         capabilities.shortcomings(requirements).map {
-            issue(isChosen && $0.isFatal ? .error : .warning, at: $0.requirement.place, $0.message)
+            issue(isChosen && $0.isFatal ? .error : .warning, at: $0.requirement.location, $0.message)
         }
     }
 

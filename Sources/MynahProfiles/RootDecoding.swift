@@ -111,7 +111,7 @@ extension ProfileDecoder {
         app.marks = fields.marks
         if let node = fields["backgroundModes"] {
             for element in elements(node, "backgroundModes") {
-                guard let mode = choice(element, "background mode", as: Profile.App.BackgroundMode.self)
+                guard let mode = choice(element, "background mode", as: BackgroundMode.self)
                 else { continue }
                 if app.backgroundModes.contains(mode) {
                     error(at: element, "the background mode \(mode.rawValue) is there twice")

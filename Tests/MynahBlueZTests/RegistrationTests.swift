@@ -154,8 +154,8 @@ extension BlueZRadio {
         let rig = try await Rig(StandInConfiguration(.trixie), identity: nil)
         let capabilities = try await rig.radio.start(DeviceIdentity(name: "Mynah"), sink: rig.sink)
         #expect(capabilities.name == "BlueZ 5.82 on hci0")
-        #expect(capabilities.maximumWriteLength == 512)
-        #expect(capabilities.keepsInterval)
+        #expect(capabilities.writes.maximumLength == 512)
+        #expect(capabilities.advertising.keepsInterval)
         await rig.radio.stop()
     }
 

@@ -73,7 +73,7 @@ import Testing
         let (rig, phone) = try await connected(services: [Definitions().service])
         rig.sink.answer { _ in .answer(.failure(ATTError(code: code))) }
         #expect(await attError { () async throws(ATTFailure) in try await phone.write("2a39", [1]) } == code)
-        #expect(BlueZCapabilities.capabilities().writeErrors.contains(ATTError(code: code)))
+        #expect(BlueZCapabilities.capabilities().writes.errors.contains(ATTError(code: code)))
         #expect(await rig.violations() == [])
     }
 
@@ -115,7 +115,7 @@ import Testing
 
     @Test(arguments: [66, 82])
     func `a long write reaches as far as the radio says, and no further`(minor: Int) async throws {
-        let length = BlueZCapabilities.capabilities(version: .init(5, minor)).maximumLongWriteLength
+        let length = BlueZCapabilities.capabilities(version: .init(5, minor)).writes.maximumLongLength
         let control = CharacteristicDefinition(uuid: "2A39", properties: [.write])
         let (rig, phone) = try await connected(
             StandInConfiguration(.init(minor)),

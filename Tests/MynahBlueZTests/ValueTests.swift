@@ -27,17 +27,17 @@ import Testing
 
     @Test func `abilities follow the version`() {
         let old = BlueZCapabilities.capabilities()
-        #expect(old.maximumWriteLength == 510)
-        #expect(old.maximumLongWriteLength == 508)
-        #expect(!old.keepsInterval)
+        #expect(old.writes.maximumLength == 510)
+        #expect(old.writes.maximumLongLength == 508)
+        #expect(!old.advertising.keepsInterval)
         #expect(!old.readErrors.contains(.cccdImproperlyConfigured))
         let fixed = BlueZCapabilities.capabilities(version: BlueZVersion(5, 69))
-        #expect(fixed.maximumWriteLength == 512)
-        #expect(fixed.maximumLongWriteLength == 512)
+        #expect(fixed.writes.maximumLength == 512)
+        #expect(fixed.writes.maximumLongLength == 512)
         let new = BlueZCapabilities.capabilities(version: BlueZVersion(5, 77))
-        #expect(new.keepsInterval)
-        #expect(new.writeErrors.contains(.cccdImproperlyConfigured))
-        #expect(BlueZCapabilities.capabilities(keepsInterval: true).keepsInterval)
+        #expect(new.advertising.keepsInterval)
+        #expect(new.writes.errors.contains(.cccdImproperlyConfigured))
+        #expect(BlueZCapabilities.capabilities(keepsInterval: true).advertising.keepsInterval)
     }
 
     @Test func `the pacer lets its rate through, and a burst of a tenth of a second`() {

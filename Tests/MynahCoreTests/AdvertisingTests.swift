@@ -91,13 +91,14 @@ import Testing
         }
         #expect(
             throws: AdvertisementError(
-                field: "manufacturerData", needed: 29, available: 28, place: "advertising data")
+                field: "manufacturerData", needed: 29, available: 28, payload: "advertising data")
         ) {
             try AccessoryAdvertising.compose(over)
         }
         let name = Self.advertisement { $0.localName = String(repeating: "n", count: 30) }
         #expect(
-            throws: AdvertisementError(field: "localName", needed: 32, available: 31, place: "scan response")
+            throws: AdvertisementError(
+                field: "localName", needed: 32, available: 31, payload: "scan response")
         ) {
             try AccessoryAdvertising.compose(name)
         }
@@ -188,7 +189,7 @@ import Testing
         }
         #expect(error?.field == field)
         #expect(error?.needed == needed)
-        #expect(error?.place == "advertising data")
+        #expect(error?.payload == "advertising data")
         #expect(error?.description.contains(" of 31 are left in the advertising data") == true)
     }
 
@@ -203,7 +204,7 @@ import Testing
                     $0.localName = "not asked for"
                 }) == exact)
         #expect(
-            throws: AdvertisementError(field: "exact", needed: 302, available: 31, place: "scan response")
+            throws: AdvertisementError(field: "exact", needed: 302, available: 31, payload: "scan response")
         ) {
             try AccessoryAdvertising.compose(
                 Self.advertisement {

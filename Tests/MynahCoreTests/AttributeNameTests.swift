@@ -29,9 +29,9 @@ import Testing
     }()
 
     private static func handle(_ name: String) throws(AttributeName.Problem) -> UInt16? {
-        let place = try AttributeName(parsing: name).resolve(in: tree)
-        let characteristic = tree.services[place.service].characteristics[place.characteristic ?? -1]
-        return place.descriptor.map { characteristic.descriptors[$0].handle } ?? characteristic.handle
+        let position = try AttributeName(parsing: name).resolve(in: tree)
+        let characteristic = tree.services[position.service].characteristics[position.characteristic ?? -1]
+        return position.descriptor.map { characteristic.descriptors[$0].handle } ?? characteristic.handle
     }
 
     @Test(
@@ -107,18 +107,19 @@ import Testing
         var paths: Set<String> = []
         for (service, each) in tree.services.enumerated() {
             for (index, characteristic) in each.characteristics.enumerated() {
-                let place = AttributeTree.Place(service: service, characteristic: index)
+                let position = AttributeTree.Position(service: service, characteristic: index)
                 let descriptors = characteristic.descriptors.indices.map {
-                    AttributeTree.Place(service: service, characteristic: index, descriptor: $0)
+                    AttributeTree.Position(service: service, characteristic: index, descriptor: $0)
                 }
-                for place in [place] + descriptors {
+                for position in [position] + descriptors {
                     for name in [
-                        tree.path(of: place), tree.path(of: place, text: named), tree.shortName(of: place),
-                        tree.shortName(of: place, text: named),
+                        tree.path(of: position), tree.path(of: position, text: named),
+                        tree.shortName(of: position),
+                        tree.shortName(of: position, text: named),
                     ] {
-                        #expect(try AttributeName(parsing: name).resolve(in: tree) == place)
+                        #expect(try AttributeName(parsing: name).resolve(in: tree) == position)
                     }
-                    #expect(paths.insert(tree.path(of: place)).inserted)
+                    #expect(paths.insert(tree.path(of: position)).inserted)
                 }
             }
         }

@@ -6,16 +6,16 @@ import Testing
     private var modest: RadioCapabilities {
         var radio = RadioCapabilities(name: "Modest")
         radio.readErrors = .init([0x06, 0x07, 0x08, 0x0E])
-        radio.writeErrors = .init([0x0D])
-        radio.refusesWritesBesideCommands = false
-        radio.maximumWriteLength = 510
-        radio.maximumLongWriteLength = 508
-        radio.intervalRemedy = "a newer one does not"
-        radio.protectsCommandsAlone = false
-        radio.authorizesSubscriptions = false
-        radio.keepsInterval = false
-        radio.advertisesExactly = false
-        radio.sendsEmptyAdvertisingData = false
+        radio.writes.errors = .init([0x0D])
+        radio.writes.areRefusedBesideCommands = false
+        radio.writes.maximumLength = 510
+        radio.writes.maximumLongLength = 508
+        radio.advertising.intervalRemedy = "a newer one does not"
+        radio.writes.protectsCommandsAlone = false
+        radio.subscriptions.areAuthorized = false
+        radio.advertising.keepsInterval = false
+        radio.advertising.isExact = false
+        radio.advertising.sendsEmptyData = false
         return radio
     }
 
@@ -65,7 +65,7 @@ import Testing
         #expect(found.count == 1)
         #expect(shortcoming.message == message)
         #expect(shortcoming.isFatal == isFatal)
-        #expect(shortcoming.requirement.place == 7)
+        #expect(shortcoming.requirement.location == 7)
     }
 
     @Test("a radio that can do everything says nothing")

@@ -1,6 +1,7 @@
 import Mynah
 import MynahCore
 import MynahEmulator
+import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 import MynahTestSupport
@@ -33,7 +34,7 @@ import Testing
     let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random))
 
     func emulator(
-        _ texts: [String] = [profile], state: AppTransition? = nil, directory: StateDirectory? = nil
+        _ texts: [String] = [profile], state: Profile.App.StartState? = nil, directory: StateDirectory? = nil
     ) throws -> Emulator<ManualClock> {
         let log = log
         let devices = try texts.map { text in
@@ -90,7 +91,7 @@ import Testing
         #expect(await radio.advertisement == nil)
         #expect(try await read(try key("2A39")) == .failure(.unlikelyError))
         #expect(await radio.values[try key("2A38")] == [1])
-        await emulator.carryOut(.foreground)
+        await emulator.carryOut(.enterForeground)
         try await wait(for: .advertisingStarted)
         #expect(try await read(try key("2A39")) == .success([0]))
     }
@@ -103,7 +104,7 @@ import Testing
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(1))
         try await wait(for: .notified)
-        await emulator.carryOut(.suspended)
+        await emulator.carryOut(.suspend)
         clock.advance(by: .seconds(60))
         #expect(log.names.count { $0 == .notified } == 1)
         _ = try await read(rate)
@@ -130,7 +131,7 @@ import Testing
         let rate = try await key("2A37")
         let level = try await key("2A19")
         await radio.simulate(.subscribed(level, nil, nil))
-        await emulator.carryOut(.suspended)
+        await emulator.carryOut(.suspend)
         _ = try await read(rate)
         for tick in 1...3 {
             try await clock.waitForSleepers(2)
@@ -150,7 +151,7 @@ import Testing
         let write = WriteRequest(
             central: peer.id, parts: [.init(attribute: control, value: [5])], wantsResponse: true)
         #expect(try await radio.request(.write(write)) == .success([]))
-        await emulator.carryOut(.terminated)
+        await emulator.carryOut(.terminate)
         let before = log.names.count
         // Its memory is gone with it.
         #expect(try await read(control) == .success([0]))
@@ -234,8 +235,8 @@ import Testing
     @Test func `what was planned happens at its time, in order`() async throws {
         let emulator = try emulator()
         try await emulator.start()
-        await emulator.plan(.background, after: .seconds(10))
-        await emulator.plan(.foreground, after: .seconds(12))
+        await emulator.plan(.enterBackground, after: .seconds(10))
+        await emulator.plan(.enterForeground, after: .seconds(12))
         await emulator.plan(.quit, after: .seconds(20))
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(10))
@@ -252,7 +253,9 @@ import Testing
     @Test func `what is planned for one time happens as it was planned`() async throws {
         let emulator = try emulator()
         try await emulator.start()
-        for transition in [.background, .foreground, .suspended, .foreground, .quit] as [AppTransition] {
+        for transition in [.enterBackground, .enterForeground, .suspend, .enterForeground, .quit]
+            as [AppTransition]
+        {
             await emulator.plan(transition, after: .seconds(10))
         }
         try await clock.waitForSleepers(1)
@@ -305,12 +308,12 @@ import Testing
         await radio.simulate(.stateChanged(.poweredOn))
         try await until("a service is published") { await !(radio.published.isEmpty) }
         try await wait(for: .advertisingStarted, count: 2)
-        await emulator.carryOut(.suspended)
+        await emulator.carryOut(.suspend)
         await radio.simulate(.stateChanged(.resetting))
         try await until("no service is published") { await radio.published.isEmpty }
         await radio.simulate(.stateChanged(.poweredOn))
         #expect(await radio.published.isEmpty)
-        await emulator.carryOut(.foreground)
+        await emulator.carryOut(.enterForeground)
         try await until("a service is published") { await !(radio.published.isEmpty) }
         try await wait(for: .advertisingStarted, count: 3)
     }

@@ -217,7 +217,7 @@ final class EventLog: Sendable {
 
     @Test func `a radio that cannot address one central is given each value once, for all`() async throws {
         var capabilities = RadioCapabilities(name: "fake")
-        capabilities.sendsToOneCentral = false
+        capabilities.subscriptions.sendsToOneCentral = false
         let radio = FakeRadio(capabilities: capabilities)
         let device = EmulatedDevice(try ProfileLoader.load(text: Self.profile, file: "test.yaml"), seed: 1)
         let emulator = Emulator(device, on: radio, clock: clock)

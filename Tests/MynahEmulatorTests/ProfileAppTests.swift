@@ -34,11 +34,11 @@ import Testing
         #expect(try AppRules(#require(try Self.profile("{}").app)) == AppRules())
     }
 
-    @Test func `every background mode and state of a profile is one of an app`() {
-        for mode in Profile.App.BackgroundMode.allCases {
-            #expect(BackgroundMode(rawValue: mode.rawValue) != nil)
+    @Test func `every state that a profile starts in is one of an app, and a transition leads to it`() {
+        for state in Profile.App.StartState.allCases {
+            #expect(AppState(rawValue: state.rawValue) != nil)
+            #expect(AppTransition(rawValue: state.rawValue) != nil)
         }
-        for state in Profile.App.StartState.allCases { #expect(AppState(state).rawValue == state.rawValue) }
     }
 
     @Test func `what a profile says of the phone decides over its advertising`() throws {

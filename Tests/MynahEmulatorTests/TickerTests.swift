@@ -53,6 +53,26 @@ import Testing
         #expect(isWarned)
     }
 
+    @Test mutating func `an attribute that the table no longer holds keeps no other from being sent`() {
+        var table = AttributeTable()
+        table.add(
+            .init(
+                service: "180D", characteristic: "2A37", source: .stored([7]), maximumLength: 1,
+                every: .seconds(1)), as: rate)
+        // Of two ticks at one time the one of the earlier definition is first.
+        let gone = AttributeKey()
+        for attribute in [gone, rate, level] { ticker.start(attribute, every: .seconds(1), now: .zero) }
+        var sent: [AttributeKey] = []
+        while let due = ticker.due(at: .seconds(2), in: table) {
+            #expect(due.value == [7])
+            sent.append(due.tick.attribute)
+            ticker.sent(due.tick)
+        }
+        #expect(sent == [rate, rate])
+        #expect(ticker.attributes == [rate])
+        #expect(ticker.next == .seconds(3))
+    }
+
     @Test mutating func `a value for everyone without room stops all ticks, and none is skipped`() throws {
         ticker.start(rate, every: .seconds(1), now: .zero)
         #expect(ticker.next == .seconds(1))

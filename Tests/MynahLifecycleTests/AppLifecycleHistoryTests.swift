@@ -23,7 +23,7 @@ import Testing
             "launched", "launchedRestoring", "launchedInBackgroundRestoring", "enteredForeground",
             "enteredBackground", "suspended", "throttled", "extraneous", "userQuit", "deliver", "queue",
             "refuse",
-            "discard", "deliverQueued", "dropQueued", "pause", "resume", "stop", "stop:kept", "dropCentrals",
+            "discard", "deliverQueued", "dropQueued", "pause", "resume", "stop", "stop:kept",
             "clear", "withdraw", "forget",
         ]
         let kinds = BluetoothEvent.allCases.filter(\.wakes).map { "woken:\($0)" }
@@ -100,8 +100,7 @@ extension SeededGenerator {
         case 31..<37: return .workEnded
         case 37..<40: return .extraneousWork
         case 40..<42: return .deadlineReached
-        case 42..<46: return .enterForeground
-        case 46..<47: return .launch
+        case 42..<47: return .enterForeground
         case 47..<52: return .enterBackground
         case 52..<54: return .suspend
         case 54..<55: return .terminate

@@ -37,11 +37,11 @@ import Testing
         poweredOff    unauthorized  stop clear deliver
         poweredOff    poweredOff
         poweredOff    poweredOn     deliver
-        poweredOn     unknown       pause dropCentrals stop clear deliver
-        poweredOn     resetting     pause dropCentrals stop clear deliver
-        poweredOn     unsupported   pause dropCentrals stop clear deliver
-        poweredOn     unauthorized  pause dropCentrals stop clear deliver
-        poweredOn     poweredOff    pause dropCentrals deliver
+        poweredOn     unknown       pause stop clear deliver
+        poweredOn     resetting     pause stop clear deliver
+        poweredOn     unsupported   pause stop clear deliver
+        poweredOn     unauthorized  pause stop clear deliver
+        poweredOn     poweredOff    pause deliver
         poweredOn     poweredOn
         """
 
@@ -56,7 +56,7 @@ import Testing
             let to = try #require(RadioState(rawValue: words[1]))
             #expect(missing.remove("\(from) \(to)") != nil, "two rows for \(line)")
             var life = Life()
-            life.handle(.launch, atSecond: 0)
+            life.handle(.enterForeground, atSecond: 0)
             life.handle(.radioState(from), atSecond: 0)
             #expect(life.handle(.radioState(to), atSecond: 1).map(\.word) == Array(words.dropFirst(2)))
             #expect(life.advertisingMode == (to == .poweredOn ? .foreground : .off))
@@ -77,7 +77,7 @@ import Testing
         var life = situation.life
         let mode = life.advertisingMode
         let words = words([.poweredOff, .poweredOn], from: &life)
-        #expect(words.prefix(2) == ["pause", "dropCentrals"])
+        #expect(words.first == "pause")
         #expect(words.contains("resume") && !words.contains("stop"))
         #expect(life.advertisingMode == mode)
     }
@@ -105,7 +105,7 @@ import Testing
             var life = Situation.foreground.life
             life.handle(.radioState(.poweredOff), atSecond: 1)
             #expect(life.handle(end, atSecond: 2).contains(.stopAdvertising(forget: end == .quit)))
-            life.handle(.launch, atSecond: 3)
+            life.handle(.enterForeground, atSecond: 3)
             #expect(life.handle(.radioState(.poweredOn), atSecond: 4) == [.deliver])
         }
     }

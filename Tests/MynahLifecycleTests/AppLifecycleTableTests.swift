@@ -61,7 +61,7 @@ import Testing
             (AppEvent.terminate, "system"), (.crash, "crash"), (.memoryPressure, "memoryPressure"),
         ] {
             var life = Life(rules)
-            for event in [AppEvent.radioState(.poweredOn), .launch, .suspend] {
+            for event in [AppEvent.radioState(.poweredOn), .enterForeground, .suspend] {
                 life.handle(event, atSecond: 0)
             }
             let expected = "terminated:\(reason) dropQueued \(rest)"
@@ -76,7 +76,9 @@ import Testing
         var rules = AppRules()
         rules.backgroundModes = [.bluetoothCentral]
         var life = Life(rules)
-        for event in [AppEvent.radioState(.poweredOn), .launch, .suspend] { life.handle(event, atSecond: 0) }
+        for event in [AppEvent.radioState(.poweredOn), .enterForeground, .suspend] {
+            life.handle(event, atSecond: 0)
+        }
         #expect(life.advertisingMode == .off)
         #expect(life.handle(.bluetooth(.read), atSecond: 1) == [.refuse])
         #expect(life.handle(.bluetooth(.subscribe), atSecond: 1) == [.queue])
@@ -118,7 +120,7 @@ extension Situation {
         case (.suspend, .notRunning), (.suspend, .suspended), (.suspend, .terminated), (.suspend, .quit),
             (.terminate, .notRunning), (.terminate, .terminated), (.terminate, .quit),
             (.crash, .notRunning), (.crash, .terminated), (.crash, .quit),
-            (.quit, .notRunning), (.quit, .quit), (.launch, .foreground), (.enterForeground, .foreground):
+            (.quit, .notRunning), (.quit, .quit), (.enterForeground, .foreground):
             true
         case (.enterBackground, let state): state != .foreground
         case (.memoryPressure, let state): state != .suspended

@@ -16,14 +16,16 @@ import Testing
 
     private func suspended(_ rules: AppRules = .restorablePeripheral) -> Life {
         var life = Life(rules)
-        for event in [AppEvent.radioState(.poweredOn), .launch, .suspend] { life.handle(event, atSecond: 0) }
+        for event in [AppEvent.radioState(.poweredOn), .enterForeground, .suspend] {
+            life.handle(event, atSecond: 0)
+        }
         return life
     }
 
     @Test(arguments: [AppRules.foregroundOnly, .restorable, .peripheral, .restorablePeripheral])
     func `an idle app is suspended five seconds after it left the screen`(rules: AppRules) {
         var life = Life(rules)
-        life.handle(.launch, atSecond: 0)
+        life.handle(.enterForeground, atSecond: 0)
         life.handle(.enterBackground, atSecond: 100)
         #expect(boundary(&life, second: 105) == ["suspended"])
         #expect(life.deadline == nil)
@@ -32,7 +34,7 @@ import Testing
     @Test(arguments: [AppRules.foregroundOnly, .restorablePeripheral])
     func `an app that left the screen busy has five seconds, ten more, and ten throttled`(rules: AppRules) {
         var life = Life(rules)
-        life.handle(.launch, atSecond: 0)
+        life.handle(.enterForeground, atSecond: 0)
         life.handle(.workBegan, atSecond: 0)
         life.handle(.enterBackground, atSecond: 0)
         #expect(boundary(&life, second: 5) == [])
@@ -53,7 +55,7 @@ import Testing
         var rules = AppRules.restorablePeripheral
         rules.suspendAfter = .seconds(60)
         var life = Life(rules)
-        life.handle(.launch, atSecond: 0)
+        life.handle(.enterForeground, atSecond: 0)
         life.handle(.enterBackground, atSecond: 0)
         life.handle(.bluetooth(.read), atSecond: 1)
         #expect(life.deadline == .second(60))
@@ -63,7 +65,7 @@ import Testing
 
     @Test func `an event does not grant a busy app its time twice`() {
         var life = Life(.restorablePeripheral)
-        life.handle(.launch, atSecond: 0)
+        life.handle(.enterForeground, atSecond: 0)
         life.handle(.workBegan, atSecond: 0)
         life.handle(.enterBackground, atSecond: 0)
         life.handle(.bluetooth(.read), atSecond: 3)
@@ -73,7 +75,7 @@ import Testing
 
     @Test func `an event to an app that stayed for its work grants ten seconds to it idle`() {
         var life = Life(.restorablePeripheral)
-        life.handle(.launch, atSecond: 0)
+        life.handle(.enterForeground, atSecond: 0)
         life.handle(.workBegan, atSecond: 0)
         life.handle(.enterBackground, atSecond: 0)
         life.handle(.deadlineReached, atSecond: 5)
@@ -92,7 +94,7 @@ import Testing
 
     @Test func `work that ends after the time for none suspends at once`() {
         var life = Life(.foregroundOnly)
-        life.handle(.launch, atSecond: 0)
+        life.handle(.enterForeground, atSecond: 0)
         life.handle(.workBegan, atSecond: 0)
         life.handle(.enterBackground, atSecond: 0)
         life.handle(.deadlineReached, atSecond: 5)
@@ -148,7 +150,7 @@ import Testing
 
     @Test func `a deadline that is told late is acted on once, with the time that is left from then`() {
         var life = Life(.foregroundOnly)
-        life.handle(.launch, atSecond: 0)
+        life.handle(.enterForeground, atSecond: 0)
         life.handle(.workBegan, atSecond: 0)
         life.handle(.enterBackground, atSecond: 0)
         #expect(life.handle(.deadlineReached, atSecond: 40) == [.throttled])
@@ -168,7 +170,7 @@ import Testing
         var rules = AppRules.restorablePeripheral
         (rules.suspendAfter, rules.wakeAllowance, rules.throttledAllowance) = (.zero, .zero, .zero)
         var life = Life(rules)
-        life.handle(.launch, atSecond: 0)
+        life.handle(.enterForeground, atSecond: 0)
         life.handle(.workBegan, atSecond: 0)
         life.handle(.enterBackground, atSecond: 0)
         #expect(life.handle(.deadlineReached, atSecond: 0) == [.throttled])

@@ -43,8 +43,6 @@ extension LifeWatcher {
             guard forget == (event == .quit) else { return "only the user's quit forgets" }
         case .forgetPreservedState:
             guard event == .quit else { return "only the user's quit forgets" }
-        case .dropCentrals:
-            guard radioState == .poweredOn, event != .radioState(.poweredOn) else { return "Bluetooth is on" }
         }
         return nil
     }
@@ -62,7 +60,7 @@ extension LifeWatcher {
     }
 
     private mutating func come(_ event: AppEvent) -> String? {
-        guard event == .launch || event == .enterForeground else { return "nobody asked for it" }
+        guard event == .enterForeground else { return "nobody asked for it" }
         switch place {
         case .offScreen, .asleep: break
         case .nowhere, .onScreen, .gone: return "it is not there to come"

@@ -66,7 +66,7 @@ struct LifeWatcher {
     /// What has to come of an event, whatever else does.
     private func before(_ event: AppEvent, at now: Instant, actions: [AppAction]) -> String? {
         switch (event, place) {
-        case (.launch, .nowhere), (.launch, .gone), (.enterForeground, .nowhere), (.enterForeground, .gone):
+        case (.enterForeground, .nowhere), (.enterForeground, .gone):
             let restoring = if case .gone = place { rules.isRestorable && !isUsersToStart } else { false }
             guard actions == [.launched(inBackground: false, restoring: restoring), .enteredForeground] else {
                 return "the user's launch brings it to the screen"

@@ -3,7 +3,6 @@
 extension Situation {
     /// An app with the background mode and a restore identifier, never started.
     static let notRunningTable = """
-        launch            foreground  foreground  -    launched enteredForeground
         enterForeground   foreground  foreground  -    launched enteredForeground
         enterBackground   notRunning  off         -
         suspend           notRunning  off         -
@@ -22,17 +21,16 @@ extension Situation {
         extraneousWork    notRunning  off         -
         deadlineReached   notRunning  off         -
         deadlineTooEarly  notRunning  off         -
-        unknown           notRunning  off         -    pause dropCentrals stop clear discard
-        resetting         notRunning  off         -    pause dropCentrals stop clear discard
-        unsupported       notRunning  off         -    pause dropCentrals stop clear discard
-        unauthorized      notRunning  off         -    pause dropCentrals stop clear discard
-        poweredOff        notRunning  off         -    pause dropCentrals discard
+        unknown           notRunning  off         -    pause stop clear discard
+        resetting         notRunning  off         -    pause stop clear discard
+        unsupported       notRunning  off         -    pause stop clear discard
+        unauthorized      notRunning  off         -    pause stop clear discard
+        poweredOff        notRunning  off         -    pause discard
         poweredOn         notRunning  off         -
         """
 
     /// On the screen, without background mode or restore identifier.
     static let foregroundTable = """
-        launch            foreground  foreground  -
         enterForeground   foreground  foreground  -
         enterBackground   background  off         5s   enteredBackground
         suspend           suspended   off         -    enteredBackground suspended
@@ -51,17 +49,16 @@ extension Situation {
         extraneousWork    foreground  foreground  -
         deadlineReached   foreground  foreground  -
         deadlineTooEarly  foreground  foreground  -
-        unknown           foreground  off         -    pause dropCentrals stop clear deliver
-        resetting         foreground  off         -    pause dropCentrals stop clear deliver
-        unsupported       foreground  off         -    pause dropCentrals stop clear deliver
-        unauthorized      foreground  off         -    pause dropCentrals stop clear deliver
-        poweredOff        foreground  off         -    pause dropCentrals deliver
+        unknown           foreground  off         -    pause stop clear deliver
+        resetting         foreground  off         -    pause stop clear deliver
+        unsupported       foreground  off         -    pause stop clear deliver
+        unauthorized      foreground  off         -    pause stop clear deliver
+        poweredOff        foreground  off         -    pause deliver
         poweredOn         foreground  foreground  -
         """
 
     /// On the screen, with the background mode and a restore identifier.
     static let foregroundOfKeptTable = """
-        launch            foreground  foreground  -
         enterForeground   foreground  foreground  -
         enterBackground   background  background  5s   enteredBackground
         suspend           suspended   background  -    enteredBackground suspended
@@ -80,17 +77,16 @@ extension Situation {
         extraneousWork    foreground  foreground  -
         deadlineReached   foreground  foreground  -
         deadlineTooEarly  foreground  foreground  -
-        unknown           foreground  off         -    pause dropCentrals stop clear deliver
-        resetting         foreground  off         -    pause dropCentrals stop clear deliver
-        unsupported       foreground  off         -    pause dropCentrals stop clear deliver
-        unauthorized      foreground  off         -    pause dropCentrals stop clear deliver
-        poweredOff        foreground  off         -    pause dropCentrals deliver
+        unknown           foreground  off         -    pause stop clear deliver
+        resetting         foreground  off         -    pause stop clear deliver
+        unsupported       foreground  off         -    pause stop clear deliver
+        unauthorized      foreground  off         -    pause stop clear deliver
+        poweredOff        foreground  off         -    pause deliver
         poweredOn         foreground  foreground  -
         """
 
     /// Without the background mode, two of its five seconds off the screen are over.
     static let backgroundTable = """
-        launch            foreground  foreground  -    enteredForeground deliverQueued
         enterForeground   foreground  foreground  -    enteredForeground deliverQueued
         enterBackground   background  off         3s
         suspend           suspended   off         -    suspended
@@ -109,17 +105,16 @@ extension Situation {
         extraneousWork    background  off         3s
         deadlineReached   suspended   off         -    suspended
         deadlineTooEarly  background  off         1ns
-        unknown           background  off         3s   pause dropCentrals stop clear queue
-        resetting         background  off         3s   pause dropCentrals stop clear queue
-        unsupported       background  off         3s   pause dropCentrals stop clear queue
-        unauthorized      background  off         3s   pause dropCentrals stop clear queue
-        poweredOff        background  off         3s   pause dropCentrals queue
+        unknown           background  off         3s   pause stop clear queue
+        resetting         background  off         3s   pause stop clear queue
+        unsupported       background  off         3s   pause stop clear queue
+        unauthorized      background  off         3s   pause stop clear queue
+        poweredOff        background  off         3s   pause queue
         poweredOn         background  off         3s
         """
 
     /// Without the background mode, its five seconds are over and it has work: two of ten more are over.
     static let backgroundBusyTable = """
-        launch            foreground  foreground  -    enteredForeground deliverQueued
         enterForeground   foreground  foreground  -    enteredForeground deliverQueued
         enterBackground   background  off         8s
         suspend           suspended   off         -    suspended
@@ -138,17 +133,16 @@ extension Situation {
         extraneousWork    background  off         8s
         deadlineReached   throttled   off         10s  throttled
         deadlineTooEarly  background  off         1ns
-        unknown           background  off         8s   pause dropCentrals stop clear queue
-        resetting         background  off         8s   pause dropCentrals stop clear queue
-        unsupported       background  off         8s   pause dropCentrals stop clear queue
-        unauthorized      background  off         8s   pause dropCentrals stop clear queue
-        poweredOff        background  off         8s   pause dropCentrals queue
+        unknown           background  off         8s   pause stop clear queue
+        resetting         background  off         8s   pause stop clear queue
+        unsupported       background  off         8s   pause stop clear queue
+        unauthorized      background  off         8s   pause stop clear queue
+        poweredOff        background  off         8s   pause queue
         poweredOn         background  off         8s
         """
 
     /// With the background mode and a restore identifier, two of its five seconds off the screen are over.
     static let backgroundOfKeptTable = """
-        launch            foreground  foreground  -    enteredForeground deliverQueued
         enterForeground   foreground  foreground  -    enteredForeground deliverQueued
         enterBackground   background  background  3s
         suspend           suspended   background  -    suspended
@@ -167,11 +161,11 @@ extension Situation {
         extraneousWork    background  background  3s
         deadlineReached   suspended   background  -    suspended
         deadlineTooEarly  background  background  1ns
-        unknown           background  off         3s   pause dropCentrals stop clear deliver
-        resetting         background  off         3s   pause dropCentrals stop clear deliver
-        unsupported       background  off         3s   pause dropCentrals stop clear deliver
-        unauthorized      background  off         3s   pause dropCentrals stop clear deliver
-        poweredOff        background  off         3s   pause dropCentrals deliver
+        unknown           background  off         3s   pause stop clear deliver
+        resetting         background  off         3s   pause stop clear deliver
+        unsupported       background  off         3s   pause stop clear deliver
+        unauthorized      background  off         3s   pause stop clear deliver
+        poweredOff        background  off         3s   pause deliver
         poweredOn         background  background  3s
         """
 }

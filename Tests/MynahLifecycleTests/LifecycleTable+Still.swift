@@ -1,7 +1,6 @@
 extension Situation {
     /// Without background mode or restore identifier.
     static let suspendedTable = """
-        launch            foreground  foreground  -    enteredForeground deliverQueued
         enterForeground   foreground  foreground  -    enteredForeground deliverQueued
         enterBackground   suspended   off         -
         suspend           suspended   off         -
@@ -20,17 +19,16 @@ extension Situation {
         extraneousWork    suspended   off         -
         deadlineReached   suspended   off         -
         deadlineTooEarly  suspended   off         -
-        unknown           suspended   off         -    pause dropCentrals stop clear queue
-        resetting         suspended   off         -    pause dropCentrals stop clear queue
-        unsupported       suspended   off         -    pause dropCentrals stop clear queue
-        unauthorized      suspended   off         -    pause dropCentrals stop clear queue
-        poweredOff        suspended   off         -    pause dropCentrals queue
+        unknown           suspended   off         -    pause stop clear queue
+        resetting         suspended   off         -    pause stop clear queue
+        unsupported       suspended   off         -    pause stop clear queue
+        unauthorized      suspended   off         -    pause stop clear queue
+        poweredOff        suspended   off         -    pause queue
         poweredOn         suspended   off         -
         """
 
     /// With the background mode and a restore identifier.
     static let suspendedOfKeptTable = """
-        launch            foreground  foreground  -    enteredForeground deliverQueued
         enterForeground   foreground  foreground  -    enteredForeground deliverQueued
         enterBackground   suspended   background  -
         suspend           suspended   background  -
@@ -49,17 +47,16 @@ extension Situation {
         extraneousWork    suspended   background  -
         deadlineReached   suspended   background  -
         deadlineTooEarly  suspended   background  -
-        unknown           suspended   off         -    pause dropCentrals stop clear queue
-        resetting         suspended   off         -    pause dropCentrals stop clear queue
-        unsupported       suspended   off         -    pause dropCentrals stop clear queue
-        unauthorized      suspended   off         -    pause dropCentrals stop clear queue
-        poweredOff        suspended   off         -    pause dropCentrals queue
+        unknown           suspended   off         -    pause stop clear queue
+        resetting         suspended   off         -    pause stop clear queue
+        unsupported       suspended   off         -    pause stop clear queue
+        unauthorized      suspended   off         -    pause stop clear queue
+        poweredOff        suspended   off         -    pause queue
         poweredOn         suspended   background  -
         """
 
     /// Without background mode or restore identifier.
     static let terminatedTable = """
-        launch            foreground  foreground  -    launched enteredForeground
         enterForeground   foreground  foreground  -    launched enteredForeground
         enterBackground   terminated  off         -
         suspend           terminated  off         -
@@ -78,17 +75,16 @@ extension Situation {
         extraneousWork    terminated  off         -
         deadlineReached   terminated  off         -
         deadlineTooEarly  terminated  off         -
-        unknown           terminated  off         -    pause dropCentrals stop clear discard
-        resetting         terminated  off         -    pause dropCentrals stop clear discard
-        unsupported       terminated  off         -    pause dropCentrals stop clear discard
-        unauthorized      terminated  off         -    pause dropCentrals stop clear discard
-        poweredOff        terminated  off         -    pause dropCentrals discard
+        unknown           terminated  off         -    pause stop clear discard
+        resetting         terminated  off         -    pause stop clear discard
+        unsupported       terminated  off         -    pause stop clear discard
+        unauthorized      terminated  off         -    pause stop clear discard
+        poweredOff        terminated  off         -    pause discard
         poweredOn         terminated  off         -
         """
 
     /// With a restore identifier alone: the user's launch restores it, and no event does.
     static let terminatedRestorableTable = """
-        launch            foreground  foreground  -    launchedRestoring enteredForeground
         enterForeground   foreground  foreground  -    launchedRestoring enteredForeground
         enterBackground   terminated  off         -
         suspend           terminated  off         -
@@ -107,17 +103,16 @@ extension Situation {
         extraneousWork    terminated  off         -
         deadlineReached   terminated  off         -
         deadlineTooEarly  terminated  off         -
-        unknown           terminated  off         -    pause dropCentrals stop clear discard
-        resetting         terminated  off         -    pause dropCentrals stop clear discard
-        unsupported       terminated  off         -    pause dropCentrals stop clear discard
-        unauthorized      terminated  off         -    pause dropCentrals stop clear discard
-        poweredOff        terminated  off         -    pause dropCentrals discard
+        unknown           terminated  off         -    pause stop clear discard
+        resetting         terminated  off         -    pause stop clear discard
+        unsupported       terminated  off         -    pause stop clear discard
+        unauthorized      terminated  off         -    pause stop clear discard
+        poweredOff        terminated  off         -    pause discard
         poweredOn         terminated  off         -
         """
 
     /// With the background mode and a restore identifier.
     static let terminatedKeptTable = """
-        launch            foreground  foreground  -    launchedRestoring enteredForeground
         enterForeground   foreground  foreground  -    launchedRestoring enteredForeground
         enterBackground   terminated  background  -
         suspend           terminated  background  -
@@ -136,17 +131,16 @@ extension Situation {
         extraneousWork    terminated  background  -
         deadlineReached   terminated  background  -
         deadlineTooEarly  terminated  background  -
-        unknown           terminated  off         -    pause dropCentrals stop clear discard
-        resetting         terminated  off         -    pause dropCentrals stop clear discard
-        unsupported       terminated  off         -    pause dropCentrals stop clear discard
-        unauthorized      terminated  off         -    pause dropCentrals stop clear discard
-        poweredOff        terminated  off         -    pause dropCentrals discard
+        unknown           terminated  off         -    pause stop clear discard
+        resetting         terminated  off         -    pause stop clear discard
+        unsupported       terminated  off         -    pause stop clear discard
+        unauthorized      terminated  off         -    pause stop clear discard
+        poweredOff        terminated  off         -    pause discard
         poweredOn         terminated  background  -
         """
 
     /// It had the background mode and a restore identifier, and the user ended it.
     static let quitTable = """
-        launch            foreground  foreground  -    launched enteredForeground
         enterForeground   foreground  foreground  -    launched enteredForeground
         enterBackground   quit        off         -
         suspend           quit        off         -
@@ -165,11 +159,11 @@ extension Situation {
         extraneousWork    quit        off         -
         deadlineReached   quit        off         -
         deadlineTooEarly  quit        off         -
-        unknown           quit        off         -    pause dropCentrals stop clear discard
-        resetting         quit        off         -    pause dropCentrals stop clear discard
-        unsupported       quit        off         -    pause dropCentrals stop clear discard
-        unauthorized      quit        off         -    pause dropCentrals stop clear discard
-        poweredOff        quit        off         -    pause dropCentrals discard
+        unknown           quit        off         -    pause stop clear discard
+        resetting         quit        off         -    pause stop clear discard
+        unsupported       quit        off         -    pause stop clear discard
+        unauthorized      quit        off         -    pause stop clear discard
+        poweredOff        quit        off         -    pause discard
         poweredOn         quit        off         -
         """
 }

@@ -1,7 +1,6 @@
 extension Situation {
     /// A read woke it, four of its ten seconds are over.
     static let wokenTable = """
-        launch            foreground  foreground  -    enteredForeground deliverQueued
         enterForeground   foreground  foreground  -    enteredForeground deliverQueued
         enterBackground   woken       background  6s
         suspend           suspended   background  -    suspended
@@ -20,17 +19,16 @@ extension Situation {
         extraneousWork    woken       background  6s   extraneous
         deadlineReached   suspended   background  -    suspended
         deadlineTooEarly  woken       background  1ns
-        unknown           woken       off         6s   pause dropCentrals stop clear deliver
-        resetting         woken       off         6s   pause dropCentrals stop clear deliver
-        unsupported       woken       off         6s   pause dropCentrals stop clear deliver
-        unauthorized      woken       off         6s   pause dropCentrals stop clear deliver
-        poweredOff        woken       off         6s   pause dropCentrals deliver
+        unknown           woken       off         6s   pause stop clear deliver
+        resetting         woken       off         6s   pause stop clear deliver
+        unsupported       woken       off         6s   pause stop clear deliver
+        unauthorized      woken       off         6s   pause stop clear deliver
+        poweredOff        woken       off         6s   pause deliver
         poweredOn         woken       background  6s
         """
 
     /// A read woke it, it has work, four of its ten seconds are over.
     static let wokenBusyTable = """
-        launch            foreground  foreground  -    enteredForeground deliverQueued
         enterForeground   foreground  foreground  -    enteredForeground deliverQueued
         enterBackground   woken       background  6s
         suspend           suspended   background  -    suspended
@@ -49,17 +47,16 @@ extension Situation {
         extraneousWork    woken       background  6s   extraneous
         deadlineReached   throttled   background  10s  throttled
         deadlineTooEarly  woken       background  1ns
-        unknown           woken       off         6s   pause dropCentrals stop clear deliver
-        resetting         woken       off         6s   pause dropCentrals stop clear deliver
-        unsupported       woken       off         6s   pause dropCentrals stop clear deliver
-        unauthorized      woken       off         6s   pause dropCentrals stop clear deliver
-        poweredOff        woken       off         6s   pause dropCentrals deliver
+        unknown           woken       off         6s   pause stop clear deliver
+        resetting         woken       off         6s   pause stop clear deliver
+        unsupported       woken       off         6s   pause stop clear deliver
+        unauthorized      woken       off         6s   pause stop clear deliver
+        poweredOff        woken       off         6s   pause deliver
         poweredOn         woken       background  6s
         """
 
     /// A read woke it, its work outlasted the ten seconds, and four of the last ten are over.
     static let throttledTable = """
-        launch            foreground  foreground  -    enteredForeground deliverQueued
         enterForeground   foreground  foreground  -    enteredForeground deliverQueued
         enterBackground   throttled   background  6s
         suspend           suspended   background  -    suspended
@@ -78,17 +75,16 @@ extension Situation {
         extraneousWork    throttled   background  6s   extraneous
         deadlineReached   terminated  background  -    terminated:overran dropQueued
         deadlineTooEarly  throttled   background  1ns
-        unknown           throttled   off         6s   pause dropCentrals stop clear deliver
-        resetting         throttled   off         6s   pause dropCentrals stop clear deliver
-        unsupported       throttled   off         6s   pause dropCentrals stop clear deliver
-        unauthorized      throttled   off         6s   pause dropCentrals stop clear deliver
-        poweredOff        throttled   off         6s   pause dropCentrals deliver
+        unknown           throttled   off         6s   pause stop clear deliver
+        resetting         throttled   off         6s   pause stop clear deliver
+        unsupported       throttled   off         6s   pause stop clear deliver
+        unauthorized      throttled   off         6s   pause stop clear deliver
+        poweredOff        throttled   off         6s   pause deliver
         poweredOn         throttled   background  6s
         """
 
     /// Without the background mode, its work outlasted all its time, and four of the last ten seconds are over.
     static let throttledForegroundOnlyTable = """
-        launch            foreground  foreground  -    enteredForeground deliverQueued
         enterForeground   foreground  foreground  -    enteredForeground deliverQueued
         enterBackground   throttled   off         6s
         suspend           suspended   off         -    suspended
@@ -107,11 +103,11 @@ extension Situation {
         extraneousWork    throttled   off         6s
         deadlineReached   terminated  off         -    terminated:overran dropQueued stop:kept withdraw
         deadlineTooEarly  throttled   off         1ns
-        unknown           throttled   off         6s   pause dropCentrals stop clear queue
-        resetting         throttled   off         6s   pause dropCentrals stop clear queue
-        unsupported       throttled   off         6s   pause dropCentrals stop clear queue
-        unauthorized      throttled   off         6s   pause dropCentrals stop clear queue
-        poweredOff        throttled   off         6s   pause dropCentrals queue
+        unknown           throttled   off         6s   pause stop clear queue
+        resetting         throttled   off         6s   pause stop clear queue
+        unsupported       throttled   off         6s   pause stop clear queue
+        unauthorized      throttled   off         6s   pause stop clear queue
+        poweredOff        throttled   off         6s   pause queue
         poweredOn         throttled   off         6s
         """
 }

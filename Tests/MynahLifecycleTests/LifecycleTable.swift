@@ -59,16 +59,26 @@ extension AppAction {
         case .pauseAdvertising: "pause"
         case .resumeAdvertising: "resume"
         case .stopAdvertising(let forget): forget ? "stop" : "stop:kept"
-        case .dropCentrals: "dropCentrals"
         case .withdrawServices(let forget): forget ? "clear" : "withdraw"
         case .forgetPreservedState: "forget"
         }
     }
 }
 
+// Transitions, as tests name events.
+extension AppEvent {
+    static let enterForeground = AppEvent.transition(.enterForeground)
+    static let enterBackground = AppEvent.transition(.enterBackground)
+    static let suspend = AppEvent.transition(.suspend)
+    static let terminate = AppEvent.transition(.terminate)
+    static let memoryPressure = AppEvent.transition(.memoryPressure)
+    static let crash = AppEvent.transition(.crash)
+    static let quit = AppEvent.transition(.quit)
+}
+
 /// Everything that can happen, as a table's first column.
 enum Trigger: String, CaseIterable {
-    case launch, enterForeground, enterBackground, suspend, terminate, memoryPressure, crash, quit
+    case enterForeground, enterBackground, suspend, terminate, memoryPressure, crash, quit
     case read, write, writeCommand, subscribe, unsubscribe, other
     case workBegan, workEnded, extraneousWork
     /// Given when the machine's deadline comes, and a nanosecond earlier.
@@ -78,14 +88,13 @@ enum Trigger: String, CaseIterable {
     /// Exhaustive, so that an event that is added is given rows.
     init(_ event: AppEvent) {
         switch event {
-        case .launch: self = .launch
-        case .enterForeground: self = .enterForeground
-        case .enterBackground: self = .enterBackground
-        case .suspend: self = .suspend
-        case .terminate: self = .terminate
-        case .memoryPressure: self = .memoryPressure
-        case .crash: self = .crash
-        case .quit: self = .quit
+        case .transition(.enterForeground): self = .enterForeground
+        case .transition(.enterBackground): self = .enterBackground
+        case .transition(.suspend): self = .suspend
+        case .transition(.terminate): self = .terminate
+        case .transition(.memoryPressure): self = .memoryPressure
+        case .transition(.crash): self = .crash
+        case .transition(.quit): self = .quit
         case .bluetooth(.read): self = .read
         case .bluetooth(.write): self = .write
         case .bluetooth(.writeCommand): self = .writeCommand
@@ -108,7 +117,6 @@ enum Trigger: String, CaseIterable {
     /// The event that this is a row of.
     var event: AppEvent {
         switch self {
-        case .launch: .launch
         case .enterForeground: .enterForeground
         case .enterBackground: .enterBackground
         case .suspend: .suspend
@@ -161,31 +169,32 @@ enum Situation: String, CaseIterable {
     var past: (events: [(AppEvent, Double)], second: Double) {
         switch self {
         case .notRunning: ([], 1)
-        case .foreground, .foregroundOfKept: ([(.launch, 0)], 1)
-        case .background, .backgroundOfKept: ([(.launch, 0), (.enterBackground, 0)], 2)
+        case .foreground, .foregroundOfKept: ([(.enterForeground, 0)], 1)
+        case .background, .backgroundOfKept: ([(.enterForeground, 0), (.enterBackground, 0)], 2)
         case .backgroundBusy:
-            ([(.launch, 0), (.workBegan, 0), (.enterBackground, 0), (.deadlineReached, 5)], 7)
+            ([(.enterForeground, 0), (.workBegan, 0), (.enterBackground, 0), (.deadlineReached, 5)], 7)
         case .woken:
-            ([(.launch, 0), (.suspend, 0), (.bluetooth(.read), 10)], 14)
+            ([(.enterForeground, 0), (.suspend, 0), (.bluetooth(.read), 10)], 14)
         case .wokenBusy:
-            ([(.launch, 0), (.suspend, 0), (.bluetooth(.read), 10), (.workBegan, 10)], 14)
+            ([(.enterForeground, 0), (.suspend, 0), (.bluetooth(.read), 10), (.workBegan, 10)], 14)
         case .throttled:
             (
                 [
-                    (.launch, 0), (.suspend, 0), (.bluetooth(.read), 10), (.workBegan, 10),
+                    (.enterForeground, 0), (.suspend, 0), (.bluetooth(.read), 10), (.workBegan, 10),
                     (.deadlineReached, 20),
                 ], 24
             )
         case .throttledForegroundOnly:
             (
                 [
-                    (.launch, 0), (.workBegan, 0), (.enterBackground, 0), (.deadlineReached, 5),
+                    (.enterForeground, 0), (.workBegan, 0), (.enterBackground, 0), (.deadlineReached, 5),
                     (.deadlineReached, 15),
                 ], 19
             )
-        case .suspended, .suspendedOfKept: ([(.launch, 0), (.suspend, 0)], 1)
-        case .terminated, .terminatedRestorable, .terminatedKept: ([(.launch, 0), (.terminate, 0)], 1)
-        case .quit: ([(.launch, 0), (.quit, 0)], 1)
+        case .suspended, .suspendedOfKept: ([(.enterForeground, 0), (.suspend, 0)], 1)
+        case .terminated, .terminatedRestorable, .terminatedKept:
+            ([(.enterForeground, 0), (.terminate, 0)], 1)
+        case .quit: ([(.enterForeground, 0), (.quit, 0)], 1)
         }
     }
 

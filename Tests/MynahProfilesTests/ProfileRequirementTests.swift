@@ -6,15 +6,15 @@ import Testing
     private var modest: RadioCapabilities {
         var radio = RadioCapabilities(name: "Modest")
         radio.readErrors = .init(ATTError.applicationCodes)
-        radio.writeErrors = .init(ATTError.applicationCodes)
-        radio.refusesWritesBesideCommands = false
-        radio.maximumWriteLength = 510
-        radio.maximumLongWriteLength = 508
-        radio.protectsCommandsAlone = false
-        radio.authorizesSubscriptions = false
-        radio.keepsInterval = false
-        radio.advertisesExactly = false
-        radio.sendsEmptyAdvertisingData = false
+        radio.writes.errors = .init(ATTError.applicationCodes)
+        radio.writes.areRefusedBesideCommands = false
+        radio.writes.maximumLength = 510
+        radio.writes.maximumLongLength = 508
+        radio.writes.protectsCommandsAlone = false
+        radio.subscriptions.areAuthorized = false
+        radio.advertising.keepsInterval = false
+        radio.advertising.isExact = false
+        radio.advertising.sendsEmptyData = false
         return radio
     }
 

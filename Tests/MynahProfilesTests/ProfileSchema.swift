@@ -286,7 +286,7 @@ enum ProfileSchema {
             (
                 "backgroundModes",
                 list(
-                    words(Profile.App.BackgroundMode.allCases.map(\.rawValue)),
+                    words(BackgroundMode.allCases.map(\.rawValue)),
                     "What iOS lets the app do in the background.")
             ),
             ("restoreIdentifier", ref("text", "Opts in to state preservation under this name.")),

@@ -39,6 +39,29 @@ final class RecordingSink: PeripheralSink, PhoneSink {
     let level = CharacteristicDefinition(uuid: "2A19", properties: [.read, .notify])
     let rate = CharacteristicDefinition(uuid: "2A37", properties: [.notify, .write])
 
+    @Test func `a phone that is stopped while its radio starts does not run, and can be started again`()
+        async throws
+    {
+        let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))
+        await radio.holdStarting()
+        let start = Task { try await phone.start() }
+        try await until("the radio starts") { await radio.heldCount == 1 }
+        await #expect(throws: RadioError.self) { try await phone.start() }
+
+        await phone.stop()
+        await radio.release()
+
+        let error = await #expect(throws: RadioError.self) { try await start.value }
+        #expect(error?.code == .invalidState)
+        #expect(await !radio.isRunning)
+        #expect(await phone.capabilities == nil)
+        #expect(await phone.radioState == .unknown)
+        try await phone.start()
+        #expect(await radio.isRunning)
+        #expect(await phone.capabilities != nil)
+        await phone.stop()
+    }
+
     @Test func `a read reaches the manager that owns the attribute, and no other`() async throws {
         let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))
         try await phone.start()

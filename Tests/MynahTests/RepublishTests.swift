@@ -60,6 +60,35 @@ import Testing
         await phone.stop()
     }
 
+    @Test func `a phone that is stopped while it publishes restored services has not started`() async throws {
+        let temporary = try TemporaryDirectory()
+        let level = CharacteristicDefinition(uuid: "2A19", properties: .read)
+        let code = TestApp(restoreIdentifier: "a")
+        for isSecond in [false, true] {
+            let radio = FakeRadio()
+            let phone = Phone(
+                radio: radio, identity: DeviceIdentity(name: "iPhone"),
+                stateDirectory: try StateDirectory(path: temporary.path))
+            let app = await phone.makeApp(
+                AppDescription(name: "one", restoreIdentifiers: ["a"]), delegate: code, clock: ManualClock())
+            await app.enterForeground()
+            guard isSecond else {
+                try await phone.start()
+                try await code.manager?.add(ServiceDefinition(uuid: "180F", characteristics: [level]))
+                await phone.stop()
+                continue
+            }
+            await radio.holdPublishing()
+            let start = Task { try await phone.start() }
+            try await until("one call of the radio is held") { await radio.heldCount == 1 }
+            await phone.stop()
+            await radio.release()
+            let error = await #expect(throws: RadioError.self) { try await start.value }
+            #expect(error?.code == .invalidState)
+            #expect(await !radio.isRunning)
+        }
+    }
+
     @Test func `what is on its way when its app is relaunched goes to the app's new manager`() async throws {
         let temporary = try TemporaryDirectory()
         let code = TestApp(restoreIdentifier: "a")

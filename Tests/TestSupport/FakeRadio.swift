@@ -34,6 +34,7 @@ package actor FakeRadio: PeripheralRadio {
     /// The next error that `start`, `publish`, `advertise` or `send` throws.
     package var nextError: RadioError?
     private var sink: (any RadioSink)?
+    private var holdsStarting = false
     private var holdsPublishing = false
     private var holdsWithdrawing = false
     private var held: [Waiter<Void>] = []
@@ -52,17 +53,21 @@ package actor FakeRadio: PeripheralRadio {
     /// Lets the next call fail.
     package func fail(_ error: RadioError) { nextError = error }
 
+    /// Lets `start` take its time from now on, as a radio with a controller to reset does.
+    package func holdStarting() { holdsStarting = true }
+
     /// Lets `publish` take its time from now on, as a radio in another process does.
     package func holdPublishing() { holdsPublishing = true }
 
     /// Lets `withdraw` take its time from now on.
     package func holdWithdrawing() { holdsWithdrawing = true }
 
-    /// How many have asked to publish or withdraw and wait.
+    /// How many calls to start, publish or withdraw wait.
     package var heldCount: Int { held.count }
 
-    /// Lets those that wait, and whoever comes, publish and withdraw.
+    /// Lets the calls that wait, and all later ones, go on.
     package func release() {
+        holdsStarting = false
         holdsPublishing = false
         holdsWithdrawing = false
         for waiter in held { waiter.resume() }
@@ -101,6 +106,7 @@ package actor FakeRadio: PeripheralRadio {
         _ identity: DeviceIdentity, sink: any RadioSink
     ) async throws(RadioError) -> RadioCapabilities {
         try failIfTold()
+        if holdsStarting { try? await waiting(for: "the release of a held start") { held.append($0) } }
         self.identity = identity
         self.sink = sink
         isRunning = true

@@ -24,14 +24,14 @@ struct AttributePath: Hashable, Sendable {
 
     /// What it leads to among what was discovered.
     func target(in services: [DiscoveredService]) throws(ConnectRequest.Problem) -> Target {
-        let place: AttributeTree.Place
+        let position: AttributeTree.Position
         do throws(AttributeName.Problem) {
-            place = try name.resolve(in: AttributeTree(services))
+            position = try name.resolve(in: AttributeTree(services))
         } catch {
             throw ConnectRequest.Problem(message: PrintableText.of(error.message))
         }
-        let characteristic = services[place.service].characteristics[place.characteristic ?? 0]
-        guard let index = place.descriptor, let descriptors = characteristic.descriptors else {
+        let characteristic = services[position.service].characteristics[position.characteristic ?? 0]
+        guard let index = position.descriptor, let descriptors = characteristic.descriptors else {
             return .characteristic(characteristic)
         }
         return .descriptor(descriptors[index], of: characteristic)
@@ -45,16 +45,16 @@ struct AttributePath: Hashable, Sendable {
         of typed: String, in services: [DiscoveredService], having properties: CharacteristicProperties
     ) -> [String] {
         let tree = AttributeTree(services)
-        let places = services.indices.flatMap { service in
+        let positions = services.indices.flatMap { service in
             services[service].characteristics.indices.filter {
                 let own = services[service].characteristics[$0].properties
                 return properties.isEmpty || !own.isDisjoint(with: properties)
-            }.map { AttributeTree.Place(service: service, characteristic: $0) }
+            }.map { AttributeTree.Position(service: service, characteristic: $0) }
         }
-        let names = places.map { place in
-            tree.shortName(of: place) { AssignedNumbers.name(of: $0) ?? $0.shortest.description }
+        let names = positions.map { position in
+            tree.shortName(of: position) { AssignedNumbers.name(of: $0) ?? $0.shortest.description }
         }
-        let all = typed.isEmpty ? names : names + places.map { tree.shortName(of: $0) }
+        let all = typed.isEmpty ? names : names + positions.map { tree.shortName(of: $0) }
         return Set(all.filter { $0.lowercased().hasPrefix(typed.lowercased()) }).sorted()
     }
 }

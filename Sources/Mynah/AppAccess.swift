@@ -1,0 +1,48 @@
+package import MynahCore
+
+/// An app for code that already runs on its phone's executor: its delegate, the sinks of its managers and the app itself.
+///
+/// A call acts at once, and traps if it comes from another executor.
+package struct AppAccess: Sendable {
+    private let name: String
+    private let number: UInt64
+    private let link: PhoneLink
+
+    init(_ app: AppProcess, on phone: isolated Phone) {
+        name = app.description.name
+        number = app.number
+        link = PhoneLink(phone)
+    }
+
+    /// Whether it runs because an event woke it.
+    package var isWoken: Bool { look { app, _ in app.isWoken } ?? false }
+
+    /// Whether the event that is being delivered has waited while the app did not run.
+    package var isDeliveringQueued: Bool { look { app, _ in app.isDeliveringQueued } ?? false }
+
+    /// Makes a manager as `App.makePeripheralManager` does.
+    package func makePeripheralManager(
+        restoreIdentifier: String?, sink: (any PeripheralSink)?
+    ) throws(RadioError) -> PeripheralManager {
+        let number = number
+        let made = try link.run { phone throws(RadioError) in
+            try phone.app(number)?.makeManager(restoreIdentifier, sink: sink, on: phone)
+        }
+        guard let made, let manager = made else {
+            throw RadioError(.invalidState, "the phone of the app \(name) was stopped")
+        }
+        return manager
+    }
+
+    /// The app does something that has nothing to do with why it was woken.
+    package func noteExtraneousWork(on attribute: AttributeKey?) {
+        look { app, phone in app.noteExtraneousWork(on: attribute, on: phone) }
+    }
+
+    /// Looks at the app or acts on it; returns `nil` if its phone was stopped.
+    @discardableResult
+    func look<Value: Sendable>(_ body: @Sendable (AppProcess, isolated Phone) -> Value) -> Value? {
+        let number = number
+        return link.run { phone in phone.app(number).map { body($0, phone) } } ?? nil
+    }
+}

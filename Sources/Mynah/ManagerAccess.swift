@@ -1,0 +1,97 @@
+package import MynahCore
+
+/// A peripheral manager for code that already runs on its phone's executor: sinks, delegates and the manager itself.
+///
+/// A call acts at once, and traps if it comes from another executor.
+package struct ManagerAccess: Sendable {
+    private let reference: ManagerReference
+    private let link: PhoneLink
+
+    init(_ manager: ManagerState, on phone: isolated Phone) {
+        reference = ManagerReference(manager)
+        link = PhoneLink(phone)
+    }
+
+    /// The subscribers of an attribute, as far as the radio reports them.
+    package struct Subscribers: Sendable {
+        /// The centrals that the radio names.
+        package var named: [Central.ID]
+        /// Whether there are others.
+        package var hasUnnamed: Bool
+        /// Whether the radio can send a value to one of them alone.
+        package var areAddressable: Bool
+    }
+
+    /// Returns the subscribers of an attribute, or `nil` if the manager's app or its phone has ended.
+    package func subscribers(of attribute: AttributeKey) -> Subscribers? {
+        look { manager, phone in
+            Subscribers(
+                named: manager.subscriptions.centrals(of: attribute),
+                hasUnnamed: manager.subscriptions.hasUnnamed(attribute),
+                areAddressable: phone.capabilities?.subscriptions.sendsToOneCentral ?? false)
+        }
+    }
+
+    /// Sends a value as `PeripheralManager.updateValue` does.
+    package func updateValue(
+        _ value: [UInt8], for attribute: AttributeKey, onSubscribedCentrals centrals: [Central.ID]?
+    ) throws(RadioError) -> Bool {
+        try act { phone, reference throws(RadioError) in
+            try phone.updateValue(value, for: attribute, of: reference, to: centrals)
+        }
+    }
+
+    /// Returns what is known of a central, or `nil` if the phone is gone.
+    package func central(_ id: Central.ID) -> Central? {
+        link.run { $0.central(id) }
+    }
+
+    // MARK: The manager itself
+
+    /// Looks at the manager's state; returns `nil` if its app or its phone has ended.
+    func look<Value: Sendable>(_ body: @Sendable (ManagerState, isolated Phone) -> Value) -> Value? {
+        let reference = reference
+        return link.run { phone in phone.manager(reference).map { body($0, phone) } } ?? nil
+    }
+
+    /// Asks the phone for something at once; throws `invalidState` if the phone is gone.
+    func act<Value: Sendable>(
+        _ body: @Sendable (isolated Phone, ManagerReference) throws(RadioError) -> Value
+    ) throws(RadioError) -> Value {
+        let reference = reference
+        let value = try link.run { phone throws(RadioError) in try body(phone, reference) }
+        guard let value else { throw Self.phoneIsGone }
+        return value
+    }
+
+    /// Asks the phone for something that takes time; throws `invalidState` if the phone is gone.
+    func ask<Value: Sendable>(
+        _ body: @Sendable (isolated Phone, ManagerReference) async throws(RadioError) -> Value
+    ) async throws(RadioError) -> Value {
+        guard let phone = link.phone else { throw Self.phoneIsGone }
+        return try await body(phone, reference)
+    }
+
+    /// The last reference to the manager is gone.
+    func release() {
+        let reference = reference
+        link.enqueue { await $0.release(reference) }
+    }
+
+    private static var phoneIsGone: RadioError {
+        RadioError(
+            .invalidState, "the phone of this manager is gone",
+            remedy: "keep a reference to the Phone for as long as its apps run")
+    }
+}
+
+/// Names a manager of one launch.
+struct ManagerReference: Hashable, Sendable {
+    let number: UInt64
+    let epoch: UInt64
+
+    init(_ manager: ManagerState) {
+        number = manager.number
+        epoch = manager.epoch
+    }
+}
