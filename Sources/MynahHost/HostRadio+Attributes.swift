@@ -120,7 +120,7 @@ extension HostRadio {
 
     private func take(_ answer: RadioAnswer, _ handle: UInt16) {
         switch answer {
-        case .none: answered(.failure(.unlikelyError), handle)
+        case .none, .pairing, .pairingLater: answered(.failure(.unlikelyError), handle)
         case .answer(let outcome): answered(outcome, handle)
         case .later(let pending):
             guard let peer = links[handle]?.peer.id else { return }
