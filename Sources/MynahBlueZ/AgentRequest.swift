@@ -1,6 +1,5 @@
 import MynahCore
 import MynahDBus
-import MynahSupport
 
 /// The methods of Agent1 (doc/org.bluez.Agent1.rst), by which bluetoothd asks the device during pairing.
 enum AgentMethod: Int, Sendable {
@@ -67,18 +66,19 @@ enum AgentRequest: Hashable {
 
     /// Answers a pairing step as the sink did.
     static func answer(_ call: MethodCall, _ step: PairingStep, _ answer: RadioAnswer) {
-        let give: @Sendable (PendingReply.Outcome) -> Void = { outcome in
-            guard case .success(let bytes) = outcome else { return reject(call) }
-            guard step == .enter else { return call.reply() }
-            var reader = ByteReader(bytes)
-            guard let number = reader.readUInt32(), number <= 999_999 else { return reject(call) }
-            call.reply { $0.append(number) }
+        let give: @Sendable (PairingAnswer?) -> Void = { answer in
+            switch step.taking(answer) {
+            case .agreed: call.reply()
+            case .passkey(let number) where number <= 999_999: call.reply { $0.append(number) }
+            case .passkey, .declined: reject(call)
+            }
         }
         switch answer {
-        // A sink that does not answer agrees, unless a number is needed.
-        case .none: step == .enter ? reject(call) : give(.success([]))
-        case .answer(let outcome): give(outcome)
-        case .later(let pending): pending.whenAnswered(give)
+        case .none: give(nil)
+        case .pairing(let answer): give(answer)
+        case .pairingLater(let pending): pending.whenAnswered(give)
+        // That is the answer to a request.
+        case .answer, .later: reject(call)
         }
     }
 }

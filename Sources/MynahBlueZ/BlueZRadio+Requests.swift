@@ -64,7 +64,7 @@ extension BlueZRadio {
     private func answer(_ call: MethodCall, _ answer: RadioAnswer, _ key: AttributeKey, isRead: Bool) {
         if call.wantsNoReply { return }
         switch answer {
-        case .none: call.finish(.failure(.unlikelyError), isRead: isRead)
+        case .none, .pairing, .pairingLater: call.finish(.failure(.unlikelyError), isRead: isRead)
         case .answer(let outcome): call.finish(outcome, isRead: isRead)
         case .later(let answer):
             let limit = environment.options.answerLimit

@@ -1,5 +1,3 @@
-import MynahSupport
-
 /// An answer that is given later, once, by the code that holds this.
 ///
 /// A handler makes one, keeps it and returns `.later(reply.pending)`. Answering twice is a mistake of the program and
@@ -15,12 +13,12 @@ public final class PendingReply: Sendable {
     public init() {}
 
     deinit {
-        pending.give(.failure(.unlikelyError), isOnlyIfMissing: true)
+        pending.reply.give(.failure(.unlikelyError), ifMissing: true)
     }
 
     /// Gives the answer; once.
     public func answer(_ outcome: Outcome) {
-        pending.give(outcome, isOnlyIfMissing: false)
+        pending.reply.give(outcome)
     }
 }
 
@@ -28,48 +26,12 @@ public final class PendingReply: Sendable {
 ///
 /// Apart from it, so that a radio which still holds its end does not keep a reply alive that its handler has dropped.
 public final class PendingAnswer: Sendable {
-    private enum State {
-        case waiting
-        case answeredEarly(PendingReply.Outcome)
-        case awaited(@Sendable (PendingReply.Outcome) -> Void)
-        case done
-    }
+    fileprivate let reply = OneShot<PendingReply.Outcome>()
 
-    private let state = Lock<State>(.waiting)
-
-    init() {}
+    fileprivate init() {}
 
     /// Takes the answer when it comes, on whatever thread gives it; once.
     public func whenAnswered(_ continuation: @escaping @Sendable (PendingReply.Outcome) -> Void) {
-        let early: PendingReply.Outcome? = state.withLock { state in
-            switch state {
-            case .waiting:
-                state = .awaited(continuation)
-                return nil
-            case .answeredEarly(let outcome):
-                state = .done
-                return outcome
-            case .awaited, .done:
-                preconditionFailure("a reply was taken twice")
-            }
-        }
-        if let early { continuation(early) }
-    }
-
-    func give(_ outcome: PendingReply.Outcome, isOnlyIfMissing: Bool) {
-        let continuation: (@Sendable (PendingReply.Outcome) -> Void)? = state.withLock { state in
-            switch state {
-            case .waiting:
-                state = .answeredEarly(outcome)
-                return nil
-            case .awaited(let continuation):
-                state = .done
-                return continuation
-            case .answeredEarly, .done:
-                precondition(isOnlyIfMissing, "a request was answered twice")
-                return nil
-            }
-        }
-        continuation?(outcome)
+        reply.whenGiven(continuation)
     }
 }

@@ -59,18 +59,6 @@ public enum Delivery: String, Hashable, Sendable {
     case asSubscribed
 }
 
-/// What pairing asks of the device (Core Specification, Vol 3, Part H, 2.3.5).
-public enum PairingStep: Hashable, Sendable {
-    /// To show this number, which is typed on the central; no answer is wanted.
-    case display(UInt32)
-    /// To confirm that the central shows the same number: success or failure; `.none` confirms it.
-    case compare(UInt32)
-    /// To type the number that the central shows: four bytes, little-endian; `.none` refuses.
-    case enter
-    /// To agree to pair at all, without a number: success or failure; `.none` agrees.
-    case agree
-}
-
 /// The Bluetooth state, in Apple's words (CBManagerState).
 public enum RadioState: String, Hashable, Sendable {
     /// Not started.
@@ -153,4 +141,8 @@ public enum RadioAnswer: Sendable {
     case answer(PendingReply.Outcome)
     /// It comes later, once.
     case later(PendingAnswer)
+    /// The answer to a step of a pairing.
+    case pairing(PairingAnswer)
+    /// The answer to a step of a pairing comes later, once.
+    case pairingLater(PendingPairingAnswer)
 }

@@ -23,7 +23,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     private let devices: [EmulatedDevice]
     private(set) var players: [DevicePlayer<C>] = []
     private var state = State.idle
-    private var enteringPasskey: PendingReply?
+    private var enteringPasskey: PendingPairingReply?
     private var isOnAir = false
     private var planned: [(transition: AppTransition, due: C.Instant)] = []
     private var planning: Task<Void, Never>?
@@ -138,7 +138,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     public func enter(passkey: UInt32) -> Bool {
         guard let reply = enteringPasskey else { return false }
         enteringPasskey = nil
-        reply.answer(.success(Self.bytes(of: passkey)))
+        reply.answer(.passkey(passkey))
         return true
     }
 
@@ -213,12 +213,12 @@ extension Emulator {
         }
         switch step {
         case .display: return .none
-        case .compare, .agree: return .answer(.success([]))
+        case .compare, .agree: return .pairing(.agreed)
         case .enter:
-            if let passkey { return .answer(.success(Self.bytes(of: passkey))) }
-            let reply = PendingReply()
+            if let passkey { return .pairing(.passkey(passkey)) }
+            let reply = PendingPairingReply()
             enteringPasskey = reply
-            return .later(reply.pending)
+            return .pairingLater(reply.pending)
         }
     }
 
@@ -230,11 +230,5 @@ extension Emulator {
         case (true, false): events.report(.advertisingStopped)
         case (false, false): break
         }
-    }
-
-    private static func bytes(of passkey: UInt32) -> [UInt8] {
-        var writer = ByteWriter(capacity: 4)
-        writer.write(passkey)
-        return writer.bytes
     }
 }

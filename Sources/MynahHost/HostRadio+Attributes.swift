@@ -77,7 +77,7 @@ extension HostRadio {
 
     private func take(_ answer: RadioAnswer, _ link: UInt16) {
         switch answer {
-        case .none: answered(.failure(.unlikelyError), link)
+        case .none, .pairing, .pairingLater: answered(.failure(.unlikelyError), link)
         case .answer(let outcome): answered(outcome, link)
         case .later(let pending):
             guard let peer = links[link]?.peer.id else { return }

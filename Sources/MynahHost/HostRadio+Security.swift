@@ -67,36 +67,23 @@ extension HostRadio {
     // MARK: The user
 
     private func ask(_ question: SecurityManager.Question) {
+        let (peer, step) = (question.peer, question.step)
         let answer =
-            switch question.role {
-            case .peripheral: tell(.pairing(question.peer, question.step))
-            case .central: tellCentral(.pairing(question.peer, question.step))
-            }
+            question.role == .peripheral ? tell(.pairing(peer, step)) : tellCentral(.pairing(peer, step))
         switch answer {
-        // Nobody says anything: agreed, unless a number is wanted.
-        case .none:
-            answered(question, question.step == .enter ? .failure(.unlikelyError) : .success([]))
-        case .answer(let outcome):
-            answered(question, outcome)
-        case .later(let pending):
-            pending.whenAnswered { [weak self] outcome in
+        case .none: answered(question, nil)
+        case .pairing(let answer): answered(question, answer)
+        case .pairingLater(let pending):
+            pending.whenAnswered { [weak self] answer in
                 guard let self else { return }
-                Task { await self.answered(question, outcome) }
+                Task { await self.answered(question, answer) }
             }
+        // That is the answer to a request.
+        case .answer, .later: answered(question, .declined)
         }
     }
 
-    private func answered(_ question: SecurityManager.Question, _ outcome: PendingReply.Outcome) {
-        let answer: PairingAnswer
-        switch (question.step, outcome) {
-        case (.display, _): return
-        case (.agree, .success), (.compare, .success): answer = .agreed(true)
-        case (.agree, .failure), (.compare, .failure): answer = .agreed(false)
-        case (.enter, .success(let bytes)):
-            var reader = ByteReader(bytes)
-            answer = .passkey(reader.readUInt32())
-        case (.enter, .failure): answer = .passkey(nil)
-        }
+    private func answered(_ question: SecurityManager.Question, _ answer: PairingAnswer?) {
         secure(question.link) { $0.answered(question, answer, at: $1, &$2) }
     }
 

@@ -34,7 +34,7 @@ import Testing
         let (rig, phone) = try await connected(.keyboardOnly)
         rig.sink.answer { event in
             guard case .pairing(_, .enter) = event else { return .none }
-            return .answer(.success([0x40, 0xE2, 0x01, 0]))
+            return .pairing(.passkey(123_456))
         }
         try await phone.pair(passkey: 123_456)
         #expect(rig.sink.words("pairing") == ["pairing enter"])
@@ -63,12 +63,12 @@ import Testing
         #expect(await rig.violations() == [])
     }
 
-    @Test(arguments: [[UInt8]?.none, [1, 2], [0x40, 0x42, 0x0F, 0]])
-    func `no number, half a one or one of seven digits is no pairing`(answer: [UInt8]?) async throws {
+    @Test(arguments: [nil, .declined, .agreed, .passkey(1_000_000)] as [PairingAnswer?])
+    func `no number, or one of seven digits, is no pairing`(answer: PairingAnswer?) async throws {
         let (rig, phone) = try await connected(.keyboardOnly)
         rig.sink.answer { event in
             guard case .pairing = event, let answer else { return .none }
-            return .answer(.success(answer))
+            return .pairing(answer)
         }
         #expect(await attError { () async throws(ATTFailure) in try await phone.pair(passkey: 1) } == 0x05)
         #expect(rig.sink.words("paired") == [])
@@ -80,9 +80,9 @@ import Testing
         let (rig, phone) = try await connected(capability)
         rig.sink.answer { event in
             guard case .pairing = event else { return .none }
-            let reply = PendingReply()
-            reply.answer(.failure(.insufficientAuthentication))
-            return .later(reply.pending)
+            let reply = PendingPairingReply()
+            reply.answer(.declined)
+            return .pairingLater(reply.pending)
         }
         #expect(await attError { () async throws(ATTFailure) in try await phone.pair() } == 0x05)
         #expect(rig.sink.words("paired") == [])

@@ -190,7 +190,9 @@ import Testing
             permissions: .init(read: .authorized, write: .authorized))
         let (rig, phone) = try await connected(
             services: [ServiceDefinition(uuid: "180D", characteristics: [guarded])])
-        rig.sink.answer { _ in .answer(.success([])) }
+        rig.sink.answer { event in
+            if case .pairing = event { .pairing(.agreed) } else { .answer(.success([])) }
+        }
         #expect(await attError { () async throws(ATTFailure) in _ = try await phone.read("2a39") } == 0x08)
         #expect(await attError { () async throws(ATTFailure) in try await phone.write("2a39", [1]) } == 0x08)
         #expect(

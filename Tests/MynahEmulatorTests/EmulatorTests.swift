@@ -354,9 +354,9 @@ final class EventLog: Sendable {
             Self.profile.replacing("device: {name: Test}", with: "security: {io: keyboardOnly}"))
         try await emulator.start()
         #expect(await !emulator.enter(passkey: 1))
-        async let answer = radio.request(.pairing(peer.id, .enter))
+        async let answer = radio.pair(peer.id, .enter)
         try await until("the emulator takes the passkey") { await emulator.enter(passkey: 123_456) }
-        #expect(try await answer == .success([0x40, 0xE2, 0x01, 0x00]))
+        #expect(try await answer == .passkey(123_456))
         #expect(log.all.last?.string("step") == "enter")
     }
 

@@ -213,7 +213,7 @@ private struct AnsweringSink: RadioSink {
             now += .milliseconds(100)
             var actions = machine.receive(spoilt.next(), at: now)
             if case .idle = machine.state { actions += machine.start(at: now) }
-            if case .consenting = machine.state { actions += machine.answer(.agreed(true), at: now) }
+            if case .consenting = machine.state { actions += machine.answer(.agreed, at: now) }
             if case .closed = machine.state { machine = rig[role] }
             for case .failed in actions { ended += 1 }
             if case .idle = machine.state { #expect(machine.deadline == nil) }

@@ -93,10 +93,24 @@ package actor FakeRadio: PeripheralRadio {
     /// Returns `nil` if the sink did not answer.
     package func request(_ event: RadioEvent) async throws -> PendingReply.Outcome? {
         switch simulate(event) {
-        case .none: return nil
+        case .none, .pairing, .pairingLater: return nil
         case .answer(let outcome): return outcome
         case .later(let reply):
             return try await waiting(for: "the answer to a request that the sink answers later") { waiter in
+                reply.whenAnswered { waiter.resume(returning: $0) }
+            }
+        }
+    }
+
+    /// Makes a step of a pairing happen and waits for its answer.
+    ///
+    /// Returns `nil` if the sink did not answer.
+    package func pair(_ central: Peer.ID, _ step: PairingStep) async throws -> PairingAnswer? {
+        switch simulate(.pairing(central, step)) {
+        case .none, .answer, .later: return nil
+        case .pairing(let answer): return answer
+        case .pairingLater(let reply):
+            return try await waiting(for: "the answer to a pairing that the sink answers later") { waiter in
                 reply.whenAnswered { waiter.resume(returning: $0) }
             }
         }

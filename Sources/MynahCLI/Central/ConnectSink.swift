@@ -119,18 +119,18 @@ final class ConnectSink: CentralManagerSink {
         case .display(let number):
             output?.tell(Self.passkey("display", number, "type \(Self.digits(number)) on the device"))
             return .none
-        case .agree: return .answer(.success([]))
+        case .agree: return .pairing(.agreed)
         case .compare(let number):
             output?.tell(Self.passkey("compare", number, "the device shows \(Self.digits(number))?"))
-            guard let terminal else { return .answer(.success([])) }
+            guard let terminal else { return .pairing(.agreed) }
             return ask(
                 terminal, "yes or no:", hint: "type yes if the numbers are the same, else no",
                 PairingAnswer.init(comparing:))
         case .enter:
-            if let passkey { return .answer(.success(Self.bytes(passkey))) }
+            if let passkey { return .pairing(.passkey(passkey)) }
             guard let terminal else {
                 output?.tell(.failed("the device shows a number: give it with --passkey"))
-                return .answer(.failure(.insufficientAuthentication))
+                return .pairing(.declined)
             }
             return ask(
                 terminal, "type the number that the device shows:",
@@ -143,20 +143,12 @@ final class ConnectSink: CentralManagerSink {
         _ terminal: LineTerminal, _ question: String, hint: String,
         _ read: @escaping @Sendable (String) -> PairingAnswer?
     ) -> RadioAnswer {
-        let reply = PendingReply()
+        let reply = PendingPairingReply()
         terminal.ask(question, hint: hint) { line in
             guard let answer = read(line) else { return nil }
-            return { reply.answer(Self.outcome(answer)) }
+            return { reply.answer(answer) }
         }
-        return .later(reply.pending)
-    }
-
-    private static func outcome(_ answer: PairingAnswer) -> PendingReply.Outcome {
-        switch answer {
-        case .yes: .success([])
-        case .no: .failure(.insufficientAuthentication)
-        case .passkey(let number): .success(bytes(number))
-        }
+        return .pairingLater(reply.pending)
     }
 
     private static func passkey(_ step: String, _ number: UInt32, _ text: String) -> ConnectEvent {
@@ -168,11 +160,5 @@ final class ConnectSink: CentralManagerSink {
     private static func digits(_ number: UInt32) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
-    }
-
-    private static func bytes(_ number: UInt32) -> [UInt8] {
-        var writer = ByteWriter(capacity: 4)
-        writer.write(number)
-        return writer.bytes
     }
 }

@@ -40,8 +40,7 @@ struct LegacyPairing: Sendable {
     }
 
     mutating func answer(_ answer: PairingAnswer) throws(SMPReason) -> [PairingAction] {
-        guard case .passkey(let number) = answer, context.enters, temporaryKey == nil else { return [] }
-        guard let number, number <= Passkey.last else { throw .passkeyEntryFailed }
+        guard context.enters, temporaryKey == nil, let number = try Passkey.number(answer) else { return [] }
         let key = Passkey.key(number)
         temporaryKey = key
         if context.isInitiator { return [.send(.pairingConfirm(confirm(key, ownRandom)))] }
@@ -91,6 +90,17 @@ struct LegacyPairing: Sendable {
 /// The six digits that people carry from one device to the other.
 enum Passkey {
     static let last: UInt32 = 999_999
+
+    /// The number that was typed, or `nil` if the answer is to another question.
+    ///
+    /// Throws if the user declined, or typed a number that is no passkey.
+    static func number(_ answer: PairingAnswer) throws(SMPReason) -> UInt32? {
+        switch answer {
+        case .agreed: return nil
+        case .passkey(let number) where number <= last: return number
+        case .passkey, .declined: throw .passkeyEntryFailed
+        }
+    }
 
     /// The number as 128 bits.
     static func key(_ passkey: UInt32) -> SecretKey {

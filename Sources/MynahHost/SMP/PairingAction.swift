@@ -35,14 +35,6 @@ enum PairingFailure: Hashable, Sendable {
     case weakerThanBond(DeviceAddress)
 }
 
-/// What the user said.
-enum PairingAnswer: Hashable, Sendable {
-    /// To `agree` and `compare`.
-    case agreed(Bool)
-    /// To `enter`; nil: gave up.
-    case passkey(UInt32?)
-}
-
 extension PairingFailure {
     /// What the warning about it is called.
     var warningCode: String {

@@ -129,9 +129,11 @@ struct PairingMachine: Sendable {
         do {
             switch state {
             case .consenting(let context):
-                guard case .agreed(let agrees) = answer else { return [] }
-                guard agrees else { return fail(.unspecifiedReason, at: now) }
-                return settle(respond(context), at: now)
+                switch answer {
+                case .agreed: return settle(respond(context), at: now)
+                case .declined: return fail(.unspecifiedReason, at: now)
+                case .passkey: return []
+                }
             case .legacy(var pairing, let context):
                 let actions = try pairing.answer(answer)
                 return settle(advance(.legacy(pairing, context), context, actions), at: now)

@@ -72,26 +72,24 @@ struct SecureConnectionsPairing: Sendable {
         _ answer: PairingAnswer, _ random: inout SecurityRandom
     ) throws(SMPReason) -> [PairingAction] {
         switch (step, answer) {
-        case (.comparison(let checks, let peerCheck), .agreed(let isSame)):
-            guard isSame else { throw .numericComparisonFailed }
+        case (.comparison, .declined):
+            throw .numericComparisonFailed
+        case (.comparison(let checks, let peerCheck), .agreed):
             step = .check(checks)
             if context.isInitiator { return [.send(.pairingDHKeyCheck(checks.own))] }
             return try peerCheck.map { check throws(SMPReason) in try checked(check, checks) } ?? []
-        case (.confirm, .passkey(let number)) where context.enters && passkey == nil:
-            try enter(number)
+        case (.confirm, _) where context.enters && passkey == nil:
+            guard let number = try Passkey.number(answer) else { return [] }
+            passkey = number
             return context.isInitiator ? [nextConfirm(&random)] : []
-        case (.entry(let confirm), .passkey(let number)):
-            try enter(number)
+        case (.entry(let confirm), _):
+            guard let number = try Passkey.number(answer) else { return [] }
+            passkey = number
             step = .confirm
             return try confirmed(confirm, &random)
         default:
             return []
         }
-    }
-
-    private mutating func enter(_ number: UInt32?) throws(SMPReason) {
-        guard let number, number <= Passkey.last else { throw .passkeyEntryFailed }
-        passkey = number
     }
 
     // Public keys are exchanged: authentication stage 1 begins.

@@ -43,12 +43,15 @@ extension SecurityManager {
         step(index, at: now, &actions) { $0.receive(bytes, at: $1) }
     }
 
-    /// Takes the user's answer to a question.
+    /// Takes the user's answer to a question, or `nil` if there is none.
     ///
     /// An answer to an earlier question, or about a link that has ended, is dropped.
     mutating func answered(
-        _ question: Question, _ answer: PairingAnswer, at now: Duration, _ actions: inout [Action]
+        _ question: Question, _ answer: PairingAnswer?, at now: Duration, _ actions: inout [Action]
     ) {
+        // A number to display wants no answer.
+        if case .display = question.step { return }
+        let answer = question.step.taking(answer)
         guard let index = entries.index(of: question.link), entries[at: index].peer.id == question.peer,
             entries[at: index].lastQuestion == question.number
         else { return }

@@ -137,8 +137,7 @@ final class Attributes: PeripheralSink, PhoneSink {
         case .pairing(_, .compare(let number)): Helper.say("compare", "\(number)")
         case .pairing(_, .enter):
             Helper.say("enter")
-            return .answer(
-                .success((0..<4).map { UInt8(truncatingIfNeeded: Self.passkey >> (8 * UInt32($0))) }))
+            return .pairing(.passkey(Self.passkey))
         case .paired: Helper.say("paired")
         case .connected: Helper.say("connected")
         case .disconnected: Helper.say("disconnected")

@@ -71,7 +71,7 @@ func bytes(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
 
     @Test func `an answer to no question does nothing`() throws {
         var rig = try #require(PairingRig())
-        #expect(rig.responder.answer(.agreed(true), at: .zero) == [])
+        #expect(rig.responder.answer(.agreed, at: .zero) == [])
         #expect(rig.initiator.answer(.passkey(1), at: .zero) == [])
         for isSecure in [false, true] {
             var other = try #require(PairingRig(.keyboardOnly, .displayOnly, isSecureConnections: isSecure))
@@ -79,7 +79,7 @@ func bytes(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
             for delivery in other.deliveries where delivery.taker.role == .responder {
                 var machine = delivery.taker
                 #expect(machine.answer(.passkey(1), at: other.now) == [])
-                #expect(machine.answer(.agreed(false), at: other.now) == [])
+                #expect(machine.answer(.declined, at: other.now) == [])
             }
         }
     }

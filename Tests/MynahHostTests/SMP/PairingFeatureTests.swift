@@ -121,7 +121,7 @@ import Testing
             ioCapability: .displayYesNo, authentication: [.bonding, .secureConnections],
             initiatorKeys: KeyDistribution(rawValue: 0xFF), responderKeys: KeyDistribution(rawValue: 0xFF))
         _ = responder.receive(SMPPDU.pairingRequest(request).bytes, at: .zero)
-        guard case .send(.pairingResponse(let response))? = responder.answer(.agreed(true), at: .zero).first
+        guard case .send(.pairingResponse(let response))? = responder.answer(.agreed, at: .zero).first
         else { throw Missing() }
         #expect(response.initiatorKeys == [.identity, .signing])
         #expect(response.responderKeys == [.identity, .signing])

@@ -135,7 +135,7 @@ import Testing
             defer { (state.held, state.holds) = ([], false) }
             return state.held
         }
-        for reply in replies { reply.answer(.success([])) }
+        for reply in replies { reply.answer(.agreed) }
         try await rig.phone.pair(again)
         #expect(try await rig.refusal(of: rig.encrypted, again) == nil)
         await rig.stop()

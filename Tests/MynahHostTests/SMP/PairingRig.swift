@@ -92,7 +92,7 @@ struct PairingRig {
             } else if !typing.isEmpty, let number = shown.last ?? bothType {
                 let role = typing.removeFirst()
                 let typed = number &+ (user.slip[role] ?? 0)
-                take(self[role].answer(.passkey(user.types ? typed : nil), at: now), of: role)
+                take(self[role].answer(user.types ? .passkey(typed) : .declined, at: now), of: role)
             } else {
                 return
             }
@@ -114,9 +114,9 @@ struct PairingRig {
         case .ask(.display(let number)): shown.append(number)
         case .ask(.compare(let number)):
             shown.append(number)
-            take(self[role].answer(.agreed(user.agrees), at: now), of: role)
+            take(self[role].answer(user.agrees ? .agreed : .declined, at: now), of: role)
         case .ask(.enter): typing.append(role)
-        case .ask(.agree): take(self[role].answer(.agreed(user.consents), at: now), of: role)
+        case .ask(.agree): take(self[role].answer(user.consents ? .agreed : .declined, at: now), of: role)
         case .encrypt(let key) where role == .initiator:
             let isSame = responder.longTermKey(ediv: 0, rand: 0) == key
             take(responder.encryptionChanged(isSame, at: now), of: .responder)

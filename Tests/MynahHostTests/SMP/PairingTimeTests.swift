@@ -41,7 +41,7 @@ import Testing
         #expect(rig.initiator.deadline == .seconds(30))
         _ = rig.responder.receive(pdu.bytes, at: .seconds(2))
         #expect(rig.responder.deadline == .seconds(32))
-        _ = rig.responder.answer(.agreed(true), at: .seconds(20))
+        _ = rig.responder.answer(.agreed, at: .seconds(20))
         #expect(rig.responder.deadline == .seconds(50))
     }
 
@@ -160,7 +160,7 @@ import Testing
                 for action in machine.receive(pdu, at: delivery.now) {
                     if case .send(let answer) = action { #expect(answer.bytes.count == answer.code.length) }
                 }
-                _ = machine.answer(.agreed(true), at: delivery.now)
+                _ = machine.answer(.agreed, at: delivery.now)
                 _ = machine.answer(.passkey(.random(in: 0...UInt32.max, using: &random)), at: delivery.now)
                 _ = machine.encryptionChanged(true, at: delivery.now)
                 for _ in 0..<4 {

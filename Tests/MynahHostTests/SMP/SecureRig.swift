@@ -15,16 +15,16 @@ final class PairingUser: Sendable {
         /// What is typed where no number is shown.
         var ownNumber: UInt32?
         var shown: UInt32?
-        var typing: [PendingReply] = []
+        var typing: [PendingPairingReply] = []
         var asked: [String] = []
         var compared: [UInt32] = []
-        var held: [PendingReply] = []
+        var held: [PendingPairingReply] = []
         var holds = false
     }
     let state = Lock(State())
 
     func take(_ step: PairingStep, _ side: String) -> RadioAnswer {
-        let (answer, typed, number): (RadioAnswer, [PendingReply], UInt32) = state.withLock { state in
+        let (answer, typed, number): (RadioAnswer, [PendingPairingReply], UInt32) = state.withLock { state in
             switch step {
             case .display(let number):
                 state.asked.append("\(side) shows")
@@ -34,31 +34,27 @@ final class PairingUser: Sendable {
             case .compare(let number):
                 state.asked.append("\(side) compares")
                 state.compared.append(number)
-                return (.answer(state.agrees ? .success([]) : .failure(.unlikelyError)), [], 0)
+                return (.pairing(state.agrees ? .agreed : .declined), [], 0)
             case .agree:
                 state.asked.append("\(side) agrees")
                 if state.holds {
-                    let reply = PendingReply()
+                    let reply = PendingPairingReply()
                     state.held.append(reply)
-                    return (.later(reply.pending), [], 0)
+                    return (.pairingLater(reply.pending), [], 0)
                 }
-                return (state.consents ? .none : .answer(.failure(.unlikelyError)), [], 0)
+                return (state.consents ? .none : .pairing(.declined), [], 0)
             case .enter:
                 state.asked.append("\(side) types")
                 if let number = state.ownNumber ?? state.shown.map({ $0 &+ state.slip }) {
-                    return (.answer(.success(Self.bytes(number))), [], 0)
+                    return (.pairing(.passkey(number)), [], 0)
                 }
-                let reply = PendingReply()
+                let reply = PendingPairingReply()
                 state.typing.append(reply)
-                return (.later(reply.pending), [], 0)
+                return (.pairingLater(reply.pending), [], 0)
             }
         }
-        for reply in typed { reply.answer(.success(Self.bytes(number))) }
+        for reply in typed { reply.answer(.passkey(number)) }
         return answer
-    }
-
-    static func bytes(_ number: UInt32) -> [UInt8] {
-        (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
 
     var asked: [String] { state.withLock { $0.asked } }

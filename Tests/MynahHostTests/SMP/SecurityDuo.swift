@@ -112,7 +112,7 @@ struct SecurityDuo {
         case .ask(let question):
             questions[role] = question
             if !holds.contains(.answers(role)) {
-                take(role) { $0.answered(question, .agreed(true), at: $1, &$2) }
+                take(role) { $0.answered(question, .agreed, at: $1, &$2) }
             }
         case .encrypt(_, _, let key):
             var writer = ByteWriter(capacity: 8)

@@ -77,12 +77,12 @@ import Testing
         case .encrypted: duo.take(role) { $0.encryptionChanged(link, .success, at: $1, &$2) }
         case .encryptionFailed: duo.take(role) { $0.encryptionChanged(link, .pinOrKeyMissing, at: $1, &$2) }
         case .encryptionStopped: duo.take(role) { manager, _, _ in manager.encryptionStopped(link) }
-        case .agreed: duo.take(role) { $0.answered(question, .agreed(true), at: $1, &$2) }
-        case .declined: duo.take(role) { $0.answered(question, .agreed(false), at: $1, &$2) }
+        case .agreed: duo.take(role) { $0.answered(question, .agreed, at: $1, &$2) }
+        case .declined: duo.take(role) { $0.answered(question, .declined, at: $1, &$2) }
         case .lateAnswer:
             var late = question
             late.number -= 1
-            duo.take(role) { $0.answered(late, .agreed(true), at: $1, &$2) }
+            duo.take(role) { $0.answered(late, .agreed, at: $1, &$2) }
         case .deadline:
             duo.now += .seconds(30)
             duo.take(role) { $0.expire(link, at: $1, &$2) }
@@ -196,11 +196,11 @@ import Testing
         duo.run()
         #expect(duo.questions[.peripheral]?.number == old.number)
         _ = duo.asked(.peripheral)
-        duo.take(.peripheral) { $0.answered(old, .agreed(true), at: $1, &$2) }
+        duo.take(.peripheral) { $0.answered(old, .agreed, at: $1, &$2) }
         duo.run()
         #expect(duo.asked(.peripheral) == "")
         let current = try #require(duo.questions[.peripheral])
-        duo.take(.peripheral) { $0.answered(current, .agreed(true), at: $1, &$2) }
+        duo.take(.peripheral) { $0.answered(current, .agreed, at: $1, &$2) }
         #expect(duo.asked(.peripheral) == "send pairingResponse")
     }
 

@@ -1,22 +1,20 @@
-/// A user's answer to a question of a pairing.
-package enum PairingAnswer: Hashable, Sendable {
-    case yes
-    case no
-    case passkey(UInt32)
+package import MynahCore
 
+// What is typed in answer to a question of a pairing.
+extension PairingAnswer {
     /// The answer to "are the numbers the same?"; `nil` if the line is neither a yes nor a no.
     package init?(comparing line: String) {
         switch Self.word(line) {
-        case "y", "yes": self = .yes
-        case "n", "no": self = .no
+        case "y", "yes": self = .agreed
+        case "n", "no": self = .declined
         default: return nil
         }
     }
 
     /// The number that the other device shows, or a no; `nil` if the line is neither.
     package init?(entering line: String) {
-        if PairingAnswer(comparing: line) == .no {
-            self = .no
+        if PairingAnswer(comparing: line) == .declined {
+            self = .declined
             return
         }
         let digits = line.filter { $0 != " " }
