@@ -59,7 +59,7 @@ unit:
 	@.ci/quietly "Building the tests, warnings as errors (minutes the first time)" swift build $(DEBUG) --build-tests
 	@KEEP='^.{0,4}Test run with|warning:' RECAP='recorded an issue|failed after|Fatal error' \
 	    .ci/quietly "Running the unit tests" \
-	    timeout 900 swift test $(DEBUG) --skip-build --disable-xctest $(WIDTH)
+	    timeout 1800 swift test $(DEBUG) --skip-build --disable-xctest $(WIDTH)
 
 # Data races in what has threads: locks, executors, transports, hosts and phones. TSAN_JOBS=1 leaves a busy machine alone.
 TSAN_JOBS := $(JOBS)

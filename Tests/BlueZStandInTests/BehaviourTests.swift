@@ -5,7 +5,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct BehaviourTests {
+@Suite(.timeLimit(.minutes(15))) struct BehaviourTests {
     /// Calls that the application has received, in order.
     private func record(_ scene: Scene) -> Lock<[String]> {
         let calls = Lock<[String]>([])

@@ -4,7 +4,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct StandInTests {
+@Suite(.timeLimit(.minutes(15))) struct StandInTests {
     @Test func `a phone reads, offset only where there is one`() async throws {
         let scene = try await Scene()
         let options = Lock<[[String]]>([])

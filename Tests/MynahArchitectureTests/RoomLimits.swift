@@ -27,7 +27,7 @@ enum RoomLimits {
 
     static let rooms = [
         Room(
-            type: "HostRadio", lines: Limit(1322, goal: 500), properties: Limit(16, goal: 16),
+            type: "HostRadio", lines: Limit(1095, goal: 500), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
         Room(
             type: "BlueZRadio", lines: Limit(400, goal: 400), properties: Limit(16, goal: 16),

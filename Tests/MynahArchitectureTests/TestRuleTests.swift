@@ -30,7 +30,7 @@ import Testing
         "try await until(\"it is done\") { isDone }",
         "let value: Int = try await waiting(for: \"a value\") { keep($0) }",
         "// withCheckedContinuation { } and until { } are for others",
-        "@Suite(.timeLimit(.minutes(5))) struct ATests { @Test func a() async { #expect(true) } }",
+        "@Suite(.timeLimit(.minutes(15))) struct ATests { @Test func a() async { #expect(true) } }",
         "@Suite struct ATests { @Test func `until {`() { let a = Task { await b() }; #expect(a) } }",
         "@Suite struct ATests { @Test func a() { expectViolation(1) } }",
     ])

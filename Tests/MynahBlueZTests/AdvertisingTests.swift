@@ -4,7 +4,7 @@ import MynahCore
 import MynahSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct AdvertisingTests {
+@Suite(.timeLimit(.minutes(15))) struct AdvertisingTests {
     private static let everything: Advertisement = {
         var advertisement = Advertisement.named("Mynah", ["180D", "0000180F-0000-1000-8000-00805F9B34FB"])
         advertisement.solicitedServiceUUIDs = ["1812"]

@@ -8,7 +8,7 @@ import Testing
 @testable import MynahBlueZ
 
 /// What an iPhone sends, through a bluetoothd that composes the bytes itself.
-@Suite(.timeLimit(.minutes(5))) struct AppAdvertisingTests {
+@Suite(.timeLimit(.minutes(15))) struct AppAdvertisingTests {
     private static let flags = ADStructure(type: .flags, data: [0x1A])
     private static let mask = OverflowArea(["FD64"]).structure
     private static let maskBytes = "14FF4C000100000000000000000000080000000000"

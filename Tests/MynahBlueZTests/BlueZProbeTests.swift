@@ -7,7 +7,7 @@ import Testing
 
 @testable import MynahBlueZ
 
-@Suite(.timeLimit(.minutes(5))) struct BlueZProbeTests {
+@Suite(.timeLimit(.minutes(15))) struct BlueZProbeTests {
     private func probe(_ address: String) -> BlueZProbe {
         var probe = BlueZProbe()
         probe.bus = .address(address)

@@ -7,7 +7,7 @@ import Testing
 @testable import MynahBlueZ
 
 /// A bus that ends, and takes bluetoothd along.
-@Suite(.timeLimit(.minutes(5))) struct BusSurvivalTests {
+@Suite(.timeLimit(.minutes(15))) struct BusSurvivalTests {
     /// A rig that plays, with a phone that has subscribed.
     private func playing() async throws -> (Rig, VirtualCentral) {
         let rig = try await Rig()

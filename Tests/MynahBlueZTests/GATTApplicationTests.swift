@@ -168,8 +168,8 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct RecoveryLoopTests {
-    @Test(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(15))) struct RecoveryLoopTests {
+    @Test(.timeLimit(.minutes(15)))
     func `one task carries the jobs out in order, each once`() async throws {
         let starts = Mailbox<Void>("the starts of the loop")
         let work: @Sendable () async -> Void = { starts.put(()) }

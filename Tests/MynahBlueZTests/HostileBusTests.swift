@@ -7,7 +7,7 @@ import Testing
 @testable import MynahDBus
 
 /// A bluetoothd that says anything at all, in any order.
-@Suite(.timeLimit(.minutes(5))) struct HostileBusTests {
+@Suite(.timeLimit(.minutes(15))) struct HostileBusTests {
     @Test(arguments: 1...4 as ClosedRange<UInt64>)
     func `whatever is signalled and asked, the radio plays on when bluetoothd is itself again`(seed: UInt64)
         async throws

@@ -3,7 +3,7 @@ import MynahBlueZStandIn
 import MynahCore
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct NotificationTests {
+@Suite(.timeLimit(.minutes(15))) struct NotificationTests {
     private func connected(
         mtu: Int = 23, options: (inout BlueZRadio.Options) -> Void = { _ in }
     ) async throws -> (Rig, VirtualCentral, AttributeKey) {

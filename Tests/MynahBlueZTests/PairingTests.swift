@@ -5,7 +5,7 @@ import MynahDBus
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct PairingTests {
+@Suite(.timeLimit(.minutes(15))) struct PairingTests {
     private func connected(_ capability: IOCapability) async throws -> (Rig, VirtualCentral) {
         let rig = try await Rig(identity: DeviceIdentity(name: "Mynah", ioCapability: capability))
         try await rig.radio.advertise(.named("Mynah"))

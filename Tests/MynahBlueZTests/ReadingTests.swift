@@ -5,7 +5,7 @@ import Testing
 @testable import MynahBlueZ
 @testable import MynahDBus
 
-@Suite(.timeLimit(.minutes(5))) struct ReadingTests {
+@Suite(.timeLimit(.minutes(15))) struct ReadingTests {
     private func options(_ key: String, _ value: DBusValue) throws -> RequestOptions {
         let message = try DBusMessage.methodCall(
             to: nil, path: "/", interface: "org.bluez.GattCharacteristic1", member: "ReadValue"

@@ -10,7 +10,7 @@ extension BlueZRadio {
     fileprivate var epoch: UInt64 { stage.epoch }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct RegistrationTests {
+@Suite(.timeLimit(.minutes(15))) struct RegistrationTests {
     @Test func `a batch is registered in its order, at handles of its own choosing`() async throws {
         let rig = try await Rig()
         let definitions = Definitions()
@@ -119,7 +119,7 @@ extension BlueZRadio {
         #expect(await rig.standIn.agentCapability == nil)
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(15)))
     func `a start that is overtaken by a stop does not disturb the next one`() async throws {
         let rig = try await Rig(identity: nil)
         let radio = rig.radio

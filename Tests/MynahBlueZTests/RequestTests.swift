@@ -5,7 +5,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct RequestTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestTests {
     /// A rig whose services are published and whose phone is connected.
     private func connected(
         _ configuration: StandInConfiguration = StandInConfiguration(),

@@ -75,7 +75,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct SocketTests {
+@Suite(.timeLimit(.minutes(15))) struct SocketTests {
     private func connected(
         _ version: MynahBlueZStandIn.BlueZVersion = .trixie
     ) async throws -> (Rig, VirtualCentral, AttributeKey) {

@@ -11,7 +11,7 @@ extension BlueZRadio {
     fileprivate var keptCentrals: Int { centrals.count }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct SurvivalTests {
+@Suite(.timeLimit(.minutes(15))) struct SurvivalTests {
     /// A rig that plays, with a phone that has subscribed.
     private func playing() async throws -> (Rig, VirtualCentral, Definitions) {
         let rig = try await Rig()
@@ -111,7 +111,7 @@ extension BlueZRadio {
         #expect(await rig.violations() == [])
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(15)))
     func `a radio that is dropped without a stop leaves the air`() async throws {
         let rig = try await Rig(identity: nil)
         func play() async throws {
@@ -129,7 +129,7 @@ extension BlueZRadio {
         }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(15)))
     func `a device that is only seen is not kept, and a bonded central keeps its identifier`() async throws {
         let rig = try await Rig()
         try await rig.radio.advertise(.named("Mynah"))

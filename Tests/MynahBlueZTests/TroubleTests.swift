@@ -7,7 +7,7 @@ import Testing
 
 @testable import MynahBlueZ
 
-@Suite(.timeLimit(.minutes(5))) struct TroubleTests {
+@Suite(.timeLimit(.minutes(15))) struct TroubleTests {
     private func start(_ rig: Rig) async -> RadioError? {
         await radioError { () async throws(RadioError) in
             _ = try await rig.radio.start(DeviceIdentity(name: "Mynah"), sink: rig.sink)

@@ -6,7 +6,7 @@ import Testing
 @testable import MynahHCI
 
 /// `mynah run` on controllers that are ill, or none.
-@Suite(.timeLimit(.minutes(5))) struct BadControllerTests {
+@Suite(.timeLimit(.minutes(15))) struct BadControllerTests {
     @Test(arguments: [
         (
             IllController.Conduct.silent, "did not answer within 5.0 seconds while resetting it",

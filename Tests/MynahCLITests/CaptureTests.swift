@@ -5,7 +5,7 @@ import MynahTestSupport
 import Testing
 
 /// `--capture` of the built program; Tests/Interop checks what tshark says about the files.
-@Suite(.timeLimit(.minutes(5))) struct CaptureTests {
+@Suite(.timeLimit(.minutes(15))) struct CaptureTests {
     private static let heartRate = AirStage.heartRate
 
     /// The bytes of a file.

@@ -6,7 +6,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ConnectTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectTests {
     @Test func `a device is found by its name, shown, read, written and subscribed`() async throws {
         let stage = try await AirStage()
         let phone = try stage.phone(

@@ -4,7 +4,7 @@ import MynahTestSupport
 import Testing
 
 /// A run as a job of a shell that has a terminal of its own.
-@Suite(.timeLimit(.minutes(5))) struct JobControlTests {
+@Suite(.timeLimit(.minutes(15))) struct JobControlTests {
     @Test(arguments: [true, false])
     func `a run in the background plays on while the shell is used, and its screen comes back with it`(
         comesBack: Bool

@@ -4,7 +4,7 @@ import MynahTestSupport
 import Testing
 
 /// What a run keeps of an app for the next one, in `--state-dir`.
-@Suite(.timeLimit(.minutes(5))) struct PreservedRunTests {
+@Suite(.timeLimit(.minutes(15))) struct PreservedRunTests {
     static let profile = "\(repository)/profiles/everything-app.yaml"
 
     private func names(_ output: String) throws -> [String] {

@@ -2,7 +2,7 @@ import Foundation
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ProfileCommandTests {
+@Suite(.timeLimit(.minutes(15))) struct ProfileCommandTests {
     private static let templates = [
         "heart-rate", "battery", "device-information", "environmental-sensing", "everything-accessory",
         "everything-app", "health-thermometer", "nordic-uart",

@@ -3,7 +3,7 @@ import MynahTestSupport
 import Testing
 
 /// What a newcomer copies out of the README and the articles.
-@Suite(.timeLimit(.minutes(5))) struct ReadMeTests {
+@Suite(.timeLimit(.minutes(15))) struct ReadMeTests {
     private static let articles = "Sources/Mynah/Mynah.docc"
 
     private static func pages() throws -> [String] {

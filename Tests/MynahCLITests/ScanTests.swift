@@ -2,7 +2,7 @@ import Glibc
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ScanTests {
+@Suite(.timeLimit(.minutes(15))) struct ScanTests {
     @Test func `a device is told as soon as it is heard, as an object`() async throws {
         let stage = try await AirStage()
         let scan = try stage.phone(["scan", "--format", "json"])

@@ -3,7 +3,7 @@ import Glibc
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SignalTests {
+@Suite(.timeLimit(.minutes(15))) struct SignalTests {
     private func device(
         _ launcher: [String], on air: TemporaryDirectory
     ) async throws -> Program {

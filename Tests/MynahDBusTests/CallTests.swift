@@ -2,7 +2,7 @@ import MynahDBus
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct CallTests {
+@Suite(.timeLimit(.minutes(15))) struct CallTests {
     @Test func `an error answer is thrown with its name and text`() async throws {
         let pair = try await Pair()
         pair.object.answer { $0.fail(DBusError("org.bluez.Error.Failed", "0x85")) }

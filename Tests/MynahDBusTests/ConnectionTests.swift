@@ -2,7 +2,7 @@ import MynahDBus
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ConnectionTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectionTests {
     @Test func `a connection has a unique name`() async throws {
         let bus = try PrivateBus()
         let connection = try await DBusConnection.connect(to: .address(bus.address))
@@ -11,7 +11,7 @@ import Testing
         #expect(connection.isClosed)
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(15)))
     func `any thread may read the unique name and whether the connection is closed`() async throws {
         let bus = try PrivateBus()
         let connection = try await DBusConnection.connect(to: .address(bus.address))

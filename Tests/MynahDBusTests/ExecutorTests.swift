@@ -25,7 +25,7 @@ private actor Resident {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct ExecutorTests {
+@Suite(.timeLimit(.minutes(15))) struct ExecutorTests {
     @Test func `an actor lives on the executor, and is entered from a handler without a hop`() async throws {
         let pair = try await Pair()
         let resident = Resident()
@@ -73,7 +73,7 @@ private actor Resident {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct FileDescriptorTests {
+@Suite(.timeLimit(.minutes(15))) struct FileDescriptorTests {
     @Test func `a descriptor arrives as a copy, and both ends are closed once`() async throws {
         let pair = try await Pair()
         var ends: [Int32] = [-1, -1]

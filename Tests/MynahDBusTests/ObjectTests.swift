@@ -2,7 +2,7 @@ import MynahDBus
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ObjectTests {
+@Suite(.timeLimit(.minutes(15))) struct ObjectTests {
     @Test func `a call that fits no object, interface, method or signature never reaches a handler`()
         async throws
     {
@@ -27,7 +27,7 @@ import Testing
         #expect(await failure(Pair.path, Pair.interface, "Number", .uint32(1)) == nil)
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(15)))
     func `a handler gets the method that was found`() async throws {
         let pair = try await Pair()
         _ = try await pair.call("Number") { $0.append(UInt32(1)) }

@@ -2,7 +2,7 @@ import MynahDBus
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SignalTests {
+@Suite(.timeLimit(.minutes(15))) struct SignalTests {
     @Test func `signals that fit arrive in order, others not`() async throws {
         let pair = try await Pair()
         let seen = Mailbox<DBusValue>("the signals")

@@ -1,7 +1,7 @@
 import MynahDBus
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ValueTests {
+@Suite(.timeLimit(.minutes(15))) struct ValueTests {
     static let values: [DBusValue] = [
         .byte(0xFF), .bool(true), .bool(false), .int16(.min), .uint16(.max), .int32(.min), .uint32(.max),
         .int64(.min), .uint64(.max), .double(-0.5), .string(""), .string("Grüße 🐦"),

@@ -7,7 +7,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct AppEmulationTests {
+@Suite(.timeLimit(.minutes(15))) struct AppEmulationTests {
     static let services = """
         services:
           - uuid: 180D

@@ -5,7 +5,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct DeviceLabelTests {
+@Suite(.timeLimit(.minutes(15))) struct DeviceLabelTests {
     @Test(
         arguments: [
             ([], []), (["A"], ["A"]), (["A", "B"], ["A", "B"]), (["A", "A", "A"], ["A", "A~2", "A~3"]),

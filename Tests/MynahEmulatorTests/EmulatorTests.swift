@@ -16,7 +16,7 @@ final class EventLog: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct EmulatorTests {
+@Suite(.timeLimit(.minutes(15))) struct EmulatorTests {
     static let profile = """
         mynah: 1
         name: Test

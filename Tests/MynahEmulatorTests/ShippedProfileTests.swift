@@ -5,7 +5,7 @@ import MynahTestSupport
 import Testing
 
 /// Each shipped profile, played from its first line to its last.
-@Suite(.timeLimit(.minutes(5))) struct ShippedProfilePlayTests {
+@Suite(.timeLimit(.minutes(15))) struct ShippedProfilePlayTests {
     let radio = FakeRadio()
     let clock = ManualClock()
     let log = EventLog()

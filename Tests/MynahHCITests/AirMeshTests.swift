@@ -37,7 +37,7 @@ extension Trait where Self == ConditionTrait {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct AirMeshTests {
+@Suite(.timeLimit(.minutes(15))) struct AirMeshTests {
     let temporary: TemporaryDirectory
     private var directory: AirDirectory { AirDirectory(path: temporary.path) }
 

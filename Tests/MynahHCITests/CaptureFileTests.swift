@@ -6,7 +6,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct CaptureFileTests {
+@Suite(.timeLimit(.minutes(15))) struct CaptureFileTests {
     /// What a capture has reported.
     private final class Reported: Sendable {
         private let lines = Lock<[String]>([])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MynahHCI
 
-@Suite(.timeLimit(.minutes(5))) struct ControllerServerTests {
+@Suite(.timeLimit(.minutes(15))) struct ControllerServerTests {
     @Test(arguments: [true, false]) func `hosts behind sockets meet on the air`(isUnix: Bool) async throws {
         let directory = try TemporaryDirectory()
         let server = ControllerServer(air: LiveAir()) { number in

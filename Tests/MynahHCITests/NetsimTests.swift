@@ -6,7 +6,7 @@ import Testing
 
 @testable import MynahHCI
 
-@Suite(.timeLimit(.minutes(5))) struct NetsimTests {
+@Suite(.timeLimit(.minutes(15))) struct NetsimTests {
     // MARK: - Its file
 
     @Test(

@@ -45,7 +45,7 @@ final class Stranger: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct SharedAirTests {
+@Suite(.timeLimit(.minutes(15))) struct SharedAirTests {
     let directory: TemporaryDirectory
 
     init() throws {

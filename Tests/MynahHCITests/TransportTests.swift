@@ -55,7 +55,7 @@ private final class Other: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct TransportTests {
+@Suite(.timeLimit(.minutes(15))) struct TransportTests {
     private let told = Told()
 
     /// A transport that has connected to a socket of the test, and that socket.

@@ -7,7 +7,7 @@ import Testing
 @testable import MynahHost
 
 /// Our central on a controller that a test plays.
-@Suite(.timeLimit(.minutes(5))) struct CentralControllerTests {
+@Suite(.timeLimit(.minutes(15))) struct CentralControllerTests {
     private func radio(_ controller: ScriptedController, _ clock: ManualClock) -> HostRadio {
         HostRadio(
             transport: controller,

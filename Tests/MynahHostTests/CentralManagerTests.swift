@@ -8,7 +8,7 @@ import Testing
 @testable import MynahHost
 
 /// The library's central against our peripheral, over the air of one process.
-@Suite(.timeLimit(.minutes(5))) struct CentralManagerTests {
+@Suite(.timeLimit(.minutes(15))) struct CentralManagerTests {
     @Test func `a strap is found, connected, discovered, read, written and subscribed`() async throws {
         let rig = try await CentralRig(starts: false)
         try await rig.playDevice()

@@ -7,7 +7,7 @@ import Testing
 @testable import MynahHost
 
 /// Our central against our peripheral, over the air of one process.
-@Suite(.timeLimit(.minutes(5))) struct CentralTests {
+@Suite(.timeLimit(.minutes(15))) struct CentralTests {
     @Test func `two phones that connect at one moment are both connected`() async throws {
         for _ in 0..<10 {
             let rig = try await SecureRig()

@@ -74,7 +74,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct ChannelTests {
+@Suite(.timeLimit(.minutes(15))) struct ChannelTests {
     @Test func `a phone opens a channel, and both send what they like`() async throws {
         let rig = try await SecureRig()
         let psm = try await rig.device.publishL2CAPChannel(isEncrypted: false)

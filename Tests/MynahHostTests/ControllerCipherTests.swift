@@ -7,7 +7,7 @@ import Testing
 @testable import MynahHost
 
 /// Virtual controllers with the host's cipher.
-@Suite(.timeLimit(.minutes(5))) struct ControllerCipherTests {
+@Suite(.timeLimit(.minutes(15))) struct ControllerCipherTests {
     static func configuration(_ number: UInt8) throws -> ControllerConfiguration {
         ControllerConfiguration(
             address: try VirtualRadioTests.address(number), cipher: ControllerConfiguration.aes)

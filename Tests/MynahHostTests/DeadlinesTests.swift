@@ -4,7 +4,7 @@ import Testing
 
 @testable import MynahHost
 
-@Suite(.timeLimit(.minutes(5))) struct DeadlinesTests {
+@Suite(.timeLimit(.minutes(15))) struct DeadlinesTests {
     @Test func `what is due comes in the order of its time`() {
         var deadlines = Deadlines<Int>()
         for key in [5, 1, 4, 2, 3] { deadlines[key] = .seconds(key) }

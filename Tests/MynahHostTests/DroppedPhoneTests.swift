@@ -7,7 +7,7 @@ import Testing
 @testable import MynahHost
 
 /// A phone on our own host that nobody stops.
-@Suite(.timeLimit(.minutes(5))) struct DroppedPhoneTests {
+@Suite(.timeLimit(.minutes(15))) struct DroppedPhoneTests {
     @Test func `a phone that is dropped is off the air at once, and its links end`() async throws {
         let rig = try await CentralRig(starts: false)
         var phone: Phone? = Phone(radio: rig.device, identity: DeviceIdentity(name: "Mynah"))

@@ -7,7 +7,7 @@ import Testing
 @testable import MynahHost
 
 /// The GATT service of the host itself, over a scripted controller.
-@Suite(.timeLimit(.minutes(5))) struct GATTServiceTests {
+@Suite(.timeLimit(.minutes(15))) struct GATTServiceTests {
     @Test func `the GATT service has all its characteristics`() async throws {
         let rig = try await HostRig()
         rig.controller.connect()

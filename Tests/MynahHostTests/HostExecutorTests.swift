@@ -33,7 +33,7 @@ private final class Gate: Sendable {
     func pass() -> Bool { semaphore.wait(timeout: .now() + 60) == .success }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct HostExecutorTests {
+@Suite(.timeLimit(.minutes(15))) struct HostExecutorTests {
     private let executor = HostExecutor()
     private let done = Mailbox<String>("the pieces of work")
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MynahHost
 
-@Suite(.timeLimit(.minutes(5))) struct HostRadioTests {
+@Suite(.timeLimit(.minutes(15))) struct HostRadioTests {
     @Test func `a controller is brought up, and a device advertised byte for byte`() async throws {
         let rig = try await HostRig()
         #expect(rig.sink.words == ["state poweredOn"])

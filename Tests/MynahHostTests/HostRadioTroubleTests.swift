@@ -7,7 +7,7 @@ import Testing
 @testable import MynahHost
 
 /// What a controller can do to a radio.
-@Suite(.timeLimit(.minutes(5))) struct HostRadioTroubleTests {
+@Suite(.timeLimit(.minutes(15))) struct HostRadioTroubleTests {
     @Test func `a controller without LE, one that refuses and one that is silent are errors that say so`()
         async throws
     {

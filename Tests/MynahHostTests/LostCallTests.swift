@@ -25,7 +25,7 @@ private final class LateTransport: HCITransport {
 }
 
 /// Calls that must end although the radio, or its controller, does first.
-@Suite(.timeLimit(.minutes(5))) struct LostCallTests {
+@Suite(.timeLimit(.minutes(15))) struct LostCallTests {
     @Test func `a connection whose peripheral was not heard ends with the controller`() async throws {
         let (controller, clock, sink) = (ScriptedController(), ManualClock(), CentralWords())
         controller.state.withLock { $0.featureStatus = nil }

@@ -9,7 +9,7 @@ import Testing
 @testable import MynahHost
 
 /// The library's peripheral and its central, each on our own host, over the air of one process.
-@Suite(.timeLimit(.minutes(5))) struct ManagerOnHostTests {
+@Suite(.timeLimit(.minutes(15))) struct ManagerOnHostTests {
     struct Stage {
         let rig: CentralRig
         let phone: Phone

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MynahHost
 
-@Suite(.timeLimit(.minutes(5))) struct PrivacyTests {
+@Suite(.timeLimit(.minutes(15))) struct PrivacyTests {
     static func options(_ policy: AddressPolicy) -> HostRadio.Options {
         var options = HostRadio.Options()
         options.address = policy

@@ -6,7 +6,7 @@ import Testing
 @testable import MynahHost
 
 /// The client subscribes to Service Changed by itself.
-@Suite(.timeLimit(.minutes(5))) struct ServiceChangedTests {
+@Suite(.timeLimit(.minutes(15))) struct ServiceChangedTests {
     /// A client that has discovered services, and what it asks then.
     private func discovered() throws -> (ClientRig, [String]) {
         var rig = ClientRig()

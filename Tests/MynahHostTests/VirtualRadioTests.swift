@@ -7,7 +7,7 @@ import Testing
 @testable import MynahHost
 
 /// Our host on a virtual controller, and a phone beside it on the same air.
-@Suite(.timeLimit(.minutes(5))) struct VirtualRadioTests {
+@Suite(.timeLimit(.minutes(15))) struct VirtualRadioTests {
     static func address(_ number: UInt8) throws -> DeviceAddress {
         try #require(DeviceAddress(littleEndian: [number, 0, 0, 0, 0, 0xC0], kind: .public))
     }

@@ -39,7 +39,7 @@ extension FileWriter {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct FileWriterTests {
+@Suite(.timeLimit(.minutes(15))) struct FileWriterTests {
     let disk = SlowDisk()
 
     @Test func `a file that changes while another is written is written once, as it was last`() async {
@@ -88,12 +88,14 @@ extension FileWriter {
         writer.replace("a", "1")
         writer.replace("b", "2")
         await writer.settle()
+        // "a" is tried a second time if it had failed before "b" changed.
+        let tried = disk.written
+        #expect(tried == ["a 1", "b 2"] || tried == ["a 1", "a 1", "b 2"])
         disk.fail(nil)
         writer.retry()
         writer.replace("b", "3")
         await writer.settle()
-        #expect(disk.written.prefix(2) == ["a 1", "b 2"])
-        #expect(Set(disk.written.dropFirst(2)).isSuperset(of: ["a 1", "b 3"]))
+        #expect(Set(disk.written.dropFirst(tried.count)).isSuperset(of: ["a 1", "b 3"]))
         #expect(disk.written.last == "b 3")
         writer.retry()
         await writer.settle()
@@ -125,7 +127,7 @@ extension FileWriter {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct HeldReportsTests {
+@Suite(.timeLimit(.minutes(15))) struct HeldReportsTests {
     let disk = SlowDisk()
     let passed = Lock<[String]>([])
     let timers = Lock<[@Sendable () -> Void]>([])

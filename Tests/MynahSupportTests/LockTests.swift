@@ -2,7 +2,7 @@ import Dispatch
 import MynahSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct LockTests {
+@Suite(.timeLimit(.minutes(15))) struct LockTests {
     @Test func `many tasks count without losing one`() async {
         let count = Lock(0)
         await withTaskGroup(of: Void.self) { group in

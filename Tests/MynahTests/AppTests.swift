@@ -5,7 +5,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct AppTests {
+@Suite(.timeLimit(.minutes(15))) struct AppTests {
     static let foreground = ["02011A030307C005094672 6564".filter { $0 != " " }, ""]
     static let background = ["02011A", "14FF4C000100000000100000000000000000000000"]
 

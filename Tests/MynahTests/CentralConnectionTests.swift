@@ -4,7 +4,7 @@ import MynahTestSupport
 import Testing
 
 /// Which peripheral a link is to.
-@Suite(.timeLimit(.minutes(5))) struct CentralConnectionTests {
+@Suite(.timeLimit(.minutes(15))) struct CentralConnectionTests {
     private let radio = FakeCentralRadio()
 
     private func address(_ value: UInt64, _ kind: DeviceAddress.Kind = .public) -> DeviceAddress {

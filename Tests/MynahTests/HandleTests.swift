@@ -5,7 +5,7 @@ import MynahTestSupport
 import Testing
 
 /// What ends with the last reference to a phone, or to a manager.
-@Suite(.timeLimit(.minutes(5))) struct HandleTests {
+@Suite(.timeLimit(.minutes(15))) struct HandleTests {
     private let radio = FakeRadio()
     private let level = CharacteristicDefinition(uuid: "2A19", properties: [.read, .notify])
 

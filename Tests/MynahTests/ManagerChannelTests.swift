@@ -4,7 +4,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ManagerChannelTests {
+@Suite(.timeLimit(.minutes(15))) struct ManagerChannelTests {
     @Test func `a channel goes to the manager that published its number`() async throws {
         let radio = FakeRadio()
         let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))

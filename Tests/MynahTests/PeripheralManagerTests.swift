@@ -4,7 +4,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct PeripheralManagerTests {
+@Suite(.timeLimit(.minutes(15))) struct PeripheralManagerTests {
     let radio = FakeRadio()
     let peer = Peer(id: .init(7))
     let rate = CharacteristicDefinition(uuid: "2A37", properties: [.read, .notify, .write])

@@ -33,7 +33,7 @@ final class RecordingSink: PeripheralSink, PhoneSink {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct PhoneTests {
+@Suite(.timeLimit(.minutes(15))) struct PhoneTests {
     let radio = FakeRadio()
     let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random), name: "phone")
     let level = CharacteristicDefinition(uuid: "2A19", properties: [.read, .notify])

@@ -7,7 +7,7 @@ import Testing
 @testable import Mynah
 
 /// An app with two managers whose state is kept, on a radio that takes its time.
-@Suite(.timeLimit(.minutes(5))) struct RepublishTests {
+@Suite(.timeLimit(.minutes(15))) struct RepublishTests {
     private final class TwoManagers: AppDelegate {
         let managers = Lock<[PeripheralManager]>([])
 

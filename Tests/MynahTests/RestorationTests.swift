@@ -5,7 +5,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct RestorationTests {
+@Suite(.timeLimit(.minutes(15))) struct RestorationTests {
     static let file = "peripheral-com.example.hrm.json"
     let temporary: TemporaryDirectory
 

@@ -18,7 +18,7 @@ package struct WaitFailure: Error, CustomStringConvertible {
 ///
 /// It is longer than the whole run takes on a busy machine of two cores, because every test is under way at once, and
 /// shorter than the time limit of a suite.
-package let waitLimit: Duration = .seconds(180)
+package let waitLimit: Duration = .seconds(600)
 
 /// Returns when `condition` holds.
 ///

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MynahTestSupport
 
-@Suite(.timeLimit(.minutes(5))) struct ChildProcessTests {
+@Suite(.timeLimit(.minutes(15))) struct ChildProcessTests {
     @Test func `a child's end is told with its code or its signal`() async throws {
         let seven = try #require(ChildProcess("sh", ["-c", "exit 7"]))
         #expect(try await seven.end() == .exited(7))

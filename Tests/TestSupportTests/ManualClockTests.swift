@@ -2,7 +2,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ManualClockTests {
+@Suite(.timeLimit(.minutes(15))) struct ManualClockTests {
     let clock = ManualClock()
 
     @Test func `time stands still until it is moved, and then moves forwards`() {

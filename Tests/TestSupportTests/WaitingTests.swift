@@ -2,7 +2,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct WaitingTests {
+@Suite(.timeLimit(.minutes(15))) struct WaitingTests {
     /// What a wait fails with, in words.
     private func failure(_ body: () async throws -> Void) async -> String? {
         do {

@@ -13,7 +13,7 @@ import Testing
     import Musl
 #endif
 
-@Suite(.timeLimit(.minutes(5))) struct BondKeepingTests {
+@Suite(.timeLimit(.minutes(15))) struct BondKeepingTests {
     let temporary: TemporaryDirectory
     var path: String { temporary.path + "/bonds.json" }
 

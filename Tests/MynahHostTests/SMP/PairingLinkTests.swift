@@ -7,7 +7,7 @@ import Testing
 @testable import MynahHost
 
 /// Pairing on a scripted controller: what goes out, and when.
-@Suite(.timeLimit(.minutes(5))) struct PairingLinkTests {
+@Suite(.timeLimit(.minutes(15))) struct PairingLinkTests {
     static let request: [UInt8] = [0x01, 0x03, 0x00, 0x09, 0x10, 0x02, 0x02]
 
     static func keyRequest(_ random: UInt8 = 0, _ diversifier: UInt8 = 0) -> HCIEvent {

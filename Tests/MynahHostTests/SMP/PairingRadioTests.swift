@@ -7,7 +7,7 @@ import Testing
 @testable import MynahHost
 
 /// Two of our hosts that pair over the air of one process.
-@Suite(.timeLimit(.minutes(5))) struct PairingRadioTests {
+@Suite(.timeLimit(.minutes(15))) struct PairingRadioTests {
     @Test(arguments: [
         (IOCapability.noInputNoOutput, IOCapability.noInputNoOutput, true, ["device agrees"], false),
         (.noInputNoOutput, .noInputNoOutput, false, ["device agrees"], false),

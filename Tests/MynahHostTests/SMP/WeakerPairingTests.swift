@@ -5,7 +5,7 @@ import Testing
 @testable import MynahHost
 
 /// A weaker pairing does not replace an authenticated bond of the same peer.
-@Suite(.timeLimit(.minutes(5))) struct WeakerPairingTests {
+@Suite(.timeLimit(.minutes(15))) struct WeakerPairingTests {
     /// What a bond is worth.
     enum Strength: String, CaseIterable {
         case justWorksLegacy, justWorks, passkeyLegacy, passkey
