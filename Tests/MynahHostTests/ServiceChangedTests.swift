@@ -96,7 +96,7 @@ import Testing
         let again = try await rig.connect()
         try await rig.phone.pair(again)
         let link = try #require(await rig.phone.onlyLink?.handle)
-        #expect(await rig.phone.gatt.serviceChanged(of: link) == handle)
+        #expect(await rig.phone.serviceChanged(of: link) == handle)
         let extra = try await rig.device.publish([ServiceDefinition(uuid: "180A")])
         // The service is one attribute.
         let place = try #require(extra.handles.values.first)
@@ -105,4 +105,9 @@ import Testing
         try await rig.phoneSink.wait(for: "services \(place) \(place)", times: 2)
         await rig.stop()
     }
+}
+
+extension HostRadio {
+    /// The handle of Service Changed on a link to a peripheral.
+    fileprivate func serviceChanged(of link: UInt16) -> UInt16? { gatt.serviceChanged(of: link) }
 }

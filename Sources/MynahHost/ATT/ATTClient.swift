@@ -5,7 +5,7 @@ import MynahSupport
 ///
 /// Procedures run one after the other, because prepared writes of two would mix in the server's one queue; of each, one request
 /// is under way at a time (3.3.2).
-struct ATTClient: Sendable {
+struct ATTClient {
     /// What it wants done.
     enum Action: Hashable, Sendable {
         case send([UInt8])
@@ -33,8 +33,8 @@ struct ATTClient: Sendable {
     var bearer = Bearer()
     /// The opcode of the request that was sent and not answered yet.
     private var asked: UInt8?
-    private var running: (any QueuedProcedure)?
-    private var waiting: [any QueuedProcedure] = []
+    private var running: QueuedProcedure?
+    private var waiting: [QueuedProcedure] = []
     /// A transaction was not completed in time: no other may follow on this bearer (3.3.3).
     private(set) var isDead = false
     /// How many requests were sent; names the one that is under way.
@@ -52,7 +52,7 @@ struct ATTClient: Sendable {
         done: @escaping @Sendable (Result<Procedure.Value, RequestError>) -> Void
     ) {
         guard !isDead else { return done(.failure(Self.overdue)) }
-        waiting.append(AwaitedProcedure(procedure: procedure, done: done))
+        waiting.append(QueuedProcedure(procedure, done: done))
         startNext(&actions)
     }
 
@@ -60,7 +60,7 @@ struct ATTClient: Sendable {
         while running == nil, !waiting.isEmpty {
             let before = bearer
             running = waiting.removeFirst()
-            carryOn(running?.begin(&bearer), from: before, &actions)
+            carryOn(running?.take(.begin, &bearer), from: before, &actions)
         }
     }
 
@@ -85,7 +85,7 @@ struct ATTClient: Sendable {
     /// From the first discovery on, the client subscribes by itself: what was discovered can change.
     private mutating func lookForServiceChanged() {
         bearer.serviceChanged = .unavailable
-        waiting.append(AwaitedProcedure(procedure: ServiceChangedSubscription(), done: { _ in }))
+        waiting.append(QueuedProcedure(ServiceChangedSubscription(), done: { _ in }))
     }
 
     /// The link is protected better than before: a server that refused the subscription may accept it.
@@ -137,7 +137,7 @@ struct ATTClient: Sendable {
         guard running != nil else { return }
         asked = nil
         let before = bearer
-        carryOn(running?.take(answer, &bearer), from: before, &actions)
+        carryOn(running?.take(.answer(answer), &bearer), from: before, &actions)
         startNext(&actions)
     }
 
@@ -154,7 +154,7 @@ struct ATTClient: Sendable {
         asked = nil
         running = nil
         waiting = []
-        for procedure in all { procedure.fail(error) }
+        for procedure in all { _ = procedure.take(.end(error), &bearer) }
     }
 
     private static let overdue = RequestError.failed(

@@ -46,6 +46,36 @@ struct GATTServer: Sendable {
         var isToldTooShort = false
         /// An indication was not confirmed in time: nothing more goes over the bearer (Core Specification, Vol 3, Part F, 3.3.3).
         var isDead = false
+
+        /// How a value of this length goes to the client, if the centrals that it is for include it.
+        ///
+        /// It is mutating so that it is read in place: a bearer is large, and each value that is sent asks each bearer.
+        mutating func route(
+            _ handle: UInt16, _ length: Int, as delivery: Delivery, to centrals: [Peer.ID]?
+        ) -> Route {
+            // A client that does not know the services as they are is sent only Service Changed (Vol 3, Part G, 2.5.2.1).
+            guard !isDead, att.awareness == .aware, centrals?.contains(peer.id) ?? true,
+                let bits = att.configurations[handle &+ 1]
+            else { return .none }
+            guard length <= att.mtu - GATT.notificationHeaderLength else { return .tooShort }
+            let isIndication =
+                switch delivery {
+                case .indication: bits & 2 != 0
+                case .notification, .asSubscribed: bits & 1 == 0
+                }
+            return isIndication
+                ? .indication : .notification(mtu: att.mtu, takesMultiple: att.takesMultipleNotifications)
+        }
+    }
+
+    /// How a value goes to a client.
+    private enum Route {
+        /// The client is not subscribed, or the value is for others.
+        case none
+        /// The link carries shorter values only.
+        case tooShort
+        case notification(mtu: Int, takesMultiple: Bool)
+        case indication
     }
 
     /// How many indications wait for one central at most.
@@ -279,43 +309,33 @@ struct GATTServer: Sendable {
         guard let handle = database.handle(of: attribute), properties[attribute] != nil else {
             throw RadioError(.unknownAttribute, "the characteristic is not published")
         }
-        var subscribers: [(index: Int, isIndication: Bool)] = []
-        var tooShort: [Int] = []
+        var (count, tooShort) = (0, [Int]())
+        // First whether all have room: a second try would send the value again to those that have it.
         for index in bearers.indices {
-            // A client that does not know the services as they are is sent only Service Changed (Vol 3, Part G, 2.5.2.1).
-            guard !bearers[at: index].isDead, bearers[at: index].att.awareness == .aware,
-                centrals?.contains(bearers[at: index].peer.id) ?? true,
-                let bits = bearers[at: index].att.configurations[handle &+ 1]
-            else { continue }
-            guard value.count <= bearers[at: index].att.mtu - GATT.notificationHeaderLength else {
-                tooShort.append(index)
-                continue
+            switch bearers[at: index].route(handle, value.count, as: delivery, to: centrals) {
+            case .none: continue
+            case .tooShort: tooShort.append(index)
+            case .notification:
+                guard hasRoom(at: index, false, &outbound) else { return .full }
+                count += 1
+            case .indication:
+                guard hasRoom(at: index, true, &outbound) else { return .full }
+                count += 1
             }
-            let isIndication = Self.indicates(bits, delivery)
-            // A second try would send it again to those that have it.
-            guard hasRoom(at: index, isIndication, &outbound) else { return .full }
-            subscribers.append((index, isIndication))
         }
-        for index in tooShort { try refuse(value, at: index, isError: subscribers.isEmpty, &actions) }
-        for (index, isIndication) in subscribers {
+        for index in tooShort { try refuse(value, at: index, isError: count == 0, &actions) }
+        for index in bearers.indices where count > 0 {
             let link = bearers.keys[index]
-            if isIndication {
+            switch bearers[at: index].route(handle, value.count, as: delivery, to: centrals) {
+            case .none, .tooShort: continue
+            case .notification(let mtu, let takesMultiple):
+                outbound.notify(handle, value, to: link, mtu: mtu, takesMultiple: takesMultiple)
+            case .indication:
                 let indication = Indication(handle: handle, key: attribute, value: value)
                 indicate(indication, link, at: now(), &outbound, &actions)
-            } else {
-                outbound.notify(
-                    handle, value, to: link, mtu: bearers[at: index].att.mtu,
-                    takesMultiple: bearers[at: index].att.takesMultipleNotifications)
             }
         }
-        return .sent(subscribers.count)
-    }
-
-    private static func indicates(_ bits: UInt16, _ delivery: Delivery) -> Bool {
-        switch delivery {
-        case .indication: bits & 2 != 0
-        case .notification, .asSubscribed: bits & 1 == 0
-        }
+        return .sent(count)
     }
 
     /// Whether a link takes another value; if not, `Outbound` reports when it does.

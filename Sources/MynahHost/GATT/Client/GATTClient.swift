@@ -3,12 +3,43 @@ import MynahSupport
 
 /// The client's side of every link, without I/O: an `ATTClient` for each, and the time that its server has to answer.
 struct GATTClient {
+    /// One link's.
+    ///
+    /// Its functions change it in place: to read one of its values from outside would copy all of it.
     private struct Entry {
         var client = ATTClient()
         /// When the request that is under way has to be answered by; `nil` if there is none.
         var deadline: Duration?
         /// The driver was given a time to call `expire` at, and has not yet.
         var isWatched = false
+
+        /// Lets the client take something; a request that it sends has this long to be answered.
+        ///
+        /// The clock is read only if a request was sent: most of what comes is a value that nobody asked for.
+        mutating func change(
+            _ timeout: Duration, from now: () -> Duration, _ body: (inout ATTClient) -> Void
+        ) {
+            let before = client.transaction
+            body(&client)
+            if !client.isAwaiting {
+                deadline = nil
+            } else if client.transaction != before {
+                deadline = now() + timeout
+            }
+        }
+
+        mutating func expire(at now: Duration) {
+            isWatched = false
+            guard let deadline, deadline <= now else { return }
+            self.deadline = nil
+            client.timedOut(client.transaction)
+        }
+
+        mutating func takeWatch() -> Duration? {
+            guard !isWatched, let deadline else { return nil }
+            isWatched = true
+            return deadline
+        }
     }
 
     /// How long a server may take to answer a request (Core Specification, Vol 3, Part F, 3.3.3).
@@ -37,9 +68,7 @@ struct GATTClient {
         done: @escaping @Sendable (Result<Procedure.Value, RequestError>) -> Void
     ) {
         guard let index = entries.index(of: link) else { return done(.failure(Self.ended)) }
-        let before = entries[at: index].client.transaction
-        entries[at: index].client.add(procedure, into: &actions, done: done)
-        watch(index, since: before, at: now())
+        entries[at: index].change(timeout, from: now) { $0.add(procedure, into: &actions, done: done) }
     }
 
     // MARK: Commands
@@ -99,38 +128,21 @@ struct GATTClient {
         into actions: inout [ATTClient.Action]
     ) {
         guard let index = entries.index(of: link) else { return }
-        let before = entries[at: index].client.transaction
-        entries[at: index].client.receive(bytes, into: &actions)
-        watch(index, since: before, at: now())
+        entries[at: index].change(timeout, from: now) { $0.receive(bytes, into: &actions) }
     }
 
     /// Time has come to a link's deadline.
     mutating func expire(_ link: UInt16, at now: Duration) {
         guard let index = entries.index(of: link) else { return }
-        entries[at: index].isWatched = false
-        guard let deadline = entries[at: index].deadline, deadline <= now else { return }
-        entries[at: index].deadline = nil
-        entries[at: index].client.timedOut(entries[at: index].client.transaction)
-    }
-
-    /// The clock is read only if a request was sent: most of what comes is a value that nobody asked for.
-    private mutating func watch(_ index: Int, since before: UInt64, at now: @autoclosure () -> Duration) {
-        if !entries[at: index].client.isAwaiting {
-            entries[at: index].deadline = nil
-        } else if entries[at: index].client.transaction != before {
-            entries[at: index].deadline = now() + timeout
-        }
+        entries[at: index].expire(at: now)
     }
 
     /// Returns a time to call `expire` at, or `nil` if no request is under way or a call is to come already.
     ///
     /// A deadline that moves with each request is looked at again when the first one comes.
     mutating func takeWatch(of link: UInt16) -> Duration? {
-        guard let index = entries.index(of: link), !entries[at: index].isWatched,
-            let deadline = entries[at: index].deadline
-        else { return nil }
-        entries[at: index].isWatched = true
-        return deadline
+        guard let index = entries.index(of: link) else { return nil }
+        return entries[at: index].takeWatch()
     }
 
     /// When the request under way on a link has to be answered; `nil` if there is none.
@@ -158,9 +170,7 @@ struct GATTClient {
         if let handle, entries[at: index].client.bearer.serviceChanged == .unknown {
             entries[at: index].client.bearer.serviceChanged = .subscribed(handle)
         }
-        let before = entries[at: index].client.transaction
-        entries[at: index].client.secured(into: &actions)
-        watch(index, since: before, at: now())
+        entries[at: index].change(timeout, from: now) { $0.secured(into: &actions) }
     }
 
     /// The handle of Service Changed on a link; `nil` if the server does not indicate it.

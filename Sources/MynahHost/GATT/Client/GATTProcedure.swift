@@ -35,44 +35,46 @@ enum GATTStep<Value: Sendable>: Sendable {
 }
 
 /// A procedure in a client's queue, with the function that takes its value: the queue holds procedures of any value.
-protocol QueuedProcedure: Sendable {
-    /// Returns the first request; `nil` if the procedure is over, and its value or its error was given.
-    mutating func begin(_ bearer: inout ATTClient.Bearer) -> [UInt8]?
-    /// Returns the next request after an answer; `nil` if the procedure is over.
-    mutating func take(_ answer: Result<[UInt8], ATTError>, _ bearer: inout ATTClient.Bearer) -> [UInt8]?
-    /// Ends it.
-    func fail(_ error: RequestError)
-}
-
-/// A procedure, and the function that takes what it comes to.
-struct AwaitedProcedure<Procedure: GATTProcedure>: QueuedProcedure {
-    var procedure: Procedure
-    let done: @Sendable (Result<Procedure.Value, RequestError>) -> Void
-
-    mutating func begin(_ bearer: inout ATTClient.Bearer) -> [UInt8]? {
-        carryOut(procedure.begin(bearer), &bearer)
+///
+/// It is a closure and no existential of a generic type: the compiler specialises a closure, and a request costs no look-up of
+/// metadata while the program runs.
+struct QueuedProcedure {
+    /// What happens to a procedure.
+    enum Event {
+        case begin
+        /// The bytes after the opcode of the response, or the error.
+        case answer(Result<[UInt8], ATTError>)
+        /// Nothing more will be answered.
+        case end(RequestError)
     }
 
-    mutating func take(
-        _ answer: Result<[UInt8], ATTError>, _ bearer: inout ATTClient.Bearer
-    ) -> [UInt8]? {
-        carryOut(procedure.take(answer), &bearer)
-    }
+    private let take: (Event, inout ATTClient.Bearer) -> [UInt8]?
 
-    func fail(_ error: RequestError) { done(.failure(error)) }
-
-    private func carryOut(
-        _ step: GATTStep<Procedure.Value>, _ bearer: inout ATTClient.Bearer
-    ) -> [UInt8]? {
-        switch step {
-        case .ask(let pdu): return pdu
-        case .done(let value):
-            bearer = procedure.bearer(bearer, after: value)
-            done(.success(value))
-        case .failed(let error): done(.failure(error))
+    /// A procedure that has not begun; `done` is called once, when it is over.
+    init<Procedure: GATTProcedure>(
+        _ procedure: Procedure, done: @escaping @Sendable (Result<Procedure.Value, RequestError>) -> Void
+    ) {
+        var procedure = procedure
+        take = { event, bearer in
+            let step: GATTStep<Procedure.Value>
+            switch event {
+            case .begin: step = procedure.begin(bearer)
+            case .answer(let answer): step = procedure.take(answer)
+            case .end(let error): step = .failed(error)
+            }
+            switch step {
+            case .ask(let pdu): return pdu
+            case .done(let value):
+                bearer = procedure.bearer(bearer, after: value)
+                done(.success(value))
+            case .failed(let error): done(.failure(error))
+            }
+            return nil
         }
-        return nil
     }
+
+    /// Takes an event; returns the next request, or `nil` if the procedure is over and its value or its error was given.
+    func take(_ event: Event, _ bearer: inout ATTClient.Bearer) -> [UInt8]? { take(event, &bearer) }
 }
 
 /// Goes through a range of handles, request by request.
