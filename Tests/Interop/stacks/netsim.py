@@ -70,10 +70,10 @@ class Run:
         self.events: list[dict] = []
 
     @classmethod
-    async def start(cls, place: Netsim, *options: str, **environment: str) -> "Run":
+    async def start(cls, program: Path, environment: dict[str, str], profile: Path, *options: str) -> "Run":
         return cls(await asyncio.create_subprocess_exec(
-            str(place.program), "run", "--events", "json", *options, str(PROFILE), stdout=asyncio.subprocess.PIPE,
-            stdin=asyncio.subprocess.DEVNULL, env={**place.environment, **environment},
+            str(program), "run", "--events", "json", *options, str(profile), stdout=asyncio.subprocess.PIPE,
+            stdin=asyncio.subprocess.DEVNULL, env=environment,
         ))  # fmt: skip
 
     async def until(self, wanted: Callable[[dict], bool]) -> dict:
@@ -90,6 +90,10 @@ class Run:
             self.process.send_signal(signal.SIGINT)
         await asyncio.wait_for(self.process.communicate(), 20)
         assert self.process.returncode == 0, f"it ended with {self.process.returncode}"
+
+
+async def start(place: Netsim, *options: str, **environment: str) -> Run:
+    return await Run.start(place.program, {**place.environment, **environment}, PROFILE, *options)
 
 
 async def guest_reads(place: Netsim) -> None:
@@ -110,7 +114,7 @@ async def guest_reads(place: Netsim) -> None:
 
 
 async def plays(place: Netsim, *options: str, **environment: str) -> Run:
-    run = await Run.start(place, *options, **environment)
+    run = await start(place, *options, **environment)
     try:
         ready = await run.until(lambda event: event["event"] == "ready")
         where = f"(netsim instance {place.instance}, 127.0.0.1:{place.port})"
@@ -134,7 +138,7 @@ async def by_auto(place: Netsim) -> None:
 async def stale(place: Netsim) -> None:
     """A file whose port is closed is no emulator."""
     dead = place.closed[0].getsockname()[1]
-    run = await Run.start(place, NETSIM_INSTANCE=str(dead - FIRST_PORT + 1))
+    run = await start(place, NETSIM_INSTANCE=str(dead - FIRST_PORT + 1))
     try:
         ready = await run.until(lambda event: event["event"] == "ready")
         assert ready["radio"] == "virtual radio", f"{ready}"
@@ -147,7 +151,7 @@ async def later(place: Netsim) -> None:
     """The emulator starts after the run, which waits for it."""
     port = place.port
     await Rootcanal.close(place)
-    run = await Run.start(place, "--radio", f"netsim:instance={place.instance}")
+    run = await start(place, "--radio", f"netsim:instance={place.instance}")
     try:
         waiting = await run.until(lambda event: event.get("code") == "waitingForEmulator")
         assert f"127.0.0.1:{port}" in waiting["message"], f"{waiting}"

@@ -33,9 +33,9 @@ class Channel:
 
 
 class Phone:
-    def __init__(self, transport) -> None:
+    def __init__(self, transport, address: hci.Address | None = None) -> None:
         self.transport = transport
-        configuration = DeviceConfiguration(name="phone", address=hci.Address("F5:F4:F3:F2:F1:F0"))
+        configuration = DeviceConfiguration(name="phone", address=address or hci.Address("F5:F4:F3:F2:F1:F0"))
         self.device = Device.from_config_with_hci(configuration, transport.source, transport.sink)
         self.device.keystore = MemoryKeyStore()
         self.heard: asyncio.Queue[bytes] = asyncio.Queue()

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from stacks import central, netsim, packages
+from stacks import central, netsim, packages, program
 from stacks.bumble_device import BumbleDevice
 from stacks.checks import CHECKS, Check
 from stacks.helper import Helper
@@ -77,6 +77,10 @@ async def everything(only: str, names_alone: bool) -> int:
             for check in CHECKS
         ]
         plan.append((f"our central on {kind.name}: it looks at a Bumble device", kind, central.looks))
+    for kind in [Ours, Bumbles]:
+        plan.append((f"our program on {kind.name}: {program.SILENT}", kind, program.confirms_nothing))
+    if Rootcanal in places:
+        plan.append((f"our program on {Rootcanal.name}: {program.KILLED}", Rootcanal, program.comes_back))
     for sentence, scene, obstacle in netsim.SCENES if Netsim in places else []:
         name = f"our program on netsim: {sentence}"
         if obstacle is not None and obstacle[0]():
@@ -111,7 +115,7 @@ async def everything(only: str, names_alone: bool) -> int:
 def main(options) -> int:
     logging.basicConfig(level=logging.CRITICAL, stream=sys.stderr)
     Helper.path = options.helper.resolve()
-    Netsim.program = options.mynah.resolve()
+    Netsim.program = program.Program.path = options.mynah.resolve()
     start = time.monotonic()
     status = asyncio.run(everything(options.only, options.list))
     if not options.list:
