@@ -17,6 +17,8 @@ public actor Phone {
         /// `stop()` was called while the radio was starting: `start()` stops it again and throws.
         case abandoned
         case running(RadioCapabilities)
+        /// `stop()` is under way.
+        case stopping
     }
 
     let radio: any PeripheralRadio
@@ -100,7 +102,8 @@ public actor Phone {
         do throws(RadioError) {
             capabilities = try await radio.start(identity, sink: PhoneLink(self))
         } catch {
-            stage = .stopped
+            defer { stage = .stopped }
+            if case .abandoned = stage { throw Self.stoppedMeanwhile }
             throw error
         }
         do throws(RadioError) {
@@ -128,8 +131,9 @@ public actor Phone {
         let preserved = preserved
         self.preserved = PreservedStates(nil)
         if case .starting = stage { stage = .abandoned }
+        if isRunning { stage = .stopping }
         await radio.stop()
-        if isRunning { stage = .stopped }
+        if case .stopping = stage { stage = .stopped }
         services.removeAll()
         if forgetting {
             let identifiers =

@@ -172,7 +172,11 @@ package struct ReconnectPlan: Sendable {
     // MARK: Stages
 
     private func connect(_ address: DeviceAddress, _ attempt: inout Attempt, into actions: inout [Action]) {
-        if attempt.pending.count >= Self.limit { actions.append(.cancel(attempt.pending.removeFirst())) }
+        if attempt.pending.count >= Self.limit {
+            let oldest = attempt.pending.removeFirst()
+            attempt.found.remove(oldest)
+            actions.append(.cancel(oldest))
+        }
         attempt.pending.append(address)
         actions.append(.connect(address))
     }

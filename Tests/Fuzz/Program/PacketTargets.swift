@@ -72,25 +72,24 @@ extension FuzzTarget {
         let limits = CreditChannel.Limits(mtu: 23 + Int(first), mps: 23 + Int(first & 0x1F))
         var channel = CreditChannel(own: limits, peer: limits, credits: UInt16(first))
         for (kind, body) in Steps(bytes.dropFirst()) {
-            let actions: [CreditChannel.Action]
             switch kind & 3 {
-            case 0: actions = channel.credited(UInt16(kind) << 8 | UInt16(body.first ?? 0))
-            case 1: actions = channel.wasRead()
+            case 0:
+                guard (try? channel.credited(UInt16(kind) << 8 | UInt16(body.first ?? 0))) != nil else { return }
+            case 1: channel.wasRead()
             case 2:
                 precondition(channel.add(body) == (body.count <= limits.mtu))
                 while let frame = channel.nextFrame() { precondition(frame.count <= limits.mps) }
-                actions = []
-            default: actions = channel.receive(body)
-            }
-            precondition(
-                channel.receiveCredits <= CreditChannel.initialCredits && channel.sendCredits <= 0xFFFF)
-            for action in actions {
-                switch action {
-                case .received(let sdu): precondition(sdu.count <= limits.mtu)
-                case .giveCredits(let count): precondition(count > 0)
-                case .violated: return
+            default:
+                do {
+                    if let sdu = try channel.receive(body) { precondition(sdu.count <= limits.mtu) }
+                } catch {
+                    // The peer broke a rule, and the channel ends.
+                    return
                 }
             }
+            _ = channel.takeCredits()
+            precondition(
+                channel.receiveCredits <= CreditChannel.initialCredits && channel.sendCredits <= 0xFFFF)
         }
     }
 

@@ -27,10 +27,11 @@ extension FuzzTarget {
         // Each public key costs a multiplication on the curve, which is not what is looked for.
         for (kind, body) in Steps(bytes.dropFirst()).prefix(40) {
             switch kind {
-            case 1: check(machine.answer(.agreed(body.first != 0), at: now))
+            case 1: check(machine.answer(body.first == 0 ? .declined : .agreed, at: now))
             case 2:
                 var reader = ByteReader(body)
-                check(machine.answer(.passkey(reader.readUInt32()), at: now))
+                let number = reader.readUInt32()
+                check(machine.answer(number.map { .passkey($0) } ?? .declined, at: now))
             case 3: check(machine.encryptionChanged(body.first != 0, at: now))
             case 4:
                 now += .seconds(Int64(body.first ?? 1))
