@@ -142,8 +142,7 @@ public actor Phone {
         }
         for app in apps { app.stop() }
         for manager in managers { manager.end() }
-        apps = []
-        managers = []
+        (apps, managers) = ([], [])
         advertiser.reset()
         centrals.removeAll()
         await preserved.settle()

@@ -46,21 +46,28 @@ extension HostRadio {
         var actions: [GATTServer.Action] = []
         swap(&actions, &serverActions)
         let result = try body(&server, &outbound, &actions)
-        for action in actions { carryOut(action) }
+        // What is answered at once adds to the list: a call within a call for each value of one request could fill the stack.
+        var next = 0
+        while next < actions.count {
+            carryOut(actions[next], &actions)
+            next += 1
+        }
         actions.removeAll(keepingCapacity: true)
         serverActions = actions
         sendData()
         return result
     }
 
-    private func carryOut(_ action: GATTServer.Action) {
+    private func carryOut(_ action: GATTServer.Action, _ actions: inout [GATTServer.Action]) {
         switch action {
         case .event(let event): tell(event)
         case .watchConfirmation(let link, let due):
             deadlines[.confirmation(link)] = due
             armTimer()
         case .remember(let link): remember(link)
-        case .ask(let link, let event): take(tell(event), link)
+        case .ask(let link, let event):
+            guard let outcome = outcome(of: tell(event), link) else { return }
+            server.answered(outcome, link, security[link], at: now(), &outbound, &actions)
         case .signedWrite(let link, let pdu, let request):
             if secure(link, { $0.verify(signed: pdu, link, &$2) }) { tell(.write(request)) }
         case .mtuChanged(let link, let mtu):
@@ -75,25 +82,24 @@ extension HostRadio {
 
     // MARK: Answers
 
-    private func take(_ answer: RadioAnswer, _ link: UInt16) {
+    /// What the sink answers at once, or `nil` if it answers later.
+    private func outcome(of answer: RadioAnswer, _ link: UInt16) -> PendingReply.Outcome? {
         switch answer {
-        case .none, .pairing, .pairingLater: answered(.failure(.unlikelyError), link)
-        case .answer(let outcome): answered(outcome, link)
+        case .none, .pairing, .pairingLater: return .failure(.unlikelyError)
+        case .answer(let outcome): return outcome
         case .later(let pending):
-            guard let peer = links[link]?.peer.id else { return }
+            guard let peer = links[link]?.peer.id else { return nil }
             pending.whenAnswered { [weak self] outcome in
                 guard let self else { return }
                 Task { await self.answered(outcome, link, by: peer) }
             }
+            return nil
         }
     }
 
     /// Takes an answer that came later, when the handle may be another link's.
     private func answered(_ outcome: PendingReply.Outcome, _ link: UInt16, by peer: Peer.ID) {
-        if links[link]?.peer.id == peer { answered(outcome, link) }
-    }
-
-    private func answered(_ outcome: PendingReply.Outcome, _ link: UInt16) {
+        guard links[link]?.peer.id == peer else { return }
         serve { $0.answered(outcome, link, security[link], at: now(), &$1, &$2) }
     }
 

@@ -87,7 +87,7 @@ extension HostRadio {
     }
 
     private func disconnected(_ handle: UInt16, _ reason: HCIStatus) {
-        guard links.index(of: handle) != nil else { return }
+        // Also of a link that nobody wanted, which is not in the table.
         drive { $0.linkEnded(at: $1, &$2) }
         changeLinks { $0.ended(handle, reason, &$1) }
         if links.isEmpty { waiters.endLinks() }

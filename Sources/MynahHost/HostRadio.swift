@@ -1,5 +1,5 @@
 public import Logging
-import MynahCore
+public import MynahCore
 public import MynahHCI
 import MynahSupport
 
@@ -9,7 +9,7 @@ import MynahSupport
 /// as back-pressure. It plays a peripheral, a central, or both on one controller.
 ///
 /// The actor is a driver: it passes what happens to its parts and carries out the actions that they return.
-public actor HostRadio {
+public actor HostRadio: PeripheralRadio, CentralRadio {
     /// What can be chosen.
     public typealias Options = HostRadioOptions
 
@@ -75,14 +75,12 @@ public actor HostRadio {
 
     @discardableResult
     func tell(_ event: RadioEvent) -> RadioAnswer {
-        guard let sink = life.sink else { return .none }
-        return sink.handle(event)
+        life.sink?.handle(event) ?? .none
     }
 
     @discardableResult
     func tellCentral(_ event: CentralEvent) -> RadioAnswer {
-        guard let sink = life.centralSink else { return .none }
-        return sink.handle(event)
+        life.centralSink?.handle(event) ?? .none
     }
 
     func warn(_ code: String, _ message: String) {

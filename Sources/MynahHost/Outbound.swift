@@ -35,7 +35,7 @@ struct Outbound: Sendable {
     private var refused: [(link: UInt16, Refused)] = []
 
     init(limit: Int) {
-        self.limit = limit
+        self.limit = min(max(1, limit), DataQueue.limit)
     }
 
     mutating func configure(_ buffers: ControllerProfile.Buffers) {

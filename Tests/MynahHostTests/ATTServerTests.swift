@@ -56,6 +56,17 @@ struct ATTRig {
 
     // MARK: Discovery
 
+    @Test func `a PDU that is longer than the MTU is not taken apart`() {
+        var rig = ATTRig()
+        // 12 handles are 25 bytes, and both ends have agreed on 23.
+        let handles = String(repeating: "0300", count: 12)
+        #expect(rig.receive("0E" + handles) == [.send([0x01, 0x0E, 0, 0, 0x04])])
+        #expect(rig.receive("20" + handles) == [.send([0x01, 0x20, 0, 0, 0x04])])
+        // Nobody answers a command or a confirmation.
+        #expect(rig.receive("520900" + handles) == [])
+        #expect(rig.receive("1E" + handles) == [])
+    }
+
     @Test mutating func `services are found by group type, of one width a response`() {
         #expect(rig.exchange("10 0100 FFFF 0028") == "110601000500" + "0F18" + "06000E00" + "F0FF")
         #expect(rig.exchange("10 0600 FFFF 0028") == "110606000E00" + "F0FF")

@@ -24,7 +24,8 @@ import Testing
             server.begin(as: DeviceIdentity(name: "Mynah"))
             published = try server.publish(
                 [ServiceDefinition(uuid: "180D", characteristics: [rate])], at: now, &outbound, &actions)
-            for (link, bits) in links {
+            // In order: the link that sent last waits for its next turn.
+            for (link, bits) in links.sorted(by: { $0.key < $1.key }) {
                 let address = DeviceAddress(value: UInt64(link), kind: .public)
                 server.begin(link, to: Peer(id: Peer.ID(UInt32(link)), address: address))
                 let handle = try #require(published?.handles[rate.key]) + 1

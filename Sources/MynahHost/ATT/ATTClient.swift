@@ -90,7 +90,7 @@ struct ATTClient {
 
     /// The link is protected better than before: a server that refused the subscription may accept it.
     mutating func secured(into actions: inout [Action]) {
-        guard case .refused = bearer.serviceChanged else { return }
+        guard !isDead, case .refused = bearer.serviceChanged else { return }
         lookForServiceChanged()
         startNext(&actions)
     }

@@ -106,6 +106,12 @@ struct ATTServer: Sendable {
     mutating func receive(
         _ bytes: [UInt8], _ database: AttributeDatabase, _ security: LinkSecurity
     ) -> [ATTAction] {
+        guard let opcode = bytes.first else { return [] }
+        // A list of handles could otherwise be as long as an L2CAP frame (Part F, 3.2.8).
+        guard bytes.count <= mtu else {
+            let isRequest = !ATTOpcode.isCommand(opcode) && opcode != ATTOpcode.handleValueConfirmation
+            return isRequest ? [.send(ATTPDU.error(.invalidPDU, to: opcode, at: 0))] : []
+        }
         let request: ATTRequest
         do throws(ATTRequest.Refusal) {
             request = try ATTRequest(bytes)
@@ -114,7 +120,6 @@ struct ATTServer: Sendable {
             return [.send(ATTPDU.error(code, to: error.opcode, at: error.handle))]
         }
         if case .confirmation = request { return confirm() }
-        let opcode = bytes[0]
         if ATTOpcode.isCommand(opcode) {
             guard awareness == .aware else { return [] }
             return command(request, bytes, database, security)

@@ -247,7 +247,7 @@ struct GATTServer: Sendable {
         at now: @autoclosure () -> Duration,
         _ outbound: inout Outbound, _ actions: inout [Action]
     ) {
-        guard let index = bearers.index(of: link) else { return }
+        guard let index = bearers.index(of: link), !bearers[at: index].isDead else { return }
         let asked = bearers[at: index].att.answered(outcome, database, security)
         carryOut(asked, index, at: now(), &outbound, &actions)
     }

@@ -74,7 +74,9 @@ extension FuzzTarget {
         for (kind, body) in Steps(bytes.dropFirst()) {
             switch kind & 3 {
             case 0:
-                guard (try? channel.credited(UInt16(kind) << 8 | UInt16(body.first ?? 0))) != nil else { return }
+                guard (try? channel.credited(UInt16(kind) << 8 | UInt16(body.first ?? 0))) != nil else {
+                    return
+                }
             case 1: channel.wasRead()
             case 2:
                 precondition(channel.add(body) == (body.count <= limits.mtu))

@@ -1,3 +1,0 @@
-public import MynahCore
-
-extension HostRadio: PeripheralRadio, CentralRadio {}
