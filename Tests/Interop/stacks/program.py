@@ -13,6 +13,7 @@ from stacks.phone import Phone
 from stacks.places import Place, Rootcanal, open_host
 
 SILENT = "a phone that confirms no indication holds back nothing of another's"
+LONG = "a request for thousands of values is refused, and one for as many as fit is answered"
 KILLED = "a controller that is killed and started again advertises the device"
 
 PROFILE = """
@@ -25,6 +26,7 @@ services:
       - {uuid: FFE1, properties: [indicate], value: {hex: 01}, every: 10 ms}
       - {uuid: FFE2, properties: [notify], value: {hex: 02}, every: 10 ms}
       - {uuid: FFE3, properties: [read], value: {hex: 03}}
+      - {uuid: FFE4, properties: [read, write], value: {hex: 04}}
 """
 
 
@@ -74,6 +76,8 @@ class Subscriber(Phone):
                 name = each.uuid.to_hex_str().upper()
                 if name == "FFE3":
                     self.readable = each
+                if name == "FFE4":
+                    self.stored = each
                 if name in self.counts:
                     await each.discover_descriptors()
                     await each.subscribe(lambda value, name=name: self.count(name), prefer_notify=name == "FFE2")
@@ -104,6 +108,37 @@ async def confirms_nothing(place: Place) -> None:
         finally:
             await silent.stop()
             await other.stop()
+
+
+async def asks_for_thousands(place: Place) -> None:
+    """Each value is asked of the player, because it can be written."""
+    async with Program(place):
+        phone = Subscriber(await open_host(await place.address()), 0)
+        try:
+            await phone.subscribe_to_all()
+            client = phone.peer.gatt_client
+            handle = phone.stored.handle.to_bytes(2, "little")
+            answers: asyncio.Queue[bytes] = asyncio.Queue()
+            dispatch = client.on_gatt_pdu
+
+            def take(pdu) -> None:
+                if pdu.op_code in (0x01, 0x21):
+                    answers.put_nowait(bytes(pdu))
+                else:
+                    dispatch(pdu)
+
+            client.on_gatt_pdu = take
+            mtu = await client.request_mtu(517)
+            for opcode, count in ((0x20, 20_000), (0x20, (mtu - 1) // 2), (0x20, 20_000)):
+                phone.device.send_l2cap_pdu(phone.connection.handle, 4, bytes([opcode]) + handle * count)
+                answer = await asyncio.wait_for(answers.get(), 20)
+                if count == 20_000:
+                    assert answer == b"\x01\x20\x00\x00\x04", answer[:8]
+                else:
+                    assert answer == b"\x21" + (b"\x01\x00\x04" * count)[: mtu - 1], f"{len(answer)} bytes"
+            assert bytes(await phone.readable.read_value()) == b"\x03"
+        finally:
+            await phone.stop()
 
 
 async def comes_back(place: Rootcanal) -> None:

@@ -79,6 +79,7 @@ async def everything(only: str, names_alone: bool) -> int:
         plan.append((f"our central on {kind.name}: it looks at a Bumble device", kind, central.looks))
     for kind in [Ours, Bumbles]:
         plan.append((f"our program on {kind.name}: {program.SILENT}", kind, program.confirms_nothing))
+        plan.append((f"our program on {kind.name}: {program.LONG}", kind, program.asks_for_thousands))
     if Rootcanal in places:
         plan.append((f"our program on {Rootcanal.name}: {program.KILLED}", Rootcanal, program.comes_back))
     for sentence, scene, obstacle in netsim.SCENES if Netsim in places else []:
