@@ -31,7 +31,7 @@ extension PairingStep {
     }
 }
 
-/// An answer to a step of a pairing that is not there yet, held by whoever will give it.
+/// An answer to a step of a pairing that is given later, once, by the code that holds this.
 ///
 /// A handler makes one, keeps it and returns `.pairingLater(reply.pending)`. Answering twice is a mistake of the program and
 /// traps; dropping it unanswered declines.

@@ -51,6 +51,7 @@ class LoopSource: @unchecked Sendable {
     }
 
     /// The one table of functions, for the life of the process.
+    // `unsafe`: it is filled in before any thread can see it, and GLib only reads it.
     nonisolated(unsafe) private static let functions: UnsafeMutablePointer<GSourceFuncs> = {
         // `unsafe`: written here once, only read afterwards.
         let table = UnsafeMutablePointer<GSourceFuncs>.allocate(capacity: 1)

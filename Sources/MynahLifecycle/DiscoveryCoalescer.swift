@@ -35,7 +35,7 @@ package struct DiscoveryCoalescer: Sendable {
         package var isConnectable: Bool
         /// The services of the scan that the device does not list, and whose bit its overflow area has.
         package var overflowServices: [BluetoothUUID]
-        /// How many packets of the device this discovery stands for: all since the one before.
+        /// The number of packets of the device since the discovery before.
         package var coalesced: Int
     }
 

@@ -239,7 +239,7 @@ import Testing
                 == ["2 5:15010A00" + "00000000000000000200"])
     }
 
-    @Test func `a signal that is none is dropped, and an unknown one is refused`() throws {
+    @Test func `a malformed signal is dropped, and an unknown one is refused`() throws {
         var scene = Scene()
         #expect(try scene.receive("") == [])
         #expect(try scene.receive("1200 0000") == [])

@@ -48,8 +48,7 @@ import Testing
         }
     }
 
-    @Test mutating func `an address that is named stands for its peer, and is no news of one that was heard`()
-    {
+    @Test mutating func `an address that is named is resolved, and does not replace one that was heard`() {
         #expect(peers.identity(of: first, bonds) == identity && peers.current(of: identity) == first)
         #expect(peers.identity(of: second, bonds) == identity && peers.current(of: identity) == first)
         #expect(peers.identity(of: unknown, bonds) == unknown)

@@ -90,7 +90,7 @@ import Testing
         #expect(actions == [] && policy.alerts == [])
     }
 
-    @Test func `each notification is shown, and one alert stands for all of a device`() {
+    @Test func `each notification is shown, in one alert for each device`() {
         var policy = AlertPolicy()
         var actions: [AlertPolicy.Action] = []
         for device in [1, 2, 1] as [UInt64] {

@@ -1,8 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// The scanning state of a link layer: when it listens, whom it asks for more, and what it has reported (Core Specification, Vol 6,
-/// Part B, 4.4.3).
+/// The scanning state of a link layer: when it listens, which devices it sends scan requests, and what it has
+/// reported (Core Specification, Vol 6, Part B, 4.4.3).
 struct Scanner: Sendable {
     struct Parameters: Sendable {
         var isActive = false
