@@ -38,6 +38,8 @@ public struct HCIStatus: Error, Hashable, Sendable {
     public static let remoteUserTerminatedConnection = HCIStatus(0x13)
     /// Connection Terminated By Local Host.
     public static let connectionTerminatedByLocalHost = HCIStatus(0x16)
+    /// Unspecified Error.
+    public static let unspecifiedError = HCIStatus(0x1F)
     /// Unsupported LMP Parameter Value Or Unsupported LL Parameter Value.
     public static let unsupportedLLParameterValue = HCIStatus(0x20)
     /// LL Response Timeout.

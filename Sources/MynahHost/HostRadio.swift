@@ -8,28 +8,19 @@ import MynahSupport
 /// Advertising goes out byte for byte, subscribers have names, and what does not fit into the controller's buffers is felt
 /// as back-pressure. It plays a peripheral, a central, or both on one controller.
 ///
-/// The actor is a driver: it passes what happens to its parts and carries out the actions that they return.
+/// The actor is the radio's executor and its life. Drivers that it owns do the work on that executor: one for the controller, one for
+/// advertising, scanning and connecting, one for what goes over links, and one for their L2CAP channels.
 public actor HostRadio: PeripheralRadio, CentralRadio {
     /// What can be chosen.
     public typealias Options = HostRadioOptions
 
     let environment: Environment
-    var life = Life()
-    var waiters = Waiters()
-    var deadlines = Deadlines<HostDeadline>()
-    var timer = DeadlineTimer()
-    var controller: ControllerSession
-    var reports = ReportAssembler()
-    var peers = PeerAddresses()
-
-    var outbound: Outbound
-    var links = LinkTable()
-    var server: GATTServer
-    /// Empty, with room for actions, so that a request costs no array.
-    var serverActions: [GATTServer.Action] = []
-    var security: SecurityManager
-    var gatt: GATTClient
-    var l2cap: L2CAPManager
+    let sinks = RadioSinks()
+    let timer: HostTimer
+    let controller: ControllerDriver
+    let access: GenericAccess
+    let links: LinkDriver
+    var stage = Stage.stopped
 
     /// A radio that is not started; `sleep` and `now` are its time.
     public init(
@@ -41,15 +32,13 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     ) {
         environment = Environment(
             transport: transport, options: options, logger: logger, sleep: sleep, now: now)
-        controller = ControllerSession(name: options.controller, timeout: options.commandTimeout)
-        outbound = Outbound(limit: options.queueLimit)
-        l2cap = L2CAPManager(timeout: options.transactionTimeout)
-        server = GATTServer(timeout: options.transactionTimeout)
-        security = SecurityManager(
-            .init(
-                isPairable: options.isPairable, hasSecureConnections: options.hasSecureConnections,
-                file: options.bonds?.path))
-        gatt = GATTClient(timeout: options.transactionTimeout)
+        timer = HostTimer(environment)
+        controller = ControllerDriver(environment, timer, sinks)
+        access = GenericAccess(environment, timer, sinks, controller)
+        links = LinkDriver(environment, timer, sinks, controller, access)
+        controller.access = access
+        controller.links = links
+        access.links = links
     }
 
     private static let start = ContinuousClock.now
@@ -65,58 +54,34 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     public nonisolated var taskExecutor: any TaskExecutor { environment.tasks }
     /// The name of the radio, for people.
     public nonisolated var name: String { options.name }
-
     nonisolated var options: Options { environment.options }
-    nonisolated var logger: Logger { environment.logger }
-    /// The address that is on the air, or `nil` if none is.
-    var ownAddress: DeviceAddress? { controller.address.current }
 
-    // MARK: What happens
+    /// Has the links take something that came from elsewhere.
+    func withLinks(_ body: @Sendable (LinkDriver) -> Void) { body(links) }
 
-    @discardableResult
-    func tell(_ event: RadioEvent) -> RadioAnswer {
-        life.sink?.handle(event) ?? .none
-    }
-
-    @discardableResult
-    func tellCentral(_ event: CentralEvent) -> RadioAnswer {
-        life.centralSink?.handle(event) ?? .none
-    }
-
-    func warn(_ code: String, _ message: String) {
-        let warning = RadioWarning(code, message)
-        if life.sink == nil { tellCentral(.warning(warning)) } else { tell(.warning(warning)) }
+    /// Has the links take something on the radio's executor: in this call, or soon.
+    nonisolated func perform(_ body: @escaping @Sendable (LinkDriver) -> Void) {
+        environment.executor.perform { self.assumeIsolated { body($0.links) } }
     }
 
     // MARK: Time
 
-    func now() -> Duration { environment.now() }
-
-    /// Sleeps until the earliest deadline.
-    func armTimer() {
-        guard timer.needs(deadlines.wakeTime) else { return }
-        timer.arm(deadlines.wakeTime, now: environment.now, sleep: environment.sleep) { [weak self] number in
-            await self?.wake(number)
-        }
-    }
-
-    private func wake(_ number: UInt64) {
+    func wake(_ number: UInt64) {
         guard timer.woke(number) else { return }
-        while let deadline = deadlines.takeDue(at: now()) { expire(deadline) }
-        armTimer()
+        while let deadline = timer.takeDue() { expire(deadline) }
     }
 
     private func expire(_ deadline: HostDeadline) {
         switch deadline {
-        case .command: loseSilentController()
-        case .addressRotation: drive { $0.expireAddress(at: $1, &$2) }
-        case .connectionCancel: drive { $0.expireConnectionCancel(at: $1, &$2) }
-        case .linksEnd: waiters.endLinks()
-        case .connect(let number): connectOverdue(number)
-        case .confirmation(let handle): serve { $0.confirmationDue(handle, at: now(), &$2) }
-        case .signal(let link, let identifier): changeL2CAP { $0.expire(identifier, on: link, &$2) }
-        case .request(let handle): changeClient(handle) { client, _ in client.expire(handle, at: now()) }
-        case .pairing(let handle): secure(handle) { $0.expire(handle, at: $1, &$2) }
+        case .command: controller.loseSilent()
+        case .addressRotation: controller.drive { $0.expireAddress(at: $1, &$2) }
+        case .connectionCancel: controller.drive { $0.expireConnectionCancel(at: $1, &$2) }
+        case .linksEnd: links.stopWaitingForEnd()
+        case .connect(let number): access.overdue(number)
+        case .confirmation(let link): links.confirmationDue(link)
+        case .signal(let link, let identifier): links.channels.signalDue(link, identifier)
+        case .request(let link): links.requestDue(link)
+        case .pairing(let link): links.pairingDue(link)
         }
     }
 }

@@ -27,7 +27,19 @@ enum RoomLimits {
 
     static let rooms = [
         Room(
-            type: "HostRadio", lines: Limit(1095, goal: 500), properties: Limit(16, goal: 16),
+            type: "HostRadio", lines: Limit(500, goal: 500), properties: Limit(16, goal: 16),
+            function: Limit(40, goal: 40)),
+        Room(
+            type: "ControllerDriver", lines: Limit(300, goal: 300), properties: Limit(16, goal: 16),
+            function: Limit(40, goal: 40)),
+        Room(
+            type: "GenericAccess", lines: Limit(200, goal: 200), properties: Limit(16, goal: 16),
+            function: Limit(40, goal: 40)),
+        Room(
+            type: "LinkDriver", lines: Limit(500, goal: 500), properties: Limit(16, goal: 16),
+            function: Limit(40, goal: 40)),
+        Room(
+            type: "ChannelDriver", lines: Limit(200, goal: 200), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
         Room(
             type: "BlueZRadio", lines: Limit(400, goal: 400), properties: Limit(16, goal: 16),
@@ -70,7 +82,7 @@ enum RoomLimits {
         "Sources/MynahCLI/Central/ConnectSink.swift": 1,
         "Sources/MynahEmulator/EmulatorLink.swift": 1,
         "Sources/MynahHost/HostRadio+Life.swift": 2,
-        "Sources/MynahHost/HostRadio+Security.swift": 1,
+        "Sources/MynahHost/HostRadio.swift": 1,
     ]
 
     /// The sources that may start tasks that no other task waits for, and how many each.
@@ -95,10 +107,11 @@ enum RoomLimits {
         "Sources/MynahHCI/Netsim/NetsimTransport.swift": 1,
         "Sources/MynahHost/Deadlines.swift": 1,
         "Sources/MynahHost/HostExecutor.swift": 1,
-        "Sources/MynahHost/HostRadio+Attributes.swift": 1,
-        "Sources/MynahHost/HostRadio+Connecting.swift": 1,
-        "Sources/MynahHost/HostRadio+Life.swift": 2,
-        "Sources/MynahHost/HostRadio+Security.swift": 1,
+        "Sources/MynahHost/Drivers/ControllerDriver.swift": 1,
+        "Sources/MynahHost/Drivers/LinkDriver+Security.swift": 1,
+        "Sources/MynahHost/Drivers/LinkDriver+Server.swift": 1,
+        "Sources/MynahHost/HostRadio+Central.swift": 1,
+        "Sources/MynahHost/HostRadio+Life.swift": 1,
         "Sources/MynahHost/L2CAP/HostChannel.swift": 1,
     ]
 }

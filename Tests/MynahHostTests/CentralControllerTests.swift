@@ -46,7 +46,7 @@ import Testing
         try await radio.start(DeviceIdentity(name: "Phone"), central: sink)
         controller.state.withLock { $0.refused[HCIOpcode.leSetExtendedScanEnable.rawValue] = 0x0C }
         await #expect(throws: RadioError.self) { try await radio.scan(ScanOptions()) }
-        #expect(await radio.controller.scanner.wanted == nil)
+        #expect(await radio.session.scanner.wanted == nil)
         await radio.stop()
     }
 

@@ -158,12 +158,12 @@ import Testing
         let nobody = try #require(DeviceAddress("C0:00:00:00:00:99", kind: .public))
         let waiting = Task { try await rig.phone.connect(nobody, timeout: .seconds(10)) }
         try await until("the phone begins one connection") {
-            await rig.phone.waiters.connections.count == 1
+            await rig.phone.waitingConnections == 1
         }
         let peer = try await rig.connect()
         // No command is under way, whose time would be over too.
         try await until("no command waits for its answer") {
-            await rig.phone.deadlines[.command] == nil
+            await rig.phone.due(.command) == nil
         }
         rig.clock.advance(by: .seconds(10))
         await #expect { try await waiting.value } throws: { ($0 as? RadioError)?.code == .timedOut }
@@ -341,7 +341,7 @@ import Testing
         var advertisement = Advertisement()
         advertisement.interval = .milliseconds(20)
         _ = try await radio.advertise(advertisement)
-        #expect(await radio.controller.profile.style == .extended)
+        #expect(await radio.session.profile.style == .extended)
         let scanner = HostRadio(
             transport: air.transport(
                 ControllerConfiguration(
@@ -366,7 +366,7 @@ import Testing
         let rig = try await CentralRig()
         _ = try await rig.connect()
         await rig.phone.stop()
-        #expect(await rig.phone.links.isEmpty)
+        #expect(await rig.phone.look { $0.table.isEmpty })
         try await rig.phone.start(DeviceIdentity(name: "Phone"), central: rig.phoneSink)
         try await until("the device reports the disconnection") { rig.sink.words.contains("disconnected") }
         _ = try await rig.connect()

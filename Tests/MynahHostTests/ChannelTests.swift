@@ -98,7 +98,9 @@ import Testing
         // What came before the end is there after it.
         for number in 1...3 as ClosedRange<UInt8> { try await phone.send([number]) }
         await phone.close()
-        try await until("the device has no open channel") { await !rig.device.l2cap.hasChannels }
+        try await until("the device has no open channel") {
+            await !rig.device.look { $0.channels.hasChannels }
+        }
         for number in 1...3 as ClosedRange<UInt8> { #expect(await device.receive() == [number]) }
         #expect(await device.receive() == nil)
         await #expect(throws: RadioError.self) { try await device.send([1]) }

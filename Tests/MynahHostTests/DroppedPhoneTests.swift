@@ -41,7 +41,7 @@ import Testing
             rig.phoneSink.words.contains { $0.hasPrefix("disconnected") }
         }
         // The radio can be used again.
-        try await until("the radio is stopped") { await rig.device.life.stage == .stopped }
+        try await until("the radio is stopped") { await rig.device.isStopped }
         await rig.phone.stop()
         await other.stop()
     }

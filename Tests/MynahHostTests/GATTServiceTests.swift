@@ -32,7 +32,7 @@ import Testing
         rig.controller.connect()
         let read = "08 0100 FFFF 2A2B"
         let first = try #require(try await rig.exchange(read).first)
-        let input = await rig.radio.server.database.hashInput
+        let input = await rig.radio.look { $0.server.database.hashInput }
         #expect(first == "4:09120D00" + Hex.encode(SecurityToolbox.databaseHash(input)))
         let more = try await rig.radio.publish([ServiceDefinition(uuid: "180F")])
         let second = try #require(try await rig.exchange(read).first)
@@ -55,7 +55,7 @@ import Testing
         #expect(try await rig.radio.send([1], of: rig.rate.key, as: .notification, to: nil) == .sent(0))
         rig.controller.receive([0x1E])
         try await until("the client is aware of the change") {
-            await rig.radio.server.isAware(0x40)
+            await rig.radio.look { $0.server.isAware(0x40) }
         }
         #expect(try await rig.radio.send([2], of: rig.rate.key, as: .notification, to: nil) == .sent(1))
         try await rig.controller.wait("the host has sent the value 2") { $0.sent().last == "4:1B120002" }

@@ -219,8 +219,8 @@ import Testing
         rig.controller.connect(0x41, [1, 1, 1, 1, 1, 0xC1])
         rig.controller.receive([0x12, 0x13, 0x00, 0x01, 0x00], of: 0x41)
         try await rig.wait(for: "subscribed notification")
-        let silent = try #require(await rig.radio.links[0x40]?.peer.id)
-        let other = try #require(await rig.radio.links[0x41]?.peer.id)
+        let silent = try #require(await rig.radio.look { $0.table[0x40]?.peer.id })
+        let other = try #require(await rig.radio.look { $0.table[0x41]?.peer.id })
         func send(_ value: UInt8, to peer: Peer.ID, as delivery: Delivery = .asSubscribed) async throws
             -> SendResult
         {
@@ -295,10 +295,12 @@ import Testing
         rig.controller.connect()
         try await rig.wait(for: "connected F0:F1:F2:F3:F4:F5")
         let stopping = Task { await rig.radio.stop() }
-        try await until("the radio disconnects the central") { await !rig.radio.waiters.linksEnded.isEmpty }
+        try await until("the radio disconnects the central") {
+            await rig.radio.look { !$0.linksEnded.isEmpty }
+        }
         try await rig.wait(for: .linksEnd)
         #expect(rig.controller.state.withLock { !$0.isClosed })
-        if isTold { rig.controller.disconnect() } else { rig.clock.advance(by: HostRadio.linksEndTimeout) }
+        if isTold { rig.controller.disconnect() } else { rig.clock.advance(by: LinkDriver.endTimeout) }
         await stopping.value
         #expect(rig.controller.state.withLock { $0.isClosed })
     }

@@ -90,7 +90,7 @@ struct HostRig {
     /// Waits until a radio sleeps until a deadline, so that the time may move.
     static func wait(for deadline: HostDeadline, of radio: HostRadio, _ clock: ManualClock) async throws {
         try await until("the radio sleeps until its deadline: \(deadline)") {
-            guard let due = await radio.deadlines[deadline] else { return false }
+            guard let due = await radio.due(deadline) else { return false }
             return clock.pauses.contains { clock.now.offset + $0 <= due }
         }
     }

@@ -61,14 +61,14 @@ import Testing
         #expect(second.isResolvable)
         #expect(await PrivateAddress.resolves(second, with: rig.device.bonds.identityResolvingKey))
         try await until("the phone resolves the second address") {
-            await rig.phone.peers.current(of: rig.address) == second
+            await rig.phone.onAir(of: rig.address) == second
         }
         // The new address is reported with what is on the air.
         try await until("the device reports its second address") {
             rig.deviceSink.reports.last?.address == second
         }
         #expect(rig.deviceSink.reports.count == 1 && rig.deviceSink.reports[0].isOn)
-        #expect(await rig.device.controller.advertiser.announced == rig.deviceSink.reports[0])
+        #expect(await rig.device.session.advertiser.announced == rig.deviceSink.reports[0])
         #expect(rig.phoneSink.heard.contains(rig.address) && !rig.phoneSink.heard.contains(second))
         let again = try await rig.connect()
         try await rig.phone.pair(again)
@@ -113,7 +113,7 @@ import Testing
         let wanted = byOldAddress ? first : rig.address
         async let waiting = rig.phone.connect(wanted, timeout: .seconds(30))
         try await until("the phone listens for the bonded device") {
-            await rig.phone.controller.scanner.scanning != nil
+            await rig.phone.session.scanner.scanning != nil
         }
         // It changes once more, while it is waited for.
         let second = await rig.device.ownAddress
@@ -121,7 +121,7 @@ import Testing
         silent.isConnectable = false
         _ = try await rig.device.advertise(silent)
         try await until("the phone resolves the second address") {
-            await rig.phone.peers.current(of: rig.address) == second
+            await rig.phone.onAir(of: rig.address) == second
         }
         await rig.device.stopAdvertising()
         try await until("the device has a third private address") {
@@ -134,7 +134,7 @@ import Testing
         try await rig.phone.pair(peer.id)
         #expect(try await rig.refusal(of: rig.encrypted, peer.id) == nil)
         try await until("the phone no longer listens for the bonded device") {
-            await rig.phone.controller.scanner.scanning == nil
+            await rig.phone.session.scanner.scanning == nil
         }
         #expect(rig.phoneSink.heard.isEmpty)
         await rig.stop()
@@ -146,15 +146,15 @@ import Testing
         try await rig.phone.scan(options)
         async let waiting = rig.phone.connect(rig.address, timeout: .seconds(30))
         try await until("the phone follows the bonded device") {
-            await rig.phone.controller.scanner.isFollowing
+            await rig.phone.session.scanner.isFollowing
         }
-        #expect(await rig.phone.controller.scanner.scanning == options)
+        #expect(await rig.phone.session.scanner.scanning == options)
         await rig.phone.stopScan()
-        #expect(await rig.phone.controller.scanner.scanning != nil)
+        #expect(await rig.phone.session.scanner.scanning != nil)
         try await rig.phone.scan(options)
         _ = try await rig.device.advertise(Self.quick)
         _ = try await waiting
-        #expect(await rig.phone.controller.scanner.scanning == options)
+        #expect(await rig.phone.session.scanner.scanning == options)
         await rig.stop()
     }
 
@@ -221,7 +221,7 @@ import Testing
             controller.state.withLock { $0.hasPublicAddress = isPublic }
             let radio = HostRadio(transport: controller, options: Self.options(policy))
             _ = try await radio.start(DeviceIdentity(name: "Mynah"), sink: HostSink())
-            return await (radio.ownAddress, radio.controller.address.identity)
+            return await (radio.ownAddress, radio.session.address.identity)
         }
         let ours = try #require(DeviceAddress("06:05:04:03:02:01", kind: .public))
         let fixed = try #require(DeviceAddress("C1:02:03:04:05:06", kind: .random))

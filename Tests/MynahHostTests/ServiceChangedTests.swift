@@ -109,5 +109,5 @@ import Testing
 
 extension HostRadio {
     /// The handle of Service Changed on a link to a peripheral.
-    fileprivate func serviceChanged(of link: UInt16) -> UInt16? { gatt.serviceChanged(of: link) }
+    fileprivate func serviceChanged(of link: UInt16) -> UInt16? { links.client.serviceChanged(of: link) }
 }

@@ -136,10 +136,10 @@ private struct AnsweringSink: RadioSink {
                 controller.tell(H4Packet(.event, bytes(Self.events)[0]))
                 for _ in 0..<200 { controller.tell(packet()) }
                 // The actor takes its turn after every packet before.
-                _ = await radio.links.lastPeer
+                _ = await radio.look { $0.table.lastPeer }
                 if burst % 8 == 7 {
                     // All links end, and with them what was on its way.
-                    for handle in await radio.links.handles {
+                    for handle in await radio.look({ $0.table.handles }) {
                         controller.tell(
                             HCIEvent(
                                 HCIEvent.disconnectionComplete,
@@ -159,7 +159,7 @@ private struct AnsweringSink: RadioSink {
         }
         #expect(controller.sent > 500)
         #expect(growth < 12_000)
-        #expect(await radio.outbound.queue.count <= 16 * DataQueue.limit)
+        #expect(await radio.look { $0.outbound.queue.count } <= 16 * DataQueue.limit)
         await radio.stop()
     }
 
@@ -177,7 +177,7 @@ private struct AnsweringSink: RadioSink {
         for _ in 0..<3000 {
             for packet in request.packets(for: 0x40, of: 27) { controller.tell(packet.packet) }
         }
-        let count = await radio.outbound.queue.count
+        let count = await radio.look { $0.outbound.queue.count }
         #expect((DataQueue.limit..<DataQueue.limit + 32).contains(count))
         await radio.stop()
     }

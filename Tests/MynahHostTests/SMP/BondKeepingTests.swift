@@ -105,7 +105,7 @@ import Testing
         #expect(rig.deviceSink.all.count { $0.hasPrefix("subscribed") } == 1)
         // Confirmed is told: the next time there is no news.
         try await until("the bond has the hash of the new database") {
-            await rig.device.bonds.bonds[0].databaseHash == rig.device.server.database.hash
+            await rig.device.bonds.bonds[0].databaseHash == rig.device.look { $0.server.database.hash }
         }
         #expect(await rig.device.bonds.bonds[0].configurations == [9: 2])
         await rig.stop()
@@ -137,9 +137,10 @@ import Testing
         let pdu: [UInt8] = [0xD2, UInt8(handle), 0, 0x07]
         let signed = try #require({ bond.sign(pdu) }())
         for bytes in [signed, signed, Array(signed.dropLast()) + [signed[15] ^ 1]] {
-            await rig.phone.send(
-                L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: bytes),
-                to: try #require(rig.phone.onlyLink?.handle))
+            let link = try #require(await rig.phone.onlyLink?.handle)
+            await rig.phone.look {
+                $0.send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: bytes), to: link)
+            }
         }
         // Behind them on the bearer.
         _ = try await rig.refusal(of: rig.encrypted, again)

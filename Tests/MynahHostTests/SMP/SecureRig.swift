@@ -232,9 +232,9 @@ struct SecureRig {
 
 extension HostRadio {
     func handle(of characteristic: CharacteristicDefinition) -> UInt16? {
-        server.database.handle(of: characteristic.key)
+        links.server.database.handle(of: characteristic.key)
     }
-    var onlyLink: Link? { links.values.first }
-    var onlySecurity: LinkSecurity? { links.handles.first.map { security[$0] } }
-    var bonds: BondStore { security.bonds }
+    var onlyLink: Link? { links.table.values.first }
+    var onlySecurity: LinkSecurity? { links.table.handles.first.map { links.security[$0] } }
+    var bonds: BondStore { links.bonds }
 }

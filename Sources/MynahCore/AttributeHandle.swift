@@ -1,0 +1,2 @@
+/// An attribute of a server.
+public typealias AttributeHandle = UInt16

@@ -1,0 +1,2 @@
+/// A link of a controller.
+public typealias ConnectionHandle = UInt16

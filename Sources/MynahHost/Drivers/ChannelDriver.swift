@@ -1,0 +1,194 @@
+import Logging
+import MynahCore
+import MynahHCI
+
+/// Drives the L2CAP of every link: channels, and requests for connection parameters.
+///
+/// It is confined to the radio's executor. What it sends waits with everything else in the `Outbound` of the links' driver.
+final class ChannelDriver {
+    typealias Call<Value> = CheckedContinuation<Result<Value, RadioError>, Never>
+
+    private let environment: Environment
+    private let timer: HostTimer
+    private let sinks: RadioSinks
+    private let controller: ControllerDriver
+    /// The driver that it belongs to.
+    unowned let links: LinkDriver
+    private var l2cap: L2CAPManager
+    /// Calls that wait for a channel to open, by number.
+    private var openings: [UInt64: Call<ChannelEnd>] = [:]
+    /// Calls that wait for a central to answer a request for connection parameters, by number.
+    private var parameters: [UInt64: Call<Bool>] = [:]
+    /// Calls that wait for the next SDU of a channel.
+    private var readers: [ChannelKey: CheckedContinuation<[UInt8]?, Never>] = [:]
+    /// Calls that wait for SDUs to be on their way over a channel.
+    private var writers: [ChannelKey: [Call<Void>]] = [:]
+
+    init(
+        _ environment: Environment, _ timer: HostTimer, _ sinks: RadioSinks, _ controller: ControllerDriver,
+        of links: LinkDriver
+    ) {
+        self.environment = environment
+        self.timer = timer
+        self.sinks = sinks
+        self.controller = controller
+        self.links = links
+        l2cap = L2CAPManager(timeout: environment.options.transactionTimeout)
+    }
+
+    /// Whether any link has a channel.
+    var hasChannels: Bool { l2cap.hasChannels }
+
+    /// Learns what the controller can do.
+    func begin(on profile: ControllerProfile) {
+        l2cap.canUpdateParameters = profile.supportedCommands.allows(.leConnectionUpdate)
+    }
+
+    /// The radio stops.
+    func reset() { l2cap.removeAll() }
+
+    /// A link began.
+    func began(_ link: Link) {
+        l2cap.begin(link.handle, to: link.peer.id, as: link.role)
+    }
+
+    /// A link ended, and with it its channels and the requests on it.
+    func ended(_ link: ConnectionHandle) {
+        var actions: [L2CAPManager.Action] = []
+        l2cap.end(link, &actions)
+        for action in actions { carryOut(action) }
+    }
+
+    /// Has channels send what there is room for; returns whether that was anything.
+    func fill() -> Bool {
+        var actions: [L2CAPManager.Action] = []
+        let isAny = l2cap.fill(&links.outbound, &actions)
+        for action in actions { carryOut(action) }
+        return isAny
+    }
+
+    // MARK: What a user asks for
+
+    /// Publishes a number under which centrals open channels, and returns it.
+    func publish(isEncrypted: Bool) throws(RadioError) -> UInt16 {
+        guard sinks.peripheral != nil else {
+            throw RadioError(.invalidState, "the radio has not been started")
+        }
+        return try l2cap.publish(isEncrypted: isEncrypted)
+    }
+
+    /// Takes the number back, and closes the channels that were opened to it.
+    func unpublish(_ psm: UInt16) {
+        change { $0.unpublish(psm, &$1, &$2) }
+    }
+
+    /// Opens a channel to a number that a peer has published.
+    func open(_ psm: UInt16, with peer: Peer.ID) async throws(RadioError) -> ChannelEnd {
+        let handle = try links.table.handle(of: peer)
+        return try await withCheckedContinuation { continuation in
+            change { l2cap, outbound, actions in
+                let call = l2cap.open(psm, on: handle, at: environment.now(), &outbound, &actions)
+                openings[call] = continuation
+            }
+        }.get()
+    }
+
+    /// Asks a central for other connection parameters; returns `false` if it does not want them.
+    func askForParameters(
+        _ range: ConnectionParameterRange, of central: Peer.ID
+    ) async throws(RadioError) -> Bool {
+        let handle = try links.table.handle(of: central)
+        return try await withCheckedContinuation { continuation in
+            change { l2cap, outbound, actions in
+                let call = l2cap.askForParameters(
+                    range, on: handle, at: environment.now(), &outbound, &actions)
+                parameters[call] = continuation
+            }
+        }.get()
+    }
+
+    // MARK: A channel
+
+    func send(_ bytes: [UInt8], over key: ChannelKey) async throws(RadioError) {
+        try await withCheckedContinuation { (continuation: Call<Void>) in
+            change { l2cap, outbound, actions in
+                do throws(RadioError) {
+                    guard try !l2cap.send(bytes, over: key, &outbound, &actions) else {
+                        return continuation.resume(returning: .success(()))
+                    }
+                    writers[key, default: []].append(continuation)
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        }.get()
+    }
+
+    func receive(from key: ChannelKey) async -> [UInt8]? {
+        if let next = takeReceived(from: key) { return next }
+        return await withCheckedContinuation { continuation in
+            // Something may have come before this is reached.
+            if let next = takeReceived(from: key) { return continuation.resume(returning: next) }
+            guard l2cap.awaitNext(key) else { return continuation.resume(returning: nil) }
+            readers[key] = continuation
+        }
+    }
+
+    private func takeReceived(from key: ChannelKey) -> [UInt8]? {
+        guard let next = l2cap.takeReceived(key, &links.outbound) else { return nil }
+        links.sendData()
+        return next
+    }
+
+    func close(_ key: ChannelKey) {
+        change { $0.close(key, &$1, &$2) }
+    }
+
+    func drop(_ key: ChannelKey) {
+        change { $0.drop(key, &$1, &$2) }
+    }
+
+    // MARK: The part
+
+    /// A frame came over signalling, or over a channel.
+    func receive(_ frame: L2CAPFrame, on handle: ConnectionHandle) {
+        change { $0.receive(frame, on: handle, links.security[handle], &$1, &$2) }
+    }
+
+    /// The answer to an L2CAP request should have come by now.
+    func signalDue(_ link: ConnectionHandle, _ identifier: UInt8) {
+        change { $0.expire(identifier, on: link, &$2) }
+    }
+
+    /// Lets L2CAP take something, sends what it wrote, and carries out what it asks for.
+    private func change(
+        _ body: (inout L2CAPManager, inout Outbound, inout [L2CAPManager.Action]) -> Void
+    ) {
+        var actions: [L2CAPManager.Action] = []
+        body(&l2cap, &links.outbound, &actions)
+        links.sendData()
+        for action in actions { carryOut(action) }
+    }
+
+    private func carryOut(_ action: L2CAPManager.Action) {
+        switch action {
+        case .opened(let end):
+            if let radio = links.radio { sinks.tell(.channelOpened(HostChannel(end, of: radio))) }
+        case .openEnded(let call, let result):
+            openings.removeValue(forKey: call)?.resume(returning: result)
+        case .parametersEnded(let call, let result):
+            parameters.removeValue(forKey: call)?.resume(returning: result)
+        case .watchAnswer(let link, let identifier, let due): timer[.signal(link, identifier)] = due
+        case .updateParameters(let link, let range):
+            controller.send(.updateConnection(link, range), "changing the parameters of a connection")
+        case .received(let key, let sdu):
+            readers.removeValue(forKey: key)?.resume(returning: sdu)
+        case .sent(let key, let result):
+            for waiter in writers.removeValue(forKey: key) ?? [] {
+                waiter.resume(returning: result)
+            }
+        case .violated(let reason):
+            environment.logger.notice("channel closed", metadata: ["reason": "\(reason)"])
+        }
+    }
+}

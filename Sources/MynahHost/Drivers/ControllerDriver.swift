@@ -1,0 +1,334 @@
+import Logging
+import MynahCore
+import MynahHCI
+import MynahSupport
+
+/// Drives the controller over its transport: carries out what the session asks for, passes on what the controller reports, and looks for
+/// a controller that was lost.
+///
+/// It is confined to the radio's executor.
+final class ControllerDriver {
+    enum Stage {
+        case absent
+        /// It is brought up for the first time.
+        case starting
+        case running
+        /// It is gone, and is looked for again.
+        case lost
+        /// It is there again, and is brought up.
+        case recovering
+    }
+
+    /// How a transport gets back to the radio's executor.
+    struct Inlet {
+        /// Takes a packet of the transport that was opened at an epoch.
+        var receive: @Sendable (H4Packet, _ epoch: Int) -> Void
+        /// Takes the end of that transport.
+        var ended: @Sendable (RadioError?, _ epoch: Int) -> Void
+        /// Looks for a controller that was lost.
+        var recover: @Sendable () async -> Void
+    }
+
+    private typealias Answer = CheckedContinuation<Result<[UInt8], RadioError>, Never>
+
+    /// The longest pause between two looks for a controller that was lost.
+    private static let longestRecoveryPause = Duration.seconds(5)
+
+    private let environment: Environment
+    private let timer: HostTimer
+    private let sinks: RadioSinks
+    /// Advertising, scanning and connecting.
+    unowned var access: GenericAccess?
+    /// What goes over links.
+    unowned var links: LinkDriver?
+    private(set) var session: ControllerSession
+    private(set) var stage = Stage.absent
+    private var inlet: Inlet?
+    /// Changes with each transport that is opened, so that what an earlier one delivers late is dropped.
+    private(set) var epoch = 0
+    /// Why the controller was lost last.
+    private var lastLoss: RadioError?
+    /// Looks for a controller that was lost.
+    private var recovery: Task<Void, Never>?
+    private var bringUp: CheckedContinuation<Result<Void, RadioError>, Never>?
+    /// Calls that wait for the answer to a command, by number.
+    private var calls: [UInt64: Answer] = [:]
+    /// Calls that wait for the advertiser or the scanner to have nothing under way.
+    private var settling: [ControllerSession.Sender: [CheckedContinuation<Void, Never>]] = [:]
+
+    init(_ environment: Environment, _ timer: HostTimer, _ sinks: RadioSinks) {
+        self.environment = environment
+        self.timer = timer
+        self.sinks = sinks
+        session = Self.session(environment.options)
+    }
+
+    private static func session(_ options: HostRadioOptions) -> ControllerSession {
+        ControllerSession(name: options.controller, timeout: options.commandTimeout)
+    }
+
+    private var logger: Logger { environment.logger }
+    var isRunning: Bool { stage == .running }
+    /// Whether a controller is at the other end.
+    private var isAttached: Bool { stage == .starting || stage == .running || stage == .recovering }
+    /// Why the controller is gone.
+    var loss: RadioError { lastLoss ?? session.loss() }
+    /// The address that is on the air, or `nil` if none is.
+    var ownAddress: DeviceAddress? { session.address.current }
+
+    // MARK: It comes
+
+    /// Opens the transport and waits until the controller is brought up.
+    ///
+    /// If that throws, what called ends what has been begun.
+    func start(_ inlet: Inlet) async throws(RadioError) {
+        stage = .starting
+        self.inlet = inlet
+        try await open()
+        guard stage == .starting else { throw Self.stopped }
+        stage = .running
+    }
+
+    private static let stopped = RadioError(.lost, "the radio was stopped while it was started")
+
+    private func open() async throws(RadioError) {
+        epoch += 1
+        lastLoss = nil
+        guard let inlet else { throw Self.stopped }
+        let epoch = epoch
+        try await environment.transport.open(
+            receive: { inlet.receive($0, epoch) }, ended: { inlet.ended($0, epoch) })
+        if let lastLoss { throw lastLoss }
+        guard epoch == self.epoch, isAttached else { throw Self.stopped }
+        let result = await withCheckedContinuation { continuation in
+            bringUp = continuation
+            drive { $0.begin(at: $1, &$2) }
+        }
+        try result.get()
+    }
+
+    /// Has the session know whether the radio plays a central too.
+    func setMayBeCentral() { session.mayBeCentral = true }
+
+    private func endBringUp(_ result: Result<Void, RadioError>) {
+        let waiter = bringUp
+        bringUp = nil
+        waiter?.resume(returning: result)
+    }
+
+    // MARK: It goes
+
+    /// Closes the transport, and forgets everything about the controller but the epoch.
+    func stop() {
+        stage = .absent
+        recovery?.cancel()
+        recovery = nil
+        environment.transport.close()
+        drive { session, _, actions in session.end(RadioError(.lost, "the radio was stopped"), &actions) }
+        endBringUp(.failure(Self.stopped))
+    }
+
+    /// Forgets what the controller said, after the links have ended.
+    func reset() {
+        session = Self.session(environment.options)
+        lastLoss = nil
+        inlet = nil
+    }
+
+    /// Takes the end of the transport that was opened at an epoch.
+    func transportEnded(_ error: RadioError?, _ epoch: Int) {
+        if epoch == self.epoch { lose(error ?? session.loss()) }
+    }
+
+    /// A controller that does not answer is as good as gone.
+    func loseSilent() {
+        let options = environment.options
+        let message = "\(options.controller) did not answer within \(options.commandTimeout)"
+        lose(RadioError(.lost, message), session.timeoutError)
+    }
+
+    /// Only a reset brings the controller back (Core Specification, Vol 4, Part E, 7.7.16).
+    private func hardwareFailed(_ code: UInt8) {
+        let message = "the controller reports the hardware error \(code)"
+        sinks.warn(RadioWarning("hardwareError", message))
+        if isRunning { lose(RadioError(.lost, message)) }
+    }
+
+    /// The controller is gone; calls under way fail with `callError`, or with the same error if that is `nil`.
+    private func lose(_ error: RadioError, _ callError: RadioError? = nil) {
+        guard isAttached else { return }
+        let callError = callError ?? error
+        lastLoss = callError
+        guard isRunning else {
+            drive { session, _, actions in session.end(callError, &actions) }
+            return endBringUp(.failure(callError))
+        }
+        stage = .lost
+        environment.transport.close()
+        links?.controllerLost(callError)
+        drive { session, _, actions in session.end(callError, &actions) }
+        sinks.tell(.lost(error))
+        sinks.tell(.stateChanged(.unsupported))
+        sinks.tellCentral(.lost(error))
+        sinks.tellCentral(.stateChanged(.unsupported))
+        links?.reportRoom()
+        if let inlet { recovery = Task { await inlet.recover() } }
+    }
+
+    /// The transport was closed from another thread, and the radio is about to stop.
+    func closed() { lose(session.loss()) }
+
+    /// Looks for the controller until it is there, and returns whether it is.
+    func recover() async -> Bool {
+        var pause = environment.options.recoveryPause
+        while !Task.isCancelled, stage == .lost {
+            guard (try? await environment.sleep(pause)) != nil, stage == .lost else { return false }
+            pause = min(pause * 2, Self.longestRecoveryPause)
+            stage = .recovering
+            do throws(RadioError) {
+                try await open()
+            } catch {
+                logger.debug("controller still gone", metadata: ["error": "\(error)"])
+                guard stage == .recovering else { return false }
+                environment.transport.close()
+                drive { session, _, actions in session.end(error, &actions) }
+                stage = .lost
+                continue
+            }
+            guard stage == .recovering else { return false }
+            stage = .running
+            return true
+        }
+        return false
+    }
+
+    // MARK: What it reports
+
+    /// Takes a packet of the transport that was opened at an epoch.
+    func take(_ packet: H4Packet, _ epoch: Int) {
+        guard epoch == self.epoch, isAttached else { return }
+        logger.trace("received", metadata: ["type": "\(packet.type)", "body": "\(visible(packet))"])
+        switch packet.type {
+        case .event: takeEvent(packet.body)
+        case .aclData: links?.receive(packet.body)
+        case .command, .synchronousData, .isochronousData: break
+        }
+    }
+
+    private func takeEvent(_ body: [UInt8]) {
+        // What comes with each packet is not taken apart first.
+        if body.first == HCIEvent.numberOfCompletedPackets, let completed = HCIEvent.completedPackets(body) {
+            links?.completed(completed)
+            return
+        }
+        guard let event = HCIEvent(body), let content = HCIEventContent(event) else {
+            return logger.notice("event dropped", metadata: ["body": "\(Hex.encode(body))"])
+        }
+        switch content {
+        case .commandComplete(let opcode, let credits, let parameters):
+            let (status, rest) = (HCIStatus(parameters.first ?? 0), Array(parameters.dropFirst()))
+            drive { $0.answered(opcode, credits: credits, status, rest, at: $1, &$2) }
+        case .commandStatus(let opcode, let credits, let status):
+            drive { $0.answered(opcode, credits: credits, status, [], at: $1, &$2) }
+        case .hardwareError(let code): hardwareFailed(code)
+        case .advertisingReports(let reports): for report in reports { access?.hear(report) }
+        case .connectionComplete(let status, let connection) where status != .success:
+            if connection.role == .central { drive { $0.attemptEnded(status, at: $1, &$2) } }
+        default: links?.take(content)
+        }
+    }
+
+    // MARK: What is asked of it
+
+    /// Lets the session take something, and carries out what it asks for.
+    @discardableResult
+    func drive<Result>(
+        _ body: (inout ControllerSession, Duration, inout [ControllerSession.Action]) -> Result
+    ) -> Result {
+        var actions: [ControllerSession.Action] = []
+        let result = body(&session, environment.now(), &actions)
+        for action in actions { carryOut(action) }
+        timer[.command] = session.commandDeadline
+        timer[.addressRotation] = session.address.due
+        timer[.connectionCancel] = session.connectionCancelDeadline
+        return result
+    }
+
+    private func carryOut(_ action: ControllerSession.Action) {
+        switch action {
+        case .send(let command): transmit(command.packet)
+        case .chooseAddress(let publicAddress):
+            guard let source = links?.addressSource(publicAddress) else { return }
+            drive { $0.choose(source, at: $1, &$2) }
+        case .broughtUp:
+            links?.begin(on: session.profile)
+            endBringUp(.success(()))
+        case .bringUpFailed(let error): endBringUp(.failure(error))
+        case .addressChanged: access?.addressChanged()
+        case .settled(let sender):
+            for waiter in settling.removeValue(forKey: sender) ?? [] { waiter.resume() }
+            if sender == .advertiser { access?.reportLostAdvertisement() }
+        case .connectionsFailed(let numbers, let error): access?.connectionsFailed(numbers, error)
+        case .answered(let call, let result): calls.removeValue(forKey: call)?.resume(returning: result)
+        case .refused(let purpose, let status):
+            logger.debug("refused", metadata: ["command": "\(purpose)", "status": "\(status.hexadecimal)"])
+        case .linkCommandRefused(let command, let handle, let peer):
+            links?.refused(command, handle, peer)
+        }
+    }
+
+    /// Sends a packet to the controller.
+    func transmit(_ packet: H4Packet) {
+        logger.trace("sent", metadata: ["type": "\(packet.type)", "body": "\(visible(packet))"])
+        environment.transport.send(packet)
+    }
+
+    /// A packet's bytes for the log, where every packet can be seen but for the keys in it.
+    func visible(_ packet: H4Packet) -> String {
+        packet.visibleBody { links?.channel(of: $0) ?? nil }
+    }
+
+    /// Waits until the advertiser or the scanner has nothing under way.
+    func settled(_ sender: ControllerSession.Sender) async {
+        while sender == .advertiser ? session.advertiser.isBusy : session.scanner.isBusy {
+            await withCheckedContinuation { settling[sender, default: []].append($0) }
+        }
+    }
+
+    /// Changes what is wanted of the advertiser, the scanner or the connector.
+    @discardableResult
+    func change<Result>(
+        _ change: (inout HostAdvertiser, inout HostScanner, inout Connector) -> Result
+    ) -> Result {
+        drive { session, now, actions in session.change(at: now, &actions, change) }
+    }
+
+    /// Sends a command, and returns the return parameters after the status.
+    ///
+    /// `purpose` completes "refused …".
+    @discardableResult
+    func command(_ command: HCICommand, _ purpose: String) async throws(RadioError) -> [UInt8] {
+        guard isAttached else { throw RadioError(.lost, "the radio was stopped while \(purpose)") }
+        let result = await withCheckedContinuation { continuation in
+            drive { session, now, actions in
+                calls[session.call(command, purpose, at: now, &actions)] = continuation
+            }
+        }
+        return try result.get()
+    }
+
+    /// Sends a command for which nobody waits.
+    func send(_ command: HCICommand, _ purpose: String) {
+        guard isAttached else { return }
+        drive { $0.send(command, purpose, at: $1, &$2) }
+    }
+
+    /// Sends a command about a link whose refusal matters.
+    func send(
+        _ purpose: ControllerSession.LinkCommand, of handle: ConnectionHandle, _ peer: Peer.ID,
+        _ command: HCICommand
+    ) {
+        guard isAttached else { return }
+        drive { $0.send(purpose, of: handle, peer, command, at: $1, &$2) }
+    }
+}

@@ -1,0 +1,252 @@
+import MynahCore
+import MynahHCI
+
+/// Advertises, scans and asks for connections: what the Core Specification calls the Generic Access Profile (Vol 3, Part C).
+///
+/// A driver over the machines of the controller's session. It is confined to the radio's executor.
+final class GenericAccess {
+    struct Connection {
+        var continuation: CheckedContinuation<Result<Peer, RadioError>, Never>
+        /// The error if its time is over.
+        var overdue: RadioError
+    }
+
+    /// A request for a connection, for as long as the controller is not stopped.
+    struct Request: Sendable {
+        fileprivate var number: UInt64
+        /// After a stop the number may be another request's.
+        fileprivate var epoch: Int
+        fileprivate var address: DeviceAddress
+        fileprivate var overdue: RadioError
+    }
+
+    private let environment: Environment
+    private let timer: HostTimer
+    private let sinks: RadioSinks
+    private let controller: ControllerDriver
+    /// What goes over links.
+    unowned var links: LinkDriver?
+    private var reports = ReportAssembler()
+    private(set) var peers = PeerAddresses()
+    /// Calls that wait for a connection, by the number of the request.
+    private(set) var connections: [UInt64: Connection] = [:]
+
+    init(
+        _ environment: Environment, _ timer: HostTimer, _ sinks: RadioSinks, _ controller: ControllerDriver
+    ) {
+        self.environment = environment
+        self.timer = timer
+        self.sinks = sinks
+        self.controller = controller
+    }
+
+    /// Forgets what was heard.
+    func reset() {
+        reports = ReportAssembler()
+        peers = PeerAddresses()
+    }
+
+    /// Stops advertising and scanning.
+    func stop() async {
+        controller.change { advertiser, scanner, _ in
+            advertiser.stop()
+            scanner.stop()
+            scanner.follow(false)
+        }
+        await controller.settled(.scanner)
+        await controller.settled(.advertiser)
+    }
+
+    /// Has a controller that came back advertise and scan as before, and reports it.
+    func goOn() async {
+        let scan = controller.session.scanner.number
+        controller.change { _, _, _ in }
+        await controller.settled(.advertiser)
+        await controller.settled(.scanner)
+        guard controller.isRunning else { return }
+        controller.drive { session, _, _ in session.announceAddress() }
+        reportLostAdvertisement()
+        if let scan, case .refused(let step, let status) = controller.session.scanner.verdict(on: scan) {
+            let error = controller.session.refusal(step.purpose, status)
+            sinks.tellCentral(.warning(RadioWarning("scanLost", "the scan does not go on: \(error)")))
+        }
+        sinks.tell(.stateChanged(.poweredOn))
+        sinks.tell(.recovered)
+        // The loss was reported as silence.
+        addressChanged()
+        sinks.tellCentral(.stateChanged(.poweredOn))
+        sinks.tellCentral(.recovered)
+    }
+
+    // MARK: Advertising
+
+    /// Starts advertising, or changes what is advertised.
+    ///
+    /// Throws `advertisementRefused` if it does not fit or the controller refuses it; nothing is advertised then.
+    func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
+        guard controller.isRunning else {
+            throw RadioError(.invalidState, "a device can be advertised while the radio runs")
+        }
+        let configuration = try HostAdvertiser.Configuration(advertisement)
+        let number = controller.change { advertiser, _, _ in advertiser.want(configuration) }
+        await controller.settled(.advertiser)
+        switch controller.session.advertiser.verdict(on: number) {
+        case .onAir: break
+        case .waitsForLinkEnd:
+            let message =
+                "\(environment.options.controller) cannot advertise while it is connected; it advertises again after a link ends"
+            sinks.warn(RadioWarning("advertisingWaits", message))
+        case .refused(let step, let status):
+            throw controller.session.refusal(step.purpose, status, .advertisementRefused)
+        case .replaced:
+            guard controller.session.advertiser.number != nil else {
+                throw RadioError(.invalidState, "advertising was stopped before it began")
+            }
+        case .lost:
+            // The caller learns that it failed, so it does not begin later by itself.
+            controller.change { advertiser, _, _ in advertiser.stop() }
+            throw controller.loss
+        }
+        let report = configuration.report(from: controller.ownAddress)
+        controller.drive { session, _, _ in session.announce(report, of: number) }
+        return report
+    }
+
+    /// Stops advertising.
+    func stopAdvertising() async {
+        controller.change { advertiser, _, _ in advertiser.stop() }
+        await controller.settled(.advertiser)
+    }
+
+    /// Reports that nothing is advertised any more, if the controller refused what nobody waits for.
+    func reportLostAdvertisement() {
+        let lost = controller.drive { session, _, _ in session.takeLostAnnouncement() }
+        guard let lost else { return }
+        sinks.warn(RadioWarning("advertisingLost", "the device is not advertised any more: \(lost)"))
+        sinks.tell(.advertisingChanged(.silent))
+    }
+
+    /// Reports what is advertised, from the address that is on the air now.
+    func addressChanged() {
+        if let report = controller.session.advertiser.announced { sinks.tell(.advertisingChanged(report)) }
+    }
+
+    // MARK: Scanning
+
+    /// Scans, or scans with other options than before.
+    func scan(_ options: ScanOptions) async throws(RadioError) {
+        guard controller.isRunning else { throw RadioError(.invalidState, "the radio does not run") }
+        let number = controller.change { _, scanner, _ in scanner.want(options) }
+        await controller.settled(.scanner)
+        switch controller.session.scanner.verdict(on: number) {
+        case .scanning, .replaced: break
+        case .refused(let step, let status): throw controller.session.refusal(step.purpose, status)
+        case .lost:
+            // The caller learns that it failed, so it does not begin later by itself.
+            controller.change { _, scanner, _ in scanner.stop() }
+            throw controller.loss
+        }
+    }
+
+    /// Stops scanning.
+    func stopScan() async {
+        guard controller.session.scanner.wanted != nil else { return }
+        reports = ReportAssembler()
+        controller.change { _, scanner, _ in scanner.stop() }
+        await controller.settled(.scanner)
+    }
+
+    /// A bonded peripheral is reported by its identity, and a connection to it asked for by the address that it uses now.
+    func hear(_ report: LEAdvertisingReport) {
+        let scanner = controller.session.scanner
+        let isWanted = scanner.wanted != nil
+        guard isWanted || scanner.isFollowing, var whole = reports.take(report), let links else { return }
+        let (identity, hasMoved) = peers.heard(whole.address, links.bonds)
+        if hasMoved { controller.change { $2.moved(identity, to: peers.current(of: identity)) } }
+        whole.address = identity
+        if isWanted { sinks.tellCentral(.heard(whole)) }
+    }
+
+    /// Scans with little time on the air while a bonded peripheral is waited for that may change its private address: its next one is
+    /// known when it is heard.
+    ///
+    /// The host resolves addresses by itself and leaves the controller's resolving list alone: not every controller has one, it holds
+    /// few addresses, and it cannot change while anything is on (Core Specification, Vol 4, Part E, 7.8.38).
+    private func follow() {
+        let isWanted = controller.session.connector.addresses.contains {
+            links?.bonds[$0]?.identityResolvingKey != nil
+        }
+        guard isWanted != controller.session.scanner.isFollowing else { return }
+        controller.change { _, scanner, _ in scanner.follow(isWanted) }
+    }
+
+    // MARK: Connecting
+
+    /// Asks for a connection; several may be waited for at once.
+    func want(_ address: DeviceAddress, timeout: Duration?) throws(RadioError) -> Request {
+        guard controller.isRunning, let links else {
+            throw RadioError(.invalidState, "the radio does not run")
+        }
+        let address = peers.identity(of: address, links.bonds)
+        guard !links.hasPeripheral(address), !controller.session.connector.wants(address) else {
+            throw RadioError(.invalidState, "\(address) is connected already, or about to be")
+        }
+        let onAir = peers.current(of: address)
+        let number = controller.change { _, _, connector in connector.want(address, onAir: onAir) }
+        if let timeout { timer[.connect(number)] = environment.now() + timeout }
+        follow()
+        let overdue = RadioError(.timedOut, "\(address) did not answer within \(timeout ?? .zero)")
+        return Request(number: number, epoch: controller.epoch, address: address, overdue: overdue)
+    }
+
+    /// Waits until a request ends.
+    func connection(of request: Request) async -> Result<Peer, RadioError> {
+        await withCheckedContinuation {
+            connections[request.number] = Connection(continuation: $0, overdue: request.overdue)
+        }
+    }
+
+    /// Nobody waits for a request any more.
+    func cancel(_ request: Request) {
+        guard request.epoch == controller.epoch else { return }
+        giveUp(request.number, RadioError(.timedOut, "connecting to \(request.address) was cancelled"))
+    }
+
+    /// The time of a request is over.
+    func overdue(_ number: UInt64) {
+        if let overdue = connections[number]?.overdue { giveUp(number, overdue) }
+    }
+
+    private func giveUp(_ number: UInt64, _ error: RadioError) {
+        controller.change { _, _, connector in _ = connector.giveUp(number) }
+        ended(number, .failure(error))
+        follow()
+        links?.giveUp(number)
+    }
+
+    /// A link began; returns the request that it fulfils, or `nil` if it fulfils none.
+    func linkBegan(_ connection: LEConnection, identity: DeviceAddress?) -> Connector.Request? {
+        if let identity { peers.connected(identity, by: connection.addressOnAir) }
+        let request = controller.drive { $0.linkBegan(connection, identity: identity, at: $1, &$2) }
+        follow()
+        return request
+    }
+
+    /// A connection that was lost before the peripheral was heard is tried again.
+    func connectAgain(_ request: Connector.Request) {
+        controller.change { _, _, connector in connector.wantAgain(request) }
+        follow()
+    }
+
+    /// The controller cannot connect as these requests want it.
+    func connectionsFailed(_ numbers: [UInt64], _ error: RadioError) {
+        for number in numbers { ended(number, .failure(error)) }
+        follow()
+    }
+
+    /// A request ended with a link, or without.
+    func ended(_ number: UInt64, _ result: Result<Peer, RadioError>) {
+        timer[.connect(number)] = nil
+        connections.removeValue(forKey: number)?.continuation.resume(returning: result)
+    }
+}

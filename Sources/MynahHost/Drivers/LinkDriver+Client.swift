@@ -1,0 +1,83 @@
+import MynahCore
+import MynahHCI
+
+// The GATT client: what the central's half asks of peripherals.
+extension LinkDriver {
+    /// Runs a procedure with a peripheral, after those that were asked for before.
+    func perform<Procedure: GATTProcedure>(
+        _ procedure: Procedure, on peer: Peer.ID
+    ) async throws(RequestError) -> Procedure.Value {
+        let link: ConnectionHandle
+        do throws(RadioError) { link = try table.handle(of: peer) } catch { throw .failed(error) }
+        return try await withCheckedContinuation { continuation in
+            ask(link) { client, actions in
+                client.perform(procedure, on: link, at: environment.now(), into: &actions) {
+                    continuation.resume(returning: $0)
+                }
+            }
+        }.get()
+    }
+
+    /// Writes by a command; returns `false` if there is no room for it, and `readyToWrite` follows.
+    func write(
+        _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
+    ) throws(RadioError) -> Bool {
+        let isSent = try client.write(value, to: handle, on: try table.handle(of: peer), &outbound)
+        sendData()
+        return isSent
+    }
+
+    /// Writes by a signed command; returns `false` if there is no room for it, and `readyToWrite` follows.
+    ///
+    /// On an encrypted link it is a command without: that protects it as well (Core Specification, Vol 3, Part C, 10.2.2).
+    func writeSigned(
+        _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
+    ) throws(RadioError) -> Bool {
+        let link = try table.handle(of: peer)
+        guard !security[link].isEncrypted else { return try write(value, to: handle, of: peer) }
+        let isSent = try client.writeSigned(value, to: handle, on: link, &outbound) { pdu in
+            secure(link) { $0.sign(pdu, link, &$2) }
+        }
+        sendData()
+        return isSent
+    }
+
+    /// A request should have been answered by now.
+    func requestDue(_ link: ConnectionHandle) {
+        ask(link) { client, _ in client.expire(link, at: environment.now()) }
+    }
+
+    /// A link to a peripheral is encrypted, by a bond or by a pairing.
+    func clientSecured(_ link: ConnectionHandle, by bond: Bond?) {
+        ask(link) {
+            $0.secured(link, remembering: bond?.serviceChanged, at: environment.now(), into: &$1)
+        }
+    }
+
+    /// Lets the client of a link take something, and carries out what it asks for.
+    func ask(_ link: ConnectionHandle, _ step: (inout GATTClient, inout [ATTClient.Action]) -> Void) {
+        var actions: [ATTClient.Action] = []
+        step(&client, &actions)
+        for action in actions { carryOut(action, link) }
+        if let due = client.takeWatch(of: link) { timer[.request(link)] = due }
+    }
+
+    private func carryOut(_ action: ATTClient.Action, _ link: ConnectionHandle) {
+        guard let index = table.index(of: link) else { return }
+        let peer = table[at: index].peer.id
+        switch action {
+        case .send(let pdu):
+            send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: link)
+        case .mtuChanged(let mtu):
+            server.agreed(on: mtu, link)
+            sinks.tellCentral(.mtuChanged(peer, mtu))
+        case .notified(let attribute, let value, let delivery):
+            sinks.tellCentral(.notified(peer, attribute, value, delivery))
+        case .servicesChanged(let range): sinks.tellCentral(.servicesChanged(peer, range))
+        case .subscribedToServices(let value):
+            secure { security, _, actions in
+                security.remember(link, &actions) { $0.serviceChanged = value }
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import Logging
+import MynahCore
+import MynahHCI
+
+// The links themselves, as the controller reports them and as users end them.
+extension LinkDriver {
+    /// Takes an event about a link.
+    func take(_ event: HCIEventContent) {
+        switch event {
+        case .connectionComplete(_, let connection): began(connection)
+        case .disconnectionComplete(let status, let handle, let reason):
+            if status == .success { ended(handle, reason) }
+        case .connectionUpdateComplete(let status, let handle, let parameters):
+            if status == .success { table[handle]?.parameters = parameters }
+        case .encryptionChange(let status, let handle, let isOn):
+            if status == .success, !isOn { return security.encryptionStopped(handle) }
+            secure(handle) { $0.encryptionChanged(handle, status, at: $1, &$2) }
+        case .encryptionKeyRefreshComplete(let status, let handle):
+            secure(handle) { $0.encryptionChanged(handle, status, at: $1, &$2) }
+        case .longTermKeyRequest(let handle, let random, let diversifier):
+            secure(handle) { $0.keyRequested(handle, random: random, diversifier: diversifier, &$2) }
+        case .remoteParameterRequest(let handle, let minimum, let maximum, let latency, let timeout):
+            let range = ConnectionParameterRange(
+                minimum: minimum, maximum: maximum, latency: latency, timeout: timeout)
+            controller.send(.answer(handle, range), "answering a request for connection parameters")
+        case .readRemoteFeaturesComplete(let status, let handle):
+            // A peripheral that has no such request says so.
+            if status == .success || status == .unsupportedRemoteFeature { heard(handle) }
+        // The controller's driver takes these, or nobody does.
+        case .commandComplete, .commandStatus, .completedPackets, .hardwareError, .advertisingReports,
+            .dataLengthChange, .advertisingSetTerminated, .other:
+            break
+        }
+    }
+
+    private func began(_ connection: LEConnection) {
+        guard table.index(of: connection.handle) == nil else { return }
+        let identity = security.identity(of: connection.peer)
+        let request = access.linkBegan(connection, identity: identity)
+        let commands = controller.session.profile.supportedCommands
+        let context = LinkTable.Context(
+            request: request, identity: identity, canReadFeatures: commands.allows(.leReadRemoteFeatures))
+        change { $0.began(connection, context, &$1) }
+    }
+
+    private func ended(_ handle: ConnectionHandle, _ reason: HCIStatus) {
+        // Also of a link that nobody wanted, which is not in the table.
+        controller.drive { $0.linkEnded(at: $1, &$2) }
+        change { $0.ended(handle, reason, &$1) }
+        if table.isEmpty { stopWaitingForEnd() }
+        sendData()
+    }
+
+    /// The peer was heard on a link.
+    func heard(_ handle: ConnectionHandle) {
+        change { $0.heard(handle, &$1) }
+    }
+
+    /// A request for a connection was given up: the link that it asked for ends, if it has begun.
+    func giveUp(_ number: UInt64) {
+        change { $0.giveUp(number, &$1) }
+    }
+
+    /// The controller refused a command about a link.
+    func refused(_ command: ControllerSession.LinkCommand, _ handle: ConnectionHandle, _ peer: Peer.ID) {
+        guard table[handle]?.peer.id == peer else { return }
+        switch command {
+        // What the controller reports of the link is taken as true.
+        case .readFeatures: heard(handle)
+        case .encrypt:
+            secure(handle) { $0.encryptionChanged(handle, .unspecifiedError, at: $1, &$2) }
+        }
+    }
+
+    /// Lets the links take something, and carries out what they ask for.
+    func change(_ body: (inout LinkTable, inout [LinkTable.Action]) -> Void) {
+        var actions: [LinkTable.Action] = []
+        body(&table, &actions)
+        for action in actions { carryOut(action) }
+    }
+
+    private func carryOut(_ action: LinkTable.Action) {
+        switch action {
+        case .added(let link, let onAir): added(link, onAir)
+        case .connected(let peer): sinks.tell(.connected(peer))
+        case .askToEncrypt(let link): secure(link) { $0.askSubscriberToEncrypt(link, at: $1, &$2) }
+        case .readFeatures(let link, let peer):
+            controller.send(.readFeatures, of: link, peer, HCICommand(.leReadRemoteFeatures, handle: link))
+        case .exchangeMTU(let link):
+            ask(link) { client, actions in
+                let exchange = MTUExchange(ownMTU: ATTServer().ownMTU)
+                client.perform(exchange, on: link, at: environment.now(), into: &actions) { _ in }
+            }
+        case .reached(let peer, let request):
+            sinks.tellCentral(.connected(peer))
+            access.ended(request.number, .success(peer))
+        case .end(let link): end(link)
+        case .removed(let link): removed(link)
+        case .disconnected(let peer, .peripheral, _): sinks.tell(.disconnected(peer))
+        case .disconnected(let peer, .central, let error): sinks.tellCentral(.disconnected(peer, error))
+        case .connectAgain(let request): access.connectAgain(request)
+        case .connectionFailed(let request, let error): access.ended(request.number, .failure(error))
+        }
+    }
+
+    private func added(_ link: Link, _ onAir: DeviceAddress) {
+        let own = controller.ownAddress ?? onAir
+        let identity = controller.session.address.identity ?? own
+        security.linkBegan(
+            link.handle, link.role, to: link.peer, .init(own: own, peer: onAir, identity: identity))
+        server.begin(link.handle, to: link.peer)
+        client.begin(link.handle)
+        channels.began(link)
+    }
+
+    private func removed(_ link: Link) {
+        outbound.linkEnded(link.handle)
+        client.end(link.handle)
+        timer[.confirmation(link.handle)] = nil
+        timer[.request(link.handle)] = nil
+        secure(link.handle) { $0.linkEnded(link.handle, &$2) }
+        channels.ended(link.handle)
+        // A bonded client's subscriptions come back with it.
+        for key in server.end(link.handle) { sinks.tell(.unsubscribed(key, link.peer.id)) }
+    }
+
+    // MARK: What a user asks for
+
+    /// Whether there is a link to the peripheral with an address.
+    func hasPeripheral(_ address: DeviceAddress) -> Bool { table.hasPeripheral(address) }
+
+    /// Asks for the end of a link, and does not wait for it.
+    func end(_ link: ConnectionHandle) {
+        controller.send(.disconnect(link, .remoteUserTerminatedConnection), "ending a link")
+    }
+
+    /// Ends a link, to a central or to a peripheral.
+    func disconnect(_ peer: Peer.ID) async {
+        guard let handle = try? table.handle(of: peer) else { return }
+        do throws(RadioError) {
+            try await controller.command(
+                .disconnect(handle, .remoteUserTerminatedConnection), "ending a link")
+        } catch {
+            environment.logger.debug("the link ends by itself", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// The strength of the peer's signal now, in dBm.
+    func readRSSI(of peer: Peer.ID) async throws(RadioError) -> Int8 {
+        let command = HCICommand(.readRSSI, handle: try table.handle(of: peer))
+        let answer = try await controller.command(command, "reading the RSSI of a link")
+        guard answer.count >= 3, answer[2] != 127 else {
+            throw RadioError(.protocolViolation, "the controller told no signal strength")
+        }
+        return Int8(bitPattern: answer[2])
+    }
+}

@@ -1,0 +1,107 @@
+import MynahCore
+import MynahHCI
+
+// The GATT server: services, requests and values.
+extension LinkDriver {
+    /// Sends to each subscriber as it subscribed; `full` if one of them has no room, and `readyToSend` follows.
+    func send(
+        _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
+    ) throws(RadioError) -> SendResult {
+        guard controller.isRunning else { throw RadioError(.lost, "the radio is gone") }
+        return try serve { server, outbound, actions throws(RadioError) in
+            try server.send(
+                value, of: attribute, as: delivery, to: centrals, at: environment.now(), &outbound, &actions)
+        }
+    }
+
+    /// Publishes services together; handles that the same services had before they have again.
+    func publish(_ services: [ServiceDefinition]) throws(RadioError) -> PublishedServices {
+        guard controller.isRunning else {
+            throw RadioError(.invalidState, "services can be published while the radio runs")
+        }
+        return try serve { server, outbound, actions throws(RadioError) in
+            try server.publish(services, at: environment.now(), &outbound, &actions)
+        }
+    }
+
+    /// Withdraws services, and indicates it to the centrals.
+    func withdraw(_ services: PublishedServices.ID) {
+        serve { $0.withdraw(services, at: environment.now(), &$1, &$2) }
+    }
+
+    /// An indication should have been confirmed by now.
+    func confirmationDue(_ handle: ConnectionHandle) {
+        serve { $0.confirmationDue(handle, at: environment.now(), &$2) }
+    }
+
+    /// Lets the server take something, carries out what it asks for, and sends what it wrote.
+    @discardableResult
+    func serve<Result, Failure: Error>(
+        _ body: (inout GATTServer, inout Outbound, inout [GATTServer.Action]) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var actions: [GATTServer.Action] = []
+        swap(&actions, &serverActions)
+        let result = try body(&server, &outbound, &actions)
+        // What is answered at once adds to the list: a call within a call for each value of one request could fill the stack.
+        var next = 0
+        while next < actions.count {
+            carryOut(actions[next], &actions)
+            next += 1
+        }
+        actions.removeAll(keepingCapacity: true)
+        serverActions = actions
+        sendData()
+        return result
+    }
+
+    private func carryOut(_ action: GATTServer.Action, _ actions: inout [GATTServer.Action]) {
+        switch action {
+        case .event(let event): sinks.tell(event)
+        case .watchConfirmation(let link, let due): timer[.confirmation(link)] = due
+        case .remember(let link): remember(link)
+        case .ask(let link, let event):
+            guard let outcome = outcome(of: sinks.tell(event), link) else { return }
+            server.answered(outcome, link, security[link], at: environment.now(), &outbound, &actions)
+        case .signedWrite(let link, let pdu, let request):
+            if secure(link, { $0.verify(signed: pdu, link, &$2) }) { sinks.tell(.write(request)) }
+        case .mtuChanged(let link, let mtu):
+            guard let index = table.index(of: link) else { return }
+            client.agreed(on: mtu, link)
+            let peer = table[at: index].peer.id
+            switch table[at: index].role {
+            case .peripheral: sinks.tell(.mtuChanged(peer, mtu))
+            case .central: sinks.tellCentral(.mtuChanged(peer, mtu))
+            }
+        }
+    }
+
+    // MARK: Answers
+
+    /// What the sink answers at once, or `nil` if it answers later.
+    private func outcome(of answer: RadioAnswer, _ link: ConnectionHandle) -> PendingReply.Outcome? {
+        switch answer {
+        case .none, .pairing, .pairingLater: return .failure(.unlikelyError)
+        case .answer(let outcome): return outcome
+        case .later(let pending):
+            guard let peer = table[link]?.peer.id else { return nil }
+            pending.whenAnswered { [weak radio] outcome in
+                guard let radio else { return }
+                Task { await radio.withLinks { $0.answered(outcome, link, by: peer) } }
+            }
+            return nil
+        }
+    }
+
+    /// Takes an answer that came later, when the handle may be another link's.
+    private func answered(_ outcome: PendingReply.Outcome, _ link: ConnectionHandle, by peer: Peer.ID) {
+        guard table[link]?.peer.id == peer else { return }
+        serve { $0.answered(outcome, link, security[link], at: environment.now(), &$1, &$2) }
+    }
+
+    /// What a bonded client configured, and whether it knows the services as they are, is kept.
+    private func remember(_ handle: ConnectionHandle) {
+        secure { security, _, actions in
+            security.rememberClient(handle, &actions) { server.remember(handle, in: &$0) }
+        }
+    }
+}

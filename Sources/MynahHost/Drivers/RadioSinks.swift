@@ -1,0 +1,28 @@
+import MynahCore
+
+/// What a radio's two halves report to.
+///
+/// Its drivers share it. It is confined to the radio's executor.
+final class RadioSinks {
+    /// What the peripheral's half reports to, or `nil` if it is not started.
+    var peripheral: (any RadioSink)?
+    /// What the central's half reports to, or `nil` if it is not started.
+    var central: (any CentralSink)?
+
+    /// Reports to the peripheral's half.
+    @discardableResult
+    func tell(_ event: RadioEvent) -> RadioAnswer {
+        peripheral?.handle(event) ?? .none
+    }
+
+    /// Reports to the central's half.
+    @discardableResult
+    func tellCentral(_ event: CentralEvent) -> RadioAnswer {
+        central?.handle(event) ?? .none
+    }
+
+    /// Warns the peripheral's half, or the central's if that alone is started.
+    func warn(_ warning: RadioWarning) {
+        if peripheral == nil { tellCentral(.warning(warning)) } else { tell(.warning(warning)) }
+    }
+}

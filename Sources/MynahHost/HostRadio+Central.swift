@@ -1,0 +1,151 @@
+public import MynahCore
+
+// What the central's half is asked for, and what both are.
+extension HostRadio {
+    /// Scans, or scans with other options than before.
+    public func scan(_ options: ScanOptions) async throws(RadioError) {
+        try await access.scan(options)
+    }
+
+    /// Stops scanning.
+    public func stopScan() async {
+        await access.stopScan()
+    }
+
+    /// Connects; several connections may be waited for at once.
+    public func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer {
+        let request = try access.want(address, timeout: timeout)
+        return try await withTaskCancellationHandler {
+            await access.connection(of: request)
+        } onCancel: {
+            Task { await self.cancel(request) }
+        }.get()
+    }
+
+    private func cancel(_ request: GenericAccess.Request) {
+        access.cancel(request)
+    }
+
+    /// Agrees on the largest MTU, 517 of this side, which a value of 512 bytes fits into with the longest header.
+    ///
+    /// The radio does so by itself when a link has come to be; that one is waited for.
+    public func exchangeMTU(with peer: Peer.ID) async throws(RequestError) -> Int {
+        try await links.perform(MTUExchange(ownMTU: ATTServer().ownMTU), on: peer)
+    }
+
+    /// Finds primary services: all, or those of one type.
+    public func discoverServices(
+        _ uuid: BluetoothUUID?, of peer: Peer.ID
+    ) async throws(RequestError) -> [RemoteService] {
+        try await links.perform(ServiceDiscovery(of: uuid), on: peer)
+    }
+
+    /// Finds secondary services; none if the server does not report them.
+    public func discoverSecondaryServices(of peer: Peer.ID) async throws(RequestError) -> [RemoteService] {
+        try await links.perform(ServiceDiscovery.secondary, on: peer)
+    }
+
+    /// Finds the services that a service includes.
+    public func discoverIncludedServices(
+        in service: RemoteService, of peer: Peer.ID
+    ) async throws(RequestError) -> [RemoteService] {
+        try await links.perform(IncludeDiscovery(in: service.handles), on: peer)
+    }
+
+    /// Finds a service's characteristics.
+    public func discoverCharacteristics(
+        in service: RemoteService, of peer: Peer.ID
+    ) async throws(RequestError) -> [RemoteCharacteristic] {
+        try await links.perform(CharacteristicDiscovery(in: service.handles), on: peer)
+    }
+
+    /// Finds a characteristic's descriptors.
+    public func discoverDescriptors(
+        of characteristic: RemoteCharacteristic, of peer: Peer.ID
+    ) async throws(RequestError) -> [RemoteDescriptor] {
+        guard let handles = characteristic.descriptorHandles else { return [] }
+        return try await links.perform(DescriptorDiscovery(in: handles), on: peer)
+    }
+
+    /// Reads a value, however long it is.
+    public func read(_ handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError) -> [UInt8] {
+        try await links.perform(ValueRead(handle), on: peer)
+    }
+
+    /// Reads several values in as few requests as they fit into; of a peripheral that does not read together, one by one.
+    public func read(
+        _ handles: [AttributeHandle], of peer: Peer.ID
+    ) async throws(RequestError) -> [[UInt8]] {
+        try await links.perform(ValuesRead(handles), on: peer)
+    }
+
+    /// Reads values whose lengths are known, one after the other, up to ATT_MTU − 1 bytes of them.
+    public func readConcatenated(
+        _ handles: [AttributeHandle], of peer: Peer.ID
+    ) async throws(RequestError) -> [UInt8] {
+        try await links.perform(ConcatenatedRead(handles: handles), on: peer)
+    }
+
+    /// Writes a value and waits for the answer; prepared parts are verified.
+    public func write(
+        _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
+    ) async throws(RequestError) {
+        try await links.perform(ValueWrite(handle, value), on: peer)
+    }
+
+    /// Writes by a command; returns `false` if there is no room for it, and `readyToWrite` follows.
+    public func writeWithoutResponse(
+        _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
+    ) throws(RadioError) -> Bool {
+        try links.write(value, to: handle, of: peer)
+    }
+
+    /// Writes by a signed command; returns `false` if there is no room for it, and `readyToWrite` follows.
+    ///
+    /// On an encrypted link it is a command without: that protects it as well (Core Specification, Vol 3, Part C, 10.2.2).
+    public func writeSigned(
+        _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
+    ) throws(RadioError) -> Bool {
+        try links.writeSigned(value, to: handle, of: peer)
+    }
+
+    // MARK: Both halves
+
+    /// Opens a channel to a number that a peer has published.
+    public func openL2CAPChannel(_ psm: UInt16, with peer: Peer.ID) async throws(RadioError)
+        -> any L2CAPChannel
+    {
+        HostChannel(try await links.channels.open(psm, with: peer), of: self)
+    }
+
+    func send(_ bytes: [UInt8], over key: ChannelKey) async throws(RadioError) {
+        try await links.channels.send(bytes, over: key)
+    }
+
+    func receive(from key: ChannelKey) async -> [UInt8]? { await links.channels.receive(from: key) }
+    func close(_ key: ChannelKey) { links.channels.close(key) }
+    func drop(_ key: ChannelKey) { links.channels.drop(key) }
+
+    /// Pairs, or encrypts with the key of an earlier pairing, and returns when the link is encrypted.
+    ///
+    /// A central is sent a Security Request. Throws `pairingFailed`, or `disconnected` if the link ends first.
+    public func pair(_ peer: Peer.ID) async throws(RadioError) {
+        try await links.pair(peer)
+    }
+
+    /// Forgets a peer's keys, which are new when it pairs again; returns whether there were any.
+    @discardableResult
+    public func forgetBond(with address: DeviceAddress) -> Bool {
+        links.forgetBond(with: address)
+    }
+
+    /// Ends a link, to a central or to a peripheral.
+    public func disconnect(_ peer: Peer.ID) async {
+        await links.disconnect(peer)
+    }
+
+    /// The strength of the peer's signal now, in dBm.
+    public func readRSSI(of peer: Peer.ID) async throws(RadioError) -> Int8 {
+        try await links.readRSSI(of: peer)
+    }
+}

@@ -1,0 +1,56 @@
+public import MynahCore
+
+// What the peripheral's half is asked for.
+extension HostRadio {
+    /// Starts advertising, or changes what is advertised.
+    ///
+    /// Throws `advertisementRefused` if it does not fit or the controller refuses it; nothing is advertised then.
+    @discardableResult
+    public func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
+        try await access.advertise(advertisement)
+    }
+
+    /// Stops advertising.
+    public func stopAdvertising() async {
+        await access.stopAdvertising()
+    }
+
+    /// Publishes services together; handles that the same services had before they have again.
+    public func publish(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
+        try links.publish(services)
+    }
+
+    /// Withdraws services, and indicates it to the centrals.
+    public func withdraw(_ services: PublishedServices.ID) async {
+        links.withdraw(services)
+    }
+
+    /// Sets what the host answers by itself, or `nil` to ask the sink.
+    public func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
+        links.server.setValue(value, of: attribute)
+    }
+
+    /// Sends to each subscriber as it subscribed; `full` if one of them has no room, and `readyToSend` follows.
+    public func send(
+        _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
+    ) throws(RadioError) -> SendResult {
+        try links.send(value, of: attribute, as: delivery, to: centrals)
+    }
+
+    /// Publishes a number under which centrals open channels, and returns it.
+    public func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16 {
+        try links.channels.publish(isEncrypted: isEncrypted)
+    }
+
+    /// Takes the number back, and closes the channels that were opened to it.
+    public func unpublishL2CAPChannel(_ psm: UInt16) {
+        links.channels.unpublish(psm)
+    }
+
+    /// Asks a central for other connection parameters; returns `false` if it does not want them.
+    public func setDesiredConnectionLatency(
+        _ latency: ConnectionLatency, for central: Peer.ID
+    ) async throws(RadioError) -> Bool {
+        try await links.channels.askForParameters(ConnectionParameterRange(latency), of: central)
+    }
+}

@@ -1,0 +1,21 @@
+import MynahCore
+import MynahHCI
+
+@testable import MynahHost
+
+// What tests look at inside a radio, whose drivers do not leave its executor.
+extension HostRadio {
+    var session: ControllerSession { controller.session }
+    var ownAddress: DeviceAddress? { controller.ownAddress }
+    var isStopped: Bool { if case .stopped = stage { true } else { false } }
+
+    func visible(_ packet: H4Packet) -> String { controller.visible(packet) }
+
+    func due(_ deadline: HostDeadline) -> Duration? { timer[deadline] }
+
+    func look<Value: Sendable>(_ body: @Sendable (LinkDriver) -> Value) -> Value { body(links) }
+
+    func onAir(of identity: DeviceAddress) -> DeviceAddress { access.peers.current(of: identity) }
+
+    var waitingConnections: Int { access.connections.count }
+}
