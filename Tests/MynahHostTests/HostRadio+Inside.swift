@@ -9,6 +9,9 @@ extension HostRadio {
     var ownAddress: DeviceAddress? { controller.ownAddress }
     var isStopped: Bool { if case .stopped = stage { true } else { false } }
 
+    /// How many calls wait for another call of `stop`.
+    var waitingStops: Int { if case .stopping(let waiting) = stage { waiting.count } else { 0 } }
+
     func visible(_ packet: H4Packet) -> String { controller.visible(packet) }
 
     func due(_ deadline: HostDeadline) -> Duration? { timer[deadline] }

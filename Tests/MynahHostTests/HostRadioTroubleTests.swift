@@ -88,6 +88,49 @@ import Testing
         await rig.radio.stop()
     }
 
+    @Test func `a half that is started while the controller is lost is told so, and starts when it is back`()
+        async throws
+    {
+        let rig = try await HostRig()
+        rig.controller.end()
+        try await rig.wait(for: "state unsupported")
+        let error = await #expect(throws: RadioError.self) {
+            try await rig.radio.start(DeviceIdentity(name: "Phone"), central: CentralWords())
+        }
+        #expect(error?.code == .lost)
+        #expect(error?.message == "the controller is gone, and is looked for")
+        try await until("the radio waits 250 ms before it tries again") {
+            rig.clock.pauses.contains(.milliseconds(250))
+        }
+        rig.clock.advance(by: .milliseconds(250))
+        try await rig.wait(for: "recovered")
+        try await rig.radio.start(DeviceIdentity(name: "Phone"), central: CentralWords())
+        await rig.radio.stop()
+    }
+
+    @Test func `two calls of stop end together, and the next start is not theirs to end`() async throws {
+        let rig = try await HostRig()
+        rig.controller.state.withLock { $0.endsLinks = false }
+        rig.controller.connect()
+        try await rig.wait(for: "connected F0:F1:F2:F3:F4:F5")
+        let first = Task { await rig.radio.stop() }
+        try await until("the radio disconnects the central") {
+            await rig.radio.look { !$0.linksEnded.isEmpty }
+        }
+        let second = Task { await rig.radio.stop() }
+        try await until("the second call waits") { await rig.radio.waitingStops == 1 }
+        let error = await #expect(throws: RadioError.self) {
+            _ = try await rig.radio.start(DeviceIdentity(name: "Mynah"), sink: rig.sink)
+        }
+        #expect(error?.message == "the radio is about to stop")
+        rig.controller.disconnect()
+        await first.value
+        _ = try await rig.radio.start(DeviceIdentity(name: "Mynah"), sink: rig.sink)
+        await second.value
+        _ = try await rig.radio.publish([ServiceDefinition(uuid: "180F")])
+        await rig.radio.stop()
+    }
+
     @Test func `a controller that reports a hardware error is reset, and the device is as it was`()
         async throws
     {
