@@ -50,6 +50,11 @@ struct AirRig {
         keep(air.take(packet, of: station))
     }
 
+    /// Takes a frame of another process.
+    mutating func take(_ frame: AirFrame) {
+        keep(air.take(frame))
+    }
+
     mutating func pass(milliseconds: Int64) {
         keep(air.advance(to: air.now + milliseconds * 1000))
     }

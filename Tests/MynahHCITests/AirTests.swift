@@ -128,14 +128,93 @@ import Testing
         let scanner = rig.join(1)
         let near = rig.join(2)
         let far = rig.join(3)
-        rig.air.setDistance(10, between: scanner, and: near)
-        rig.air.setDistance(.infinity, between: scanner, and: far)
+        rig.air.setDistance(AirDistance(metres: 10), between: scanner, and: near)
+        rig.air.setDistance(nil, between: scanner, and: far)
         rig.advertise(near)
         rig.advertise(far)
         rig.send(.leSetScanEnable, "0100", scanner)
         rig.pass(milliseconds: 1000)
         let heard = reports(rig.events(scanner))
         #expect(!heard.isEmpty && heard.allSatisfy { $0.address == AirRig.address(2) && $0.rssi == -60 })
+    }
+
+    @Test func `the farther of two stations counts, and nothing is heard below the sensitivity`() {
+        var rig = AirRig()
+        let scanner = rig.join(1)
+        let device = rig.join(2)
+        rig.advertise(device)
+        rig.send(.leSetScanEnable, "0100", scanner)
+        func loudness(_ scannerMetres: Double, _ deviceMetres: Double) -> Set<Int8> {
+            rig.air.setDistance(AirDistance(metres: scannerMetres), of: scanner)
+            rig.air.setDistance(AirDistance(metres: deviceMetres), of: device)
+            _ = rig.take(scanner)
+            rig.pass(milliseconds: 500)
+            return Set(reports(rig.events(scanner)).compactMap(\.rssi))
+        }
+        #expect(loudness(1, 1) == [-40])
+        #expect(loudness(1, 5) == [-54])
+        #expect(loudness(10, 5) == [-60])
+        #expect(loudness(1000, 1) == [-100])
+        #expect(loudness(1, 1200) == [])
+        #expect(AirDistance(metres: 0) == nil)
+        #expect(AirDistance(metres: .nan) == nil)
+        #expect(AirDistance(metres: .infinity) == nil)
+    }
+
+    @Test func `a station out of range neither hears nor is heard, and a capture sees nothing of it`() {
+        var rig = AirRig()
+        let scanner = rig.join(1)
+        let device = rig.join(2)
+        let other = rig.join(3)
+        rig.air.isMonitored = true
+        rig.advertise(device)
+        rig.advertise(other)
+        for station in [scanner, device] { rig.send(.leSetScanEnable, "0100", station) }
+        rig.air.setDistance(nil, of: device)
+        let outputs = rig.air.advance(to: rig.air.now + 500_000)
+        func senders(_ station: Station) -> Set<DeviceAddress?> {
+            let packets = outputs.compactMap { output -> HCIEventContent? in
+                guard case .host(station, let packet) = output else { return nil }
+                return HCIEvent(packet.body).flatMap { HCIEventContent($0) }
+            }
+            return Set(reports(packets).map(\.address))
+        }
+        #expect(senders(scanner) == [AirRig.address(3)])
+        #expect(senders(device) == [])
+        #expect(
+            !outputs.contains { output in
+                if case .captured(let frame) = output { frame.from == device } else { false }
+            })
+        // Back, it is heard as before.
+        rig.air.setDistance(.usual, of: device)
+        _ = rig.take(scanner)
+        rig.pass(milliseconds: 500)
+        #expect(reports(rig.events(scanner)).contains { $0.address == AirRig.address(2) && $0.rssi == -40 })
+    }
+
+    @Test func `the distance of a sender goes to other processes, and counts there`() throws {
+        var (here, there) = (AirRig(), AirRig(seed: 2))
+        here.air.isShared = true
+        let device = here.join(2)
+        let scanner = there.join(1)
+        here.advertise(device)
+        there.send(.leSetScanEnable, "0100", scanner)
+        func heard() throws -> Set<Int8> {
+            _ = there.take(scanner)
+            for case .elsewhere(let frame) in here.air.advance(to: here.air.now + 500_000) {
+                there.take(try #require(AirFrame(frame.bytes)))
+            }
+            return Set(reports(there.events(scanner)).compactMap(\.rssi))
+        }
+        #expect(try heard() == [-40])
+        here.air.setDistance(AirDistance(metres: 5), of: device)
+        #expect(try heard() == [-54])
+        here.air.setDistance(nil, of: device)
+        #expect(try heard() == [])
+        here.air.setDistance(.usual, of: device)
+        // One that the scanner's own process took away from that device alone.
+        there.air.setDistance(nil, between: scanner, and: device)
+        #expect(try heard() == [])
     }
 
     @Test func `as much is lost as was asked for`() {

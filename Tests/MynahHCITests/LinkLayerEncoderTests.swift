@@ -239,7 +239,7 @@ import Testing
     }
 
     @Test func `whatever is on the air becomes PDUs of the length that their headers say`() {
-        let from = "0900000000000000 0000000000000000"
+        let from = "0900000000000000 0000000000000000 64000000"
         var frames = PacketMutator(
             seed: 4,
             [

@@ -79,11 +79,23 @@ import Testing
 
     @Test func `what is more than the buffers hold is told as an overflow`() {
         var (rig, central, peripheral) = AirRig.linked()
-        rig.air.setDistance(.infinity, between: central, and: peripheral)
+        rig.air.setDistance(nil, between: central, and: peripheral)
         for _ in 0..<14 {
             rig.send(ACLPacket(handle: handle, boundary: .first, data: [1]).packet, central)
         }
         #expect(rig.events(central) == [.other(0x1A), .other(0x1A)])
+    }
+
+    @Test func `a link whose side goes out of range ends by its supervision timeout, on both sides`() {
+        var (rig, central, peripheral) = AirRig.linked()
+        rig.air.setDistance(nil, of: peripheral)
+        rig.pass(milliseconds: 10_000)
+        for station in [central, peripheral] {
+            #expect(
+                rig.events(station) == [
+                    .disconnectionComplete(.success, handle: handle, reason: .connectionTimeout)
+                ])
+        }
     }
 
     @Test func `packets come in pieces as long as the sides agreed on`() {

@@ -34,7 +34,7 @@ import Testing
         }
         var commands = PacketMutator(seed: 2, bytes(Self.commands))
         var data = PacketMutator(seed: 3, bytes(["4020 0700 0300 0400 0A0300", "4010 0200 0102"]))
-        let from = "0900000000000000 0000000000000000"
+        let from = "0900000000000000 0000000000000000 64000000"
         var frames = PacketMutator(
             seed: 4,
             bytes([
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func `whatever is understood as a frame of an air is written so that it is understood the same`() {
-        let from = "0900000000000000 0000000000000000"
+        let from = "0900000000000000 0000000000000000 64000000"
         let bodies = [
             "00 13 00 0900000000C0 00 FF 00 00 0300 020106",
             "03 00 0200000000C0 00 0100000000C0 78563412 1800 0000 4800",

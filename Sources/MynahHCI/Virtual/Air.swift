@@ -1,8 +1,3 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 import MynahSupport
 
 /// What lies between controllers: it carries what one sends to those who hear it, as far and as reliably as it is told to.
@@ -40,6 +35,15 @@ public struct Air: Sendable {
         var from: Station
         var to: Station?
         var pdu: AirPDU
+        /// How far the sender is away.
+        var distance: AirDistance
+    }
+
+    /// Where a station is.
+    private enum Place: Sendable {
+        case at(AirDistance)
+        /// It neither hears nor is heard.
+        case outOfRange
     }
 
     /// How much is lost, from 0 for nothing to 1 for everything.
@@ -55,7 +59,10 @@ public struct Air: Sendable {
     private var members = SortedMap<Station, Member>()
     private var listeners: [Station] = []
     private var heap = DueHeap()
-    private var distances: [Pair: Double] = [:]
+    /// Where stations of this process are, but for those at the usual distance.
+    private var places: [Station: Place] = [:]
+    /// Where two stations are to each other, whatever is said of each alone.
+    private var pairs: [Pair: Place] = [:]
     private var deliveries: [Delivery] = []
     private var outputs: [Output] = []
     /// Of the controller that is being asked; empty otherwise.
@@ -96,22 +103,45 @@ public struct Air: Sendable {
     public mutating func leave(_ station: Station) {
         members[station] = nil
         listeners.removeAll { $0 == station }
-        distances = distances.filter { $0.key.low != station && $0.key.high != station }
+        places[station] = nil
+        pairs = pairs.filter { $0.key.low != station && $0.key.high != station }
     }
 
-    /// How far two stations are apart, in metres, one unless said; infinitely far, they don't hear each other.
-    public mutating func setDistance(_ metres: Double, between one: Station, and other: Station) {
-        distances[Pair(one, other)] = metres
+    /// Says how far a station is away from all others, those of other processes too; `nil`: it is out of range.
+    public mutating func setDistance(_ distance: AirDistance?, of station: Station) {
+        guard members[station] != nil else { return }
+        places[station] = distance == .usual ? nil : distance.map { .at($0) } ?? .outOfRange
     }
 
-    /// How loud something arrives; nil: too weak, or lost.
-    private mutating func arrival(_ from: Station, _ to: Station, power: Int8) -> Int8? {
-        // 40 dB over the first metre of free space at 2.4 GHz, 20 dB more for ten times as far.
-        var rssi = Int(power) - 40
-        if let metres = distances[Pair(from, to)] {
-            guard metres.isFinite else { return nil }
-            rssi -= Int((20 * log10(min(max(metres, 0.1), 1_000_000))).rounded())
+    /// Says how far two stations are apart, whatever is said of each alone; `nil`: they don't hear each other.
+    public mutating func setDistance(
+        _ distance: AirDistance?, between one: Station, and other: Station
+    ) {
+        pairs[Pair(one, other)] = distance.map { .at($0) } ?? .outOfRange
+    }
+
+    /// How far a station of this process is away; `nil`: it is out of range.
+    private func distance(of station: Station) -> AirDistance? {
+        guard !places.isEmpty else { return .usual }
+        return switch places[station] {
+        case .at(let distance): distance
+        case .outOfRange: nil
+        case nil: .usual
         }
+    }
+
+    /// How loud something arrives at a station of this process, in dBm; `nil`: too weak, or lost.
+    private mutating func arrival(_ delivery: Delivery, _ to: Station, power: Int8) -> Int8? {
+        guard let own = distance(of: to) else { return nil }
+        var distance = max(delivery.distance, own)
+        if !pairs.isEmpty {
+            switch pairs[Pair(delivery.from, to)] {
+            case .at(let metres): distance = metres
+            case .outOfRange: return nil
+            case nil: break
+            }
+        }
+        let rssi = Int(power) - distance.pathLoss
         guard rssi >= Self.sensitivity else { return nil }
         if loss > 0, Double.random(in: 0..<1, using: &random) < loss { return nil }
         return Int8(min(max(rssi, -127), 20))
@@ -144,7 +174,8 @@ public struct Air: Sendable {
         // Who speaks for one of ours is no one.
         guard members.index(of: frame.from) == nil else { return }
         if isMonitored { outputs.append(.captured(frame)) }
-        deliveries.append(Delivery(from: frame.from, to: frame.to, pdu: frame.pdu))
+        deliveries.append(
+            Delivery(from: frame.from, to: frame.to, pdu: frame.pdu, distance: frame.distance))
         deliver()
     }
 
@@ -192,8 +223,13 @@ public struct Air: Sendable {
             switch each {
             case .host(let packet): outputs.append(.host(station, packet))
             case .air(let pdu, let to):
-                if isMonitored { outputs.append(.captured(AirFrame(from: station, to: to, pdu: pdu))) }
-                deliveries.append(Delivery(from: station, to: to, pdu: pdu))
+                // Out of range nobody hears it, nor does a capture.
+                guard let distance = distance(of: station) else { continue }
+                if isMonitored {
+                    outputs.append(
+                        .captured(AirFrame(from: station, to: to, pdu: pdu, distance: distance)))
+                }
+                deliveries.append(Delivery(from: station, to: to, pdu: pdu, distance: distance))
             }
         }
         found.removeAll(keepingCapacity: true)
@@ -235,19 +271,29 @@ public struct Air: Sendable {
             if let to = delivery.to {
                 if let index = members.index(of: to) {
                     hand(delivery, to: index)
-                } else if isShared, members.index(of: delivery.from) != nil {
-                    outputs.append(.elsewhere(AirFrame(from: delivery.from, to: to, pdu: delivery.pdu)))
+                } else if isShared, members.index(of: delivery.from) != nil, !isApart(delivery.from, to) {
+                    share(delivery)
                 }
                 continue
             }
             for station in listeners where station != delivery.from {
                 if let index = members.index(of: station) { hand(delivery, to: index) }
             }
-            if isShared, members.index(of: delivery.from) != nil {
-                outputs.append(.elsewhere(AirFrame(from: delivery.from, to: nil, pdu: delivery.pdu)))
-            }
+            if isShared, members.index(of: delivery.from) != nil { share(delivery) }
         }
         deliveries.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func share(_ delivery: Delivery) {
+        outputs.append(
+            .elsewhere(
+                AirFrame(
+                    from: delivery.from, to: delivery.to, pdu: delivery.pdu, distance: delivery.distance)))
+    }
+
+    /// Whether two stations were said not to hear each other.
+    private func isApart(_ one: Station, _ other: Station) -> Bool {
+        if !pairs.isEmpty, case .outOfRange = pairs[Pair(one, other)] { true } else { false }
     }
 
     private mutating func hand(_ delivery: Delivery, to index: Int) {
@@ -256,7 +302,7 @@ public struct Air: Sendable {
             case .advertisement(let advertisement), .scanResponse(let advertisement): advertisement.power
             default: 0
             }
-        guard let rssi = arrival(delivery.from, members.keys[index], power: power) else { return }
+        guard let rssi = arrival(delivery, members.keys[index], power: power) else { return }
         members[at: index].controller.receive(delivery.pdu, from: delivery.from, rssi: rssi, at: now)
         carry(index)
     }

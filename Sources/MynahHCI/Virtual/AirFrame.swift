@@ -9,12 +9,15 @@ public struct AirFrame: Hashable, Sendable {
     public var to: Station?
     /// What it says.
     public var pdu: AirPDU
+    /// How far its sender is away, in metres.
+    public var distance: AirDistance
 
     /// A frame.
-    public init(from: Station, to: Station?, pdu: AirPDU) {
+    public init(from: Station, to: Station?, pdu: AirPDU, distance: AirDistance = .usual) {
         self.from = from
         self.to = to
         self.pdu = pdu
+        self.distance = distance
     }
 
     /// As bytes.
@@ -33,14 +36,16 @@ public struct AirFrame: Hashable, Sendable {
     func write(_ writer: inout ByteWriter) {
         writer.write(from.rawValue)
         writer.write(to?.rawValue ?? 0)
+        writer.write(distance.centimetres)
         pdu.write(&writer)
     }
 
     init?(_ reader: inout ByteReader) {
         guard let from = reader.readUInt64(), from != 0, let to = reader.readUInt64(),
+            let distance = reader.readUInt32().flatMap({ AirDistance(centimetres: $0) }),
             let pdu = AirPDU(&reader), reader.isAtEnd
         else { return nil }
-        self.init(from: Station(from), to: to == 0 ? nil : Station(to), pdu: pdu)
+        self.init(from: Station(from), to: to == 0 ? nil : Station(to), pdu: pdu, distance: distance)
     }
 }
 

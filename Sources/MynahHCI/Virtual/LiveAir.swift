@@ -82,12 +82,19 @@ public final class LiveAir: Sendable {
 
     // MARK: - Stations
 
-    func join(_ configuration: ControllerConfiguration, _ receiver: PacketReceiver) -> Station {
+    func join(
+        _ configuration: ControllerConfiguration, _ receiver: PacketReceiver, at distance: AirDistance?
+    ) -> Station {
         state.withLock { state in
             let station = state.air.join(configuration)
+            state.air.setDistance(distance, of: station)
             state.receivers[station] = receiver
             return station
         }
+    }
+
+    func setDistance(_ distance: AirDistance?, of station: Station) {
+        state.withLock { $0.air.setDistance(distance, of: station) }
     }
 
     func leave(_ station: Station) {

@@ -8,6 +8,8 @@ public final class VirtualTransport: HCITransport {
     private struct State {
         var station: Station?
         var receiver: PacketReceiver?
+        /// How far the controller is away, or `nil` if it is out of range.
+        var distance: AirDistance? = .usual
     }
 
     private let air: LiveAir
@@ -44,8 +46,18 @@ public final class VirtualTransport: HCITransport {
         return state.withLock { state in
             guard state.receiver == nil else { return false }
             state.receiver = receiver
-            state.station = air.join(configuration, receiver)
+            state.station = air.join(configuration, receiver, at: state.distance)
             return true
+        }
+    }
+
+    /// Moves the controller away from all others of its air, now and whenever it is switched on; `nil`: out of their range.
+    ///
+    /// A link that is lost by it ends by its supervision timeout.
+    public func setDistance(_ distance: AirDistance?) {
+        state.withLock { state in
+            state.distance = distance
+            if let station = state.station { air.setDistance(distance, of: station) }
         }
     }
 
@@ -58,7 +70,7 @@ public final class VirtualTransport: HCITransport {
     /// Switches the controller off.
     public func close() {
         let (station, receiver) = state.withLock { state in
-            defer { state = State() }
+            defer { state = State(distance: state.distance) }
             return (state.station, state.receiver)
         }
         if let station { air.leave(station) }

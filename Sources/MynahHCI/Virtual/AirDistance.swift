@@ -1,0 +1,48 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// How far a station is away from the others of its air.
+///
+/// Of two stations the farther one counts, so that it is enough to move an accessory and leave the phone where it is.
+public struct AirDistance: Hashable, Sendable, Comparable {
+    /// In centimetres, at least one.
+    let centimetres: UInt32
+
+    /// The longest, in centimetres: once around the Earth, long past where anything is heard.
+    static let longest: UInt32 = 4_000_000_000
+    /// One metre: how far a station is away unless it is said.
+    public static let usual = AirDistance(unchecked: 100)
+
+    /// In metres.
+    public var metres: Double { Double(centimetres) / 100 }
+
+    /// A distance in metres, to the centimetre; `nil` if it is none, negative, no number, or longer than 40,000 km.
+    public init?(metres: Double) {
+        guard metres > 0, let centimetres = UInt32(exactly: (metres * 100).rounded(.up)) else { return nil }
+        self.init(centimetres: centimetres)
+    }
+
+    /// A distance in centimetres, as it goes from process to process; `nil` if it is none, or longer than `longest`.
+    init?(centimetres: UInt32) {
+        guard (1...Self.longest).contains(centimetres) else { return nil }
+        self.init(unchecked: centimetres)
+    }
+
+    private init(unchecked centimetres: UInt32) {
+        self.centimetres = centimetres
+    }
+
+    /// How much weaker a signal arrives than it was sent, in dB: 40 dB over the first metre of free space at 2.4 GHz, and 20 dB more for
+    /// ten times as far.
+    var pathLoss: Int {
+        self == .usual ? 40 : 40 + Int((20 * log10(max(metres, 0.1))).rounded())
+    }
+
+    /// Whether one is nearer than the other.
+    public static func < (left: AirDistance, right: AirDistance) -> Bool {
+        left.centimetres < right.centimetres
+    }
+}
