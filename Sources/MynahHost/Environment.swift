@@ -42,13 +42,13 @@ enum HostDeadline: Hashable {
     /// A connection is given up.
     case connect(UInt64)
     /// A central has to confirm an indication (Vol 3, Part F, 3.3.3).
-    case confirmation(UInt16)
+    case confirmation(ConnectionHandle)
     /// A peer has to answer an L2CAP signal.
-    case signal(UInt16, UInt8)
+    case signal(ConnectionHandle, UInt8)
     /// Pairing has to go on.
-    case pairing(UInt16)
+    case pairing(ConnectionHandle)
     /// A server has to answer a request.
-    case request(UInt16)
+    case request(ConnectionHandle)
 }
 
 /// How far a radio's life is.

@@ -34,7 +34,7 @@ extension HostRadio {
         }
     }
 
-    func restore(_ bond: Bond, _ handle: UInt16) {
+    func restore(_ bond: Bond, _ handle: ConnectionHandle) {
         serve { $0.restore(bond, handle, at: now(), &$1, &$2) }
     }
 
@@ -83,7 +83,7 @@ extension HostRadio {
     // MARK: Answers
 
     /// What the sink answers at once, or `nil` if it answers later.
-    private func outcome(of answer: RadioAnswer, _ link: UInt16) -> PendingReply.Outcome? {
+    private func outcome(of answer: RadioAnswer, _ link: ConnectionHandle) -> PendingReply.Outcome? {
         switch answer {
         case .none, .pairing, .pairingLater: return .failure(.unlikelyError)
         case .answer(let outcome): return outcome
@@ -98,13 +98,13 @@ extension HostRadio {
     }
 
     /// Takes an answer that came later, when the handle may be another link's.
-    private func answered(_ outcome: PendingReply.Outcome, _ link: UInt16, by peer: Peer.ID) {
+    private func answered(_ outcome: PendingReply.Outcome, _ link: ConnectionHandle, by peer: Peer.ID) {
         guard links[link]?.peer.id == peer else { return }
         serve { $0.answered(outcome, link, security[link], at: now(), &$1, &$2) }
     }
 
     /// What a bonded client configured, and whether it knows the services as they are, is kept.
-    private func remember(_ handle: UInt16) {
+    private func remember(_ handle: ConnectionHandle) {
         secure { security, _, actions in
             security.rememberClient(handle, &actions) { server.remember(handle, in: &$0) }
         }

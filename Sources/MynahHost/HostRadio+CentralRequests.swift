@@ -99,7 +99,7 @@ extension HostRadio {
     private func perform<Procedure: GATTProcedure>(
         _ procedure: Procedure, on peer: Peer.ID
     ) async throws(RequestError) -> Procedure.Value {
-        let link: UInt16
+        let link: ConnectionHandle
         do throws(RadioError) { link = try links.handle(of: peer) } catch { throw .failed(error) }
         return try await withCheckedContinuation { continuation in
             changeClient(link) { client, actions in
@@ -111,13 +111,13 @@ extension HostRadio {
     }
 
     /// A link to a peripheral is encrypted, by a bond or by a pairing.
-    func clientSecured(_ link: UInt16, by bond: Bond? = nil) {
+    func clientSecured(_ link: ConnectionHandle, by bond: Bond? = nil) {
         changeClient(link) { $0.secured(link, remembering: bond?.serviceChanged, at: now(), into: &$1) }
     }
 
     /// Lets the client of a link take something, and carries out what it asks for.
     func changeClient(
-        _ link: UInt16, _ step: (inout GATTClient, inout [ATTClient.Action]) -> Void
+        _ link: ConnectionHandle, _ step: (inout GATTClient, inout [ATTClient.Action]) -> Void
     ) {
         var actions: [ATTClient.Action] = []
         step(&gatt, &actions)
@@ -127,7 +127,7 @@ extension HostRadio {
         armTimer()
     }
 
-    private func carryOut(_ action: ATTClient.Action, _ link: UInt16) {
+    private func carryOut(_ action: ATTClient.Action, _ link: ConnectionHandle) {
         guard let index = links.index(of: link) else { return }
         let peer = links[at: index].peer.id
         switch action {

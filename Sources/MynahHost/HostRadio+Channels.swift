@@ -87,9 +87,7 @@ extension HostRadio {
     // MARK: The part
 
     /// Lets L2CAP take something, sends what it wrote, and carries out what it asks for.
-    func changeL2CAP(
-        _ body: (inout L2CAPManager, inout Outbound, inout [L2CAPManager.Action]) -> Void
-    ) {
+    func changeL2CAP(_ body: (inout L2CAPManager, inout Outbound, inout [L2CAPManager.Action]) -> Void) {
         var actions: [L2CAPManager.Action] = []
         body(&l2cap, &outbound, &actions)
         sendData()

@@ -108,7 +108,8 @@ extension HostRadio {
 
     /// Sends a command about a link whose refusal matters.
     func send(
-        _ purpose: ControllerSession.LinkCommand, of handle: UInt16, _ peer: Peer.ID, _ command: HCICommand
+        _ purpose: ControllerSession.LinkCommand, of handle: ConnectionHandle, _ peer: Peer.ID,
+        _ command: HCICommand
     ) {
         guard life.isAttached else { return }
         drive { $0.send(purpose, of: handle, peer, command, at: $1, &$2) }

@@ -23,7 +23,7 @@ extension HostRadio {
         }
     }
 
-    func send(_ frame: L2CAPFrame, to handle: UInt16) {
+    func send(_ frame: L2CAPFrame, to handle: ConnectionHandle) {
         if !outbound.send(frame, to: handle) {
             logger.debug("dropped, because too much waits for the link", metadata: ["link": "\(handle)"])
         }

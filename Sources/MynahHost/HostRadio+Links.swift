@@ -86,7 +86,7 @@ extension HostRadio {
         changeLinks { $0.began(connection, context, &$1) }
     }
 
-    private func disconnected(_ handle: UInt16, _ reason: HCIStatus) {
+    private func disconnected(_ handle: ConnectionHandle, _ reason: HCIStatus) {
         // Also of a link that nobody wanted, which is not in the table.
         drive { $0.linkEnded(at: $1, &$2) }
         changeLinks { $0.ended(handle, reason, &$1) }
@@ -101,7 +101,7 @@ extension HostRadio {
     }
 
     /// The peer was heard on a link.
-    func heard(_ handle: UInt16) {
+    func heard(_ handle: ConnectionHandle) {
         changeLinks { $0.heard(handle, &$1) }
     }
 
@@ -163,7 +163,7 @@ extension HostRadio {
     func link(of peer: Peer.ID) throws(RadioError) -> Link { try links.link(to: peer) }
 
     /// Asks for the end of a link, and does not wait for it.
-    func end(_ link: UInt16) {
+    func end(_ link: ConnectionHandle) {
         send(.disconnect(link, .remoteUserTerminatedConnection), "ending a link")
     }
 

@@ -25,7 +25,7 @@ extension HostRadio {
     /// Lets the security manager take something about a link, or about none, and carries out what it asks for.
     @discardableResult
     func secure<Result>(
-        _ link: UInt16? = nil,
+        _ link: ConnectionHandle? = nil,
         _ body: (inout SecurityManager, Duration, inout [SecurityManager.Action]) -> Result
     ) -> Result {
         var actions: [SecurityManager.Action] = []
