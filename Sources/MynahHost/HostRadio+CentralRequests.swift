@@ -45,30 +45,32 @@ extension HostRadio {
     }
 
     /// Reads a value, however long it is.
-    public func read(_ handle: UInt16, of peer: Peer.ID) async throws(RequestError) -> [UInt8] {
+    public func read(_ handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError) -> [UInt8] {
         try await perform(ValueRead(handle), on: peer)
     }
 
     /// Reads several values in as few requests as they fit into; of a peripheral that does not read together, one by one.
-    public func read(_ handles: [UInt16], of peer: Peer.ID) async throws(RequestError) -> [[UInt8]] {
+    public func read(_ handles: [AttributeHandle], of peer: Peer.ID) async throws(RequestError) -> [[UInt8]] {
         try await perform(ValuesRead(handles), on: peer)
     }
 
     /// Reads values whose lengths are known, one after the other, up to ATT_MTU − 1 bytes of them.
     public func readConcatenated(
-        _ handles: [UInt16], of peer: Peer.ID
+        _ handles: [AttributeHandle], of peer: Peer.ID
     ) async throws(RequestError) -> [UInt8] {
         try await perform(ConcatenatedRead(handles: handles), on: peer)
     }
 
     /// Writes a value and waits for the answer; prepared parts are verified.
-    public func write(_ value: [UInt8], to handle: UInt16, of peer: Peer.ID) async throws(RequestError) {
+    public func write(
+        _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
+    ) async throws(RequestError) {
         try await perform(ValueWrite(handle, value), on: peer)
     }
 
     /// Writes by a command; returns `false` if there is no room for it, and `readyToWrite` follows.
     public func writeWithoutResponse(
-        _ value: [UInt8], to handle: UInt16, of peer: Peer.ID
+        _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool {
         let link = try links.handle(of: peer)
         let isSent = try gatt.write(value, to: handle, on: link, &outbound)
@@ -80,7 +82,7 @@ extension HostRadio {
     ///
     /// On an encrypted link it is a command without: that protects it as well (Core Specification, Vol 3, Part C, 10.2.2).
     public func writeSigned(
-        _ value: [UInt8], to handle: UInt16, of peer: Peer.ID
+        _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool {
         let link = try links.link(to: peer)
         guard !security[link.handle].isEncrypted else {
@@ -140,9 +142,7 @@ extension HostRadio {
             tellCentral(.notified(peer, attribute, value, delivery))
         case .servicesChanged(let range): tellCentral(.servicesChanged(peer, range))
         case .subscribedToServices(let value):
-            secure { security, _, actions in
-                security.remember(link, &actions) { $0.serviceChanged = value }
-            }
+            secure { security, _, actions in security.remember(link, &actions) { $0.serviceChanged = value } }
         }
     }
 }

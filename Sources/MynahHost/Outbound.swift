@@ -23,7 +23,7 @@ struct Outbound: Sendable {
     }
 
     private struct Value {
-        var handle: UInt16
+        var handle: AttributeHandle
         var value: [UInt8]
     }
 
@@ -55,7 +55,7 @@ struct Outbound: Sendable {
     ///
     /// While others of the link wait for room, several to a client that takes them go into one PDU (Vol 3, Part F, 3.4.7.4).
     mutating func notify(
-        _ handle: UInt16, _ value: [UInt8], to link: ConnectionHandle, mtu: Int, takesMultiple: Bool
+        _ handle: AttributeHandle, _ value: [UInt8], to link: ConnectionHandle, mtu: Int, takesMultiple: Bool
     ) {
         guard takesMultiple, queue.count(of: link) > 0, 1 + 4 + value.count <= mtu else {
             let pdu = ATTPDU.handleValue(ATTOpcode.handleValueNotification, handle, value)

@@ -10,9 +10,9 @@ import Testing
     var client = GATTClient(timeout: .seconds(30))
     let ended = Lock<[String]>([])
 
-    private mutating func read(_ handle: UInt16, on link: ConnectionHandle, at seconds: Int) -> [ATTClient
-        .Action]
-    {
+    private mutating func read(
+        _ handle: AttributeHandle, on link: ConnectionHandle, at seconds: Int
+    ) -> [ATTClient.Action] {
         var actions: [ATTClient.Action] = []
         let ended = ended
         client.perform(ValueRead(handle), on: link, at: .seconds(seconds), into: &actions) { result in
@@ -27,9 +27,9 @@ import Testing
         return actions
     }
 
-    private mutating func hear(_ bytes: [UInt8], on link: ConnectionHandle, at seconds: Int) -> [ATTClient
-        .Action]
-    {
+    private mutating func hear(
+        _ bytes: [UInt8], on link: ConnectionHandle, at seconds: Int
+    ) -> [ATTClient.Action] {
         var actions: [ATTClient.Action] = []
         client.receive(bytes, on: link, at: .seconds(seconds), into: &actions)
         return actions

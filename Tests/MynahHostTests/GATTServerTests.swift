@@ -37,8 +37,8 @@ import Testing
         }
 
         /// A client writes a Client Characteristic Configuration.
-        mutating func configure(_ handle: UInt16, _ bits: UInt8, _ link: ConnectionHandle) {
-            let place = [UInt8(truncatingIfNeeded: handle), UInt8(handle >> 8)]
+        mutating func configure(_ handle: AttributeHandle, _ bits: UInt8, _ link: ConnectionHandle) {
+            let place = [UInt8(truncatingIfNeeded: handle.rawValue), UInt8(handle.rawValue >> 8)]
             #expect(receive([0x12] + place + [bits, 0], link) == ["\(link.rawValue):13"])
             actions = []
         }

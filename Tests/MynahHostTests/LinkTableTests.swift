@@ -42,9 +42,9 @@ import Testing
             return takeWords()
         }
 
-        mutating func end(_ handle: ConnectionHandle = 1, _ reason: HCIStatus = .connectionTimeout)
-            -> [String]
-        {
+        mutating func end(
+            _ handle: ConnectionHandle = 1, _ reason: HCIStatus = .connectionTimeout
+        ) -> [String] {
             links.ended(handle, reason, &actions)
             return takeWords()
         }

@@ -110,5 +110,7 @@ import Testing
 
 extension HostRadio {
     /// The handle of Service Changed on a link to a peripheral.
-    fileprivate func serviceChanged(of link: ConnectionHandle) -> UInt16? { gatt.serviceChanged(of: link) }
+    fileprivate func serviceChanged(of link: ConnectionHandle) -> AttributeHandle? {
+        gatt.serviceChanged(of: link)
+    }
 }

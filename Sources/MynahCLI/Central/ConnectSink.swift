@@ -104,7 +104,7 @@ final class ConnectSink: CentralManagerSink {
                 ConnectEvent(
                     name,
                     [
-                        .init("handle", .integer(Int(update.handle))),
+                        .init("handle", .handle(update.handle)),
                         .init("value", .string(Hex.encode(update.value))),
                     ], text: "@\(update.handle)  \(Hex.encode(update.value))"))
             return

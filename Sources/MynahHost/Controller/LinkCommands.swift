@@ -19,8 +19,9 @@ extension HCICommand {
     }
 
     /// LE Connection Update (7.8.18).
-    static func updateConnection(_ handle: ConnectionHandle, _ range: ConnectionParameterRange) -> HCICommand
-    {
+    static func updateConnection(
+        _ handle: ConnectionHandle, _ range: ConnectionParameterRange
+    ) -> HCICommand {
         HCICommand(.leConnectionUpdate, parameters(handle, range))
     }
 

@@ -23,12 +23,12 @@ struct GATTServer: Sendable {
 
     /// Services that were published together.
     private struct Publication {
-        var range: ClosedRange<UInt16>
+        var range: ClosedRange<AttributeHandle>
         var services: [ServiceDefinition]
     }
 
     private struct Indication {
-        var handle: UInt16
+        var handle: AttributeHandle
         var key: AttributeKey
         var value: [UInt8]
     }
@@ -52,11 +52,11 @@ struct GATTServer: Sendable {
         ///
         /// It is mutating so that it is read in place: a bearer is large, and each value that is sent asks each bearer.
         mutating func route(
-            _ handle: UInt16, _ length: Int, as delivery: Delivery, to centrals: [Peer.ID]?
+            _ handle: AttributeHandle, _ length: Int, as delivery: Delivery, to centrals: [Peer.ID]?
         ) -> Route {
             // A client that does not know the services as they are is sent only Service Changed (Vol 3, Part G, 2.5.2.1).
             guard !isDead, att.awareness == .aware, centrals?.contains(peer.id) ?? true,
-                let bits = att.configurations[handle &+ 1]
+                let configuration = handle.next, let bits = att.configurations[configuration]
             else { return .none }
             guard length <= att.mtu - GATT.notificationHeaderLength else { return .tooShort }
             let isIndication =
@@ -124,7 +124,7 @@ struct GATTServer: Sendable {
         lastPublication += 1
         let id = PublishedServices.ID(lastPublication)
         publications[id] = Publication(range: range, services: services)
-        var handles: [AttributeKey: UInt16] = [:]
+        var handles: [AttributeKey: AttributeHandle] = [:]
         for service in services {
             handles[service.key] = database.handle(of: service.key)
             for characteristic in service.characteristics {
@@ -166,7 +166,8 @@ struct GATTServer: Sendable {
 
     /// Indicates to every client that asked for it that attributes came or went (Vol 3, Part G, 7.1).
     private mutating func databaseChanged(
-        _ range: ClosedRange<UInt16>, at now: Duration, _ outbound: inout Outbound, _ actions: inout [Action]
+        _ range: ClosedRange<AttributeHandle>, at now: Duration, _ outbound: inout Outbound,
+        _ actions: inout [Action]
     ) {
         database.hash = SecurityToolbox.databaseHash(database.hashInput)
         for (index, link) in zip(bearers.indices, bearers.keys) {
@@ -178,7 +179,8 @@ struct GATTServer: Sendable {
 
     /// Indicates a range of changed handles; a range that waits to be indicated is widened.
     private mutating func indicateServiceChanged(
-        _ range: ClosedRange<UInt16>, _ link: ConnectionHandle, at now: Duration, _ outbound: inout Outbound,
+        _ range: ClosedRange<AttributeHandle>, _ link: ConnectionHandle, at now: Duration,
+        _ outbound: inout Outbound,
         _ actions: inout [Action]
     ) {
         guard let key = serviceChanged, let handle = database.handle(of: key),
@@ -187,7 +189,9 @@ struct GATTServer: Sendable {
         var range = range
         if let waiting = bearers[at: index].indications.firstIndex(where: { $0.key == key }) {
             var reader = ByteReader(bearers[at: index].indications[waiting].value)
-            let (first, last) = (reader.readUInt16() ?? 1, reader.readUInt16() ?? 0xFFFF)
+            let (first, last) = (
+                reader.readAttributeHandle() ?? .first, reader.readAttributeHandle() ?? .last
+            )
             range = min(first, range.lowerBound)...max(last, range.upperBound)
             bearers[at: index].indications.remove(at: waiting)
         }
@@ -208,7 +212,7 @@ struct GATTServer: Sendable {
     /// A link ended; returns the characteristics that the client was subscribed to.
     mutating func end(_ link: ConnectionHandle) -> [AttributeKey] {
         guard let bearer = bearers.removeValue(forKey: link) else { return [] }
-        return bearer.att.configurations.sorted { $0.key < $1.key }.compactMap { handle, _ in
+        return bearer.att.configurations.keys.compactMap { handle in
             guard case .configuration(let key, _)? = database[handle]?.content, key != serviceChanged else {
                 return nil
             }
@@ -395,7 +399,7 @@ struct GATTServer: Sendable {
 
     /// A client has confirmed the indication of a handle: the next one goes out.
     private mutating func confirmed(
-        _ handle: UInt16, _ link: ConnectionHandle, at now: @autoclosure () -> Duration,
+        _ handle: AttributeHandle, _ link: ConnectionHandle, at now: @autoclosure () -> Duration,
         _ outbound: inout Outbound,
         _ actions: inout [Action]
     ) {
@@ -452,7 +456,7 @@ struct GATTServer: Sendable {
             let event = event(for: key, bits: bits, of: bearers[at: index].peer.id)
             if let event { actions.append(.event(event)) }
         }
-        if !isKnown { indicateServiceChanged(0x0001...0xFFFF, link, at: now, &outbound, &actions) }
+        if !isKnown { indicateServiceChanged(AttributeHandle.all, link, at: now, &outbound, &actions) }
         actions.append(.remember(link: link))
     }
 
@@ -460,7 +464,8 @@ struct GATTServer: Sendable {
     func remember(_ link: ConnectionHandle, in bond: inout Bond) {
         guard let index = bearers.index(of: link) else { return }
         let att = bearers[at: index].att
-        bond.configurations = att.configurations
+        bond.configurations = Dictionary(
+            uniqueKeysWithValues: zip(att.configurations.keys, att.configurations.values))
         bond.clientFeatures = att.clientFeatures == 0 ? [] : [att.clientFeatures]
         guard att.awareness == .aware else { return }
         if let key = serviceChanged {

@@ -78,7 +78,7 @@ struct GATTClient {
     ///
     /// Throws `valueTooLong` if a command cannot carry the value.
     func write(
-        _ value: [UInt8], to handle: UInt16, on link: ConnectionHandle, _ outbound: inout Outbound
+        _ value: [UInt8], to handle: AttributeHandle, on link: ConnectionHandle, _ outbound: inout Outbound
     ) throws(RadioError) -> Bool {
         let room = mtu(of: link) - 3
         guard value.count <= room else {
@@ -92,7 +92,7 @@ struct GATTClient {
     ///
     /// Throws `valueTooLong` if a signed command cannot carry the value, `insufficientSecurity` if `sign` has no key and returns `nil`.
     func writeSigned(
-        _ value: [UInt8], to handle: UInt16, on link: ConnectionHandle, _ outbound: inout Outbound,
+        _ value: [UInt8], to handle: AttributeHandle, on link: ConnectionHandle, _ outbound: inout Outbound,
         sign: ([UInt8]) -> [UInt8]?
     ) throws(RadioError) -> Bool {
         let room = mtu(of: link) - 3 - SignedWrite.signatureLength
@@ -111,9 +111,9 @@ struct GATTClient {
     }
 
     /// Sends a command if there is room; returns whether there was, or `nil` if there is no command.
-    private func send(on link: ConnectionHandle, _ outbound: inout Outbound, _ command: () -> [UInt8]?)
-        -> Bool?
-    {
+    private func send(
+        on link: ConnectionHandle, _ outbound: inout Outbound, _ command: () -> [UInt8]?
+    ) -> Bool? {
         guard outbound.takes(on: link) else {
             outbound.refuse(.write, on: link)
             return false
@@ -166,7 +166,7 @@ struct GATTClient {
     /// A link is encrypted: by a bond that remembers the subscription to Service Changed, the value with this handle, or
     /// without.
     mutating func secured(
-        _ link: ConnectionHandle, remembering handle: UInt16?, at now: @autoclosure () -> Duration,
+        _ link: ConnectionHandle, remembering handle: AttributeHandle?, at now: @autoclosure () -> Duration,
         into actions: inout [ATTClient.Action]
     ) {
         guard let index = entries.index(of: link) else { return }
@@ -177,7 +177,7 @@ struct GATTClient {
     }
 
     /// The handle of Service Changed on a link; `nil` if the server does not indicate it.
-    func serviceChanged(of link: ConnectionHandle) -> UInt16? {
+    func serviceChanged(of link: ConnectionHandle) -> AttributeHandle? {
         guard let index = entries.index(of: link),
             case .subscribed(let handle) = entries[at: index].client.bearer.serviceChanged
         else { return nil }
