@@ -25,7 +25,7 @@ public struct ValueUpdate: Sendable {
     /// Its characteristic, or `nil` if that was not discovered.
     public var characteristic: DiscoveredCharacteristic?
     /// The handle of the value.
-    public var handle: UInt16
+    public var handle: AttributeHandle
     /// The value.
     public var value: [UInt8]
     /// Whether it was confirmed.
@@ -47,7 +47,7 @@ public enum CentralManagerEvent: Sendable {
     /// A peripheral sent a value by itself.
     case valueUpdated(ValueUpdate)
     /// Services came or went; what was discovered in this range of handles is forgotten.
-    case servicesChanged(Peripheral, ClosedRange<UInt16>)
+    case servicesChanged(Peripheral, ClosedRange<AttributeHandle>)
     /// A peripheral paired.
     case paired(Peripheral)
     /// Pairing wants something of this side.

@@ -10,7 +10,7 @@ public struct DiscoveredService: Hashable, Sendable, Identifiable {
     public var characteristics: [DiscoveredCharacteristic] = []
 
     /// The handle of its declaration.
-    public var id: UInt16 { attribute.handles.lowerBound }
+    public var id: AttributeHandle { attribute.handles.lowerBound }
     /// Its type.
     public var uuid: BluetoothUUID { attribute.uuid }
     /// Whether it is a primary service.
@@ -33,7 +33,7 @@ public struct DiscoveredCharacteristic: Hashable, Sendable, Identifiable {
     public var delivery: Delivery?
 
     /// The handle of its value.
-    public var id: UInt16 { attribute.handle }
+    public var id: AttributeHandle { attribute.handle }
     /// Its type.
     public var uuid: BluetoothUUID { attribute.uuid }
     /// What may be done with it.

@@ -154,7 +154,7 @@ extension Peripheral {
         }
     }
 
-    private func readValue(at handle: UInt16) async throws(RequestError) -> [UInt8] {
+    private func readValue(at handle: AttributeHandle) async throws(RequestError) -> [UInt8] {
         try await asking { peer throws(RequestError) in try await radio.read(handle, of: peer) }
     }
 
@@ -187,7 +187,7 @@ extension Peripheral {
         try await writeValue(value, at: descriptor.handle)
     }
 
-    private func writeValue(_ value: [UInt8], at handle: UInt16) async throws(RequestError) {
+    private func writeValue(_ value: [UInt8], at handle: AttributeHandle) async throws(RequestError) {
         try await asking { peer throws(RequestError) in try await radio.write(value, to: handle, of: peer) }
     }
 

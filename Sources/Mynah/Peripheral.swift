@@ -61,7 +61,7 @@ public actor Peripheral: Identifiable {
             .flatMap(\.characteristics).first { $0.uuid == uuid }
     }
 
-    func characteristic(withHandle handle: UInt16) -> DiscoveredCharacteristic? {
+    func characteristic(withHandle handle: AttributeHandle) -> DiscoveredCharacteristic? {
         services.lazy.flatMap(\.characteristics).first { $0.id == handle }
     }
 
@@ -97,12 +97,12 @@ public actor Peripheral: Identifiable {
         if let new = peer.name { name = new }
     }
 
-    private func forgetServices(in range: ClosedRange<UInt16>) {
+    private func forgetServices(in range: ClosedRange<AttributeHandle>) {
         services.removeAll { $0.attribute.handles.overlaps(range) }
     }
 
     /// Changes what is known of a characteristic, wherever it is.
-    func change(_ handle: UInt16, _ body: (inout DiscoveredCharacteristic) -> Void) {
+    func change(_ handle: AttributeHandle, _ body: (inout DiscoveredCharacteristic) -> Void) {
         for service in services.indices {
             for index in services[service].characteristics.indices
             where services[service].characteristics[index].id == handle {

@@ -8,7 +8,7 @@ import MynahDBus
 struct ApplicationLayout {
     /// One object, in the order in which it is listed.
     enum Item {
-        case service(ServiceDefinition, includes: [ObjectPath], handle: UInt16?)
+        case service(ServiceDefinition, includes: [ObjectPath], handle: AttributeHandle?)
         case characteristic(CharacteristicDefinition, service: ObjectPath)
         case descriptor(DescriptorDefinition, characteristic: ObjectPath)
     }
@@ -17,44 +17,44 @@ struct ApplicationLayout {
     let root: ObjectPath
     let items: [(path: ObjectPath, item: Item)]
     /// The expected handle of each attribute; a service's is its declaration's.
-    let handles: [AttributeKey: UInt16]
+    let handles: [AttributeKey: AttributeHandle]
     /// The first handle after the application.
-    let nextHandle: UInt16
+    let nextHandle: AttributeHandle
 
     /// The handle of the first application's first service, well after bluetoothd's own services.
-    static let firstHandle: UInt16 = 0x0100
+    static let firstHandle: AttributeHandle = 0x0100
 
     /// Lays out an application from `startHandle` on, or leaves the handles to bluetoothd if `nil`.
-    init(_ services: [ServiceDefinition], number: UInt32, startHandle: UInt16?) throws(DBusError) {
+    init(_ services: [ServiceDefinition], number: UInt32, startHandle: AttributeHandle?) throws(DBusError) {
         root = try ObjectPath("/org/mynah/application\(number)")
         var items: [(ObjectPath, Item)] = []
         var paths: [AttributeKey: ObjectPath] = [:]
-        var handles: [AttributeKey: UInt16] = [:]
-        var handle = startHandle.map(Int.init)
+        var handles: [AttributeKey: AttributeHandle] = [:]
+        var handle = startHandle
         for (index, service) in services.enumerated() {
             let path = try root.appending("service\(index)")
             paths[service.key] = path
             let count = GattFlags.handleCount(of: service)
-            if let start = handle, start + count > 0xFFFE { handle = nil }
+            if let start = handle, Int(start.rawValue) + count > 0xFFFE { handle = nil }
             items.append(
                 (
                     path,
                     .service(
                         service, includes: service.includes.compactMap { paths[$0] },
-                        handle: handle.map { UInt16($0) })
+                        handle: handle)
                 ))
-            if let start = handle { handles[service.key] = UInt16(start) }
+            if let start = handle { handles[service.key] = start }
             var next = handle.map { $0 + 1 + service.includes.count }
             for (index, characteristic) in service.characteristics.enumerated() {
                 let characteristicPath = try path.appending("char\(index)")
                 items.append((characteristicPath, .characteristic(characteristic, service: path)))
-                if let declaration = next { handles[characteristic.key] = UInt16(declaration + 1) }
+                if let declaration = next { handles[characteristic.key] = declaration + 1 }
                 let firstDescriptor = next.map { $0 + 2 + GattFlags.madeDescriptors(of: characteristic) }
                 for (index, descriptor) in characteristic.descriptors.enumerated() {
                     let descriptorPath = try characteristicPath.appending("desc\(index)")
                     items.append(
                         (descriptorPath, .descriptor(descriptor, characteristic: characteristicPath)))
-                    if let first = firstDescriptor { handles[descriptor.key] = UInt16(first + index) }
+                    if let first = firstDescriptor { handles[descriptor.key] = first + index }
                 }
                 next = next.map { $0 + GattFlags.handleCount(of: characteristic) }
             }
@@ -62,6 +62,6 @@ struct ApplicationLayout {
         }
         self.items = items
         self.handles = handles
-        nextHandle = handle.flatMap { UInt16(exactly: $0) } ?? 0xFFFF
+        nextHandle = handle ?? .last
     }
 }

@@ -91,7 +91,7 @@ struct GATTApplicationRegistry {
     mutating func published(_ id: PublishedServices.ID) -> PublishedServices {
         guard let layout = applications[id]?.layout else { return PublishedServices(id: id) }
         let next = layout.nextHandle
-        nextHandle = next < 0xFF00 ? (next + 0xF) & ~0xF : 0xFFFF
+        nextHandle = next < 0xFF00 ? AttributeHandle(rawValue: (next.rawValue + 0xF) & ~0xF) : .last
         return PublishedServices(id: id, handles: layout.handles)
     }
 
@@ -113,7 +113,7 @@ struct GATTApplicationRegistry {
     }
 
     private static func layout(
-        _ services: [ServiceDefinition], _ id: PublishedServices.ID, startHandle: UInt16?
+        _ services: [ServiceDefinition], _ id: PublishedServices.ID, startHandle: AttributeHandle?
     ) throws(RadioError) -> ApplicationLayout {
         do throws(DBusError) {
             return try ApplicationLayout(services, number: id.rawValue, startHandle: startHandle)

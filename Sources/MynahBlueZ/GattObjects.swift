@@ -32,9 +32,9 @@ final class ServiceObject: DBusObject {
     private let isPrimary: Bool
     private let includes: [ObjectPath]
     /// The handle that its declaration asks for, or `nil` to let bluetoothd choose.
-    private let handle: UInt16?
+    private let handle: AttributeHandle?
 
-    init(_ definition: ServiceDefinition, includes: [ObjectPath], handle: UInt16?) {
+    init(_ definition: ServiceDefinition, includes: [ObjectPath], handle: AttributeHandle?) {
         uuid = definition.uuid.description.lowercased()
         isPrimary = definition.isPrimary
         self.includes = includes
@@ -50,7 +50,7 @@ final class ServiceObject: DBusObject {
         case "UUID": .string(uuid)
         case "Primary": .bool(isPrimary)
         case "Includes": includes.isEmpty ? nil : .objectPaths(includes)
-        case "Handle": handle.map { .uint16($0) }
+        case "Handle": handle.map { .uint16($0.rawValue) }
         default: nil
         }
     }

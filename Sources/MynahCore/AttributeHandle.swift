@@ -1,2 +1,86 @@
-/// An attribute of a server.
-public typealias AttributeHandle = UInt16
+public import MynahSupport
+
+/// The number by which a server's client names an attribute (Core Specification, Vol 3, Part F, 3.2.2).
+@frozen public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable {
+    /// The number.
+    public let rawValue: UInt16
+
+    /// The handle with a number.
+    @inlinable public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// 0x0000, which no attribute has.
+    @inlinable public static var none: AttributeHandle { AttributeHandle(rawValue: 0x0000) }
+    /// The first that an attribute can have.
+    @inlinable public static var first: AttributeHandle { AttributeHandle(rawValue: 0x0001) }
+    /// The last that an attribute can have.
+    @inlinable public static var last: AttributeHandle { AttributeHandle(rawValue: 0xFFFF) }
+    /// All that attributes can have.
+    @inlinable public static var all: ClosedRange<AttributeHandle> { first...last }
+
+    /// Whether both are the same number.
+    @inlinable public static func == (left: AttributeHandle, right: AttributeHandle) -> Bool {
+        left.rawValue == right.rawValue
+    }
+
+    /// Whether the first is the smaller number.
+    @inlinable public static func < (left: AttributeHandle, right: AttributeHandle) -> Bool {
+        left.rawValue < right.rawValue
+    }
+
+    /// Hashes the number.
+    @inlinable public func hash(into hasher: inout Hasher) {
+        hasher.combine(rawValue)
+    }
+
+    /// The handle after it, or `nil` after the last one.
+    @inlinable public var next: AttributeHandle? { self == .last ? nil : self + 1 }
+
+    /// The handle so many further on; traps if there is none.
+    @inlinable public static func + (handle: AttributeHandle, distance: Int) -> AttributeHandle {
+        AttributeHandle(rawValue: UInt16(Int(handle.rawValue) + distance))
+    }
+
+    /// The handle so many before it; traps if there is none.
+    @inlinable public static func - (handle: AttributeHandle, distance: Int) -> AttributeHandle {
+        handle + -distance
+    }
+}
+
+extension AttributeHandle: ExpressibleByIntegerLiteral {
+    /// A handle written in a program.
+    @inlinable public init(integerLiteral value: UInt16) {
+        self.init(rawValue: value)
+    }
+}
+
+extension AttributeHandle: CustomStringConvertible {
+    /// The number in decimal digits, as in the name `@18` of an attribute.
+    public var description: String { rawValue.description }
+}
+
+extension ByteReader {
+    /// The next two bytes as an attribute handle, or `nil` if fewer are left.
+    @inlinable package mutating func readAttributeHandle() -> AttributeHandle? {
+        readUInt16().map { AttributeHandle(rawValue: $0) }
+    }
+}
+
+extension ByteWriter {
+    /// Appends an attribute handle, its least significant byte first.
+    @inlinable package mutating func write(_ handle: AttributeHandle) {
+        write(handle.rawValue)
+    }
+}
+
+extension JSON {
+    /// An attribute handle, as its number.
+    package static func handle(_ handle: AttributeHandle) -> JSON { .integer(Int(handle.rawValue)) }
+
+    /// The number as an attribute handle, or `nil` if it is none that an attribute can have.
+    package var handleValue: AttributeHandle? {
+        integerValue.flatMap { UInt16(exactly: $0) }.map { AttributeHandle(rawValue: $0) }
+            .flatMap { $0 == .none ? nil : $0 }
+    }
+}

@@ -11,7 +11,7 @@ public struct AttributeName: Hashable, Sendable {
     }
 
     private enum Form: Hashable, Sendable {
-        case handle(UInt16)
+        case handle(AttributeHandle)
         case steps([Step])
     }
 
@@ -29,10 +29,10 @@ public struct AttributeName: Hashable, Sendable {
     public init(parsing text: String) throws(Problem) {
         self.text = text
         if text.hasPrefix("@") {
-            guard let handle = UInt16(text.dropFirst()), handle > 0 else {
+            guard let number = UInt16(text.dropFirst()), number > 0 else {
                 throw Problem(message: "\(text) is not a handle, as @12 is")
             }
-            form = .handle(handle)
+            form = .handle(AttributeHandle(rawValue: number))
             return
         }
         var steps: [Step] = []

@@ -19,12 +19,12 @@ public struct AttributeTree: Hashable, Sendable {
         /// Its type.
         public var uuid: BluetoothUUID
         /// The attribute handle of its value; `nil` if it is not known.
-        public var handle: UInt16?
+        public var handle: AttributeHandle?
         /// Its descriptors.
         public var descriptors: [Descriptor]
 
         /// A characteristic.
-        public init(uuid: BluetoothUUID, handle: UInt16? = nil, descriptors: [Descriptor] = []) {
+        public init(uuid: BluetoothUUID, handle: AttributeHandle? = nil, descriptors: [Descriptor] = []) {
             self.uuid = uuid
             self.handle = handle
             self.descriptors = descriptors
@@ -36,10 +36,10 @@ public struct AttributeTree: Hashable, Sendable {
         /// Its type.
         public var uuid: BluetoothUUID
         /// Its attribute handle; `nil` if it is not known.
-        public var handle: UInt16?
+        public var handle: AttributeHandle?
 
         /// A descriptor.
-        public init(uuid: BluetoothUUID, handle: UInt16? = nil) {
+        public init(uuid: BluetoothUUID, handle: AttributeHandle? = nil) {
             self.uuid = uuid
             self.handle = handle
         }
@@ -109,7 +109,7 @@ public struct AttributeTree: Hashable, Sendable {
         return position.descriptor.map { characteristic.descriptors[$0].uuid } ?? characteristic.uuid
     }
 
-    func handle(at position: Position) -> UInt16? {
+    func handle(at position: Position) -> AttributeHandle? {
         guard let index = position.characteristic else { return nil }
         let characteristic = services[position.service].characteristics[index]
         return position.descriptor.map { characteristic.descriptors[$0].handle } ?? characteristic.handle

@@ -21,9 +21,9 @@ public enum CentralEvent: Sendable {
     /// Pairing wants something of this side.
     case pairing(Peer.ID, PairingStep)
     /// A peripheral sent a value by itself, of the attribute with this handle.
-    case notified(Peer.ID, UInt16, [UInt8], Delivery)
+    case notified(Peer.ID, AttributeHandle, [UInt8], Delivery)
     /// A peripheral's services in this range of handles changed; the radio subscribes to that by itself.
-    case servicesChanged(Peer.ID, ClosedRange<UInt16>)
+    case servicesChanged(Peer.ID, ClosedRange<AttributeHandle>)
     /// After `writeWithoutResponse` found no room: there is some again.
     case readyToWrite
     /// A warning.

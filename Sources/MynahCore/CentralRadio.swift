@@ -57,25 +57,30 @@ public protocol CentralRadio: Actor {
     ) async throws(RequestError) -> [RemoteDescriptor]
 
     /// Reads a value, however long it is.
-    func read(_ handle: UInt16, of peer: Peer.ID) async throws(RequestError) -> [UInt8]
+    func read(_ handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError) -> [UInt8]
 
     /// Reads several values in as few requests as they fit into, each however long it is.
-    func read(_ handles: [UInt16], of peer: Peer.ID) async throws(RequestError) -> [[UInt8]]
+    func read(_ handles: [AttributeHandle], of peer: Peer.ID) async throws(RequestError) -> [[UInt8]]
 
     /// Reads values whose lengths are known, one behind the other, up to ATT_MTU − 1 bytes of them.
-    func readConcatenated(_ handles: [UInt16], of peer: Peer.ID) async throws(RequestError) -> [UInt8]
+    func readConcatenated(
+        _ handles: [AttributeHandle], of peer: Peer.ID
+    ) async throws(RequestError) -> [UInt8]
 
     /// Writes a value and waits for the answer; one that is too long for the link goes in prepared parts, each verified.
-    func write(_ value: [UInt8], to handle: UInt16, of peer: Peer.ID) async throws(RequestError)
+    func write(_ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError)
 
     /// Writes by a command, which is not answered; returns `false` if the radio has no room for it now.
-    func writeWithoutResponse(_ value: [UInt8], to handle: UInt16, of peer: Peer.ID) throws(RadioError)
-        -> Bool
+    func writeWithoutResponse(
+        _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
+    ) throws(RadioError) -> Bool
 
     /// Writes by a command with a bonded central's signature; returns `false` if the radio has no room for it now.
     ///
     /// Throws `insufficientSecurity` without a key to sign with.
-    func writeSigned(_ value: [UInt8], to handle: UInt16, of peer: Peer.ID) throws(RadioError) -> Bool
+    func writeSigned(
+        _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
+    ) throws(RadioError) -> Bool
 
     /// Pairs, or encrypts by the key of an earlier pairing.
     func pair(_ peer: Peer.ID) async throws(RadioError)

@@ -45,10 +45,10 @@ public struct PublishedServices: Hashable, Sendable {
     /// Names the batch.
     public var id: ID
     /// The attribute handles, as far as the radio reports them.
-    public var handles: [AttributeKey: UInt16]
+    public var handles: [AttributeKey: AttributeHandle]
 
     /// A batch.
-    public init(id: ID, handles: [AttributeKey: UInt16] = [:]) {
+    public init(id: ID, handles: [AttributeKey: AttributeHandle] = [:]) {
         self.id = id
         self.handles = handles
     }

@@ -5,10 +5,10 @@ public struct RemoteService: Hashable, Sendable {
     /// Whether it is a primary service.
     public var isPrimary: Bool
     /// The handles from its declaration to its last attribute.
-    public var handles: ClosedRange<UInt16>
+    public var handles: ClosedRange<AttributeHandle>
 
     /// A service.
-    public init(uuid: BluetoothUUID, isPrimary: Bool = true, handles: ClosedRange<UInt16>) {
+    public init(uuid: BluetoothUUID, isPrimary: Bool = true, handles: ClosedRange<AttributeHandle>) {
         self.uuid = uuid
         self.isPrimary = isPrimary
         self.handles = handles
@@ -22,16 +22,17 @@ public struct RemoteCharacteristic: Hashable, Sendable {
     /// What may be done with it, as its declaration says.
     public var properties: CharacteristicProperties
     /// The handle of its declaration.
-    public var declaration: UInt16
+    public var declaration: AttributeHandle
     /// The handle of its value.
-    public var handle: UInt16
+    public var handle: AttributeHandle
     /// The last handle that belongs to it.
-    public var end: UInt16
+    public var end: AttributeHandle
 
     /// A characteristic.
     public init(
-        uuid: BluetoothUUID, properties: CharacteristicProperties, declaration: UInt16, handle: UInt16,
-        end: UInt16
+        uuid: BluetoothUUID, properties: CharacteristicProperties, declaration: AttributeHandle,
+        handle: AttributeHandle,
+        end: AttributeHandle
     ) {
         self.uuid = uuid
         self.properties = properties
@@ -41,7 +42,7 @@ public struct RemoteCharacteristic: Hashable, Sendable {
     }
 
     /// The handles that its descriptors may have, or `nil` if there is no room for any.
-    public var descriptorHandles: ClosedRange<UInt16>? {
+    public var descriptorHandles: ClosedRange<AttributeHandle>? {
         handle < end ? (handle + 1)...end : nil
     }
 }
@@ -51,10 +52,10 @@ public struct RemoteDescriptor: Hashable, Sendable {
     /// Its type.
     public var uuid: BluetoothUUID
     /// Its handle.
-    public var handle: UInt16
+    public var handle: AttributeHandle
 
     /// A descriptor.
-    public init(uuid: BluetoothUUID, handle: UInt16) {
+    public init(uuid: BluetoothUUID, handle: AttributeHandle) {
         self.uuid = uuid
         self.handle = handle
     }

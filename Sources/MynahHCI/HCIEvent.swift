@@ -25,7 +25,7 @@ public struct HCIEvent: Hashable, Sendable {
 
     /// How many packets of each link are done, in the body of a Number Of Completed Packets event; nil: it is none, or its lengths
     /// do not agree.
-    public static func completedPackets(_ body: [UInt8]) -> [HCIEventContent.CompletedPackets]? {
+    package static func completedPackets(_ body: [UInt8]) -> [HCIEventContent.CompletedPackets]? {
         var reader = ByteReader(body)
         guard reader.readUInt8() == numberOfCompletedPackets, let length = reader.readUInt8(),
             reader.remaining == Int(length)
@@ -99,17 +99,17 @@ public struct HCIEvent: Hashable, Sendable {
 }
 
 /// What a host does with an event, taken apart.
-public enum HCIEventContent: Hashable, Sendable {
+package enum HCIEventContent: Hashable, Sendable {
     /// Command Complete.
     case commandComplete(HCIOpcode, credits: Int, [UInt8])
     /// Command Status.
     case commandStatus(HCIOpcode, credits: Int, HCIStatus)
     /// Disconnection Complete.
-    case disconnectionComplete(HCIStatus, handle: UInt16, reason: HCIStatus)
+    case disconnectionComplete(HCIStatus, handle: ConnectionHandle, reason: HCIStatus)
     /// Encryption Change.
-    case encryptionChange(HCIStatus, handle: UInt16, isOn: Bool)
+    case encryptionChange(HCIStatus, handle: ConnectionHandle, isOn: Bool)
     /// Encryption Key Refresh Complete.
-    case encryptionKeyRefreshComplete(HCIStatus, handle: UInt16)
+    case encryptionKeyRefreshComplete(HCIStatus, handle: ConnectionHandle)
     /// How many packets of each link are done.
     case completedPackets([CompletedPackets])
     /// Hardware Error.
@@ -117,39 +117,39 @@ public enum HCIEventContent: Hashable, Sendable {
     /// Connection Complete.
     case connectionComplete(HCIStatus, LEConnection)
     /// Connection Update Complete.
-    case connectionUpdateComplete(HCIStatus, handle: UInt16, LEConnection.Parameters)
+    case connectionUpdateComplete(HCIStatus, handle: ConnectionHandle, LEConnection.Parameters)
     /// Remote Connection Parameter Request: the other side asks to meet more or less often.
     case remoteParameterRequest(
-        handle: UInt16, minimum: UInt16, maximum: UInt16, latency: UInt16, timeout: UInt16)
+        handle: ConnectionHandle, minimum: UInt16, maximum: UInt16, latency: UInt16, timeout: UInt16)
     /// Long Term Key Request.
-    case longTermKeyRequest(handle: UInt16, random: [UInt8], diversifier: UInt16)
+    case longTermKeyRequest(handle: ConnectionHandle, random: [UInt8], diversifier: UInt16)
     /// Data Length Change.
-    case dataLengthChange(handle: UInt16, sent: Int, received: Int)
+    case dataLengthChange(handle: ConnectionHandle, sent: Int, received: Int)
     /// Advertising Reports.
     case advertisingReports([LEAdvertisingReport])
     /// Advertising Set Terminated.
-    case advertisingSetTerminated(HCIStatus, set: UInt8, handle: UInt16)
+    case advertisingSetTerminated(HCIStatus, set: UInt8, handle: ConnectionHandle)
     /// Read Remote Features Complete.
-    case readRemoteFeaturesComplete(HCIStatus, handle: UInt16)
+    case readRemoteFeaturesComplete(HCIStatus, handle: ConnectionHandle)
     /// Something that a host need not know.
     case other(UInt8)
 
     /// A link's share of a credit event.
-    public struct CompletedPackets: Hashable, Sendable {
+    package struct CompletedPackets: Hashable, Sendable {
         /// The link.
-        public var handle: UInt16
+        package var handle: ConnectionHandle
         /// How many are done.
-        public var count: Int
+        package var count: Int
 
         /// So many of a link's.
-        public init(handle: UInt16, count: Int) {
+        package init(handle: ConnectionHandle, count: Int) {
             self.handle = handle
             self.count = count
         }
     }
 
     /// An event taken apart; nil: it is shorter than it says, or says something that cannot be.
-    public init?(_ event: HCIEvent) {
+    package init?(_ event: HCIEvent) {
         var reader = ByteReader(event.parameters)
         guard let content = Self.parse(event.code, &reader) else { return nil }
         self = content
@@ -166,19 +166,21 @@ public enum HCIEventContent: Hashable, Sendable {
             else { return nil }
             return .commandStatus(HCIOpcode(opcode), credits: Int(credits), HCIStatus(status))
         case HCIEvent.disconnectionComplete:
-            guard let status = reader.readUInt8(), let handle = reader.readUInt16(),
+            guard let status = reader.readUInt8(), let handle = reader.readConnectionHandle(),
                 let reason = reader.readUInt8()
             else { return nil }
             return .disconnectionComplete(
-                HCIStatus(status), handle: handle & 0xFFF, reason: HCIStatus(reason))
+                HCIStatus(status), handle: handle, reason: HCIStatus(reason))
         case HCIEvent.encryptionChange:
-            guard let status = reader.readUInt8(), let handle = reader.readUInt16(),
+            guard let status = reader.readUInt8(), let handle = reader.readConnectionHandle(),
                 let on = reader.readUInt8()
             else { return nil }
-            return .encryptionChange(HCIStatus(status), handle: handle & 0xFFF, isOn: on != 0)
+            return .encryptionChange(HCIStatus(status), handle: handle, isOn: on != 0)
         case HCIEvent.encryptionKeyRefreshComplete:
-            guard let status = reader.readUInt8(), let handle = reader.readUInt16() else { return nil }
-            return .encryptionKeyRefreshComplete(HCIStatus(status), handle: handle & 0xFFF)
+            guard let status = reader.readUInt8(), let handle = reader.readConnectionHandle() else {
+                return nil
+            }
+            return .encryptionKeyRefreshComplete(HCIStatus(status), handle: handle)
         case HCIEvent.hardwareError:
             return reader.readUInt8().map { .hardwareError($0) }
         case HCIEvent.numberOfCompletedPackets:
@@ -195,8 +197,10 @@ public enum HCIEventContent: Hashable, Sendable {
         guard let count = reader.readUInt8() else { return nil }
         var links: [CompletedPackets] = []
         for _ in 0..<count {
-            guard let handle = reader.readUInt16(), let done = reader.readUInt16() else { return nil }
-            links.append(CompletedPackets(handle: handle & 0xFFF, count: Int(done)))
+            guard let handle = reader.readConnectionHandle(), let done = reader.readUInt16() else {
+                return nil
+            }
+            links.append(CompletedPackets(handle: handle, count: Int(done)))
         }
         return links
     }
@@ -210,41 +214,43 @@ public enum HCIEventContent: Hashable, Sendable {
             else { return nil }
             return .connectionComplete(HCIStatus(status), link)
         case HCIEvent.LESubevent.connectionUpdateComplete:
-            guard let status = reader.readUInt8(), let handle = reader.readUInt16(),
+            guard let status = reader.readUInt8(), let handle = reader.readConnectionHandle(),
                 let parameters = LEConnection.Parameters(&reader)
             else { return nil }
-            return .connectionUpdateComplete(HCIStatus(status), handle: handle & 0xFFF, parameters)
+            return .connectionUpdateComplete(HCIStatus(status), handle: handle, parameters)
         case HCIEvent.LESubevent.remoteConnectionParameterRequest:
-            guard let handle = reader.readUInt16(), let minimum = reader.readUInt16(),
+            guard let handle = reader.readConnectionHandle(), let minimum = reader.readUInt16(),
                 let maximum = reader.readUInt16(), let latency = reader.readUInt16(),
                 let timeout = reader.readUInt16()
             else { return nil }
             return .remoteParameterRequest(
-                handle: handle & 0xFFF, minimum: minimum, maximum: maximum, latency: latency, timeout: timeout
+                handle: handle, minimum: minimum, maximum: maximum, latency: latency, timeout: timeout
             )
         case HCIEvent.LESubevent.longTermKeyRequest:
-            guard let handle = reader.readUInt16(), let random = reader.readBytes(8),
+            guard let handle = reader.readConnectionHandle(), let random = reader.readBytes(8),
                 let diversifier = reader.readUInt16()
             else { return nil }
-            return .longTermKeyRequest(handle: handle & 0xFFF, random: random, diversifier: diversifier)
+            return .longTermKeyRequest(handle: handle, random: random, diversifier: diversifier)
         case HCIEvent.LESubevent.dataLengthChange:
-            guard let handle = reader.readUInt16(), let sent = reader.readUInt16(),
+            guard let handle = reader.readConnectionHandle(), let sent = reader.readUInt16(),
                 reader.readUInt16() != nil,
                 let received = reader.readUInt16()
             else { return nil }
-            return .dataLengthChange(handle: handle & 0xFFF, sent: Int(sent), received: Int(received))
+            return .dataLengthChange(handle: handle, sent: Int(sent), received: Int(received))
         case HCIEvent.LESubevent.advertisingReport:
             return LEAdvertisingReport.legacy(&reader).map { .advertisingReports($0) }
         case HCIEvent.LESubevent.extendedAdvertisingReport:
             return LEAdvertisingReport.extended(&reader).map { .advertisingReports($0) }
         case HCIEvent.LESubevent.advertisingSetTerminated:
             guard let status = reader.readUInt8(), let set = reader.readUInt8(),
-                let handle = reader.readUInt16()
+                let handle = reader.readConnectionHandle()
             else { return nil }
-            return .advertisingSetTerminated(HCIStatus(status), set: set, handle: handle & 0xFFF)
+            return .advertisingSetTerminated(HCIStatus(status), set: set, handle: handle)
         case HCIEvent.LESubevent.readRemoteFeaturesComplete:
-            guard let status = reader.readUInt8(), let handle = reader.readUInt16() else { return nil }
-            return .readRemoteFeaturesComplete(HCIStatus(status), handle: handle & 0xFFF)
+            guard let status = reader.readUInt8(), let handle = reader.readConnectionHandle() else {
+                return nil
+            }
+            return .readRemoteFeaturesComplete(HCIStatus(status), handle: handle)
         default:
             return .other(subevent)
         }

@@ -35,8 +35,8 @@ public struct LEConnection: Hashable, Sendable {
         }
     }
 
-    /// The link's number, 12 bits.
-    public var handle: UInt16
+    /// The controller's name for it.
+    package var handle: ConnectionHandle
     /// What this side is.
     public var role: Role
     /// The other's address: its identity, where the controller resolved it.
@@ -47,8 +47,8 @@ public struct LEConnection: Hashable, Sendable {
     public var parameters: Parameters
 
     /// A link.
-    public init(
-        handle: UInt16, role: Role, peer: DeviceAddress, peerResolvable: DeviceAddress? = nil,
+    package init(
+        handle: ConnectionHandle, role: Role, peer: DeviceAddress, peerResolvable: DeviceAddress? = nil,
         parameters: Parameters = Parameters()
     ) {
         self.handle = handle
@@ -59,7 +59,8 @@ public struct LEConnection: Hashable, Sendable {
     }
 
     init?(_ reader: inout ByteReader, isEnhanced: Bool) {
-        guard let handle = reader.readUInt16(), let role = reader.readUInt8().flatMap({ Role(rawValue: $0) }),
+        guard let handle = reader.readConnectionHandle(),
+            let role = reader.readUInt8().flatMap({ Role(rawValue: $0) }),
             let kind = reader.readUInt8(), let peer = reader.readAddress(kind: kind)
         else { return nil }
         if isEnhanced {
@@ -67,7 +68,7 @@ public struct LEConnection: Hashable, Sendable {
             peerResolvable = resolvable.value == 0 ? nil : resolvable
         }
         guard let parameters = Parameters(&reader) else { return nil }
-        self.handle = handle & 0xFFF
+        self.handle = handle
         self.role = role
         self.peer = peer
         self.parameters = parameters

@@ -39,7 +39,7 @@ struct DataQueue: Sendable {
     private(set) var size = 27
     /// How many packets it has room for altogether.
     private(set) var capacity = 1
-    private var links = SortedMap<UInt16, LinkQueue>()
+    private var links = SortedMap<ConnectionHandle, LinkQueue>()
     /// The place of the link whose turn it is.
     private var turn = 0
     private var inFlight = 0
@@ -54,7 +54,7 @@ struct DataQueue: Sendable {
     }
 
     /// How many packets of a link wait here.
-    func count(of handle: UInt16) -> Int {
+    func count(of handle: ConnectionHandle) -> Int {
         links.index(of: handle).map { links[at: $0].count } ?? 0
     }
 
@@ -63,7 +63,7 @@ struct DataQueue: Sendable {
     /// Who keeps to the protocols has a few. Who asks on and on, through a controller that takes nothing, would otherwise
     /// fill the memory with answers.
     @discardableResult
-    mutating func add(_ frame: L2CAPFrame, for handle: UInt16) -> Bool {
+    mutating func add(_ frame: L2CAPFrame, for handle: ConnectionHandle) -> Bool {
         if links.index(of: handle) == nil {
             links[handle] = LinkQueue()
             idleLinks += 1
@@ -102,7 +102,7 @@ struct DataQueue: Sendable {
     }
 
     /// So many of a link's packets are done; more than it has is no more.
-    mutating func completed(_ handle: UInt16, _ number: Int) {
+    mutating func completed(_ handle: ConnectionHandle, _ number: Int) {
         guard let index = links.index(of: handle) else { return }
         let done = min(links[at: index].inFlight, number)
         guard done > 0 else { return }
@@ -112,7 +112,7 @@ struct DataQueue: Sendable {
     }
 
     /// The link is gone, and what it had in the controller with it.
-    mutating func forget(_ handle: UInt16) {
+    mutating func forget(_ handle: ConnectionHandle) {
         guard let link = links.removeValue(forKey: handle) else { return }
         count -= link.count
         inFlight -= link.inFlight

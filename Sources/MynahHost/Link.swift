@@ -12,7 +12,7 @@ struct Link {
         case givenUp
     }
 
-    var handle: UInt16
+    var handle: ConnectionHandle
     var stage = Stage.reported
     /// What this side is on it.
     var role = LEConnection.Role.peripheral

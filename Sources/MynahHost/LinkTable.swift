@@ -15,14 +15,14 @@ struct LinkTable {
         case connected(Peer)
         /// A bonded central may have configured what is not sent before the link is encrypted (Core Specification, Vol 3, Part C,
         /// 10.3.1.1).
-        case askToEncrypt(link: UInt16)
+        case askToEncrypt(link: ConnectionHandle)
         /// The peripheral's controller is to be asked for its features; a refusal shows as much as an answer.
-        case readFeatures(link: UInt16, Peer.ID)
-        case exchangeMTU(link: UInt16)
+        case readFeatures(link: ConnectionHandle, Peer.ID)
+        case exchangeMTU(link: ConnectionHandle)
         /// A peripheral was heard for the first time on the link that a request asked for.
         case reached(Peer, Connector.Request)
         /// A link is to be ended.
-        case end(link: UInt16)
+        case end(link: ConnectionHandle)
         /// A link ended, and the other parts are to end on it too.
         case removed(Link)
         /// The link that ended was reported as connected; with the reason, if it was one to a peripheral.
@@ -42,21 +42,21 @@ struct LinkTable {
         var canReadFeatures = true
     }
 
-    private var links = SortedMap<UInt16, Link>()
+    private var links = SortedMap<ConnectionHandle, Link>()
     private(set) var lastPeer: UInt32 = 0
 
     // MARK: Looking up
 
     var isEmpty: Bool { links.isEmpty }
     /// The handles, in order.
-    var handles: [UInt16] { links.keys }
+    var handles: [ConnectionHandle] { links.keys }
     /// In the order of their handles.
     var values: [Link] { links.values }
     /// The places of all links.
     var indices: Range<Int> { links.indices }
 
     /// The place of the link with a handle, or `nil` if there is none.
-    func index(of handle: UInt16) -> Int? { links.index(of: handle) }
+    func index(of handle: ConnectionHandle) -> Int? { links.index(of: handle) }
 
     /// The link at a place.
     subscript(at index: Int) -> Link {
@@ -65,7 +65,7 @@ struct LinkTable {
     }
 
     /// The link with a handle, or `nil` if there is none.
-    subscript(handle: UInt16) -> Link? {
+    subscript(handle: ConnectionHandle) -> Link? {
         get { links[handle] }
         set { links[handle] = newValue }
     }
@@ -73,7 +73,7 @@ struct LinkTable {
     /// Returns the handle of the link to a peer.
     ///
     /// Throws `disconnected` if there is none.
-    func handle(of peer: Peer.ID) throws(RadioError) -> UInt16 {
+    func handle(of peer: Peer.ID) throws(RadioError) -> ConnectionHandle {
         guard let index = indices.first(where: { self[at: $0].peer.id == peer }) else {
             throw RadioError(.disconnected, "the peripheral is not connected")
         }
@@ -132,7 +132,7 @@ struct LinkTable {
     }
 
     /// The peer was heard on a link.
-    mutating func heard(_ handle: UInt16, _ actions: inout [Action]) {
+    mutating func heard(_ handle: ConnectionHandle, _ actions: inout [Action]) {
         guard let index = index(of: handle), case .unheard(let request) = links[at: index].stage else {
             return
         }
@@ -161,7 +161,7 @@ struct LinkTable {
     }
 
     /// A link ended.
-    mutating func ended(_ handle: UInt16, _ reason: HCIStatus, _ actions: inout [Action]) {
+    mutating func ended(_ handle: ConnectionHandle, _ reason: HCIStatus, _ actions: inout [Action]) {
         guard let link = links.removeValue(forKey: handle) else { return }
         actions.append(.removed(link))
         switch link.stage {

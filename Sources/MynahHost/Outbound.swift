@@ -1,3 +1,4 @@
+import MynahCore
 import MynahHCI
 import MynahSupport
 
@@ -23,7 +24,7 @@ struct Outbound: Sendable {
     }
 
     private struct Value {
-        var handle: UInt16
+        var handle: AttributeHandle
         var value: [UInt8]
     }
 
@@ -31,8 +32,8 @@ struct Outbound: Sendable {
     let limit: Int
     private(set) var queue = DataQueue()
     /// Notifications that go out in one PDU when the controller has room, by link.
-    private var collected = SortedMap<UInt16, [Value]>()
-    private var refused: [(link: UInt16, Refused)] = []
+    private var collected = SortedMap<ConnectionHandle, [Value]>()
+    private var refused: [(link: ConnectionHandle, Refused)] = []
 
     init(limit: Int) {
         self.limit = min(max(1, limit), DataQueue.limit)
@@ -46,7 +47,7 @@ struct Outbound: Sendable {
 
     /// Takes a PDU, after everything that was collected for the link; returns whether there was room for it.
     @discardableResult
-    mutating func send(_ frame: L2CAPFrame, to link: UInt16) -> Bool {
+    mutating func send(_ frame: L2CAPFrame, to link: ConnectionHandle) -> Bool {
         flush(link)
         return queue.add(frame, for: link)
     }
@@ -55,7 +56,7 @@ struct Outbound: Sendable {
     ///
     /// While others of the link wait for room, several to a client that takes them go into one PDU (Vol 3, Part F, 3.4.7.4).
     mutating func notify(
-        _ handle: UInt16, _ value: [UInt8], to link: UInt16, mtu: Int, takesMultiple: Bool
+        _ handle: AttributeHandle, _ value: [UInt8], to link: ConnectionHandle, mtu: Int, takesMultiple: Bool
     ) {
         guard takesMultiple, queue.count(of: link) > 0, 1 + 4 + value.count <= mtu else {
             let pdu = ATTPDU.handleValue(ATTOpcode.handleValueNotification, handle, value)
@@ -68,7 +69,7 @@ struct Outbound: Sendable {
     }
 
     /// What was collected for a link goes before anything else does.
-    private mutating func flush(_ link: UInt16) {
+    private mutating func flush(_ link: ConnectionHandle) {
         guard !collected.isEmpty, let values = collected.removeValue(forKey: link) else { return }
         let pdu =
             values.count == 1
@@ -86,12 +87,12 @@ struct Outbound: Sendable {
     }
 
     /// The controller has sent so many of a link's packets.
-    mutating func completed(_ link: UInt16, _ count: Int) {
+    mutating func completed(_ link: ConnectionHandle, _ count: Int) {
         queue.completed(link, count)
     }
 
     /// A link ended, and what waited for it is dropped.
-    mutating func linkEnded(_ link: UInt16) {
+    mutating func linkEnded(_ link: ConnectionHandle) {
         queue.forget(link)
         collected[link] = nil
     }
@@ -108,13 +109,13 @@ struct Outbound: Sendable {
     var hasRefused: Bool { !refused.isEmpty }
 
     /// Whether a link takes another value.
-    func takes(on link: UInt16) -> Bool { queue.count(of: link) < limit }
+    func takes(on link: ConnectionHandle) -> Bool { queue.count(of: link) < limit }
 
     /// Whether so little waits for a link that more is asked for.
-    func hasRoom(on link: UInt16) -> Bool { queue.count(of: link) <= limit / 2 }
+    func hasRoom(on link: ConnectionHandle) -> Bool { queue.count(of: link) <= limit / 2 }
 
     /// Notes that a link had no room for something; `takeReady` says when it has.
-    mutating func refuse(_ what: Refused, on link: UInt16) {
+    mutating func refuse(_ what: Refused, on link: ConnectionHandle) {
         if !refused.contains(where: { $0 == (link, what) }) { refused.append((link, what)) }
     }
 
@@ -122,7 +123,7 @@ struct Outbound: Sendable {
     /// the others do.
     ///
     /// `takesIndications` says whether a link takes another indication, or has ended.
-    mutating func takeReady(_ takesIndications: (UInt16) -> Bool) -> Ready {
+    mutating func takeReady(_ takesIndications: (ConnectionHandle) -> Bool) -> Ready {
         var ready = Ready()
         guard !refused.isEmpty else { return ready }
         let asked = refused

@@ -10,7 +10,7 @@ extension H4Packet {
     /// The body in hexadecimal for a log, without the keys in it.
     ///
     /// `channel` returns the L2CAP channel of the PDU that a link's continuing packet belongs to.
-    func visibleBody(continuing channel: (UInt16) -> UInt16?) -> String {
+    func visibleBody(continuing channel: (ConnectionHandle) -> UInt16?) -> String {
         var shown = body.count
         switch type {
         case .command:

@@ -29,10 +29,10 @@ package struct SubscriptionLedger: Sendable {
         /// The link.
         package var link: Peer.ID
         /// The attribute handle of the value.
-        package var handle: UInt16
+        package var handle: AttributeHandle
 
         /// The characteristic whose value has this handle.
-        package init(link: Peer.ID, handle: UInt16) {
+        package init(link: Peer.ID, handle: AttributeHandle) {
             self.link = link
             self.handle = handle
         }
@@ -79,7 +79,7 @@ package struct SubscriptionLedger: Sendable {
     }
 
     /// The handles of the characteristics that a manager is subscribed to on a link, in order.
-    package func subscriptions(of manager: ManagerKey, on link: Peer.ID) -> [UInt16] {
+    package func subscriptions(of manager: ManagerKey, on link: Peer.ID) -> [AttributeHandle] {
         entries.filter { $0.key.link == link && $0.value.subscribers.contains(manager) }
             .map(\.key.handle).sorted()
     }
@@ -141,7 +141,7 @@ package struct SubscriptionLedger: Sendable {
 
     /// The services in a range of attribute handles changed; requests for them are answered with the error.
     package mutating func servicesChanged(
-        _ handles: ClosedRange<UInt16>, on link: Peer.ID, _ error: RequestError,
+        _ handles: ClosedRange<AttributeHandle>, on link: Peer.ID, _ error: RequestError,
         into actions: inout [Action]
     ) {
         for characteristic in characteristics(of: link) where handles.contains(characteristic.handle) {

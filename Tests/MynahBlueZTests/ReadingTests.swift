@@ -121,13 +121,17 @@ import Testing
             ])
         let published = try await rig.radio.publish([included, service])
         let found = await rig.standIn.services()
-        #expect(found.map(\.handle) == [published.handles[included.key], published.handles[service.key]])
+        #expect(
+            found.map(\.handle) == [
+                published.handles[included.key]?.rawValue, published.handles[service.key]?.rawValue,
+            ])
         let characteristics = try #require(found.last?.characteristics)
         #expect(
-            characteristics.map(\.handle) == service.characteristics.map { published.handles[$0.key] })
+            characteristics.map(\.handle)
+                == service.characteristics.map { published.handles[$0.key]?.rawValue })
         #expect(
             characteristics.flatMap(\.descriptors).map(\.handle)
-                == service.characteristics.flatMap(\.descriptors).map { published.handles[$0.key] })
+                == service.characteristics.flatMap(\.descriptors).map { published.handles[$0.key]?.rawValue })
         await rig.radio.stop()
     }
 }

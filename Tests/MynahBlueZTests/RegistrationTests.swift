@@ -21,8 +21,9 @@ extension BlueZRadio {
         #expect(characteristics.map(\.handle) == [0x0102, 0x0105, 0x0108])
         #expect(
             characteristics.map(\.handle) == [
-                published.handles[definitions.rate.key], published.handles[definitions.location.key],
-                published.handles[definitions.control.key],
+                published.handles[definitions.rate.key]?.rawValue,
+                published.handles[definitions.location.key]?.rawValue,
+                published.handles[definitions.control.key]?.rawValue,
             ])
         #expect(characteristics[1].descriptors.map(\.handle) == [0x0106])
         #expect(published.handles[definitions.location.descriptors[0].key] == 0x0106)

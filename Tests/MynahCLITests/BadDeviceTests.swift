@@ -29,7 +29,7 @@ import Testing
         }
 
         /// Its link, when somebody has connected.
-        func link() async throws -> UInt16 {
+        func link() async throws -> ConnectionHandle {
             try await device.event("a connection") { content in
                 guard case .connectionComplete(.success, let link) = content else { return nil }
                 return link.handle
@@ -57,7 +57,7 @@ import Testing
                 if request.first != 0x02 {
                     // Whatever it makes of that, the link ends.
                     try await stage.device.command(
-                        .disconnect, Hex.encode([UInt8(link & 0xFF), UInt8(link >> 8)]) + "13")
+                        .disconnect, Hex.encode(link.littleEndianBytes) + "13")
                 }
             }
         }

@@ -95,7 +95,9 @@ private let killTries = ProcessInfo.processInfo.environment["MYNAH_KILL_TRIES"].
             let bond = try #require((kept["bonds"] as? [[String: Any]])?.first)
             // Beside the phone's own, to Service Changed.
             let configurations = bond["configurations"] as? [[String: Int]] ?? []
-            let isKept = configurations.contains { $0["handle"] == Int(rate.handle + 1) && $0["value"] == 1 }
+            let isKept = configurations.contains {
+                $0["handle"] == Int((rate.handle + 1).rawValue) && $0["value"] == 1
+            }
             #expect(isKept, "try \(attempt)")
             await phone.stop()
         }

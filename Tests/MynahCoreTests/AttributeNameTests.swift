@@ -4,7 +4,8 @@ import Testing
 @Suite struct AttributeNameTests {
     /// A heart-rate service, two battery services of which the second has two levels, and descriptors.
     private static let tree: AttributeTree = {
-        let level = { (handle: UInt16) in AttributeTree.Characteristic(uuid: "2A19", handle: handle) }
+        let level = { (handle: AttributeHandle) in AttributeTree.Characteristic(uuid: "2A19", handle: handle)
+        }
         return AttributeTree([
             .init(
                 uuid: "180D",
@@ -28,7 +29,7 @@ import Testing
         ])
     }()
 
-    private static func handle(_ name: String) throws(AttributeName.Problem) -> UInt16? {
+    private static func handle(_ name: String) throws(AttributeName.Problem) -> AttributeHandle? {
         let position = try AttributeName(parsing: name).resolve(in: tree)
         let characteristic = tree.services[position.service].characteristics[position.characteristic ?? -1]
         return position.descriptor.map { characteristic.descriptors[$0].handle } ?? characteristic.handle
@@ -45,8 +46,8 @@ import Testing
             ("2901", 14), ("2A37/2901", 14), ("180D/2901", 14), ("180D/2A37/2902", 13), ("2902~2", 26),
             ("nordic-uart/nordic-uart-tx/2904~2", 28), ("2904~1", 27),
             ("00002A37-0000-1000-8000-00805F9B34FB", 12),
-        ] as [(String, UInt16)])
-    func `a name leads to one attribute`(name: String, handle: UInt16) throws {
+        ] as [(String, AttributeHandle)])
+    func `a name leads to one attribute`(name: String, handle: AttributeHandle) throws {
         #expect(try Self.handle(name) == handle)
     }
 

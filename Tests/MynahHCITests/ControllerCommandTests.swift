@@ -87,7 +87,7 @@ import Testing
         for round in 0..<100_000 {
             let station = stations[Int.random(in: 0..<3, using: &random)]
             if round % 7 == 0 {
-                let handle = UInt16.random(in: 0x40...0x42, using: &random)
+                let handle = ConnectionHandle(rawValue: .random(in: 0x40...0x42, using: &random))
                 rig.send(
                     ACLPacket(handle: handle, boundary: .first, data: random.bytes(upTo: 260)).packet, station
                 )

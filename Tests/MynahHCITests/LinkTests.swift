@@ -5,7 +5,7 @@ import MynahTestSupport
 import Testing
 
 @Suite struct LinkTests {
-    private let handle: UInt16 = 0x40
+    private let handle: ConnectionHandle = 0x40
 
     @Test func `a link begins on both sides, and advertising ends`() {
         var rig = AirRig()

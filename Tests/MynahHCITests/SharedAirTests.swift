@@ -76,15 +76,16 @@ final class Stranger: Sendable {
     }
 
     /// That a request arrives, and its answer.
-    private func talk(_ phone: HCIProbe, _ phoneLink: UInt16, _ device: HCIProbe, _ link: UInt16) async throws
-    {
+    private func talk(
+        _ phone: HCIProbe, _ phoneLink: ConnectionHandle, _ device: HCIProbe, _ link: ConnectionHandle
+    ) async throws {
         phone.send([1, 2, 3], of: phoneLink)
         #expect(try await device.receive(of: link) == [1, 2, 3])
         device.send([4, 5], of: link)
         #expect(try await phone.receive(of: phoneLink) == [4, 5])
     }
 
-    private func link(of device: HCIProbe) async throws -> UInt16 {
+    private func link(of device: HCIProbe) async throws -> ConnectionHandle {
         try await device.event("a connection") { content in
             guard case .connectionComplete(.success, let link) = content else { return nil }
             return link.handle

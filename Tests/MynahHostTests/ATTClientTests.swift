@@ -111,7 +111,9 @@ struct ClientRig {
         #expect(rig.ended.last == .success(.values([[10], [1, 2, 3, 4], [7]])))
         // Eleven handles fit into 23 bytes.
         #expect(
-            rig.start(ValuesRead(Array(1...12))) == ["20" + (1...11).map { Hex.encode([$0, 0]) }.joined()])
+            rig.start(ValuesRead((1...12).map { AttributeHandle(rawValue: $0) })) == [
+                "20" + (1...11).map { Hex.encode([$0, 0]) }.joined()
+            ])
         #expect(try rig.hear("21" + String(repeating: "0000", count: 11)) == ["0A0C00"])
         #expect(try rig.hear("0B 09") == [])
         #expect(rig.ended.last == .success(.values([[UInt8]](repeating: [], count: 11) + [[9]])))

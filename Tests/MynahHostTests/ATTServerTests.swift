@@ -366,7 +366,7 @@ struct ATTRig {
         #expect(database[1...9].map(\.handle) == [6, 7, 8, 9])
         #expect(database.handle(of: rig.battery.key) == nil)
         #expect(database.publish(first) == 1...5)
-        #expect(database[1...9].map(\.handle) == Array(1...9))
+        #expect(database[1...9].map(\.handle) == (1...9).map { AttributeHandle(rawValue: $0) })
     }
 
     @Test mutating func `any bytes at all are answered or not, and nothing else happens`() {

@@ -7,12 +7,12 @@ import Testing
 private final class Rig {
     private(set) var queue = DataQueue()
 
-    init(capacity: Int, _ handles: UInt16...) {
+    init(capacity: Int, _ handles: ConnectionHandle...) {
         queue.configure(.init(size: 27, count: capacity))
         for handle in handles { add(0, for: handle) }
     }
 
-    func add(_ number: UInt8, for handle: UInt16) {
+    func add(_ number: UInt8, for handle: ConnectionHandle) {
         queue.add(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: [number]), for: handle)
     }
 
@@ -25,8 +25,8 @@ private final class Rig {
         return taken
     }
 
-    func completed(_ handle: UInt16, _ number: Int) { queue.completed(handle, number) }
-    func forget(_ handle: UInt16) { queue.forget(handle) }
+    func completed(_ handle: ConnectionHandle, _ number: Int) { queue.completed(handle, number) }
+    func forget(_ handle: ConnectionHandle) { queue.forget(handle) }
 }
 
 @Suite struct DataQueueTests {

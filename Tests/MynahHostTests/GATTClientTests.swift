@@ -10,7 +10,9 @@ import Testing
     var client = GATTClient(timeout: .seconds(30))
     let ended = Lock<[String]>([])
 
-    private mutating func read(_ handle: UInt16, on link: UInt16, at seconds: Int) -> [ATTClient.Action] {
+    private mutating func read(
+        _ handle: AttributeHandle, on link: ConnectionHandle, at seconds: Int
+    ) -> [ATTClient.Action] {
         var actions: [ATTClient.Action] = []
         let ended = ended
         client.perform(ValueRead(handle), on: link, at: .seconds(seconds), into: &actions) { result in
@@ -20,12 +22,14 @@ import Testing
                 case .failure(.failed(let error)): error.code.rawValue
                 case .failure(.refused(let error)): "\(error.code)"
                 }
-            ended.withLock { $0.append("\(link) \(handle) \(word)") }
+            ended.withLock { $0.append("\(link.rawValue) \(handle) \(word)") }
         }
         return actions
     }
 
-    private mutating func hear(_ bytes: [UInt8], on link: UInt16, at seconds: Int) -> [ATTClient.Action] {
+    private mutating func hear(
+        _ bytes: [UInt8], on link: ConnectionHandle, at seconds: Int
+    ) -> [ATTClient.Action] {
         var actions: [ATTClient.Action] = []
         client.receive(bytes, on: link, at: .seconds(seconds), into: &actions)
         return actions

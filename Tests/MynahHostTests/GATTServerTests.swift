@@ -16,7 +16,10 @@ import Testing
         var published: PublishedServices?
 
         /// A server with one service and these links, of which each has subscribed with these bits.
-        init(_ links: [UInt16: UInt8], properties: CharacteristicProperties = [.read, .notify, .indicate])
+        init(
+            _ links: [ConnectionHandle: UInt8],
+            properties: CharacteristicProperties = [.read, .notify, .indicate]
+        )
             throws
         {
             rate = CharacteristicDefinition(uuid: "2A37", properties: properties)
@@ -26,42 +29,43 @@ import Testing
                 [ServiceDefinition(uuid: "180D", characteristics: [rate])], at: now, &outbound, &actions)
             // In order: the link that sent last waits for its next turn.
             for (link, bits) in links.sorted(by: { $0.key < $1.key }) {
-                let address = DeviceAddress(value: UInt64(link), kind: .public)
-                server.begin(link, to: Peer(id: Peer.ID(UInt32(link)), address: address))
+                let address = DeviceAddress(value: UInt64(link.rawValue), kind: .public)
+                server.begin(link, to: Peer(id: Peer.ID(UInt32(link.rawValue)), address: address))
                 let handle = try #require(published?.handles[rate.key]) + 1
                 configure(handle, bits, link)
             }
         }
 
         /// A client writes a Client Characteristic Configuration.
-        mutating func configure(_ handle: UInt16, _ bits: UInt8, _ link: UInt16) {
-            let place = [UInt8(truncatingIfNeeded: handle), UInt8(handle >> 8)]
-            #expect(receive([0x12] + place + [bits, 0], link) == ["\(link):13"])
+        mutating func configure(_ handle: AttributeHandle, _ bits: UInt8, _ link: ConnectionHandle) {
+            let place = [UInt8(truncatingIfNeeded: handle.rawValue), UInt8(handle.rawValue >> 8)]
+            #expect(receive([0x12] + place + [bits, 0], link) == ["\(link.rawValue):13"])
             actions = []
         }
 
         /// Takes a PDU of a client; returns what goes out for it.
         mutating func receive(
-            _ bytes: [UInt8], _ link: UInt16, _ security: LinkSecurity = LinkSecurity()
+            _ bytes: [UInt8], _ link: ConnectionHandle, _ security: LinkSecurity = LinkSecurity()
         ) -> [String] {
             server.receive(bytes, link, security, at: now, &outbound, &actions)
             return sent()
         }
 
         /// The answer to the event that was asked last.
-        mutating func answer(_ outcome: PendingReply.Outcome, _ link: UInt16) -> [String] {
+        mutating func answer(_ outcome: PendingReply.Outcome, _ link: ConnectionHandle) -> [String] {
             server.answered(outcome, link, LinkSecurity(), at: now, &outbound, &actions)
             return sent()
         }
 
-        mutating func send(_ value: [UInt8], to links: [UInt16]? = nil) throws -> SendResult {
+        mutating func send(_ value: [UInt8], to links: [ConnectionHandle]? = nil) throws -> SendResult {
             try server.send(
-                value, of: rate.key, as: .asSubscribed, to: links?.map { Peer.ID(UInt32($0)) }, at: now,
+                value, of: rate.key, as: .asSubscribed, to: links?.map { Peer.ID(UInt32($0.rawValue)) },
+                at: now,
                 &outbound, &actions)
         }
 
         /// A client confirms an indication.
-        mutating func confirm(_ link: UInt16) {
+        mutating func confirm(_ link: ConnectionHandle) {
             server.receive([0x1E], link, LinkSecurity(), at: now, &outbound, &actions)
         }
 
@@ -69,7 +73,7 @@ import Testing
         mutating func sent() -> [String] {
             var all: [String] = []
             while let packet = outbound.takeNext() {
-                outbound.completed(UInt16(packet.body[0]), 1)
+                outbound.completed(ConnectionHandle(rawValue: UInt16(packet.body[0])), 1)
                 all.append("\(packet.body[0]):" + Hex.encode(packet.body.dropFirst(8)))
             }
             return all
@@ -87,15 +91,16 @@ import Testing
                 case .event(.write(let request)): "write command: \(Hex.encode(request.parts[0].value))"
                 case .event(.answeredRead(_, let value)): "answered \(Hex.encode(value))"
                 case .event(let event): "\(event)"
-                case .watchConfirmation(let link, let due): "watch \(link) until \(due.components.seconds)"
-                case .remember(let link): "remember \(link)"
-                case .ask(let link, .read(let request)): "read of \(link) from \(request.offset)"
+                case .watchConfirmation(let link, let due):
+                    "watch \(link.rawValue) until \(due.components.seconds)"
+                case .remember(let link): "remember \(link.rawValue)"
+                case .ask(let link, .read(let request)): "read of \(link.rawValue) from \(request.offset)"
                 case .ask(let link, .write(let request)):
-                    "write of \(link): \(Hex.encode(request.parts[0].value))"
-                case .ask(let link, let event): "\(event) of \(link)"
+                    "write of \(link.rawValue): \(Hex.encode(request.parts[0].value))"
+                case .ask(let link, let event): "\(event) of \(link.rawValue)"
                 case .signedWrite(let link, _, let request):
-                    "signed write of \(link): \(Hex.encode(request.parts[0].value))"
-                case .mtuChanged(let link, let mtu): "MTU of \(link): \(mtu)"
+                    "signed write of \(link.rawValue): \(Hex.encode(request.parts[0].value))"
+                case .mtuChanged(let link, let mtu): "MTU of \(link.rawValue): \(mtu)"
                 }
             }
         }

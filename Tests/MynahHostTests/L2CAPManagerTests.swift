@@ -24,7 +24,7 @@ import Testing
 
         /// Takes a frame of the peer; returns what goes out for it.
         mutating func receive(
-            _ hex: String, on channel: UInt16 = 5, of link: UInt16 = 1,
+            _ hex: String, on channel: UInt16 = 5, of link: ConnectionHandle = 1,
             _ security: LinkSecurity = LinkSecurity()
         ) throws -> [String] {
             let frame = L2CAPFrame(channel: channel, payload: try #require(Hex.decode(hex)))
@@ -43,11 +43,11 @@ import Testing
             return end
         }
 
-        mutating func open(on link: UInt16 = 2) -> UInt64 {
+        mutating func open(on link: ConnectionHandle = 2) -> UInt64 {
             l2cap.open(0x90, on: link, at: now, &outbound, &actions)
         }
 
-        mutating func askForParameters(on link: UInt16 = 1) -> UInt64 {
+        mutating func askForParameters(on link: ConnectionHandle = 1) -> UInt64 {
             l2cap.askForParameters(
                 ConnectionParameterRange(.low), on: link, at: now, &outbound, &actions)
         }
@@ -73,7 +73,7 @@ import Testing
         mutating func sent() -> [String] {
             var all: [String] = []
             while let packet = outbound.takeNext() {
-                outbound.completed(UInt16(packet.body[0]), 1)
+                outbound.completed(ConnectionHandle(rawValue: UInt16(packet.body[0])), 1)
                 all.append("\(packet.body[0]) \(packet.body[6]):" + Hex.encode(packet.body.dropFirst(8)))
             }
             return all
@@ -84,7 +84,7 @@ import Testing
             defer { actions = [] }
             return actions.map { action in
                 switch action {
-                case .opened(let end): "opened \(end.psm) by \(end.peer.rawValue) on \(end.key.link)"
+                case .opened(let end): "opened \(end.psm) by \(end.peer.rawValue) on \(end.key.link.rawValue)"
                 case .openEnded(let call, .success(let end)):
                     "open \(call): \(end.psm) of \(end.peer.rawValue), up to \(end.maximumLength)"
                 case .openEnded(let call, .failure(let error)): "open \(call): \(error.code.rawValue)"
@@ -92,10 +92,11 @@ import Testing
                 case .parametersEnded(let call, .failure(let error)):
                     "parameters \(call): \(error.code.rawValue)"
                 case .watchAnswer(let link, let identifier, let due?):
-                    "watch \(link).\(identifier) until \(due.components.seconds)"
-                case .watchAnswer(let link, let identifier, nil): "watch \(link).\(identifier) no more"
+                    "watch \(link.rawValue).\(identifier) until \(due.components.seconds)"
+                case .watchAnswer(let link, let identifier, nil):
+                    "watch \(link.rawValue).\(identifier) no more"
                 case .updateParameters(let link, let range):
-                    "update \(link) to \(range.minimum)...\(range.maximum)"
+                    "update \(link.rawValue) to \(range.minimum)...\(range.maximum)"
                 case .received(_, let sdu): "received \(sdu.map { Hex.encode($0) } ?? "nothing")"
                 case .sent(_, .success): "sent"
                 case .sent(_, .failure(let error)): "sent: \(error.code.rawValue)"

@@ -16,7 +16,7 @@ import Testing
             onAir: DeviceAddress(value: 1, kind: .public))
 
         mutating func begin(
-            _ handle: UInt16 = 1, _ role: LEConnection.Role = .peripheral,
+            _ handle: ConnectionHandle = 1, _ role: LEConnection.Role = .peripheral,
             _ context: LinkTable.Context = LinkTable.Context(), resolved: DeviceAddress? = nil
         ) -> [String] {
             let connection = LEConnection(
@@ -27,12 +27,12 @@ import Testing
         }
 
         /// A link that a request asked for.
-        mutating func beginCentral(_ handle: UInt16 = 1, canReadFeatures: Bool = true) -> [String] {
+        mutating func beginCentral(_ handle: ConnectionHandle = 1, canReadFeatures: Bool = true) -> [String] {
             begin(
                 handle, .central, LinkTable.Context(request: Self.request, canReadFeatures: canReadFeatures))
         }
 
-        mutating func hear(_ handle: UInt16 = 1) -> [String] {
+        mutating func hear(_ handle: ConnectionHandle = 1) -> [String] {
             links.heard(handle, &actions)
             return takeWords()
         }
@@ -42,7 +42,9 @@ import Testing
             return takeWords()
         }
 
-        mutating func end(_ handle: UInt16 = 1, _ reason: HCIStatus = .connectionTimeout) -> [String] {
+        mutating func end(
+            _ handle: ConnectionHandle = 1, _ reason: HCIStatus = .connectionTimeout
+        ) -> [String] {
             links.ended(handle, reason, &actions)
             return takeWords()
         }
@@ -58,14 +60,16 @@ import Testing
             return actions.map { action in
                 switch action {
                 case .added(let link, let onAir):
-                    onAir == address ? "added \(link.handle)" : "added \(link.handle) at \(onAir)"
+                    onAir == address
+                        ? "added \(link.handle.rawValue)" : "added \(link.handle.rawValue) at \(onAir)"
                 case .connected(let peer): "connected \(peer.id.rawValue)"
-                case .askToEncrypt(let link): "ask to encrypt \(link)"
-                case .readFeatures(let link, let peer): "read features of \(peer.rawValue) on \(link)"
-                case .exchangeMTU(let link): "exchange MTU on \(link)"
+                case .askToEncrypt(let link): "ask to encrypt \(link.rawValue)"
+                case .readFeatures(let link, let peer):
+                    "read features of \(peer.rawValue) on \(link.rawValue)"
+                case .exchangeMTU(let link): "exchange MTU on \(link.rawValue)"
                 case .reached(let peer, let request): "reached \(peer.id.rawValue) by \(request.number)"
-                case .end(let link): "end \(link)"
-                case .removed(let link): "removed \(link.handle)"
+                case .end(let link): "end \(link.rawValue)"
+                case .removed(let link): "removed \(link.handle.rawValue)"
                 case .disconnected(let peer, _, let error):
                     "disconnected \(peer.rawValue): \(error?.message ?? "as asked for")"
                 case .connectAgain(let request): "connect again for \(request.number)"

@@ -1,3 +1,4 @@
+import MynahCore
 import MynahHCI
 import MynahSupport
 import Testing
@@ -72,7 +73,7 @@ import Testing
 
     @Test func `one link that has room is told, whatever another that was refused does`() {
         var outbound = outbound(limit: 2, capacity: 2)
-        for link: UInt16 in 1...2 {
+        for link: ConnectionHandle in [1, 2] {
             for value: UInt8 in 0..<3 { outbound.send(frame([value]), to: link) }
         }
         while outbound.takeNext() != nil {}

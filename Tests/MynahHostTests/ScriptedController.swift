@@ -136,8 +136,8 @@ final class ScriptedController: HCITransport {
         tell(HCIEvent(HCIEvent.commandComplete, [1] + Self.bytes(opcode.rawValue) + parameters))
     }
 
-    func complete(_ handle: UInt16, _ count: UInt16 = 1) {
-        tell(HCIEvent(HCIEvent.numberOfCompletedPackets, [1] + Self.bytes(handle) + Self.bytes(count)))
+    func complete(_ handle: ConnectionHandle, _ count: UInt16 = 1) {
+        tell(HCIEvent(HCIEvent.numberOfCompletedPackets, [1] + handle.littleEndianBytes + Self.bytes(count)))
     }
 
     static func bytes(_ value: UInt16) -> [UInt8] {
@@ -146,20 +146,22 @@ final class ScriptedController: HCITransport {
 
     // MARK: A central
 
-    func connect(_ handle: UInt16 = 0x40, _ address: [UInt8] = [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0]) {
+    func connect(
+        _ handle: ConnectionHandle = 0x40, _ address: [UInt8] = [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0]
+    ) {
         state.withLock { $0.isAdvertising = false }
         tell(
             HCIEvent(
                 HCIEvent.leMeta,
-                [0x01, 0] + Self.bytes(handle) + [1, 1] + address + [0x18, 0, 0, 0, 0x48, 0, 0]))
+                [0x01, 0] + handle.littleEndianBytes + [1, 1] + address + [0x18, 0, 0, 0, 0x48, 0, 0]))
     }
 
-    func disconnect(_ handle: UInt16 = 0x40) {
-        tell(HCIEvent(HCIEvent.disconnectionComplete, [0] + Self.bytes(handle) + [0x13]))
+    func disconnect(_ handle: ConnectionHandle = 0x40) {
+        tell(HCIEvent(HCIEvent.disconnectionComplete, [0] + handle.littleEndianBytes + [0x13]))
     }
 
     /// An L2CAP PDU of the central, cut into packets of 27 bytes.
-    func receive(_ payload: [UInt8], on channel: UInt16 = 4, of handle: UInt16 = 0x40) {
+    func receive(_ payload: [UInt8], on channel: UInt16 = 4, of handle: ConnectionHandle = 0x40) {
         let bytes = Self.bytes(UInt16(payload.count)) + Self.bytes(channel) + payload
         for start in stride(from: 0, to: bytes.count, by: 27) {
             let packet = ACLPacket(
@@ -172,7 +174,7 @@ final class ScriptedController: HCITransport {
 
 extension ScriptedController.State {
     /// The L2CAP payloads that were sent to a central, in hexadecimal, with their channel before them.
-    func sent(to handle: UInt16 = 0x40) -> [String] {
+    func sent(to handle: ConnectionHandle = 0x40) -> [String] {
         var payloads: [String] = []
         var buffer: [UInt8] = []
         for packet in data where packet.handle == handle {

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahHCI
 import MynahSupport
 import MynahTestSupport
 import Testing
@@ -109,5 +110,7 @@ import Testing
 
 extension HostRadio {
     /// The handle of Service Changed on a link to a peripheral.
-    fileprivate func serviceChanged(of link: UInt16) -> UInt16? { links.client.serviceChanged(of: link) }
+    fileprivate func serviceChanged(of link: ConnectionHandle) -> AttributeHandle? {
+        links.client.serviceChanged(of: link)
+    }
 }

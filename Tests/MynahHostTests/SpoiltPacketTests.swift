@@ -47,7 +47,7 @@ private final class IllController: HCITransport {
             guard completes, let data = ACLPacket(packet.body) else { return }
             tell(
                 HCIEvent(
-                    HCIEvent.numberOfCompletedPackets, [1] + ScriptedController.bytes(data.handle) + [1, 0]
+                    HCIEvent.numberOfCompletedPackets, [1] + data.handle.littleEndianBytes + [1, 0]
                 ).packet)
         default: break
         }
@@ -143,7 +143,7 @@ private struct AnsweringSink: RadioSink {
                         controller.tell(
                             HCIEvent(
                                 HCIEvent.disconnectionComplete,
-                                [0] + ScriptedController.bytes(handle) + [0x13]
+                                [0] + handle.littleEndianBytes + [0x13]
                             ).packet)
                     }
                 }

@@ -93,7 +93,7 @@ import Testing
     @Test func `each characteristic of each link has subscribers of its own`() {
         var ledger = SubscriptionLedger()
         var actions: [SubscriptionLedger.Action] = []
-        func subscribe(_ manager: ManagerKey, _ link: Peer.ID, _ handle: UInt16) {
+        func subscribe(_ manager: ManagerKey, _ link: Peer.ID, _ handle: AttributeHandle) {
             actions = []
             ledger.setNotify(true, for: .init(link: link, handle: handle), of: manager, into: &actions)
             if case .write(let number, _, _)? = actions.first {

@@ -64,16 +64,18 @@ actor FakeCentralRadio: CentralRadio {
     func discoverDescriptors(
         of characteristic: RemoteCharacteristic, of peer: Peer.ID
     ) async throws(RequestError) -> [RemoteDescriptor] { [] }
-    func read(_ handle: UInt16, of peer: Peer.ID) async throws(RequestError) -> [UInt8] { [] }
-    func read(_ handles: [UInt16], of peer: Peer.ID) async throws(RequestError) -> [[UInt8]] { [] }
-    func readConcatenated(_ handles: [UInt16], of peer: Peer.ID) async throws(RequestError) -> [UInt8] { [] }
-    func write(_ value: [UInt8], to handle: UInt16, of peer: Peer.ID) async throws(RequestError) {}
+    func read(_ handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError) -> [UInt8] { [] }
+    func read(_ handles: [AttributeHandle], of peer: Peer.ID) async throws(RequestError) -> [[UInt8]] { [] }
+    func readConcatenated(
+        _ handles: [AttributeHandle], of peer: Peer.ID
+    ) async throws(RequestError) -> [UInt8] { [] }
+    func write(_ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError) {}
     func writeWithoutResponse(
-        _ value: [UInt8], to handle: UInt16, of peer: Peer.ID
+        _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool { true }
-    func writeSigned(_ value: [UInt8], to handle: UInt16, of peer: Peer.ID) throws(RadioError) -> Bool {
-        true
-    }
+    func writeSigned(
+        _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
+    ) throws(RadioError) -> Bool { true }
     func pair(_ peer: Peer.ID) async throws(RadioError) {}
     func forgetBond(with address: DeviceAddress) -> Bool { false }
 }

@@ -23,7 +23,7 @@ package final class HCIProbe: Sendable {
         var packets: [H4Packet] = []
         var waiters: [Taker] = []
         var ended: [RadioError?] = []
-        var buffers: [UInt16: [UInt8]] = [:]
+        var buffers: [ConnectionHandle: [UInt8]] = [:]
     }
 
     /// The transport.
@@ -139,7 +139,7 @@ package final class HCIProbe: Sendable {
     /// before the other side was heard, and 720 ms then. `parameters`: others than these, as in LE Create Connection.
     package func connect(
         to address: DeviceAddress, isPatient: Bool = false, parameters: String? = nil
-    ) async throws -> UInt16 {
+    ) async throws -> ConnectionHandle {
         var writer = ByteWriter()
         writer.write(address)
         let kind = Hex.encode([address.kindCode])
@@ -157,7 +157,7 @@ package final class HCIProbe: Sendable {
     }
 
     /// Sends a PDU of L2CAP, in pieces of 27 bytes.
-    package func send(_ payload: [UInt8], on channel: UInt16 = 4, of handle: UInt16) {
+    package func send(_ payload: [UInt8], on channel: UInt16 = 4, of handle: ConnectionHandle) {
         var writer = ByteWriter()
         writer.write(UInt16(payload.count))
         writer.write(channel)
@@ -171,7 +171,7 @@ package final class HCIProbe: Sendable {
     }
 
     /// The next PDU of L2CAP on a channel.
-    package func receive(on channel: UInt16 = 4, of handle: UInt16) async throws -> [UInt8] {
+    package func receive(on channel: UInt16 = 4, of handle: ConnectionHandle) async throws -> [UInt8] {
         while true {
             let packet = try await take("data of the link \(handle)") { packet -> ACLPacket? in
                 guard packet.type == .aclData, let data = ACLPacket(packet.body), data.handle == handle
@@ -193,7 +193,7 @@ package final class HCIProbe: Sendable {
     }
 
     /// Sends a request of ATT, and returns the answer, both in hexadecimal.
-    package func exchange(_ hex: String, of handle: UInt16) async throws -> String {
+    package func exchange(_ hex: String, of handle: ConnectionHandle) async throws -> String {
         send(Hex.decode(hex) ?? [], of: handle)
         return Hex.encode(try await receive(of: handle))
     }

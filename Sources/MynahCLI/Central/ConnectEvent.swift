@@ -108,7 +108,7 @@ struct ConnectEvent: Sendable {
     private static func json(_ service: DiscoveredService) -> JSON {
         var members: [JSON.Member] = [
             .init("uuid", .string(service.uuid.description)), .init("primary", .bool(service.isPrimary)),
-            .init("handle", .integer(Int(service.id))),
+            .init("handle", .handle(service.id)),
         ]
         if !service.includedServices.isEmpty {
             members.append(
@@ -121,7 +121,7 @@ struct ConnectEvent: Sendable {
                     service.characteristics.map { characteristic in
                         .object([
                             .init("uuid", .string(characteristic.uuid.description)),
-                            .init("handle", .integer(Int(characteristic.id))),
+                            .init("handle", .handle(characteristic.id)),
                             .init("properties", .array(characteristic.properties.names.map { .string($0) })),
                             .init(
                                 "descriptors",
@@ -129,7 +129,7 @@ struct ConnectEvent: Sendable {
                                     (characteristic.descriptors ?? []).map {
                                         .object([
                                             .init("uuid", .string($0.uuid.description)),
-                                            .init("handle", .integer(Int($0.handle))),
+                                            .init("handle", .handle($0.handle)),
                                         ])
                                     })),
                         ])

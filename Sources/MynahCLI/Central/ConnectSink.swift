@@ -81,8 +81,8 @@ final class ConnectSink: CentralManagerSink {
                 ConnectEvent(
                     "services.changed",
                     [
-                        .init("start", .integer(Int(range.lowerBound))),
-                        .init("end", .integer(Int(range.upperBound))),
+                        .init("start", .handle(range.lowerBound)),
+                        .init("end", .handle(range.upperBound)),
                     ], text: "the device's services changed: \"services\" looks at them again"))
         case .paired: output?.tell(ConnectEvent("paired", text: "paired"))
         case .pairing(_, let step): return pair(step, output)
@@ -104,7 +104,7 @@ final class ConnectSink: CentralManagerSink {
                 ConnectEvent(
                     name,
                     [
-                        .init("handle", .integer(Int(update.handle))),
+                        .init("handle", .handle(update.handle)),
                         .init("value", .string(Hex.encode(update.value))),
                     ], text: "@\(update.handle)  \(Hex.encode(update.value))"))
             return

@@ -12,11 +12,11 @@ struct ATTClient {
         /// Both ends have agreed on an MTU.
         case mtuChanged(Int)
         /// The server sent a value by itself.
-        case notified(UInt16, [UInt8], Delivery)
+        case notified(AttributeHandle, [UInt8], Delivery)
         /// The services in this range of handles changed.
-        case servicesChanged(ClosedRange<UInt16>)
+        case servicesChanged(ClosedRange<AttributeHandle>)
         /// The server indicates Service Changed, the value with this handle, from now on.
-        case subscribedToServices(UInt16)
+        case subscribedToServices(AttributeHandle)
     }
 
     /// What both ends of a bearer have agreed on.
@@ -101,10 +101,10 @@ struct ATTClient {
         guard let opcode = reader.readUInt8() else { return }
         switch opcode {
         case ATTOpcode.handleValueNotification:
-            guard let handle = reader.readUInt16() else { return }
+            guard let handle = reader.readAttributeHandle() else { return }
             actions.append(.notified(handle, reader.readRest(), .notification))
         case ATTOpcode.handleValueIndication:
-            guard let handle = reader.readUInt16() else { return }
+            guard let handle = reader.readAttributeHandle() else { return }
             let value = reader.readRest()
             let range = handle == bearer.serviceChanged.handle ? Self.range(value) : nil
             actions.append(
@@ -112,7 +112,7 @@ struct ATTClient {
             // Confirmed after it was reported.
             actions.append(.send([ATTOpcode.handleValueConfirmation]))
         case ATTOpcode.multipleHandleValueNotification:
-            while let handle = reader.readUInt16(), let length = reader.readUInt16(),
+            while let handle = reader.readAttributeHandle(), let length = reader.readUInt16(),
                 let value = reader.readBytes(Int(length))
             {
                 actions.append(.notified(handle, value, .notification))
@@ -128,7 +128,7 @@ struct ATTClient {
         }
     }
 
-    private static func range(_ value: [UInt8]) -> ClosedRange<UInt16>? {
+    private static func range(_ value: [UInt8]) -> ClosedRange<AttributeHandle>? {
         var reader = ByteReader(value)
         return reader.readHandles()
     }

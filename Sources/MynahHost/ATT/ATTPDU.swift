@@ -4,11 +4,11 @@ import MynahSupport
 /// PDUs that a server sends (Core Specification, Vol 3, Part F, 3.4).
 enum ATTPDU {
     /// An Error Response; a request that is not supported at all names no handle (3.4.1.1).
-    static func error(_ error: ATTError, to opcode: UInt8, at handle: UInt16) -> [UInt8] {
+    static func error(_ error: ATTError, to opcode: UInt8, at handle: AttributeHandle) -> [UInt8] {
         var writer = ByteWriter(capacity: 5)
         writer.write(ATTOpcode.errorResponse)
         writer.write(opcode)
-        writer.write(error == .requestNotSupported ? 0 : handle)
+        writer.write(error == .requestNotSupported ? .none : handle)
         writer.write(error.code)
         return writer.bytes
     }
@@ -30,7 +30,7 @@ enum ATTPDU {
     }
 
     /// A notification or an indication.
-    static func handleValue(_ opcode: UInt8, _ handle: UInt16, _ value: [UInt8]) -> [UInt8] {
+    static func handleValue(_ opcode: UInt8, _ handle: AttributeHandle, _ value: [UInt8]) -> [UInt8] {
         var writer = ByteWriter(capacity: 3 + value.count)
         writer.write(opcode)
         writer.write(handle)
@@ -39,7 +39,7 @@ enum ATTPDU {
     }
 
     /// A notification of several values, each behind its length.
-    static func multipleHandleValue(_ values: [(handle: UInt16, value: [UInt8])]) -> [UInt8] {
+    static func multipleHandleValue(_ values: [(handle: AttributeHandle, value: [UInt8])]) -> [UInt8] {
         var writer = ByteWriter(capacity: values.reduce(1) { $0 + 4 + $1.value.count })
         writer.write(ATTOpcode.multipleHandleValueNotification)
         for (handle, value) in values {
@@ -50,7 +50,9 @@ enum ATTPDU {
         return writer.bytes
     }
 
-    static func prepareWriteResponse(_ handle: UInt16, _ offset: UInt16, _ value: [UInt8]) -> [UInt8] {
+    static func prepareWriteResponse(
+        _ handle: AttributeHandle, _ offset: UInt16, _ value: [UInt8]
+    ) -> [UInt8] {
         var writer = ByteWriter(capacity: 5 + value.count)
         writer.write(ATTOpcode.prepareWriteResponse)
         writer.write(handle)

@@ -4,27 +4,27 @@ import MynahSupport
 /// What a client sends to a server, taken apart (Core Specification, Vol 3, Part F, 3.4).
 enum ATTRequest: Hashable, Sendable {
     case exchangeMTU(UInt16)
-    case findInformation(ClosedRange<UInt16>)
-    case findByTypeValue(ClosedRange<UInt16>, type: UInt16, value: [UInt8])
-    case readByType(ClosedRange<UInt16>, type: BluetoothUUID)
-    case read(UInt16)
-    case readBlob(UInt16, offset: UInt16)
-    case readMultiple([UInt16])
-    case readByGroupType(ClosedRange<UInt16>, type: BluetoothUUID)
-    case write(UInt16, [UInt8])
-    case prepareWrite(UInt16, offset: UInt16, [UInt8])
+    case findInformation(ClosedRange<AttributeHandle>)
+    case findByTypeValue(ClosedRange<AttributeHandle>, type: UInt16, value: [UInt8])
+    case readByType(ClosedRange<AttributeHandle>, type: BluetoothUUID)
+    case read(AttributeHandle)
+    case readBlob(AttributeHandle, offset: UInt16)
+    case readMultiple([AttributeHandle])
+    case readByGroupType(ClosedRange<AttributeHandle>, type: BluetoothUUID)
+    case write(AttributeHandle, [UInt8])
+    case prepareWrite(AttributeHandle, offset: UInt16, [UInt8])
     case executeWrite(isCancelled: Bool)
-    case readMultipleVariable([UInt16])
+    case readMultipleVariable([AttributeHandle])
     case confirmation
-    case writeCommand(UInt16, [UInt8])
+    case writeCommand(AttributeHandle, [UInt8])
     /// With the 12 bytes of the signature behind the value.
-    case signedWriteCommand(UInt16, [UInt8], signature: [UInt8])
+    case signedWriteCommand(AttributeHandle, [UInt8], signature: [UInt8])
 
     /// Why bytes are no request; nothing is answered where the error is nil.
     struct Refusal: Error, Hashable {
         var error: ATTError?
         var opcode: UInt8
-        var handle: UInt16 = 0
+        var handle = AttributeHandle.none
     }
 
     /// Takes a PDU apart; a wrong length is `invalidPDU`, an unknown request `requestNotSupported`, and an unknown command
@@ -55,25 +55,30 @@ enum ATTRequest: Hashable, Sendable {
         case ATTOpcode.readByGroupTypeRequest:
             return try rangeAndType(&reader, opcode).map { .readByGroupType($0, type: $1) }
         case ATTOpcode.readRequest:
-            return reader.readUInt16().map { .read($0) }
+            return reader.readAttributeHandle().map { .read($0) }
         case ATTOpcode.readBlobRequest:
-            guard let handle = reader.readUInt16(), let offset = reader.readUInt16() else { return nil }
+            guard let handle = reader.readAttributeHandle(), let offset = reader.readUInt16() else {
+                return nil
+            }
             return .readBlob(handle, offset: offset)
         case ATTOpcode.readMultipleRequest:
             return handles(&reader).map { .readMultiple($0) }
         case ATTOpcode.readMultipleVariableRequest:
             return handles(&reader).map { .readMultipleVariable($0) }
         case ATTOpcode.writeRequest:
-            return reader.readUInt16().map { .write($0, reader.readRest()) }
+            return reader.readAttributeHandle().map { .write($0, reader.readRest()) }
         case ATTOpcode.writeCommand:
-            return reader.readUInt16().map { .writeCommand($0, reader.readRest()) }
+            return reader.readAttributeHandle().map { .writeCommand($0, reader.readRest()) }
         case ATTOpcode.signedWriteCommand:
-            guard let handle = reader.readUInt16(), let value = reader.readBytes(reader.remaining - 12),
+            guard let handle = reader.readAttributeHandle(),
+                let value = reader.readBytes(reader.remaining - 12),
                 let signature = reader.readBytes(12)
             else { return nil }
             return .signedWriteCommand(handle, value, signature: signature)
         case ATTOpcode.prepareWriteRequest:
-            guard let handle = reader.readUInt16(), let offset = reader.readUInt16() else { return nil }
+            guard let handle = reader.readAttributeHandle(), let offset = reader.readUInt16() else {
+                return nil
+            }
             return .prepareWrite(handle, offset: offset, reader.readRest())
         case ATTOpcode.executeWriteRequest:
             guard let flags = reader.readUInt8() else { return nil }
@@ -99,11 +104,11 @@ enum ATTRequest: Hashable, Sendable {
     /// A range that starts at zero or ends before it starts is `invalidHandle`, with the starting handle (3.4.3.1).
     private static func range(
         _ reader: inout ByteReader, _ opcode: UInt8, restAllowed: ClosedRange<Int>
-    ) throws(Refusal) -> ClosedRange<UInt16>? {
-        guard let start = reader.readUInt16(), let end = reader.readUInt16(),
+    ) throws(Refusal) -> ClosedRange<AttributeHandle>? {
+        guard let start = reader.readAttributeHandle(), let end = reader.readAttributeHandle(),
             restAllowed.contains(reader.remaining)
         else { return nil }
-        guard start > 0, start <= end else {
+        guard start > .none, start <= end else {
             throw Refusal(error: .invalidHandle, opcode: opcode, handle: start)
         }
         return start...end
@@ -111,7 +116,7 @@ enum ATTRequest: Hashable, Sendable {
 
     private static func rangeAndType(
         _ reader: inout ByteReader, _ opcode: UInt8
-    ) throws(Refusal) -> (ClosedRange<UInt16>, BluetoothUUID)? {
+    ) throws(Refusal) -> (ClosedRange<AttributeHandle>, BluetoothUUID)? {
         // The length is checked before the handles are.
         guard reader.remaining == 6 || reader.remaining == 20,
             let range = try range(&reader, opcode, restAllowed: 2...16),
@@ -121,9 +126,9 @@ enum ATTRequest: Hashable, Sendable {
     }
 
     /// Two or more handles (3.4.4.7).
-    private static func handles(_ reader: inout ByteReader) -> [UInt16]? {
-        var handles: [UInt16] = []
-        while let handle = reader.readUInt16() { handles.append(handle) }
+    private static func handles(_ reader: inout ByteReader) -> [AttributeHandle]? {
+        var handles: [AttributeHandle] = []
+        while let handle = reader.readAttributeHandle() { handles.append(handle) }
         return handles.count >= 2 ? handles : nil
     }
 }

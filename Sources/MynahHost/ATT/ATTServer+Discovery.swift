@@ -4,7 +4,9 @@ import MynahSupport
 // Finding attributes (Core Specification, Vol 3, Part F, 3.4.3 and 3.4.4.9).
 extension ATTServer {
     /// Pairs of handle and type, all of one width.
-    func findInformation(_ range: ClosedRange<UInt16>, _ context: Context) throws(Denial) -> [ATTAction] {
+    func findInformation(
+        _ range: ClosedRange<AttributeHandle>, _ context: Context
+    ) throws(Denial) -> [ATTAction] {
         let attributes = context.database[range]
         guard let first = attributes.first else { throw Denial(.attributeNotFound, at: range.lowerBound) }
         let width = first.type.onAir.count
@@ -20,7 +22,7 @@ extension ATTServer {
     }
 
     mutating func findByTypeValue(
-        _ range: ClosedRange<UInt16>, _ type: BluetoothUUID, _ value: [UInt8], _ context: Context
+        _ range: ClosedRange<AttributeHandle>, _ type: BluetoothUUID, _ value: [UInt8], _ context: Context
     ) throws(Denial) -> [ATTAction] {
         let handles = context.database[range].filter { $0.type == type }.map(\.handle)
         return try continueSearch(
@@ -60,7 +62,7 @@ extension ATTServer {
 
     /// Services with their ends, all with UUIDs of one width.
     func readByGroupType(
-        _ range: ClosedRange<UInt16>, _ type: BluetoothUUID, _ context: Context
+        _ range: ClosedRange<AttributeHandle>, _ type: BluetoothUUID, _ context: Context
     ) throws(Denial) -> [ATTAction] {
         guard type == AttributeType.primaryService || type == AttributeType.secondaryService else {
             throw Denial(.unsupportedGroupType, at: range.lowerBound)
@@ -85,7 +87,7 @@ extension ATTServer {
 
 extension Attribute {
     /// The last handle of the group that it begins; of what begins none it is its own (3.4.3.3).
-    var groupEnd: UInt16 {
+    var groupEnd: AttributeHandle {
         if case .service(_, _, let end) = content { end } else { handle }
     }
 

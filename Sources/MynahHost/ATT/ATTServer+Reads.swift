@@ -4,7 +4,7 @@ import MynahSupport
 // Reading (Core Specification, Vol 3, Part F, 3.4.4).
 extension ATTServer {
     /// The attribute, if it may be read: handle, permission, then the link's protection.
-    func readable(_ handle: UInt16, _ context: Context) throws(Denial) -> Attribute {
+    func readable(_ handle: AttributeHandle, _ context: Context) throws(Denial) -> Attribute {
         guard let attribute = context.database[handle] else { throw Denial(.invalidHandle, at: handle) }
         guard attribute.access.canRead else { throw Denial(.readNotPermitted, at: handle) }
         if let denial = context.security.denial(attribute.access.read) { throw Denial(denial, at: handle) }
@@ -25,7 +25,7 @@ extension ATTServer {
     }
 
     mutating func read(
-        _ handle: UInt16, _ offset: Int, _ opcode: UInt8, _ context: Context
+        _ handle: AttributeHandle, _ offset: Int, _ opcode: UInt8, _ context: Context
     ) throws(Denial) -> [ATTAction] {
         let attribute = try readable(handle, context)
         if case .databaseHash = attribute.content, awareness == .unaware { awareness = .informed }
@@ -46,7 +46,7 @@ extension ATTServer {
 
     /// Reads one after the other until all are there; the first that may not be read is the answer (3.4.4.7, 3.4.4.11).
     mutating func continueMultiple(
-        _ opcode: UInt8, _ handles: [UInt16], _ values: [[UInt8]], _ context: Context
+        _ opcode: UInt8, _ handles: [AttributeHandle], _ values: [[UInt8]], _ context: Context
     ) throws(Denial) -> [ATTAction] {
         var (handles, values) = (handles[...], values)
         while let handle = handles.first {
@@ -77,7 +77,7 @@ extension ATTServer {
     // MARK: By type
 
     mutating func readByType(
-        _ range: ClosedRange<UInt16>, _ type: BluetoothUUID, _ context: Context
+        _ range: ClosedRange<AttributeHandle>, _ type: BluetoothUUID, _ context: Context
     ) throws(Denial) -> [ATTAction] {
         let handles = context.database[range].filter { $0.type == type }.map(\.handle)
         guard !handles.isEmpty else { throw Denial(.attributeNotFound, at: range.lowerBound) }
@@ -86,7 +86,8 @@ extension ATTServer {
 
     /// Takes attributes of one length until the response is full (3.4.4.1).
     mutating func continueByType(
-        _ range: ClosedRange<UInt16>, _ handles: [UInt16], _ found: [Found], _ context: Context
+        _ range: ClosedRange<AttributeHandle>, _ handles: [AttributeHandle], _ found: [Found],
+        _ context: Context
     ) throws(Denial) -> [ATTAction] {
         var (handles, found) = (handles[...], found)
         while let handle = handles.first, hasRoom(found) {

@@ -4,15 +4,16 @@ import MynahSupport
 // Writing (Core Specification, Vol 3, Part F, 3.4.5 and 3.4.6).
 extension ATTServer {
     /// The attribute, if it may be written with a request: handle, permission, then the link's protection.
-    private func writable(_ handle: UInt16, _ context: Context) throws(Denial) -> Attribute {
+    private func writable(_ handle: AttributeHandle, _ context: Context) throws(Denial) -> Attribute {
         guard let attribute = context.database[handle] else { throw Denial(.invalidHandle, at: handle) }
         guard attribute.access.canWrite else { throw Denial(.writeNotPermitted, at: handle) }
         if let denial = context.security.denial(attribute.access.write) { throw Denial(denial, at: handle) }
         return attribute
     }
 
-    mutating func write(_ handle: UInt16, _ value: [UInt8], _ context: Context) throws(Denial) -> [ATTAction]
-    {
+    mutating func write(
+        _ handle: AttributeHandle, _ value: [UInt8], _ context: Context
+    ) throws(Denial) -> [ATTAction] {
         let attribute = try writable(handle, context)
         guard value.count <= attribute.access.maximumLength else {
             throw Denial(.invalidAttributeValueLength, at: handle)
@@ -34,7 +35,7 @@ extension ATTServer {
     func command(
         _ request: ATTRequest, _ pdu: [UInt8], _ database: AttributeDatabase, _ security: LinkSecurity
     ) -> [ATTAction] {
-        let (handle, value, isSigned): (UInt16, [UInt8], Bool)
+        let (handle, value, isSigned): (AttributeHandle, [UInt8], Bool)
         switch request {
         case .writeCommand(let to, let bytes): (handle, value, isSigned) = (to, bytes, false)
         case .signedWriteCommand(let to, let bytes, _): (handle, value, isSigned) = (to, bytes, true)
@@ -63,7 +64,7 @@ extension ATTServer {
 
     /// Puts a part into the queue and echoes it; what it comes to is checked when the queue is carried out.
     mutating func prepare(
-        _ handle: UInt16, _ offset: UInt16, _ value: [UInt8], _ context: Context
+        _ handle: AttributeHandle, _ offset: UInt16, _ value: [UInt8], _ context: Context
     ) throws(Denial) -> [ATTAction] {
         _ = try writable(handle, context)
         guard prepared.count < Self.prepareLimit else { throw Denial(.prepareQueueFull, at: handle) }
@@ -79,7 +80,7 @@ extension ATTServer {
         prepared = []
         guard !isCancelled, !queue.isEmpty else { return [.send([ATTOpcode.executeWriteResponse])] }
         var parts: [WriteRequest.Part] = []
-        var ends: [UInt16: Int] = [:]
+        var ends: [AttributeHandle: Int] = [:]
         var own: [OwnWrite] = []
         for entry in queue {
             let attribute = try writable(entry.handle, context)
@@ -153,7 +154,7 @@ extension ATTServer {
 
     /// Two bytes, bits that the characteristic has (Vol 3, Part G, 3.3.3.3).
     private mutating func configure(
-        _ handle: UInt16, _ key: AttributeKey, _ allowed: CharacteristicProperties, _ value: [UInt8]
+        _ handle: AttributeHandle, _ key: AttributeKey, _ allowed: CharacteristicProperties, _ value: [UInt8]
     ) throws(Denial) -> [ATTAction] {
         guard value.count == 2 else { throw Denial(.invalidAttributeValueLength, at: handle) }
         let bits = UInt16(value[0]) | UInt16(value[1]) << 8
@@ -167,7 +168,9 @@ extension ATTServer {
     }
 
     /// A feature that was set cannot be taken back (Vol 3, Part G, 7.2).
-    private mutating func takeFeatures(_ handle: UInt16, _ value: [UInt8]) throws(Denial) -> [ATTAction] {
+    private mutating func takeFeatures(
+        _ handle: AttributeHandle, _ value: [UInt8]
+    ) throws(Denial) -> [ATTAction] {
         guard let first = value.first else { throw Denial(.invalidAttributeValueLength, at: handle) }
         guard clientFeatures & ~first == 0 else { throw Denial(.valueNotAllowed, at: handle) }
         clientFeatures = first & 0x07

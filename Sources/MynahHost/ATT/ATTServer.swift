@@ -15,7 +15,7 @@ enum ATTAction: Hashable, Sendable {
     /// A client configured a characteristic: 1 notifications, 2 indications.
     case configured(AttributeKey, UInt16)
     /// An indication was confirmed.
-    case confirmed(UInt16)
+    case confirmed(AttributeHandle)
     case mtuChanged(Int)
     /// The client said which features it has.
     case clientFeatures(UInt8)
@@ -27,36 +27,36 @@ enum ATTAction: Hashable, Sendable {
 struct ATTServer: Sendable {
     /// What is under way and waits for an answer from outside.
     enum Pending: Hashable {
-        case read(opcode: UInt8, handle: UInt16)
-        case multiple(opcode: UInt8, handles: [UInt16], values: [[UInt8]])
-        case byType(range: ClosedRange<UInt16>, handles: [UInt16], found: [Found])
-        case write(opcode: UInt8, handle: UInt16)
+        case read(opcode: UInt8, handle: AttributeHandle)
+        case multiple(opcode: UInt8, handles: [AttributeHandle], values: [[UInt8]])
+        case byType(range: ClosedRange<AttributeHandle>, handles: [AttributeHandle], found: [Found])
+        case write(opcode: UInt8, handle: AttributeHandle)
         /// The application's part of a queue that is carried out; the host's own follows.
-        case execute(handle: UInt16, [OwnWrite])
+        case execute(handle: AttributeHandle, [OwnWrite])
         case valueSearch(ValueSearch)
     }
 
     /// What a queue leaves of one of the host's own attributes.
     struct OwnWrite: Hashable {
-        var handle: UInt16
+        var handle: AttributeHandle
         var value: [UInt8]
     }
 
     /// A Find By Type Value request that is being answered.
     struct ValueSearch: Hashable {
         /// The first handle of the range.
-        var start: UInt16
+        var start: AttributeHandle
         var value: [UInt8]
         /// Attributes of the type that are not compared yet.
-        var handles: [UInt16]
+        var handles: [AttributeHandle]
         /// Attributes that match, each with the end of its group.
-        var found: [ClosedRange<UInt16>] = []
+        var found: [ClosedRange<AttributeHandle>] = []
 
         /// The next attribute does not count.
         mutating func skip() { handles.removeFirst() }
 
         /// The next attribute was compared.
-        mutating func take(_ isMatch: Bool, _ groupEnd: UInt16) {
+        mutating func take(_ isMatch: Bool, _ groupEnd: AttributeHandle) {
             let handle = handles.removeFirst()
             if isMatch { found.append(handle...max(handle, groupEnd)) }
         }
@@ -64,13 +64,13 @@ struct ATTServer: Sendable {
 
     /// An attribute that a Read By Type response will hold.
     struct Found: Hashable {
-        var handle: UInt16
+        var handle: AttributeHandle
         var value: [UInt8]
     }
 
     /// One entry of the prepare queue.
     struct Prepared: Hashable {
-        var handle: UInt16
+        var handle: AttributeHandle
         var offset: UInt16
         var value: [UInt8]
     }
@@ -92,11 +92,11 @@ struct ATTServer: Sendable {
     private(set) var pending: Pending?
     var prepared: [Prepared] = []
     /// The client's configuration of characteristics, by handle of the descriptor.
-    var configurations: [UInt16: UInt16] = [:]
+    var configurations = SortedMap<AttributeHandle, UInt16>()
     var clientFeatures: UInt8 = 0
     var awareness = Awareness.aware
     /// The handle of the indication that waits for its confirmation.
-    private(set) var indicated: UInt16?
+    private(set) var indicated: AttributeHandle?
 
     init(ownMTU: Int = 517) {
         self.ownMTU = ownMTU
@@ -110,7 +110,7 @@ struct ATTServer: Sendable {
         // A list of handles could otherwise be as long as an L2CAP frame (Part F, 3.2.8).
         guard bytes.count <= mtu else {
             let isRequest = !ATTOpcode.isCommand(opcode) && opcode != ATTOpcode.handleValueConfirmation
-            return isRequest ? [.send(ATTPDU.error(.invalidPDU, to: opcode, at: 0))] : []
+            return isRequest ? [.send(ATTPDU.error(.invalidPDU, to: opcode, at: .none))] : []
         }
         let request: ATTRequest
         do throws(ATTRequest.Refusal) {
@@ -151,9 +151,9 @@ struct ATTServer: Sendable {
     /// A request is answered with this error.
     struct Denial: Error {
         var error: ATTError
-        var handle: UInt16
+        var handle: AttributeHandle
 
-        init(_ error: ATTError, at handle: UInt16) {
+        init(_ error: ATTError, at handle: AttributeHandle) {
             self.error = error
             self.handle = handle
         }
@@ -212,17 +212,18 @@ struct ATTServer: Sendable {
         case (.multiple(let opcode, let handles, let values), .success(let value)):
             return try continueMultiple(opcode, Array(handles.dropFirst()), values + [value], context)
         case (.multiple(_, let handles, _), .failure(let error)):
-            throw Denial(error, at: handles.first ?? 0)
+            throw Denial(error, at: handles.first ?? .none)
         case (.byType(let range, let handles, let found), .success(let value)):
             return try continueByType(
-                range, Array(handles.dropFirst()), found + [Found(handle: handles.first ?? 0, value: value)],
+                range, Array(handles.dropFirst()),
+                found + [Found(handle: handles.first ?? .none, value: value)],
                 context)
         case (.byType(_, let handles, let found), .failure(let error)):
             // What was found before it is answered; of the first its error is (Part F, 3.4.4.1).
             guard found.isEmpty else { return [.send(byTypeResponse(found))] }
-            throw Denial(error, at: handles.first ?? 0)
+            throw Denial(error, at: handles.first ?? .none)
         case (.valueSearch(var search), .success(let value)):
-            let handle = search.handles.first ?? 0
+            let handle = search.handles.first ?? .none
             search.take(value == search.value, handle)
             return try continueSearch(search, context)
         case (.valueSearch(var search), .failure):
@@ -252,7 +253,7 @@ struct ATTServer: Sendable {
     }
 
     /// An indication; nil: another one waits for its confirmation.
-    mutating func indicate(_ handle: UInt16, _ value: [UInt8]) -> [UInt8]? {
+    mutating func indicate(_ handle: AttributeHandle, _ value: [UInt8]) -> [UInt8]? {
         guard indicated == nil else { return nil }
         indicated = handle
         return ATTPDU.handleValue(ATTOpcode.handleValueIndication, handle, value)
@@ -298,20 +299,20 @@ extension ATTRequest {
         switch self {
         case .readByType(let range, let type):
             type != AttributeType.include && type != AttributeType.characteristic
-                && range != 0x0001...0xFFFF
+                && range != AttributeHandle.all
         case .read, .readBlob, .readMultiple, .readMultipleVariable, .write, .prepareWrite: true
         default: false
         }
     }
 
-    var firstHandle: UInt16 {
+    var firstHandle: AttributeHandle {
         switch self {
         case .read(let handle), .readBlob(let handle, _), .write(let handle, _),
             .prepareWrite(let handle, _, _):
             handle
-        case .readMultiple(let handles), .readMultipleVariable(let handles): handles.first ?? 0
+        case .readMultiple(let handles), .readMultipleVariable(let handles): handles.first ?? .none
         case .readByType(let range, _): range.lowerBound
-        default: 0
+        default: .none
         }
     }
 }

@@ -18,7 +18,7 @@ struct ControllerSession: Sendable {
         /// A call that waits for the answer.
         case call(UInt64)
         /// About one link, which another may have replaced when the answer comes.
-        case link(LinkCommand, handle: UInt16, Peer.ID)
+        case link(LinkCommand, handle: ConnectionHandle, Peer.ID)
         /// Nobody waits; a refusal is only logged.
         case nobody
     }
@@ -52,7 +52,7 @@ struct ControllerSession: Sendable {
         case connectionsFailed([UInt64], RadioError)
         case answered(call: UInt64, Result<[UInt8], RadioError>)
         case refused(purpose: String, HCIStatus)
-        case linkCommandRefused(LinkCommand, handle: UInt16, Peer.ID)
+        case linkCommandRefused(LinkCommand, handle: ConnectionHandle, Peer.ID)
     }
 
     private enum Stage {
@@ -171,7 +171,8 @@ struct ControllerSession: Sendable {
 
     /// Sends a command about a link; a refusal comes as `linkCommandRefused`.
     mutating func send(
-        _ purpose: LinkCommand, of handle: UInt16, _ peer: Peer.ID, _ command: HCICommand, at now: Duration,
+        _ purpose: LinkCommand, of handle: ConnectionHandle, _ peer: Peer.ID, _ command: HCICommand,
+        at now: Duration,
         _ actions: inout [Action]
     ) {
         issue(command, purpose.purpose, .link(purpose, handle: handle, peer), now, &actions)

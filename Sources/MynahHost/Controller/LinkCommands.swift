@@ -4,14 +4,14 @@ import MynahSupport
 // Commands about one link.
 extension HCICommand {
     /// A command whose only parameter is a connection handle.
-    init(_ opcode: HCIOpcode, handle: UInt16) {
+    init(_ opcode: HCIOpcode, handle: ConnectionHandle) {
         var writer = ByteWriter(capacity: 2)
         writer.write(handle)
         self.init(opcode, writer.bytes)
     }
 
     /// Disconnect (Core Specification, Vol 4, Part E, 7.1.6).
-    static func disconnect(_ handle: UInt16, _ reason: HCIStatus) -> HCICommand {
+    static func disconnect(_ handle: ConnectionHandle, _ reason: HCIStatus) -> HCICommand {
         var writer = ByteWriter(capacity: 3)
         writer.write(handle)
         writer.write(reason.code)
@@ -19,12 +19,14 @@ extension HCICommand {
     }
 
     /// LE Connection Update (7.8.18).
-    static func updateConnection(_ handle: UInt16, _ range: ConnectionParameterRange) -> HCICommand {
+    static func updateConnection(
+        _ handle: ConnectionHandle, _ range: ConnectionParameterRange
+    ) -> HCICommand {
         HCICommand(.leConnectionUpdate, parameters(handle, range))
     }
 
     /// The answer to the peer's request for connection parameters, which are refused if no link may have them (7.8.31 and 7.8.32).
-    static func answer(_ handle: UInt16, _ range: ConnectionParameterRange) -> HCICommand {
+    static func answer(_ handle: ConnectionHandle, _ range: ConnectionParameterRange) -> HCICommand {
         guard range.isValid else {
             var writer = ByteWriter(capacity: 3)
             writer.write(handle)
@@ -35,9 +37,10 @@ extension HCICommand {
     }
 
     /// A handle and connection parameters, with connection events of any length.
-    private static func parameters(_ handle: UInt16, _ range: ConnectionParameterRange) -> [UInt8] {
+    private static func parameters(_ handle: ConnectionHandle, _ range: ConnectionParameterRange) -> [UInt8] {
         var writer = ByteWriter(capacity: 14)
-        let values = [handle, range.minimum, range.maximum, range.latency, range.timeout, 0, 0]
+        writer.write(handle)
+        let values = [range.minimum, range.maximum, range.latency, range.timeout, 0, 0]
         for value in values { writer.write(value) }
         return writer.bytes
     }

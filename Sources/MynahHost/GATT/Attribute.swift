@@ -15,7 +15,7 @@ struct Attribute: Hashable, Sendable {
         /// The database's hash (0x2B2A), of the services as they are now.
         case databaseHash
         /// A declaration of a service: what a group is and where it ends.
-        case service(BluetoothUUID, isPrimary: Bool, end: UInt16)
+        case service(BluetoothUUID, isPrimary: Bool, end: AttributeHandle)
     }
 
     /// What reading or writing it takes.
@@ -33,7 +33,7 @@ struct Attribute: Hashable, Sendable {
         static let declaration = Access()
     }
 
-    var handle: UInt16
+    var handle: AttributeHandle
     var type: BluetoothUUID
     var access: Access
     var content: Content

@@ -3,26 +3,27 @@ import MynahSupport
 
 /// Lays services out as attributes (Core Specification, Vol 3, Part G, 3).
 struct AttributeBuilder {
-    private var next: UInt16
-    private var ranges: [AttributeKey: (start: UInt16, end: UInt16, uuid: BluetoothUUID)] = [:]
+    private var next: AttributeHandle
+    private var ranges: [AttributeKey: (start: AttributeHandle, end: AttributeHandle, uuid: BluetoothUUID)] =
+        [:]
     private(set) var attributes: [Attribute] = []
-    private(set) var handles: [AttributeKey: UInt16] = [:]
+    private(set) var handles: [AttributeKey: AttributeHandle] = [:]
 
     private let isOwn: Bool
 
-    init(next: UInt16, isOwn: Bool = false) {
+    init(next: AttributeHandle, isOwn: Bool = false) {
         self.next = next
         self.isOwn = isOwn
         place = next
     }
 
-    private var place: UInt16
+    private var place: AttributeHandle
 
     /// Says where a service will stand, so that others can include it whatever their order.
     mutating func place(_ service: ServiceDefinition) {
-        let end = place + UInt16(service.attributeCount - 1)
+        let end = place + (service.attributeCount - 1)
         ranges[service.key] = (place, end, service.uuid)
-        place = end &+ 1
+        place = end.next ?? .none
     }
 
     mutating func add(_ service: ServiceDefinition) {
@@ -99,7 +100,7 @@ struct AttributeBuilder {
     ) {
         attributes.append(Attribute(handle: next, type: type, access: access, content: content))
         if let key { handles[key] = next }
-        next &+= 1
+        next = next.next ?? .none
     }
 }
 

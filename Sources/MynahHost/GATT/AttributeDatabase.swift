@@ -8,7 +8,7 @@ import MynahSupport
 struct AttributeDatabase: Sendable {
     /// Services that were published together.
     struct Batch: Sendable {
-        var range: ClosedRange<UInt16>
+        var range: ClosedRange<AttributeHandle>
         var shape: [UInt8]
         var isPublished: Bool
     }
@@ -17,24 +17,24 @@ struct AttributeDatabase: Sendable {
     /// The Database Hash of what is published, kept by whoever can compute it.
     var hash: [UInt8] = []
     private var batches: [Batch] = []
-    private var handles: [AttributeKey: UInt16] = [:]
+    private var handles: [AttributeKey: AttributeHandle] = [:]
 
     /// The handle of a published attribute.
-    func handle(of key: AttributeKey) -> UInt16? { handles[key] }
+    func handle(of key: AttributeKey) -> AttributeHandle? { handles[key] }
 
-    subscript(handle: UInt16) -> Attribute? {
+    subscript(handle: AttributeHandle) -> Attribute? {
         index(from: handle).flatMap { attributes[$0].handle == handle ? attributes[$0] : nil }
     }
 
     /// The attributes of a range, in order.
-    subscript(range: ClosedRange<UInt16>) -> ArraySlice<Attribute> {
+    subscript(range: ClosedRange<AttributeHandle>) -> ArraySlice<Attribute> {
         guard let start = index(from: range.lowerBound) else { return [] }
         let end = attributes[start...].partitionPoint { $0.handle > range.upperBound }
         return attributes[start..<end]
     }
 
     /// The first attribute from a handle on; nil: there is none.
-    private func index(from handle: UInt16) -> Int? {
+    private func index(from handle: AttributeHandle) -> Int? {
         let index = attributes[...].partitionPoint { $0.handle >= handle }
         return index < attributes.endIndex ? index : nil
     }
@@ -42,32 +42,33 @@ struct AttributeDatabase: Sendable {
     /// Publishes services, and says which handles they have; nil: there are none left.
     ///
     /// In the server's own there are values that the server keeps for each client, or computes.
-    mutating func publish(_ services: [ServiceDefinition], isOwn: Bool = false) -> ClosedRange<UInt16>? {
+    mutating func publish(
+        _ services: [ServiceDefinition], isOwn: Bool = false
+    ) -> ClosedRange<AttributeHandle>? {
         let count = services.reduce(0) { $0 + $1.attributeCount }
         guard count > 0 else { return nil }
         let shape = services.shape
-        let start: UInt16
+        let range: ClosedRange<AttributeHandle>
         if let place = batches.firstIndex(where: { !$0.isPublished && $0.shape == shape }) {
-            start = batches[place].range.lowerBound
+            range = batches[place].range
             batches[place].isPublished = true
         } else {
-            let next = (batches.map { Int($0.range.upperBound) }.max() ?? 0) + 1
-            guard next + count - 1 <= 0xFFFF else { return nil }
-            start = UInt16(next)
-            batches.append(
-                Batch(range: start...UInt16(next + count - 1), shape: shape, isPublished: true))
+            let last = batches.map(\.range.upperBound).max() ?? AttributeHandle.none
+            guard count <= AttributeHandle.last.rawValue - last.rawValue else { return nil }
+            range = last + 1...last + count
+            batches.append(Batch(range: range, shape: shape, isPublished: true))
         }
-        var builder = AttributeBuilder(next: start, isOwn: isOwn)
+        var builder = AttributeBuilder(next: range.lowerBound, isOwn: isOwn)
         for service in services { builder.place(service) }
         for service in services { builder.add(service) }
-        let index = index(from: start) ?? attributes.endIndex
+        let index = index(from: range.lowerBound) ?? attributes.endIndex
         attributes.insert(contentsOf: builder.attributes, at: index)
         handles.merge(builder.handles) { _, new in new }
-        return start...(start + UInt16(count - 1))
+        return range
     }
 
     /// Withdraws the services in a range that `publish` gave.
-    mutating func withdraw(_ range: ClosedRange<UInt16>) {
+    mutating func withdraw(_ range: ClosedRange<AttributeHandle>) {
         guard let place = batches.firstIndex(where: { $0.range == range && $0.isPublished }) else { return }
         batches[place].isPublished = false
         attributes.removeAll { range.contains($0.handle) }

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahHCI
 import MynahSupport
 
 /// The GATT server of a radio: the services that are published, and one ATT bearer for each link.
@@ -9,25 +10,25 @@ struct GATTServer: Sendable {
     enum Action {
         case event(RadioEvent)
         /// An indication is under way, and its confirmation is due at a time; the driver then calls `confirmationDue`.
-        case watchConfirmation(link: UInt16, Duration)
+        case watchConfirmation(link: ConnectionHandle, Duration)
         /// What a bond keeps of a client has changed.
-        case remember(link: UInt16)
+        case remember(link: ConnectionHandle)
         /// An event whose answer `answered` takes.
-        case ask(link: UInt16, RadioEvent)
+        case ask(link: ConnectionHandle, RadioEvent)
         /// A write is carried out if its PDU has the signature of the bonded client.
-        case signedWrite(link: UInt16, pdu: [UInt8], WriteRequest)
+        case signedWrite(link: ConnectionHandle, pdu: [UInt8], WriteRequest)
         /// The client's end of the bearer, which is this side too, learns of the MTU.
-        case mtuChanged(link: UInt16, Int)
+        case mtuChanged(link: ConnectionHandle, Int)
     }
 
     /// Services that were published together.
     private struct Publication {
-        var range: ClosedRange<UInt16>
+        var range: ClosedRange<AttributeHandle>
         var services: [ServiceDefinition]
     }
 
     private struct Indication {
-        var handle: UInt16
+        var handle: AttributeHandle
         var key: AttributeKey
         var value: [UInt8]
     }
@@ -51,11 +52,11 @@ struct GATTServer: Sendable {
         ///
         /// It is mutating so that it is read in place: a bearer is large, and each value that is sent asks each bearer.
         mutating func route(
-            _ handle: UInt16, _ length: Int, as delivery: Delivery, to centrals: [Peer.ID]?
+            _ handle: AttributeHandle, _ length: Int, as delivery: Delivery, to centrals: [Peer.ID]?
         ) -> Route {
             // A client that does not know the services as they are is sent only Service Changed (Vol 3, Part G, 2.5.2.1).
             guard !isDead, att.awareness == .aware, centrals?.contains(peer.id) ?? true,
-                let bits = att.configurations[handle &+ 1]
+                let configuration = handle.next, let bits = att.configurations[configuration]
             else { return .none }
             guard length <= att.mtu - GATT.notificationHeaderLength else { return .tooShort }
             let isIndication =
@@ -90,7 +91,7 @@ struct GATTServer: Sendable {
     private var properties: [AttributeKey: CharacteristicProperties] = [:]
     /// The Service Changed characteristic, or `nil` before the radio is started.
     private var serviceChanged: AttributeKey?
-    private var bearers = SortedMap<UInt16, Bearer>()
+    private var bearers = SortedMap<ConnectionHandle, Bearer>()
 
     init(timeout: Duration) {
         self.timeout = timeout
@@ -123,7 +124,7 @@ struct GATTServer: Sendable {
         lastPublication += 1
         let id = PublishedServices.ID(lastPublication)
         publications[id] = Publication(range: range, services: services)
-        var handles: [AttributeKey: UInt16] = [:]
+        var handles: [AttributeKey: AttributeHandle] = [:]
         for service in services {
             handles[service.key] = database.handle(of: service.key)
             for characteristic in service.characteristics {
@@ -165,7 +166,8 @@ struct GATTServer: Sendable {
 
     /// Indicates to every client that asked for it that attributes came or went (Vol 3, Part G, 7.1).
     private mutating func databaseChanged(
-        _ range: ClosedRange<UInt16>, at now: Duration, _ outbound: inout Outbound, _ actions: inout [Action]
+        _ range: ClosedRange<AttributeHandle>, at now: Duration, _ outbound: inout Outbound,
+        _ actions: inout [Action]
     ) {
         database.hash = SecurityToolbox.databaseHash(database.hashInput)
         for (index, link) in zip(bearers.indices, bearers.keys) {
@@ -177,7 +179,8 @@ struct GATTServer: Sendable {
 
     /// Indicates a range of changed handles; a range that waits to be indicated is widened.
     private mutating func indicateServiceChanged(
-        _ range: ClosedRange<UInt16>, _ link: UInt16, at now: Duration, _ outbound: inout Outbound,
+        _ range: ClosedRange<AttributeHandle>, _ link: ConnectionHandle, at now: Duration,
+        _ outbound: inout Outbound,
         _ actions: inout [Action]
     ) {
         guard let key = serviceChanged, let handle = database.handle(of: key),
@@ -186,7 +189,9 @@ struct GATTServer: Sendable {
         var range = range
         if let waiting = bearers[at: index].indications.firstIndex(where: { $0.key == key }) {
             var reader = ByteReader(bearers[at: index].indications[waiting].value)
-            let (first, last) = (reader.readUInt16() ?? 1, reader.readUInt16() ?? 0xFFFF)
+            let (first, last) = (
+                reader.readAttributeHandle() ?? .first, reader.readAttributeHandle() ?? .last
+            )
             range = min(first, range.lowerBound)...max(last, range.upperBound)
             bearers[at: index].indications.remove(at: waiting)
         }
@@ -200,14 +205,14 @@ struct GATTServer: Sendable {
     // MARK: Links
 
     /// A link began.
-    mutating func begin(_ link: UInt16, to peer: Peer) {
+    mutating func begin(_ link: ConnectionHandle, to peer: Peer) {
         bearers[link] = Bearer(peer: peer)
     }
 
     /// A link ended; returns the characteristics that the client was subscribed to.
-    mutating func end(_ link: UInt16) -> [AttributeKey] {
+    mutating func end(_ link: ConnectionHandle) -> [AttributeKey] {
         guard let bearer = bearers.removeValue(forKey: link) else { return [] }
-        return bearer.att.configurations.sorted { $0.key < $1.key }.compactMap { handle, _ in
+        return bearer.att.configurations.keys.compactMap { handle in
             guard case .configuration(let key, _)? = database[handle]?.content, key != serviceChanged else {
                 return nil
             }
@@ -216,24 +221,25 @@ struct GATTServer: Sendable {
     }
 
     /// The peer is known by another address now.
-    mutating func peerChanged(_ peer: Peer, on link: UInt16) {
+    mutating func peerChanged(_ peer: Peer, on link: ConnectionHandle) {
         bearers[link]?.peer = peer
     }
 
     /// The client's end of the bearer, which is this side too, has agreed on an MTU.
-    mutating func agreed(on mtu: Int, _ link: UInt16) {
+    mutating func agreed(on mtu: Int, _ link: ConnectionHandle) {
         guard let index = bearers.index(of: link) else { return }
         bearers[at: index].att.agreed(on: mtu)
     }
 
     /// Whether the client of a link knows the services as they are (Vol 3, Part G, 2.5.2.1).
-    func isAware(_ link: UInt16) -> Bool { bearers[link]?.att.awareness == .aware }
+    func isAware(_ link: ConnectionHandle) -> Bool { bearers[link]?.att.awareness == .aware }
 
     // MARK: Requests
 
     /// Takes a PDU of a client; few need the time, which is asked for then.
     mutating func receive(
-        _ bytes: [UInt8], _ link: UInt16, _ security: LinkSecurity, at now: @autoclosure () -> Duration,
+        _ bytes: [UInt8], _ link: ConnectionHandle, _ security: LinkSecurity,
+        at now: @autoclosure () -> Duration,
         _ outbound: inout Outbound, _ actions: inout [Action]
     ) {
         guard let index = bearers.index(of: link), !bearers[at: index].isDead else { return }
@@ -243,7 +249,7 @@ struct GATTServer: Sendable {
 
     /// Takes the answer to the request that was asked for last.
     mutating func answered(
-        _ outcome: PendingReply.Outcome, _ link: UInt16, _ security: LinkSecurity,
+        _ outcome: PendingReply.Outcome, _ link: ConnectionHandle, _ security: LinkSecurity,
         at now: @autoclosure () -> Duration,
         _ outbound: inout Outbound, _ actions: inout [Action]
     ) {
@@ -353,7 +359,7 @@ struct GATTServer: Sendable {
     }
 
     /// Whether a link takes another indication, or has ended.
-    func takesIndications(_ link: UInt16) -> Bool {
+    func takesIndications(_ link: ConnectionHandle) -> Bool {
         bearers.index(of: link).map { bearers[at: $0].indications.count < Self.indicationLimit } ?? true
     }
 
@@ -375,7 +381,7 @@ struct GATTServer: Sendable {
 
     /// Sends an indication, or keeps it until the one under way is confirmed.
     private mutating func indicate(
-        _ indication: Indication, _ link: UInt16, at now: @autoclosure () -> Duration,
+        _ indication: Indication, _ link: ConnectionHandle, at now: @autoclosure () -> Duration,
         _ outbound: inout Outbound,
         _ actions: inout [Action]
     ) {
@@ -393,7 +399,8 @@ struct GATTServer: Sendable {
 
     /// A client has confirmed the indication of a handle: the next one goes out.
     private mutating func confirmed(
-        _ handle: UInt16, _ link: UInt16, at now: @autoclosure () -> Duration, _ outbound: inout Outbound,
+        _ handle: AttributeHandle, _ link: ConnectionHandle, at now: @autoclosure () -> Duration,
+        _ outbound: inout Outbound,
         _ actions: inout [Action]
     ) {
         guard let index = bearers.index(of: link) else { return }
@@ -412,7 +419,7 @@ struct GATTServer: Sendable {
     }
 
     /// The time that was asked for by `watchConfirmation` has come.
-    mutating func confirmationDue(_ link: UInt16, at now: Duration, _ actions: inout [Action]) {
+    mutating func confirmationDue(_ link: ConnectionHandle, at now: Duration, _ actions: inout [Action]) {
         guard let index = bearers.index(of: link) else { return }
         bearers[at: index].isWatched = false
         guard let due = bearers[at: index].confirmBy else { return }
@@ -434,7 +441,8 @@ struct GATTServer: Sendable {
     /// If the services are not those that it knows, its handles mean nothing any more but those of the GATT service, and
     /// Service Changed is indicated (2.5.2, 7.1).
     mutating func restore(
-        _ bond: Bond, _ link: UInt16, at now: Duration, _ outbound: inout Outbound, _ actions: inout [Action]
+        _ bond: Bond, _ link: ConnectionHandle, at now: Duration, _ outbound: inout Outbound,
+        _ actions: inout [Action]
     ) {
         guard let index = bearers.index(of: link) else { return }
         let isKnown = bond.databaseHash == database.hash
@@ -448,15 +456,16 @@ struct GATTServer: Sendable {
             let event = event(for: key, bits: bits, of: bearers[at: index].peer.id)
             if let event { actions.append(.event(event)) }
         }
-        if !isKnown { indicateServiceChanged(0x0001...0xFFFF, link, at: now, &outbound, &actions) }
+        if !isKnown { indicateServiceChanged(AttributeHandle.all, link, at: now, &outbound, &actions) }
         actions.append(.remember(link: link))
     }
 
     /// Notes in a bond what its client configured, and whether it knows the services as they are.
-    func remember(_ link: UInt16, in bond: inout Bond) {
+    func remember(_ link: ConnectionHandle, in bond: inout Bond) {
         guard let index = bearers.index(of: link) else { return }
         let att = bearers[at: index].att
-        bond.configurations = att.configurations
+        bond.configurations = Dictionary(
+            uniqueKeysWithValues: zip(att.configurations.keys, att.configurations.values))
         bond.clientFeatures = att.clientFeatures == 0 ? [] : [att.clientFeatures]
         guard att.awareness == .aware else { return }
         if let key = serviceChanged {

@@ -16,9 +16,9 @@ struct L2CAPFrame: Hashable, Sendable {
     var payload: [UInt8]
 
     /// As the one packet that it fits into.
-    func whole(for handle: UInt16) -> H4Packet {
+    func whole(for handle: ConnectionHandle) -> H4Packet {
         var writer = ByteWriter(capacity: 8 + payload.count)
-        writer.write(handle & 0xFFF)
+        writer.write(handle)
         writer.write(UInt16(truncatingIfNeeded: 4 + payload.count))
         writer.write(UInt16(truncatingIfNeeded: payload.count))
         writer.write(channel)
@@ -27,7 +27,7 @@ struct L2CAPFrame: Hashable, Sendable {
     }
 
     /// Cut into packets that the controller takes.
-    func packets(for handle: UInt16, of size: Int) -> [ACLPacket] {
+    func packets(for handle: ConnectionHandle, of size: Int) -> [ACLPacket] {
         var writer = ByteWriter(capacity: 4 + payload.count)
         writer.write(UInt16(truncatingIfNeeded: payload.count))
         writer.write(channel)

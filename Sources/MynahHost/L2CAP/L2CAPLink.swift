@@ -8,14 +8,14 @@ struct L2CAPLink: Sendable {
     /// How many channels one link has at most.
     static let channelLimit = 16
 
-    let handle: UInt16
+    let handle: ConnectionHandle
     let peer: Peer.ID
     /// What this side is on it.
     let role: LEConnection.Role
     var signalling = Signalling()
     private(set) var channels: [OpenChannel] = []
 
-    init(_ handle: UInt16, to peer: Peer.ID, as role: LEConnection.Role) {
+    init(_ handle: ConnectionHandle, to peer: Peer.ID, as role: LEConnection.Role) {
         self.handle = handle
         self.peer = peer
         self.role = role

@@ -16,9 +16,9 @@ struct L2CAPManager: Sendable {
         /// A call of `askForParameters` ended; `false` if the central does not want them.
         case parametersEnded(call: UInt64, Result<Bool, RadioError>)
         /// A request is to be answered by a time, at which the driver calls `expire`; `nil` if the answer is not awaited any more.
-        case watchAnswer(link: UInt16, identifier: UInt8, Duration?)
+        case watchAnswer(link: ConnectionHandle, identifier: UInt8, Duration?)
         /// The peripheral asks for other connection parameters, and was told that it gets them.
-        case updateParameters(link: UInt16, ConnectionParameterRange)
+        case updateParameters(link: ConnectionHandle, ConnectionParameterRange)
         /// The SDU that was awaited, or `nil` if the channel was closed before it came.
         case received(ChannelKey, [UInt8]?)
         /// Everything that was to be sent is on its way, or the channel was closed before.
@@ -36,7 +36,7 @@ struct L2CAPManager: Sendable {
     var canUpdateParameters = true
     /// The numbers that are published, and whether each wants encryption.
     private var services: [UInt16: Bool] = [:]
-    private var links = SortedMap<UInt16, L2CAPLink>()
+    private var links = SortedMap<ConnectionHandle, L2CAPLink>()
     /// SDUs that came over channels that are closed, and were not received yet.
     private(set) var unread: [ChannelKey: [[UInt8]]] = [:]
     private var openCount = 0
@@ -61,12 +61,12 @@ struct L2CAPManager: Sendable {
     // MARK: Links
 
     /// A link began.
-    mutating func begin(_ link: UInt16, to peer: Peer.ID, as role: LEConnection.Role) {
+    mutating func begin(_ link: ConnectionHandle, to peer: Peer.ID, as role: LEConnection.Role) {
         links[link] = L2CAPLink(link, to: peer, as: role)
     }
 
     /// A link ended, and with it its channels and the requests on it.
-    mutating func end(_ link: UInt16, _ actions: inout [Action]) {
+    mutating func end(_ link: ConnectionHandle, _ actions: inout [Action]) {
         guard let link = links.removeValue(forKey: link) else { return }
         for (identifier, request) in link.signalling.requests {
             actions.append(.watchAnswer(link: link.handle, identifier: identifier, nil))
@@ -100,7 +100,7 @@ struct L2CAPManager: Sendable {
 
     /// Asks the peer of a link for a channel to a number that it has published, and returns the number of the call.
     mutating func open(
-        _ psm: UInt16, on link: UInt16, at now: Duration, _ outbound: inout Outbound,
+        _ psm: UInt16, on link: ConnectionHandle, at now: Duration, _ outbound: inout Outbound,
         _ actions: inout [Action]
     ) -> UInt64 {
         lastCall += 1
@@ -124,7 +124,8 @@ struct L2CAPManager: Sendable {
 
     /// Asks the central of a link for other connection parameters, and returns the number of the call.
     mutating func askForParameters(
-        _ range: ConnectionParameterRange, on link: UInt16, at now: Duration, _ outbound: inout Outbound,
+        _ range: ConnectionParameterRange, on link: ConnectionHandle, at now: Duration,
+        _ outbound: inout Outbound,
         _ actions: inout [Action]
     ) -> UInt64 {
         lastCall += 1
@@ -156,7 +157,7 @@ struct L2CAPManager: Sendable {
     }
 
     /// The time that was asked for by `watchAnswer` has come (6.2.1).
-    mutating func expire(_ identifier: UInt8, on link: UInt16, _ actions: inout [Action]) {
+    mutating func expire(_ identifier: UInt8, on link: ConnectionHandle, _ actions: inout [Action]) {
         guard let index = links.index(of: link) else { return }
         answered(nil, identifier, index, &actions)
     }
@@ -196,7 +197,7 @@ struct L2CAPManager: Sendable {
 
     /// Takes a frame of the signalling channel, or of a credit-based channel.
     mutating func receive(
-        _ frame: L2CAPFrame, on link: UInt16, _ security: LinkSecurity, _ outbound: inout Outbound,
+        _ frame: L2CAPFrame, on link: ConnectionHandle, _ security: LinkSecurity, _ outbound: inout Outbound,
         _ actions: inout [Action]
     ) {
         guard let index = links.index(of: link) else { return }

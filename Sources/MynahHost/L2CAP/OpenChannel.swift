@@ -1,8 +1,9 @@
 import MynahCore
+import MynahHCI
 
 /// Names a channel for as long as the radio exists.
 struct ChannelKey: Hashable, Sendable {
-    var link: UInt16
+    var link: ConnectionHandle
     /// This end's channel identifier.
     var channel: UInt16
     var number: UInt64

@@ -28,11 +28,11 @@ extension Bond {
                 : .array(
                     configurations.sorted { $0.key < $1.key }.map {
                         .object([
-                            .init("handle", .integer(Int($0.key))), .init("value", .integer(Int($0.value))),
+                            .init("handle", .handle($0.key)), .init("value", .integer(Int($0.value))),
                         ])
                     }))
         add("clientFeatures", clientFeatures.isEmpty ? nil : .string(Hex.encode(clientFeatures)))
-        add("serviceChanged", serviceChanged.map { .integer(Int($0)) })
+        add("serviceChanged", serviceChanged.map { .handle($0) })
         add("databaseHash", databaseHash.map { .string(Hex.encode($0)) })
         return .object(members)
     }
@@ -60,16 +60,14 @@ extension Bond {
         ownSigningKey = try Self.field("ownSigningKey", json) { SigningKey($0) }
         peerSigningKey = try Self.field("peerSigningKey", json) { SigningKey($0) }
         for entry in json["configurations"]?.arrayValue ?? [] {
-            guard let handle = entry["handle"]?.integerValue.flatMap(UInt16.init(exactly:)), handle > 0,
+            guard let handle = entry["handle"]?.handleValue,
                 let value = entry["value"]?.integerValue.flatMap(UInt16.init(exactly:))
             else { throw FieldError(name: "configurations") }
             configurations[handle] = value
         }
         clientFeatures =
             try Self.field("clientFeatures", json) { $0.stringValue.flatMap { Hex.decode($0) } } ?? []
-        serviceChanged = try Self.field("serviceChanged", json) {
-            $0.integerValue.flatMap(UInt16.init(exactly:)).flatMap { $0 > 0 ? $0 : nil }
-        }
+        serviceChanged = try Self.field("serviceChanged", json) { $0.handleValue }
         databaseHash = try Self.field("databaseHash", json) {
             $0.stringValue.flatMap { Hex.decode($0) }.flatMap { $0.count == 16 ? $0 : nil }
         }

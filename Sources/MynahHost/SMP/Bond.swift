@@ -34,11 +34,11 @@ struct Bond: Hashable, Sendable {
     /// What the peer signs with.
     var peerSigningKey: SigningKey?
     /// The Client Characteristic Configurations that the peer has written, by handle.
-    var configurations: [UInt16: UInt16] = [:]
+    var configurations: [AttributeHandle: UInt16] = [:]
     /// The Client Supported Features that the peer has written.
     var clientFeatures: [UInt8] = []
     /// The handle of the peer's Service Changed, if we have subscribed to it.
-    var serviceChanged: UInt16?
+    var serviceChanged: AttributeHandle?
     /// The Database Hash of what the peer knows of us.
     var databaseHash: [UInt8]?
 

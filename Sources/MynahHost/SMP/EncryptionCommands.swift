@@ -3,7 +3,7 @@ import MynahSupport
 
 extension HCICommand {
     /// LE Enable Encryption (Core Specification, Vol 4, Part E, 7.8.24).
-    static func enableEncryption(_ handle: UInt16, _ key: Bond.LongTermKey) -> HCICommand {
+    static func enableEncryption(_ handle: ConnectionHandle, _ key: Bond.LongTermKey) -> HCICommand {
         var writer = ByteWriter(capacity: 28)
         writer.write(handle)
         writer.write(key.rand)
@@ -13,7 +13,7 @@ extension HCICommand {
     }
 
     /// LE Long Term Key Request Reply, or with `nil` the Negative Reply (Vol 4, Part E, 7.8.25 and 7.8.26).
-    static func longTermKeyReply(_ handle: UInt16, _ key: SecretKey?) -> HCICommand {
+    static func longTermKeyReply(_ handle: ConnectionHandle, _ key: SecretKey?) -> HCICommand {
         var writer = ByteWriter(capacity: 18)
         writer.write(handle)
         if let key { writer.write(key.bytes) }

@@ -27,7 +27,7 @@ extension SecurityManager {
     ///
     /// `random` is eight bytes, the least significant first.
     mutating func keyRequested(
-        _ link: UInt16, random: [UInt8], diversifier: UInt16, _ actions: inout [Action]
+        _ link: ConnectionHandle, random: [UInt8], diversifier: UInt16, _ actions: inout [Action]
     ) {
         guard let index = entries.index(of: link) else { return }
         var reader = ByteReader(random)
@@ -47,7 +47,7 @@ extension SecurityManager {
 
     /// A link is encrypted now, or with another key than before; or the attempt failed.
     mutating func encryptionChanged(
-        _ link: UInt16, _ status: HCIStatus, at now: Duration, _ actions: inout [Action]
+        _ link: ConnectionHandle, _ status: HCIStatus, at now: Duration, _ actions: inout [Action]
     ) {
         guard let index = entries.index(of: link) else { return }
         let encryption = entries[at: index].encryption
@@ -61,7 +61,7 @@ extension SecurityManager {
     }
 
     /// A link is not encrypted any more; LE has no way back but the end of the link.
-    mutating func encryptionStopped(_ link: UInt16) {
+    mutating func encryptionStopped(_ link: ConnectionHandle) {
         guard let index = entries.index(of: link) else { return }
         entries[at: index].security = LinkSecurity(isBonded: entries[at: index].security.isBonded)
     }

@@ -8,7 +8,7 @@ extension SecurityManager {
     ///
     /// The call with the number `waiter` ends when the link is secured, or will not be.
     mutating func pair(
-        _ link: UInt16, _ peer: Peer.ID, waiter: UInt64, at now: Duration, _ actions: inout [Action]
+        _ link: ConnectionHandle, _ peer: Peer.ID, waiter: UInt64, at now: Duration, _ actions: inout [Action]
     ) {
         // The handle may be another link's by now.
         guard let index = entries.index(of: link), entries[at: index].peer.id == peer else {
@@ -29,7 +29,9 @@ extension SecurityManager {
 
     /// Asks a bonded central that had subscribed to something to encrypt: nothing of it is sent before (Vol 3, Part C,
     /// 10.3.1.1).
-    mutating func askSubscriberToEncrypt(_ link: UInt16, at now: Duration, _ actions: inout [Action]) {
+    mutating func askSubscriberToEncrypt(
+        _ link: ConnectionHandle, at now: Duration, _ actions: inout [Action]
+    ) {
         guard let index = entries.index(of: link), entries[at: index].role == .peripheral,
             let bond = entries[at: index].peer.address.flatMap({ bonds[$0] }), bond.ownKey != nil,
             !bond.configurations.isEmpty
@@ -38,7 +40,9 @@ extension SecurityManager {
     }
 
     /// Takes a PDU of the Security Manager's channel.
-    mutating func receive(_ bytes: [UInt8], _ link: UInt16, at now: Duration, _ actions: inout [Action]) {
+    mutating func receive(
+        _ bytes: [UInt8], _ link: ConnectionHandle, at now: Duration, _ actions: inout [Action]
+    ) {
         guard let index = entries.index(of: link) else { return }
         step(index, at: now, &actions) { $0.receive(bytes, at: $1) }
     }
@@ -59,7 +63,7 @@ extension SecurityManager {
     }
 
     /// The time has come to a link's deadline.
-    mutating func expire(_ link: UInt16, at now: Duration, _ actions: inout [Action]) {
+    mutating func expire(_ link: ConnectionHandle, at now: Duration, _ actions: inout [Action]) {
         guard let index = entries.index(of: link) else { return }
         step(index, at: now, &actions) { $0.expire(at: $1) }
     }

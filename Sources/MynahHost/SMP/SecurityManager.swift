@@ -10,21 +10,21 @@ struct SecurityManager: Sendable {
     /// What the driver is asked to do.
     enum Action {
         /// Send a PDU over the Security Manager's channel.
-        case send(SMPPDU, link: UInt16)
+        case send(SMPPDU, link: ConnectionHandle)
         /// Encrypt a link with a key, as its central; a refusal is reported by `encryptionChanged`.
-        case encrypt(link: UInt16, Peer.ID, Bond.LongTermKey)
+        case encrypt(link: ConnectionHandle, Peer.ID, Bond.LongTermKey)
         /// Answer the controller's request for a long-term key; with `nil` there is none.
-        case giveKey(SecretKey?, link: UInt16)
+        case giveKey(SecretKey?, link: ConnectionHandle)
         /// Ask the user; the answer goes to `answered`, except that a number to display wants none.
         case ask(Question)
         /// What is known of the peer has changed.
-        case peerChanged(Peer, link: UInt16)
+        case peerChanged(Peer, link: ConnectionHandle)
         /// A link is encrypted, with the key of this bond or with that of a pairing.
-        case secured(link: UInt16, by: Bond?)
+        case secured(link: ConnectionHandle, by: Bond?)
         /// A link is encrypted with the key of a bond for the first time: what the bond remembers of the client applies again.
-        case restore(Bond, link: UInt16)
+        case restore(Bond, link: ConnectionHandle)
         /// A bond was made; what other parts know of the peer is added to it by `update`.
-        case bonded(link: UInt16)
+        case bonded(link: ConnectionHandle)
         /// Report something of a link on which this side is the peripheral.
         case event(RadioEvent)
         /// Report something of a link on which this side is the central.
@@ -39,7 +39,7 @@ struct SecurityManager: Sendable {
 
     /// What the user is asked.
     struct Question: Hashable {
-        var link: UInt16
+        var link: ConnectionHandle
         var peer: Peer.ID
         /// What this side is on the link.
         var role: LEConnection.Role
@@ -106,7 +106,7 @@ struct SecurityManager: Sendable {
     private var maySave = true
     /// How long peers that failed to pair have to wait, by their addresses on the air.
     private var attempts: [DeviceAddress: PairingAttempts] = [:]
-    var entries = SortedMap<UInt16, Entry>()
+    var entries = SortedMap<ConnectionHandle, Entry>()
 
     init(_ configuration: Configuration = Configuration(), random: SecurityRandom = SecurityRandom()) {
         self.configuration = configuration
@@ -117,27 +117,28 @@ struct SecurityManager: Sendable {
     // MARK: Links
 
     /// A link began; a peer that is bonded is known by its identity.
-    mutating func linkBegan(_ link: UInt16, _ role: LEConnection.Role, to peer: Peer, _ addresses: Addresses)
-    {
+    mutating func linkBegan(
+        _ link: ConnectionHandle, _ role: LEConnection.Role, to peer: Peer, _ addresses: Addresses
+    ) {
         entries[link] = Entry(
             role: role, addresses: addresses, peer: peer, security: LinkSecurity(isBonded: peer.isPaired))
     }
 
     /// A link ended, and with it the calls that wait for it.
-    mutating func linkEnded(_ link: UInt16, _ actions: inout [Action]) {
+    mutating func linkEnded(_ link: ConnectionHandle, _ actions: inout [Action]) {
         guard let index = entries.index(of: link) else { return }
         end(index, Self.linkEnded, &actions)
         entries[link] = nil
     }
 
     /// How a link is protected; not at all if there is no such link.
-    subscript(link: UInt16) -> LinkSecurity {
+    subscript(link: ConnectionHandle) -> LinkSecurity {
         guard let index = entries.index(of: link) else { return LinkSecurity() }
         return entries[at: index].security
     }
 
     /// When `expire` is to be called for a link, or `nil` if nothing is under way.
-    func deadline(of link: UInt16) -> Duration? {
+    func deadline(of link: ConnectionHandle) -> Duration? {
         entries.index(of: link).flatMap { entries[at: $0].machine?.deadline }
     }
 
@@ -216,7 +217,7 @@ struct SecurityManager: Sendable {
 
     /// Changes what is kept of a link's peer; returns false if it is not bonded.
     @discardableResult
-    mutating func update(_ link: UInt16, _ change: (inout Bond) -> Void) -> Bool {
+    mutating func update(_ link: ConnectionHandle, _ change: (inout Bond) -> Void) -> Bool {
         guard let index = entries.index(of: link), entries[at: index].security.isBonded,
             let address = entries[at: index].peer.address
         else { return false }
@@ -224,20 +225,24 @@ struct SecurityManager: Sendable {
     }
 
     /// Changes and saves what is kept of a link's peer, if it is bonded.
-    mutating func remember(_ link: UInt16, _ actions: inout [Action], _ change: (inout Bond) -> Void) {
+    mutating func remember(
+        _ link: ConnectionHandle, _ actions: inout [Action], _ change: (inout Bond) -> Void
+    ) {
         if update(link, change) { save(&actions) }
     }
 
     /// Notes what a bonded client has configured.
     ///
     /// Until the link is encrypted the bond knows better, and nothing is noted.
-    mutating func rememberClient(_ link: UInt16, _ actions: inout [Action], _ change: (inout Bond) -> Void) {
+    mutating func rememberClient(
+        _ link: ConnectionHandle, _ actions: inout [Action], _ change: (inout Bond) -> Void
+    ) {
         guard let index = entries.index(of: link), entries[at: index].isRestored else { return }
         remember(link, &actions, change)
     }
 
     /// The PDU with our signature, or `nil` if there is no key for it (Vol 3, Part C, 10.4.1).
-    mutating func sign(_ pdu: [UInt8], _ link: UInt16, _ actions: inout [Action]) -> [UInt8]? {
+    mutating func sign(_ pdu: [UInt8], _ link: ConnectionHandle, _ actions: inout [Action]) -> [UInt8]? {
         var signed: [UInt8]?
         update(link) { signed = $0.sign(pdu) }
         if signed != nil { save(&actions) }
@@ -245,7 +250,7 @@ struct SecurityManager: Sendable {
     }
 
     /// Whether a command that came unencrypted was signed by the bonded peer just now (Vol 3, Part C, 10.4.2).
-    mutating func verify(signed pdu: [UInt8], _ link: UInt16, _ actions: inout [Action]) -> Bool {
+    mutating func verify(signed pdu: [UInt8], _ link: ConnectionHandle, _ actions: inout [Action]) -> Bool {
         var isGood = false
         update(link) { isGood = $0.verify(signed: pdu) }
         if isGood { save(&actions) }

@@ -10,7 +10,7 @@ struct Device {
     let radio: HostRadio
     let sink: DeviceSink
     /// Of the value.
-    let handle: UInt16
+    let handle: AttributeHandle
     private let key: AttributeKey
 
     init(on transport: any HCITransport, interval: Duration = .milliseconds(20)) async throws {

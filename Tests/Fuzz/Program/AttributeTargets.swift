@@ -31,7 +31,8 @@ extension FuzzTarget {
             case 2:
                 actions = server.answered(.failure(ATTError(code: body.first ?? 0)), database, security)
             case 3:
-                guard let pdu = server.indicate(UInt16(body.first ?? 0), body) else { continue }
+                guard let pdu = server.indicate(AttributeHandle(rawValue: UInt16(body.first ?? 0)), body)
+                else { continue }
                 actions = [.send(Array(pdu.prefix(server.mtu)))]
             case 4:
                 server.databaseChanged()

@@ -27,7 +27,7 @@ struct Phone {
         guard let service = services.first(where: { $0.uuid == Attributes.uuid(1) }) else { return }
         let found = try await radio.discoverCharacteristics(in: service, of: peer.id)
         Helper.say("characteristics", "\(found.count)")
-        func handle(_ number: UInt8) -> UInt16 {
+        func handle(_ number: UInt8) -> AttributeHandle {
             found.first { $0.uuid == Attributes.uuid(number) }?.handle ?? 0
         }
         Helper.say("value", Hex.encode(try await radio.read(handle(2), of: peer.id)))

@@ -233,10 +233,10 @@ import Testing
             let opened = connections.open(
                 as: .central, with: Part.station, access: access, peer: Identity(address: AirRig.address(2)),
                 local: AirRig.address(1), LEConnection.Parameters(), rssi: -40, at: .zero)
-            #expect(opened?.handle == 0x3F + UInt16(access))
+            #expect(opened?.handle.rawValue == 0x3F + UInt16(access))
         }
         #expect(!connections.hasRoom && connections.isCentral(of: AirRig.address(2)))
-        for handle: UInt16 in [0x40, 0x41, 0x40] {
+        for handle: ConnectionHandle in [0x40, 0x41, 0x40] {
             connections.send(ACLPacket(handle: handle, boundary: .first, data: [1]), at: .zero, &outbox)
         }
         let lines = outbox.take()

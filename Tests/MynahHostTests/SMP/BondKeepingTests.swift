@@ -134,7 +134,7 @@ import Testing
         let again = try await rig.connect()
         let handle = try await rig.handle(of: rig.signed)
         var bond = try #require(await rig.phone.bonds[rig.address])
-        let pdu: [UInt8] = [0xD2, UInt8(handle), 0, 0x07]
+        let pdu: [UInt8] = [0xD2, UInt8(handle.rawValue), 0, 0x07]
         let signed = try #require({ bond.sign(pdu) }())
         for bytes in [signed, signed, Array(signed.dropLast()) + [signed[15] ^ 1]] {
             let link = try #require(await rig.phone.onlyLink?.handle)

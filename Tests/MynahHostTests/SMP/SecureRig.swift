@@ -208,7 +208,7 @@ struct SecureRig {
         try await deviceSink.wait(for: "disconnected", times: before + 1)
     }
 
-    func handle(of characteristic: CharacteristicDefinition) async throws -> UInt16 {
+    func handle(of characteristic: CharacteristicDefinition) async throws -> AttributeHandle {
         try #require(await device.handle(of: characteristic))
     }
 
@@ -231,7 +231,7 @@ struct SecureRig {
 }
 
 extension HostRadio {
-    func handle(of characteristic: CharacteristicDefinition) -> UInt16? {
+    func handle(of characteristic: CharacteristicDefinition) -> AttributeHandle? {
         links.server.database.handle(of: characteristic.key)
     }
     var onlyLink: Link? { links.table.values.first }

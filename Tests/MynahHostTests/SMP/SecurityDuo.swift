@@ -19,7 +19,7 @@ struct SecurityDuo {
         case encryption
     }
 
-    static let link: UInt16 = 0x40
+    static let link: ConnectionHandle = 0x40
 
     var central: SecurityManager
     var peripheral: SecurityManager

@@ -11,11 +11,11 @@ struct Advertiser: Sendable {
         var peer: Identity
 
         /// Reports the end of the set to a host that uses extended commands (Vol 4, Part E, 7.7.65.18).
-        func report(connection: UInt16, to outbox: inout ControllerOutbox) {
+        func report(connection: ConnectionHandle, to outbox: inout ControllerOutbox) {
             guard outbox.isExtended else { return }
             outbox.reportLE(
                 HCIEvent.LESubevent.advertisingSetTerminated,
-                [0, set, UInt8(connection & 0xFF), UInt8(connection >> 8), events])
+                [0, set] + connection.littleEndianBytes + [events])
         }
     }
 

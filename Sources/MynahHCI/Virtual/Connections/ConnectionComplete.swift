@@ -5,7 +5,7 @@ import MynahSupport
 /// 7.7.65.10).
 struct ConnectionComplete: Hashable, Sendable {
     private let status: HCIStatus
-    private let handle: UInt16
+    private let handle: ConnectionHandle
     private let role: LEConnection.Role
     private let peer: Identity
     /// The resolvable private address that the controller made for itself, or `nil`.

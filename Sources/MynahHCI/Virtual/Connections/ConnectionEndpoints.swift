@@ -2,8 +2,8 @@ import MynahCore
 
 /// The two sides of a connection, which never change.
 struct ConnectionEndpoints: Sendable {
-    /// The connection handle, 12 bits.
-    let handle: UInt16
+    /// The connection handle.
+    let handle: ConnectionHandle
     /// The role of this side.
     let role: LEConnection.Role
     /// The peer's station.
@@ -15,5 +15,5 @@ struct ConnectionEndpoints: Sendable {
     let local: DeviceAddress
 
     /// The handle as events carry it.
-    var handleBytes: [UInt8] { [UInt8(handle & 0xFF), UInt8(handle >> 8)] }
+    var handleBytes: [UInt8] { handle.littleEndianBytes }
 }

@@ -7,7 +7,7 @@ import MynahSupport
 extension Connections {
     /// A command that reads something; `values` gives the return parameters after the handle.
     func read(_ reader: inout ByteReader, _ values: (Connection) -> [UInt8]) -> CommandAnswer? {
-        guard let handle = reader.readUInt16() else { return nil }
+        guard let handle = reader.readConnectionHandle() else { return nil }
         guard let connection = connection(handle) else {
             return .connection(handle, .unknownConnectionIdentifier)
         }
@@ -18,7 +18,7 @@ extension Connections {
     mutating func disconnect(
         _ reader: inout ByteReader, at now: AirTime, _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
-        guard let handle = reader.readUInt16(), let reason = reader.readUInt8(),
+        guard let handle = reader.readConnectionHandle(), let reason = reader.readUInt8(),
             [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B].contains(reason)
         else { return nil }
         return .begun(
@@ -33,7 +33,7 @@ extension Connections {
     mutating func readRemoteVersion(
         _ reader: inout ByteReader, at now: AirTime, _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
-        guard let handle = reader.readUInt16() else { return nil }
+        guard let handle = reader.readConnectionHandle() else { return nil }
         let own = settings.version
         return .begun(
             change(handle, at: now, &outbox) { connection, actions in
@@ -46,7 +46,7 @@ extension Connections {
     mutating func readRemoteFeatures(
         _ reader: inout ByteReader, at now: AirTime, _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
-        guard let handle = reader.readUInt16() else { return nil }
+        guard let handle = reader.readConnectionHandle() else { return nil }
         let own = settings.features
         return .begun(change(handle, at: now, &outbox) { $0.features.read(own, &$1) })
     }
@@ -57,7 +57,7 @@ extension Connections {
     mutating func update(
         _ reader: inout ByteReader, at now: AirTime, _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
-        guard let handle = reader.readUInt16(), let maximum = reader.peekSecond(),
+        guard let handle = reader.readConnectionHandle(), let maximum = reader.peekSecond(),
             let parameters = LEConnection.Parameters(range: &reader)
         else { return nil }
         return .begun(
@@ -72,7 +72,8 @@ extension Connections {
     mutating func acceptUpdate(
         _ reader: inout ByteReader, at now: AirTime, _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
-        guard let handle = reader.readUInt16(), let parameters = LEConnection.Parameters(range: &reader)
+        guard let handle = reader.readConnectionHandle(),
+            let parameters = LEConnection.Parameters(range: &reader)
         else { return nil }
         return .connection(
             handle, change(handle, at: now, &outbox) { $0.parameters.accept(parameters, &$1) })
@@ -82,7 +83,7 @@ extension Connections {
     mutating func refuseUpdate(
         _ reader: inout ByteReader, at now: AirTime, _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
-        guard let handle = reader.readUInt16(), let reason = reader.readUInt8() else { return nil }
+        guard let handle = reader.readConnectionHandle(), let reason = reader.readUInt8() else { return nil }
         return .connection(
             handle, change(handle, at: now, &outbox) { $0.parameters.refuse(HCIStatus(reason), &$1) })
     }
@@ -93,7 +94,7 @@ extension Connections {
     mutating func setDataLength(
         _ reader: inout ByteReader, at now: AirTime, _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
-        guard let handle = reader.readUInt16(), let octets = reader.readUInt16(),
+        guard let handle = reader.readConnectionHandle(), let octets = reader.readUInt16(),
             let time = reader.readUInt16(), DataLengthProcedure.isValid(octets: octets, time: time)
         else { return nil }
         return .connection(
@@ -108,7 +109,7 @@ extension Connections {
     mutating func setPHYs(
         _ reader: inout ByteReader, at now: AirTime, _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
-        guard let handle = reader.readUInt16(), let all = reader.readUInt8(),
+        guard let handle = reader.readConnectionHandle(), let all = reader.readUInt8(),
             let sending = reader.readUInt8(), let receiving = reader.readUInt8(),
             let options = reader.readUInt16(), options <= 2,
             let wanted = LinkPHYs(all: all, sending: sending, receiving: receiving)
@@ -123,7 +124,7 @@ extension Connections {
         _ reader: inout ByteReader, at now: AirTime, _ random: inout SplitMix,
         _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
-        guard let handle = reader.readUInt16(), let value = reader.readBytes(8),
+        guard let handle = reader.readConnectionHandle(), let value = reader.readBytes(8),
             let diversifier = reader.readUInt16(), let key = reader.readBytes(16)
         else { return nil }
         return .begun(
@@ -142,7 +143,7 @@ extension Connections {
         _ reader: inout ByteReader, at now: AirTime, _ random: inout SplitMix,
         _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
-        guard let handle = reader.readUInt16(), let key = reader.readBytes(16) else { return nil }
+        guard let handle = reader.readConnectionHandle(), let key = reader.readBytes(16) else { return nil }
         return .connection(
             handle,
             change(handle, at: now, &outbox) { connection, actions in
@@ -156,7 +157,7 @@ extension Connections {
     mutating func refuseKey(
         _ reader: inout ByteReader, at now: AirTime, _ outbox: inout ControllerOutbox
     ) -> CommandAnswer? {
-        guard let handle = reader.readUInt16() else { return nil }
+        guard let handle = reader.readConnectionHandle() else { return nil }
         return .connection(
             handle,
             change(handle, at: now, &outbox) { connection, actions in
@@ -176,10 +177,10 @@ extension CommandAnswer {
     /// The outcome for a connection, with the return parameters after its handle; a status of `nil` says that there is no such
     /// connection.
     fileprivate static func connection(
-        _ handle: UInt16, _ status: HCIStatus?, _ values: [UInt8] = []
+        _ handle: ConnectionHandle, _ status: HCIStatus?, _ values: [UInt8] = []
     ) -> CommandAnswer {
         .complete(
-            status ?? .unknownConnectionIdentifier, [UInt8(handle & 0xFF), UInt8(handle >> 8)] + values)
+            status ?? .unknownConnectionIdentifier, handle.littleEndianBytes + values)
     }
 }
 

@@ -4,7 +4,7 @@ import MynahSupport
 /// The connections of a controller, by handle, and what applies to all of them (Core Specification, Vol 6, Part B, 4.5).
 struct Connections: Sendable {
     private(set) var settings: ConnectionSettings
-    private var connections = SortedMap<UInt16, Connection>()
+    private var connections = SortedMap<ConnectionHandle, Connection>()
 
     init(_ configuration: ControllerConfiguration) {
         settings = ConnectionSettings(configuration)
@@ -58,16 +58,21 @@ struct Connections: Sendable {
         local: DeviceAddress,
         _ parameters: LEConnection.Parameters, rssi: Int8, at now: AirTime
     ) -> ConnectionEndpoints? {
-        guard let handle = (0x0040..<0x0F00).first(where: { connections.index(of: $0) == nil })
-        else { return nil }
+        guard let handle = freeHandle() else { return nil }
         let endpoints = ConnectionEndpoints(
             handle: handle, role: role, station: station, access: access, peer: peer, local: local)
         connections[handle] = Connection(endpoints, parameters, settings, rssi: rssi, at: now)
         return endpoints
     }
 
+    /// The lowest handle that no connection has, or `nil` if there is none.
+    private func freeHandle() -> ConnectionHandle? {
+        (0x0040...ConnectionHandle.last.rawValue).lazy.map { ConnectionHandle(rawValue: $0) }
+            .first { connections.index(of: $0) == nil }
+    }
+
     /// Does what a new connection does first.
-    mutating func begin(_ handle: UInt16, at now: AirTime, _ outbox: inout ControllerOutbox) {
+    mutating func begin(_ handle: ConnectionHandle, at now: AirTime, _ outbox: inout ControllerOutbox) {
         guard let index = connections.index(of: handle) else { return }
         connections[at: index].begin(at: now, &outbox)
         removeIfOver(index)
@@ -117,11 +122,11 @@ struct Connections: Sendable {
     // MARK: Commands
 
     /// The connection with a handle, or `nil` if there is none.
-    func connection(_ handle: UInt16) -> Connection? { connections[handle] }
+    func connection(_ handle: ConnectionHandle) -> Connection? { connections[handle] }
 
     /// Changes a connection for the host, and does what its procedures ask for; returns `nil` if there is none with the handle.
     mutating func change<Result>(
-        _ handle: UInt16, at now: AirTime, _ outbox: inout ControllerOutbox,
+        _ handle: ConnectionHandle, at now: AirTime, _ outbox: inout ControllerOutbox,
         _ body: (inout Connection, inout [ConnectionAction]) -> Result
     ) -> Result? {
         guard let index = connections.index(of: handle) else { return nil }

@@ -3,11 +3,11 @@ import MynahSupport
 
 /// Finds the characteristics of a service (Core Specification, Vol 3, Part G, 4.6.1).
 struct CharacteristicDiscovery: GATTProcedure {
-    private let end: UInt16
+    private let end: AttributeHandle
     private var walk: HandleWalk
     private var found: [RemoteCharacteristic] = []
 
-    init(in handles: ClosedRange<UInt16>) {
+    init(in handles: ClosedRange<AttributeHandle>) {
         walk = HandleWalk(handles)
         end = handles.upperBound
     }
@@ -37,8 +37,8 @@ struct CharacteristicDiscovery: GATTProcedure {
             return false
         }
         while !reader.isAtEnd {
-            guard let declaration = reader.readUInt16(), let properties = reader.readUInt8(),
-                let handle = reader.readUInt16(), let type = reader.readBytes(Int(length) - 5),
+            guard let declaration = reader.readAttributeHandle(), let properties = reader.readUInt8(),
+                let handle = reader.readAttributeHandle(), let type = reader.readBytes(Int(length) - 5),
                 let uuid = BluetoothUUID(littleEndian: type), declaration < handle, handle <= end,
                 // Where the walk goes on: behind the value, which is no declaration.
                 walk.take(declaration...handle)
@@ -59,7 +59,7 @@ struct DescriptorDiscovery: GATTProcedure {
     private var walk: HandleWalk
     private var found: [RemoteDescriptor] = []
 
-    init(in handles: ClosedRange<UInt16>) {
+    init(in handles: ClosedRange<AttributeHandle>) {
         walk = HandleWalk(handles)
     }
 
@@ -86,7 +86,8 @@ struct DescriptorDiscovery: GATTProcedure {
             return false
         }
         while !reader.isAtEnd {
-            guard let handle = reader.readUInt16(), let type = reader.readBytes(format == 1 ? 2 : 16),
+            guard let handle = reader.readAttributeHandle(),
+                let type = reader.readBytes(format == 1 ? 2 : 16),
                 let uuid = BluetoothUUID(littleEndian: type), walk.take(handle...handle)
             else { return false }
             found.append(RemoteDescriptor(uuid: uuid, handle: handle))

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahHCI
 import MynahSupport
 
 /// The client's side of every link, without I/O: an `ATTClient` for each, and the time that its server has to answer.
@@ -44,26 +45,26 @@ struct GATTClient {
 
     /// How long a server may take to answer a request (Core Specification, Vol 3, Part F, 3.3.3).
     let timeout: Duration
-    private var entries = SortedMap<UInt16, Entry>()
+    private var entries = SortedMap<ConnectionHandle, Entry>()
 
     init(timeout: Duration) {
         self.timeout = timeout
     }
 
     /// A link has come to be.
-    mutating func begin(_ link: UInt16) {
+    mutating func begin(_ link: ConnectionHandle) {
         entries[link] = Entry()
     }
 
     /// A link ended, and with it everything that was asked on it.
-    mutating func end(_ link: UInt16) {
+    mutating func end(_ link: ConnectionHandle) {
         entries[link]?.client.end(Self.ended)
         _ = entries.removeValue(forKey: link)
     }
 
     /// Runs a procedure on a link, after those that were asked for before; `done` is called once.
     mutating func perform<Procedure: GATTProcedure>(
-        _ procedure: Procedure, on link: UInt16, at now: @autoclosure () -> Duration,
+        _ procedure: Procedure, on link: ConnectionHandle, at now: @autoclosure () -> Duration,
         into actions: inout [ATTClient.Action],
         done: @escaping @Sendable (Result<Procedure.Value, RequestError>) -> Void
     ) {
@@ -77,7 +78,7 @@ struct GATTClient {
     ///
     /// Throws `valueTooLong` if a command cannot carry the value.
     func write(
-        _ value: [UInt8], to handle: UInt16, on link: UInt16, _ outbound: inout Outbound
+        _ value: [UInt8], to handle: AttributeHandle, on link: ConnectionHandle, _ outbound: inout Outbound
     ) throws(RadioError) -> Bool {
         let room = mtu(of: link) - 3
         guard value.count <= room else {
@@ -91,7 +92,7 @@ struct GATTClient {
     ///
     /// Throws `valueTooLong` if a signed command cannot carry the value, `insufficientSecurity` if `sign` has no key and returns `nil`.
     func writeSigned(
-        _ value: [UInt8], to handle: UInt16, on link: UInt16, _ outbound: inout Outbound,
+        _ value: [UInt8], to handle: AttributeHandle, on link: ConnectionHandle, _ outbound: inout Outbound,
         sign: ([UInt8]) -> [UInt8]?
     ) throws(RadioError) -> Bool {
         let room = mtu(of: link) - 3 - SignedWrite.signatureLength
@@ -110,7 +111,9 @@ struct GATTClient {
     }
 
     /// Sends a command if there is room; returns whether there was, or `nil` if there is no command.
-    private func send(on link: UInt16, _ outbound: inout Outbound, _ command: () -> [UInt8]?) -> Bool? {
+    private func send(
+        on link: ConnectionHandle, _ outbound: inout Outbound, _ command: () -> [UInt8]?
+    ) -> Bool? {
         guard outbound.takes(on: link) else {
             outbound.refuse(.write, on: link)
             return false
@@ -124,7 +127,7 @@ struct GATTClient {
 
     /// Takes a PDU of a link's server.
     mutating func receive(
-        _ bytes: [UInt8], on link: UInt16, at now: @autoclosure () -> Duration,
+        _ bytes: [UInt8], on link: ConnectionHandle, at now: @autoclosure () -> Duration,
         into actions: inout [ATTClient.Action]
     ) {
         guard let index = entries.index(of: link) else { return }
@@ -132,7 +135,7 @@ struct GATTClient {
     }
 
     /// Time has come to a link's deadline.
-    mutating func expire(_ link: UInt16, at now: Duration) {
+    mutating func expire(_ link: ConnectionHandle, at now: Duration) {
         guard let index = entries.index(of: link) else { return }
         entries[at: index].expire(at: now)
     }
@@ -140,30 +143,30 @@ struct GATTClient {
     /// Returns a time to call `expire` at, or `nil` if no request is under way or a call is to come already.
     ///
     /// A deadline that moves with each request is looked at again when the first one comes.
-    mutating func takeWatch(of link: UInt16) -> Duration? {
+    mutating func takeWatch(of link: ConnectionHandle) -> Duration? {
         guard let index = entries.index(of: link) else { return nil }
         return entries[at: index].takeWatch()
     }
 
     /// When the request under way on a link has to be answered; `nil` if there is none.
-    func deadline(of link: UInt16) -> Duration? {
+    func deadline(of link: ConnectionHandle) -> Duration? {
         entries.index(of: link).flatMap { entries[at: $0].deadline }
     }
 
     /// The MTU of a link.
-    func mtu(of link: UInt16) -> Int {
+    func mtu(of link: ConnectionHandle) -> Int {
         entries.index(of: link).map { entries[at: $0].client.bearer.mtu } ?? GATT.defaultMTU
     }
 
     /// The server's end of a link has agreed on an MTU.
-    mutating func agreed(on mtu: Int, _ link: UInt16) {
+    mutating func agreed(on mtu: Int, _ link: ConnectionHandle) {
         entries[link]?.client.bearer.mtu = mtu
     }
 
     /// A link is encrypted: by a bond that remembers the subscription to Service Changed, the value with this handle, or
     /// without.
     mutating func secured(
-        _ link: UInt16, remembering handle: UInt16?, at now: @autoclosure () -> Duration,
+        _ link: ConnectionHandle, remembering handle: AttributeHandle?, at now: @autoclosure () -> Duration,
         into actions: inout [ATTClient.Action]
     ) {
         guard let index = entries.index(of: link) else { return }
@@ -174,7 +177,7 @@ struct GATTClient {
     }
 
     /// The handle of Service Changed on a link; `nil` if the server does not indicate it.
-    func serviceChanged(of link: UInt16) -> UInt16? {
+    func serviceChanged(of link: ConnectionHandle) -> AttributeHandle? {
         guard let index = entries.index(of: link),
             case .subscribed(let handle) = entries[at: index].client.bearer.serviceChanged
         else { return nil }

@@ -80,22 +80,22 @@ struct QueuedProcedure {
 /// Goes through a range of handles, request by request.
 struct HandleWalk: Hashable, Sendable {
     /// Where the next request starts; nil: the range is done.
-    private(set) var next: UInt16?
-    let end: UInt16
+    private(set) var next: AttributeHandle?
+    let end: AttributeHandle
 
-    init(_ range: ClosedRange<UInt16>) {
+    init(_ range: ClosedRange<AttributeHandle>) {
         next = range.lowerBound
         end = range.upperBound
     }
 
     /// What is left; nil: nothing.
-    var rest: ClosedRange<UInt16>? {
+    var rest: ClosedRange<AttributeHandle>? {
         guard let next, next <= end else { return nil }
         return next...end
     }
 
     /// Takes one that was found; false: it is not in what is left, or ends before it starts.
-    mutating func take(_ range: ClosedRange<UInt16>) -> Bool {
+    mutating func take(_ range: ClosedRange<AttributeHandle>) -> Bool {
         guard let rest, rest.contains(range.lowerBound) else { return false }
         // Groups may reach past the range that was asked for (Core Specification, Vol 3, Part F, 3.4.4.10).
         next = range.upperBound < end ? range.upperBound + 1 : nil
@@ -105,8 +105,9 @@ struct HandleWalk: Hashable, Sendable {
 
 extension ByteReader {
     /// Two handles, as a range; nil: they are none.
-    mutating func readHandles() -> ClosedRange<UInt16>? {
-        guard let start = readUInt16(), let end = readUInt16(), start > 0, start <= end else { return nil }
+    mutating func readHandles() -> ClosedRange<AttributeHandle>? {
+        guard let start = readAttributeHandle(), let end = readAttributeHandle(), start > .none, start <= end
+        else { return nil }
         return start...end
     }
 }

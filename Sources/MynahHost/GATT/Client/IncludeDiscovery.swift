@@ -8,9 +8,9 @@ struct IncludeDiscovery: GATTProcedure {
     private var walk: HandleWalk
     private var found: [RemoteService] = []
     /// Included services whose type is still to be read.
-    private var unnamed: [ClosedRange<UInt16>] = []
+    private var unnamed: [ClosedRange<AttributeHandle>] = []
 
-    init(in handles: ClosedRange<UInt16>) {
+    init(in handles: ClosedRange<AttributeHandle>) {
         walk = HandleWalk(handles)
     }
 
@@ -38,7 +38,7 @@ struct IncludeDiscovery: GATTProcedure {
             return false
         }
         while !reader.isAtEnd {
-            guard let declaration = reader.readUInt16(), walk.take(declaration...declaration),
+            guard let declaration = reader.readAttributeHandle(), walk.take(declaration...declaration),
                 let handles = reader.readHandles()
             else { return false }
             if length == 6 {

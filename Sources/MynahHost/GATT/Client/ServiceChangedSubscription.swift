@@ -8,12 +8,12 @@ enum ServiceChanged: Hashable, Sendable {
     /// The server has none, or the client is looking for it.
     case unavailable
     /// The server did not let the client subscribe to the value with this handle.
-    case refused(UInt16)
+    case refused(AttributeHandle)
     /// The server indicates the value with this handle.
-    case subscribed(UInt16)
+    case subscribed(AttributeHandle)
 
     /// The handle of the value; `nil` if there is none.
-    var handle: UInt16? {
+    var handle: AttributeHandle? {
         switch self {
         case .unknown, .unavailable: nil
         case .refused(let handle), .subscribed(let handle): handle
@@ -25,9 +25,9 @@ enum ServiceChanged: Hashable, Sendable {
 struct ServiceChangedSubscription: GATTProcedure {
     private enum State {
         case service
-        case characteristic(ClosedRange<UInt16>)
-        case configuration(UInt16)
-        case writing(UInt16)
+        case characteristic(ClosedRange<AttributeHandle>)
+        case configuration(AttributeHandle)
+        case writing(AttributeHandle)
     }
 
     private var state = State.service
@@ -41,7 +41,7 @@ struct ServiceChangedSubscription: GATTProcedure {
     mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<ServiceChanged> {
         .ask(
             ATTClientPDU.findByTypeValue(
-                0x0001...0xFFFF, type: 0x2800, value: ATTClientPDU.onAir(GATT.genericAttribute)))
+                AttributeHandle.all, type: 0x2800, value: ATTClientPDU.onAir(GATT.genericAttribute)))
     }
 
     /// An error, or an answer that makes no sense, is no reason to fail: the client goes on without.
@@ -61,18 +61,18 @@ struct ServiceChangedSubscription: GATTProcedure {
         }
     }
 
-    private mutating func find(in range: ClosedRange<UInt16>) -> GATTStep<ServiceChanged> {
+    private mutating func find(in range: ClosedRange<AttributeHandle>) -> GATTStep<ServiceChanged> {
         state = .characteristic(range)
         return .ask(ATTClientPDU.readByType(range, AttributeType.characteristic))
     }
 
     private mutating func takeDeclarations(
-        _ reader: inout ByteReader, _ range: ClosedRange<UInt16>
+        _ reader: inout ByteReader, _ range: ClosedRange<AttributeHandle>
     ) -> GATTStep<ServiceChanged> {
         guard let length = reader.readUInt8(), length == 7 || length == 21 else { return .done(.unavailable) }
         var last = range.lowerBound
-        while let declaration = reader.readUInt16(), reader.readUInt8() != nil,
-            let handle = reader.readUInt16(), let type = reader.readBytes(Int(length) - 5)
+        while let declaration = reader.readAttributeHandle(), reader.readUInt8() != nil,
+            let handle = reader.readAttributeHandle(), let type = reader.readBytes(Int(length) - 5)
         {
             // Each answer has to lead on.
             guard range.contains(declaration), declaration < handle, handle <= range.upperBound else { break }
@@ -87,9 +87,11 @@ struct ServiceChangedSubscription: GATTProcedure {
     }
 
     private mutating func takeConfiguration(
-        _ reader: inout ByteReader, _ handle: UInt16
+        _ reader: inout ByteReader, _ handle: AttributeHandle
     ) -> GATTStep<ServiceChanged> {
-        guard reader.readUInt8() == 4, let place = reader.readUInt16(), let bits = reader.readUInt16() else {
+        guard reader.readUInt8() == 4, let place = reader.readAttributeHandle(),
+            let bits = reader.readUInt16()
+        else {
             return .done(.unavailable)
         }
         guard bits & 2 == 0 else { return .done(.subscribed(handle)) }

@@ -5,7 +5,7 @@ import MynahSupport
 struct ServiceDiscovery: GATTProcedure {
     private let isPrimary: Bool
     private let uuid: BluetoothUUID?
-    private var walk = HandleWalk(0x0001...0xFFFF)
+    private var walk = HandleWalk(AttributeHandle.all)
     private var found: [RemoteService] = []
 
     /// Primary services, all unless a type is named.

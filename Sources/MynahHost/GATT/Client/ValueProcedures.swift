@@ -35,11 +35,11 @@ struct MTUExchange: GATTProcedure {
 
 /// Reads a value, however long it is (4.8.1 and 4.8.3).
 struct ValueRead: GATTProcedure {
-    let handle: UInt16
+    let handle: AttributeHandle
     private var mtu = GATT.defaultMTU
     private var value: [UInt8] = []
 
-    init(_ handle: UInt16) {
+    init(_ handle: AttributeHandle) {
         self.handle = handle
     }
 
@@ -70,7 +70,7 @@ struct ValueRead: GATTProcedure {
 
 /// Reads several values at once, each with its length (4.8.5); `nil` for a value that was cut, or had no room.
 struct MultipleRead: GATTProcedure {
-    let handles: [UInt16]
+    let handles: [AttributeHandle]
 
     /// How many fit into one request.
     static func limit(mtu: Int) -> Int { max(2, (mtu - 1) / 2) }
@@ -109,14 +109,14 @@ struct ValuesRead: GATTProcedure {
     }
 
     /// The handles whose values are not read yet.
-    private var rest: ArraySlice<UInt16>
+    private var rest: ArraySlice<AttributeHandle>
     /// What was read together of the first of them; `nil` for a value that has to be read by itself.
     private var found: ArraySlice<[UInt8]?> = []
     private var values: [[UInt8]] = []
     private var read: Read?
     private var bearer = ATTClient.Bearer()
 
-    init(_ handles: [UInt16]) {
+    init(_ handles: [AttributeHandle]) {
         rest = handles[...]
     }
 
@@ -183,7 +183,7 @@ struct ValuesRead: GATTProcedure {
 
 /// Reads several values at once whose lengths are known, one after the other (4.8.4).
 struct ConcatenatedRead: GATTProcedure {
-    let handles: [UInt16]
+    let handles: [AttributeHandle]
 
     mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<[UInt8]> {
         .ask(ATTClientPDU.readMultiple(handles, isVariable: false))
@@ -208,12 +208,12 @@ struct ValueWrite: GATTProcedure {
         case cancelling(RequestError)
     }
 
-    let handle: UInt16
+    let handle: AttributeHandle
     let value: [UInt8]
     private var mtu = GATT.defaultMTU
     private var state = State.writing
 
-    init(_ handle: UInt16, _ value: [UInt8]) {
+    init(_ handle: AttributeHandle, _ value: [UInt8]) {
         self.handle = handle
         self.value = value
     }
