@@ -83,6 +83,21 @@ struct RunCommand: AsyncParsableCommand {
     var planned: [String] = []
 
     @Option(
+        help: ArgumentHelp(
+            """
+            Ends the run with 0, as SIGTERM would, when this event has come: EVENT [FIELD=VALUE]..., with the names of --events \
+            json. Repeatable: when all have come.
+            """, valueName: "event"),
+        completion: .list(DeviceEvent.Name.allCases.map(\.rawValue)))
+    var until: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Ends the run after this time, counted from ready: with 1 if --until has not ended it, else with 0.",
+            valueName: "time"))
+    var timeout: String?
+
+    @Option(
         help:
             "Directory for preserved app state and bonds (BlueZ stores its own bonds); no other user may write to it. Default: in memory only."
     )
@@ -126,21 +141,50 @@ struct RunCommand: AsyncParsableCommand {
     var logLevel: LogLevel = .warning
 
     // Not by `validate()`, which speaks before an unknown option is told: what stands behind one looks like a profile.
-    private func checkUsage() throws -> [PlannedTransition] {
+    private func checkUsage() throws -> Plan {
         if Set(adapter.map { $0.uppercased() }).count < adapter.count {
             throw Exit.wrongUsage(
                 "an adapter is named twice, and each radio needs one of its own", of: Self.self)
         }
         if let problem = capture?.problem(with: events) { throw Exit.wrongUsage(problem, of: Self.self) }
-        return try planned.map { text in
-            switch PlannedTransition.parse(text) {
-            case .success(let planned): return planned
-            case .failure(let problem): throw Exit.wrongUsage(problem.message, of: Self.self)
+        return Plan(
+            transitions: try planned.map { text in
+                switch PlannedTransition.parse(text) {
+                case .success(let planned): return planned
+                case .failure(let problem): throw Exit.wrongUsage(problem.message, of: Self.self)
+                }
+            }, matches: try until.map(match),
+            timeout: try CentralOptions.duration(timeout, "--timeout", of: Self.self))
+    }
+
+    private func match(_ text: String) throws -> EventMatch {
+        do throws(EventMatch.Problem) {
+            return try EventMatch(parsing: text)
+        } catch {
+            throw Exit.wrongUsage("--until \(text): \(error.message)", of: Self.self)
+        }
+    }
+
+    /// What is to happen in the run and to end it.
+    private struct Plan {
+        var transitions: [PlannedTransition]
+        var matches: [EventMatch]
+        var timeout: Duration?
+    }
+
+    /// The matches, with devices as events call them.
+    private func named(_ matches: [EventMatch], among names: DeviceNames) throws -> [EventMatch] {
+        try matches.map { match in
+            guard let device = match.device else { return match }
+            do throws(DeviceNames.Problem) {
+                return match.naming(try names.device(named: device).label)
+            } catch {
+                throw Exit.wrongUsage("--until \(match.text): \(error.message)", of: Self.self)
             }
         }
     }
 
-    /// What is wrong with the options for these profiles; nil: nothing.
+    /// What is wrong with the options for these profiles, or `nil` if nothing is.
     private func misuse(of groups: [[Profile]]) -> String? {
         let needed =
             "these profiles need \(groups.count) radios, one for each accessory and one for all apps"
@@ -183,11 +227,13 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let planned = try checkUsage()
+        let plan = try checkUsage()
         let interruption = Interruption()
         let profiles = try ProfileLoading.load(profiles)
         let groups = RunGroups(profiles)
         if let misuse = misuse(of: groups.groups) { throw Exit.wrongUsage(misuse, of: Self.self) }
+        let watch = RunWatch(
+            try named(plan.matches, among: groups.names), timeout: plan.timeout, interruption)
         for issue in groups.issues { StandardError.print(issue.description) }
         guard groups.issues.isEmpty else { throw Exit.problems }
         Logs.begin(logLevel)
@@ -200,7 +246,8 @@ struct RunCommand: AsyncParsableCommand {
         }
         let seed = seed ?? UInt64.random(in: 0...UInt64.max)
         let format = events ?? (capture == .standardOutput ? .off : .text)
-        let output = RunOutput(format: format, profiles: profiles, interruption: interruption)
+        let output = RunOutput(
+            format: format, profiles: profiles, watch: watch, interruption: interruption)
         let captured = capture.map {
             Capture(
                 $0, devices: groups.labels.map { $0.joined(separator: ", ") },
@@ -221,7 +268,8 @@ struct RunCommand: AsyncParsableCommand {
         // An accessory keeps its bonds there too, and no other run may use it meanwhile.
         defer { withExtendedLifetime(stateDirectory) {} }
         let player = RunPlayer(
-            runs, RadioChooser(choice: radio, adapters: adapter, notice: { output.warn($0) }), planned, output
+            runs, RadioChooser(choice: radio, adapters: adapter, notice: { output.warn($0) }),
+            plan.transitions, output, watch
         ) { chosen in makeRadios(chosen, captured, output, writer) }
         let failure = await player.play(until: interruption)
         output.end()
@@ -234,6 +282,10 @@ struct RunCommand: AsyncParsableCommand {
             if radio.usesAdapters, [.noAdapter, .unreachable, .timedOut].contains(failure.code) {
                 StandardError.print("hint: --radio virtual needs no adapter")
             }
+            throw Exit.problems
+        }
+        if let problem = watch.problem {
+            StandardError.print("error: \(problem)")
             throw Exit.problems
         }
     }

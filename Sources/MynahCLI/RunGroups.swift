@@ -6,9 +6,14 @@ struct RunGroups {
     private(set) var groups: [[Profile]] = []
     /// What events call the devices of each group.
     private(set) var labels: [[String]] = []
+    /// The names of all devices, in the order of the command line.
+    let names: DeviceNames
 
     init(_ profiles: [Profile]) {
-        for (profile, label) in zip(profiles, DeviceLabels.unique(profiles.map(\.name))) {
+        let unique = DeviceLabels.unique(profiles.map(\.name))
+        names = DeviceNames(
+            zip(profiles, unique).map { .init(label: $1, file: $0.file, isApp: $0.app != nil) })
+        for (profile, label) in zip(profiles, unique) {
             if profile.app != nil, let place = groups.firstIndex(where: { $0[0].app != nil }) {
                 groups[place].append(profile)
                 labels[place].append(label)

@@ -28,6 +28,7 @@ final class RunPlayer: Sendable {
     private let makeRadios: @Sendable (ChosenRadio) -> RadioMaker
     private let planned: [PlannedTransition]
     private let output: RunOutput
+    private let watch: RunWatch
     private let radios = Lock<RadioMaker?>(nil)
     /// Those that have begun to start; `nil` if it is over, and no other begins.
     private let emulators = Lock<[Emulator<ContinuousClock>]?>([])
@@ -35,13 +36,14 @@ final class RunPlayer: Sendable {
     /// Plays them on the radio that the chooser settles on.
     init(
         _ runs: [Run], _ chooser: RadioChooser, _ planned: [PlannedTransition], _ output: RunOutput,
-        makeRadios: @escaping @Sendable (ChosenRadio) -> RadioMaker
+        _ watch: RunWatch, makeRadios: @escaping @Sendable (ChosenRadio) -> RadioMaker
     ) {
         self.runs = runs
         self.chooser = chooser
         self.makeRadios = makeRadios
         self.planned = planned
         self.output = output
+        self.watch = watch
     }
 
     /// Chooses the radio, starts one after the other and waits to be interrupted; the first failure ends it.
@@ -62,6 +64,7 @@ final class RunPlayer: Sendable {
                     let run = runs[index]
                     try await play(run, on: try radios.peripheralRadio(index, isPhone: run.isPhone))
                 }
+                watch.begin()
                 return nil
             } catch {
                 return error
