@@ -71,6 +71,18 @@ final class AppProcess {
         handle(.radioState(state), (nil, .stateChanged(state)), on: phone)
     }
 
+    /// Does what its user, the system or its own code wants of it.
+    ///
+    /// A phone has one app on its screen: opening another sends that one to the background first.
+    func carryOut(_ transition: AppTransition, on phone: isolated Phone) {
+        if transition == .enterForeground {
+            for other in phone.apps where other !== self && other.state == .foreground {
+                other.handle(.transition(.enterBackground), on: phone)
+            }
+        }
+        handle(.transition(transition), on: phone)
+    }
+
     /// Does what follows from an event, and returns the answer to `delivery`.
     @discardableResult
     func handle(_ event: AppEvent, _ delivery: Delivery? = nil, on phone: isolated Phone) -> RadioAnswer {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Logging
 import Mynah
+import MynahConsole
 import MynahCore
 import MynahEmulator
 import MynahHCI
@@ -36,9 +37,10 @@ struct RunCommand: AsyncParsableCommand {
             Ctrl-C or SIGTERM withdraws everything, puts the adapter back as it was found and ends with 0. On a terminal \
             a screen shows what happens; into a pipe one line an event is written, or with --events json one object.
 
-            A profile with app: is played as iOS plays an app. Several of them are apps of one phone. On a terminal the keys \
-            f, b and s bring it to the foreground, to the background and suspend it, t ends it as the system does, and q as \
-            its user does. What it preserves is kept in --state-dir: SIGTERM keeps it, Ctrl-C forgets it.
+            A profile with app: is played as iOS plays an app. Several of them are apps of one phone, and one is on its \
+            screen. On a terminal the keys f, b and s bring an app to the foreground, to the background and suspend it, t \
+            ends it as the system does, and q as its user does; 1 to 9 choose which app. What it preserves is kept in \
+            --state-dir: SIGTERM keeps it, Ctrl-C forgets it.
             """)
 
     @Argument(
@@ -78,8 +80,11 @@ struct RunCommand: AsyncParsableCommand {
         // A time in the past begins with a dash, and is not an option.
         name: .customLong("at"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "What happens to the apps after a time: foreground, background, suspended, terminated, quit, memoryPressure or crash. Repeatable.",
-            valueName: "10s=background"))
+            """
+            What happens to the apps after a time, counted from ready: \(UserAction.words.dropLast().joined(separator: ", ")) or \
+            \(UserAction.words.last ?? ""). With NAME: before it, to the app of that name or file. Repeatable.
+            """,
+            valueName: "10s=[NAME:]background"))
     var planned: [String] = []
 
     @Option(
@@ -148,13 +153,16 @@ struct RunCommand: AsyncParsableCommand {
         }
         if let problem = capture?.problem(with: events) { throw Exit.wrongUsage(problem, of: Self.self) }
         return Plan(
-            transitions: try planned.map { text in
-                switch PlannedTransition.parse(text) {
-                case .success(let planned): return planned
-                case .failure(let problem): throw Exit.wrongUsage(problem.message, of: Self.self)
-                }
-            }, matches: try until.map(match),
+            actions: try planned.map(action), matches: try until.map(match),
             timeout: try CentralOptions.duration(timeout, "--timeout", of: Self.self))
+    }
+
+    private func action(_ text: String) throws -> PlannedAction {
+        do throws(PlannedAction.Problem) {
+            return try PlannedAction(parsing: text)
+        } catch {
+            throw Exit.wrongUsage(error.message, of: Self.self)
+        }
     }
 
     private func match(_ text: String) throws -> EventMatch {
@@ -167,9 +175,21 @@ struct RunCommand: AsyncParsableCommand {
 
     /// What is to happen in the run and to end it.
     private struct Plan {
-        var transitions: [PlannedTransition]
+        var actions: [PlannedAction]
         var matches: [EventMatch]
         var timeout: Duration?
+    }
+
+    /// The actions, each with the apps that it is for.
+    private func targeted(_ actions: [PlannedAction], among names: DeviceNames) throws -> [RunPlayer.Planned]
+    {
+        try actions.map { action in
+            do throws(PlannedAction.Problem) {
+                return (action, try action.target(among: names))
+            } catch {
+                throw Exit.wrongUsage(error.message, of: Self.self)
+            }
+        }
     }
 
     /// The matches, with devices as events call them.
@@ -234,6 +254,7 @@ struct RunCommand: AsyncParsableCommand {
         if let misuse = misuse(of: groups.groups) { throw Exit.wrongUsage(misuse, of: Self.self) }
         let watch = RunWatch(
             try named(plan.matches, among: groups.names), timeout: plan.timeout, interruption)
+        let planned = try targeted(plan.actions, among: groups.names)
         for issue in groups.issues { StandardError.print(issue.description) }
         guard groups.issues.isEmpty else { throw Exit.problems }
         Logs.begin(logLevel)
@@ -269,7 +290,7 @@ struct RunCommand: AsyncParsableCommand {
         defer { withExtendedLifetime(stateDirectory) {} }
         let player = RunPlayer(
             runs, RadioChooser(choice: radio, adapters: adapter, notice: { output.warn($0) }),
-            plan.transitions, output, watch
+            planned, output, watch
         ) { chosen in makeRadios(chosen, captured, output, writer) }
         let failure = await player.play(until: interruption)
         output.end()

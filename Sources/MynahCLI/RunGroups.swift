@@ -33,9 +33,18 @@ struct RunGroups {
         }
     }
 
+    /// What keeps two apps from being told apart, or `nil` if nothing does.
+    static func nameIssue(of profile: Profile, with other: Profile) -> ProfileIssue? {
+        guard profile.app != nil, other.app != nil, profile.name == other.name else { return nil }
+        return profile.issue(
+            .error, at: profile.marks["name"],
+            "the name \"\(profile.name)\" is \(other.file)'s already; two apps of a phone need different names"
+        )
+    }
+
     private static func conflicts(of profile: Profile, with other: Profile) -> [ProfileIssue] {
         guard let app = profile.app, let before = other.app else { return [] }
-        var issues: [ProfileIssue] = []
+        var issues = [nameIssue(of: profile, with: other)].compactMap { $0 }
         func conflict(_ field: String, _ message: String) {
             issues.append(profile.issue(.error, at: app.marks[field] ?? app.marks[""], message))
         }

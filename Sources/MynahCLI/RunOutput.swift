@@ -140,16 +140,29 @@ final class RunOutput: Sendable {
                     ])))
     }
 
-    /// Lets numbers typed on the terminal go to the device from now on, and returns the keys of an app's life.
+    /// What a key of the terminal asks for.
+    typealias Keyed = (transition: AppTransition, target: AppTarget)
+
+    /// Lets numbers typed on the terminal go to the device from now on, and returns what the keys ask of its apps.
     ///
-    /// Those wait, in order, until they are taken. Nil: it has no app, or there is no terminal.
-    func attach(_ emulator: Emulator<ContinuousClock>) -> AsyncStream<AppTransition>? {
+    /// That waits, in order, until it is taken. Returns `nil` if it has no app, or there is no terminal.
+    func attach(_ emulator: Emulator<ContinuousClock>, apps: [String]) -> AsyncStream<Keyed>? {
         guard let keyboard else { return nil }
-        keyboard.onPasskey { number in Task { _ = await emulator.enter(passkey: number) } }
+        keyboard.onPasskey {
+            emulator.asksForPasskey
+        } entered: { number in
+            Task { _ = await emulator.enter(passkey: number) }
+        }
         guard emulator.playsApps else { return nil }
-        let (transitions, keys) = AsyncStream.makeStream(of: AppTransition.self)
-        keyboard.onTransition { keys.yield($0) }
-        return transitions
+        let (stream, asked) = AsyncStream.makeStream(of: Keyed.self)
+        let keys = Lock(AppKeys(apps: apps))
+        keyboard.onAppKey { [kind] key in
+            if let keyed = keys.withLock({ $0.take(key) }) { asked.yield(keyed) }
+            guard case .screen(let screen) = kind, apps.count > 1 else { return }
+            let chosen = keys.withLock { $0.chosen }
+            screen.take { $0.choose(chosen) }
+        }
+        return stream
     }
 
     /// Why events could not be written; nil: they were, or whoever read them has left.

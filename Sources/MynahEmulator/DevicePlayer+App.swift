@@ -17,6 +17,31 @@ extension DevicePlayer {
         await appSide.app?.carryOut(transition)
     }
 
+    func carryOut(_ action: UserAction) async {
+        switch action {
+        case .transition(let transition): await carryOut(transition)
+        case .startAdvertising: await setAdvertising(true)
+        case .stopAdvertising: await setAdvertising(false)
+        }
+    }
+
+    /// Its user starts or stops advertising, for as long as the app remembers it.
+    private func setAdvertising(_ isWanted: Bool) async {
+        guard await appSide.app?.state == .foreground else {
+            return events.warn(
+                "notOnScreen",
+                "\(device.label) is not on the screen, where its user could \(isWanted ? "start" : "stop") advertising"
+            )
+        }
+        appSide.isSilenced = !isWanted
+        guard let manager else { return }
+        do throws(RadioError) {
+            try await advertise(with: manager)
+        } catch {
+            events.report(.error, [.init("message", .string(error.description))])
+        }
+    }
+
     func finishLaunching(_ app: App, _ options: LaunchOptions) {
         appSide.launched(app)
         events.report(

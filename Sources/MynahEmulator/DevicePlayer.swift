@@ -43,21 +43,26 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     /// Publishes and advertises what is not yet.
     func publish() async throws(RadioError) {
         if device.app == nil, manager == nil { manager = await phone.makePeripheralManager(sink: link) }
+        if device.app != nil { await manager?.access.awaitRestoration() }
         guard let manager, let before = stage.beginPublishing() else { return }
         do throws(RadioError) {
             if before == .foreign { await manager.removeAllServices() }
             if await manager.services.isEmpty, !device.services.isEmpty {
                 try await manager.add(device.services)
             }
-            if let advertisement = device.advertisement {
-                try await manager.startAdvertising(advertisement)
-            } else {
-                // What was restored may be of an older profile.
-                await manager.stopAdvertising()
-            }
+            try await advertise(with: manager)
         } catch {
             stage.take(before)
             throw error
+        }
+    }
+
+    func advertise(with manager: PeripheralManager) async throws(RadioError) {
+        if let advertisement = device.advertisement, !appSide.isSilenced {
+            try await manager.startAdvertising(advertisement)
+        } else {
+            // What was restored may be of an older profile.
+            await manager.stopAdvertising()
         }
     }
 

@@ -215,14 +215,7 @@ import Testing
     }
 
     @Test func `two apps of one phone say whose event it is, and share the air`() async throws {
-        let other = """
-            mynah: 1
-            name: Other
-            app: {backgroundModes: [bluetooth-peripheral]}
-            advertising: {localName: Other, serviceUUIDs: [1001]}
-            services: [{uuid: 1801F, characteristics: []}]
-            """.replacingAll("1801F", by: "181C")
-        let emulator = try emulator([Self.profile, other], state: .background)
+        let emulator = try emulator([Self.profile, Self.other], state: .background)
         try await emulator.start()
         let launched = log.all.filter { $0.name == .appLaunched }
         #expect(launched.map { $0.string("device") } == ["Test", "Other"])
@@ -232,12 +225,126 @@ import Testing
         #expect(log.names.count { $0 == .ready } == 1)
     }
 
+    static let other = """
+        mynah: 1
+        name: Other
+        app: {backgroundModes: [bluetooth-peripheral]}
+        advertising: {localName: Other, serviceUUIDs: [1001]}
+        services: [{uuid: 181C, characteristics: []}]
+        """
+
+    /// The steps of apps' lives so far, each with its device.
+    private var lives: [String] {
+        log.all.filter { $0.name.rawValue.hasPrefix("app.") }.map {
+            "\($0.string("device") ?? "") \($0.name.rawValue.dropFirst(4))"
+        }
+    }
+
+    @Test(
+        arguments: [
+            (
+                [.foreground, .foreground],
+                [
+                    "Test launched", "Test foreground", "Test background", "Other launched",
+                    "Other foreground",
+                    "Other background", "Test foreground",
+                ]
+            ),
+            (
+                [.background, .foreground],
+                [
+                    "Test launched", "Test foreground", "Test background", "Other launched",
+                    "Other foreground",
+                ]
+            ),
+            (
+                [.suspended, .background],
+                [
+                    "Test launched", "Test foreground", "Test background", "Test suspended", "Other launched",
+                    "Other foreground", "Other background",
+                ]
+            ),
+        ] as [([Profile.App.StartState], [String])])
+    func `apps open in order, and the first that starts in the foreground is there in the end`(
+        states: [Profile.App.StartState], expected: [String]
+    ) async throws {
+        let texts = zip([Self.profile, Self.other], states).map { text, state in
+            text.replacingAll("app: {", by: "app: {state: \(state.rawValue), ")
+        }
+        try await emulator(texts).start()
+        #expect(lives == expected)
+        let warnings = log.all.filter { $0.string("code") == "startsInBackground" }
+        #expect(
+            warnings.map { $0.string("device") } == (states == [.foreground, .foreground] ? ["Other"] : []))
+        #expect(log.names.last == .ready)
+        #expect(await radio.published.flatMap(\.services).count == 3)
+    }
+
+    @Test func `a step is for the app it names, and without a name for every app or the last in front`()
+        async throws
+    {
+        let emulator = try emulator([Self.profile, Self.other])
+        try await emulator.start()
+        func expect(_ expected: [String], _ body: () async -> Void) async {
+            let before = lives.count
+            await body()
+            #expect(Array(lives.dropFirst(before)) == expected)
+        }
+        await expect(["Test background", "Other foreground"]) {
+            await emulator.carryOut(.enterForeground, on: .named("Other"))
+        }
+        await expect(["Test suspended"]) { await emulator.carryOut(.suspend, on: .named("Test")) }
+        await expect(["Other background"]) { await emulator.carryOut(.enterBackground) }
+        await expect(["Other foreground"]) { await emulator.carryOut(.enterForeground) }
+        await expect(["Other quit"]) { await emulator.carryOut(.quit, on: .lastInFront) }
+        await expect(["Other launched", "Other foreground"]) { await emulator.carryOut(.enterForeground) }
+        await expect([]) { await emulator.carryOut(.quit, on: .named("Nobody")) }
+        await expect(["Test terminated", "Other terminated"]) { await emulator.carryOut(.terminate) }
+    }
+
+    @Test func `the user stops and starts advertising on the app's own screen only`() async throws {
+        let emulator = try emulator()
+        try await emulator.start()
+        await emulator.carryOut(.stopAdvertising)
+        try await wait(for: .advertisingStopped)
+        // What the radio has lost is published again, and is not advertised.
+        await radio.simulate(.stateChanged(.resetting))
+        await radio.simulate(.stateChanged(.poweredOn))
+        try await until("a service is published") { await !(radio.published.isEmpty) }
+        await emulator.carryOut(.enterBackground)
+        await emulator.carryOut(.startAdvertising)
+        #expect(log.all.last?.string("code") == "notOnScreen")
+        #expect(log.names.count { $0 == .advertisingStarted } == 1)
+        await emulator.carryOut(.enterForeground)
+        await emulator.carryOut(.startAdvertising, on: .named("Test"))
+        try await wait(for: .advertisingStarted, count: 2)
+        // Its memory is gone with it.
+        await emulator.carryOut(.stopAdvertising)
+        await emulator.carryOut(.crash)
+        await emulator.carryOut(.enterForeground)
+        try await wait(for: .advertisingStarted, count: 3)
+    }
+
+    @Test func `a second app's preserved services are on the radio when ready is reported`() async throws {
+        let temporary = try TemporaryDirectory()
+        let second = AppEmulationTests()
+        for tests in [self, second] {
+            let emulator = try tests.emulator(
+                [Self.other, Self.profile], directory: try StateDirectory(path: temporary.path))
+            try await emulator.start()
+            #expect(await tests.radio.published.flatMap(\.services).count == 3)
+            #expect(tests.log.names.last == .ready)
+            await emulator.stop()
+        }
+        #expect(second.log.names.count { $0 == .appRestored } == 1)
+    }
+
     @Test func `what was planned happens at its time, in order`() async throws {
         let emulator = try emulator()
         try await emulator.start()
-        await emulator.plan(.enterBackground, after: .seconds(10))
-        await emulator.plan(.enterForeground, after: .seconds(12))
-        await emulator.plan(.quit, after: .seconds(20))
+        await emulator.plan(.transition(.enterBackground), after: .seconds(10))
+        await emulator.plan(.transition(.enterForeground), after: .seconds(12))
+        await emulator.plan(.transition(.quit), after: .seconds(20))
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(10))
         try await wait(for: .appBackground)
@@ -256,7 +363,7 @@ import Testing
         for transition in [.enterBackground, .enterForeground, .suspend, .enterForeground, .quit]
             as [AppTransition]
         {
-            await emulator.plan(transition, after: .seconds(10))
+            await emulator.plan(.transition(transition), after: .seconds(10))
         }
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(10))

@@ -252,14 +252,18 @@ import Testing
         rules.backgroundModes = [.bluetoothPeripheral]
         let other = await rig.phone.makeApp(
             AppDescription(name: "other", rules: rules), delegate: code, clock: rig.clock)
+        // Opened, it takes the screen from the first, whose UUID goes to the overflow area.
         await other.enterForeground()
+        #expect(rig.code.words == ["background"])
         var advertisement = Advertisement()
         advertisement.localName = "Barney"
         advertisement.serviceUUIDs = ["1001"]
         let report = try await #require(code.manager).startAdvertising(advertisement)
-        #expect(await rig.air == ["02011A050307C0011005094672 6564".filter { $0 != " " }, ""])
-        #expect(report.omitted.map(\.item) == ["localName"])
-        await other.enterBackground()
+        #expect(
+            await rig.air == ["02011A0303011007094261726E6579", "14FF4C000100000000100000000000000000000000"])
+        #expect(report.omitted == [])
+        await rig.app.enterForeground()
+        #expect(code.words == ["launched", "state poweredOn", "foreground", "background"])
         try await until("the UUID of the background app is in the overflow area") {
             await rig.air == [Self.foreground[0], "14FF4C000100000000000000020000000000000000"]
         }
@@ -269,6 +273,35 @@ import Testing
             await rig.air == ["02011A", "14FF4C000100000000100000020000000000000000"]
         }
         #expect(await rig.radio.advertisement?.interval == .microseconds(181_250))
+    }
+
+    @Test func `opening one app sends the one on the screen to the background first, and no other`()
+        async throws
+    {
+        let rig = try await AppRig()
+        let words = Lock([String]())
+        let names = ["one", "two", "three"]
+        var apps: [App] = []
+        for name in names {
+            let code = NamedApp(name) { word in words.withLock { $0.append(word) } }
+            apps.append(
+                await rig.phone.makeApp(AppDescription(name: name), delegate: code, clock: rig.clock))
+        }
+        await apps[0].enterForeground()
+        #expect(rig.code.words == ["background"])
+        await apps[1].enterForeground()
+        await apps[1].enterForeground()
+        await apps[1].suspend()
+        await apps[2].enterForeground()
+        await apps[0].enterForeground()
+        #expect(
+            words.withLock { $0 } == [
+                "one launched", "one foreground", "one background", "two launched", "two foreground",
+                "two background", "two suspended", "three launched", "three foreground", "three background",
+                "one foreground",
+            ])
+        #expect(await apps[0].state == .foreground)
+        #expect(await rig.app.state == .background)
     }
 
     @Test func `services published again while they are still being withdrawn wait, and are served`()
