@@ -57,9 +57,11 @@ final class AppProcess {
     func receive(_ event: PeripheralEvent, for manager: ManagerState, on phone: isolated Phone) -> RadioAnswer
     {
         switch event {
-        case .answeredRead:
+        case .answeredRead(let request, let central, let value):
             // The system answers static values without the app, and reports it to the program at once.
-            return deliver(event, to: manager, on: phone)
+            guard manager.isEnded else { return deliver(event, to: manager, on: phone) }
+            phone.report(.answeredRead(request, central, value))
+            return .none
         case .advertisingChanged, .willRestoreState, .missed:
             return lifecycle.isRunning ? deliver(event, to: manager, on: phone) : .none
         default:
@@ -106,7 +108,9 @@ final class AppProcess {
         case .queue:
             if let delivery { queue.append(delivery.manager, delivery.event) }
             return RadioAnswer.none
-        case .refuse: return .answer(.failure(.unlikelyError))
+        case .refuse:
+            if let event = delivery?.event { reportRefusal(of: event, because: refusalReason, on: phone) }
+            return .answer(.failure(.unlikelyError))
         case .discard: return RadioAnswer.none
         case .deliverQueued: deliverQueued(on: phone)
         case .dropQueued: queue.removeAll()
@@ -128,6 +132,24 @@ final class AppProcess {
         case .forgetPreservedState: ownManagers.forgetPreserved(on: phone)
         }
         return nil
+    }
+
+    /// Why a request does not reach it.
+    private var refusalReason: RefusedRequest.Reason {
+        switch lifecycle.state {
+        case .suspended: .suspended
+        case .foreground, .background: .background
+        case .notRunning, .terminated, .quit: .notRunning
+        }
+    }
+
+    /// A request is answered with an error in its place.
+    private func reportRefusal(
+        of event: PeripheralEvent, because reason: RefusedRequest.Reason, on phone: isolated Phone
+    ) {
+        for refused in event.refusals(with: .unlikelyError, because: reason) {
+            phone.report(.refused(refused, phone.central(refused.central)))
+        }
     }
 
     private func report(_ change: AppChange, on phone: isolated Phone) {
@@ -155,7 +177,7 @@ final class AppProcess {
         let answer = manager.deliver(event)
         guard case .later(let inner) = answer else { return answer }
         // An answer that comes later is work until it comes, and an error if the app ends before.
-        let (outer, reply) = replies.add()
+        let (outer, reply) = replies.add(for: event)
         handle(.workBegan, on: phone)
         let (link, app) = (PhoneLink(phone), number)
         inner.whenAnswered { outcome in
@@ -229,11 +251,15 @@ final class AppProcess {
     /// The process is gone.
     private func endManagers(on phone: isolated Phone) {
         ownManagers.end(on: phone)
-        failReplies()
+        for event in failReplies() { reportRefusal(of: event, because: .ended, on: phone) }
     }
 
-    private func failReplies() {
-        for reply in replies.takeAll() { reply.answer(.failure(.unlikelyError)) }
+    /// Returns the requests that it has not answered.
+    @discardableResult
+    private func failReplies() -> [PeripheralEvent] {
+        let open = replies.takeAll()
+        for (reply, _) in open { reply.answer(.failure(.unlikelyError)) }
+        return open.map(\.request)
     }
 
     func forget(_ manager: ManagerState) {

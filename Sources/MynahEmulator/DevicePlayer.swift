@@ -185,10 +185,14 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
 
     // MARK: Reports
 
-    private func reportRead(
+    func reportRead(
         _ request: ReadRequest, _ central: Central, _ value: [UInt8], _ outcome: PendingReply.Outcome
     ) {
         report(.read, on: request.attribute, central) { EventFields.of(request, value, outcome) }
+    }
+
+    func report(_ refused: RefusedRequest, _ central: Central) {
+        report(.requestRefused, on: refused.attribute, central) { EventFields.of(refused) }
     }
 
     func report(

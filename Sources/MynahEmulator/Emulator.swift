@@ -233,6 +233,10 @@ extension Emulator {
         switch event {
         case .pairing(let central, let step):
             return take(step, of: central)
+        case .answeredRead(let request, let central, let value):
+            player(with: request.attribute)?.reportRead(request, central, value, .success(value))
+        case .refused(let request, let central):
+            player(with: request.attribute)?.report(request, central)
         case .lost, .stateChanged:
             for player in players { player.forgetReports() }
         case .paired(let central), .disconnected(let central):
@@ -246,6 +250,10 @@ extension Emulator {
             events.report(name, fields)
         }
         return .none
+    }
+
+    private func player(with attribute: AttributeKey) -> DevicePlayer<C>? {
+        players.first { $0.table.entries[attribute] != nil }
     }
 
     private func take(_ step: PairingStep, of central: Central) -> RadioAnswer {

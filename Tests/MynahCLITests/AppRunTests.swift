@@ -157,6 +157,31 @@ import Testing
         }
     }
 
+    @Test func `the phone answers for an app that was terminated, and for no value that is too long`()
+        async throws
+    {
+        let air = try TemporaryDirectory()
+        let profile = try ProfileFile(Self.app.replacing("value: {hex: \"00\"}}", with: "maxLength: 1}"))
+        let program = try Program(
+            [
+                "run", "--radio", "virtual", "--address", "identity", "--events", "json", profile.path,
+                "--at",
+                "1ms=terminated", "--until", "read of=2A38 value=01", "--until",
+                "request.refused of=2A39 by=write error=0x0d because=length", "--timeout", "10 min",
+            ], air: air)
+        let ready = try #require(try await program.output.line(containing: "\"ready\""))
+        let address = try #require(try json(ready)["address"] as? String)
+        #expect(try await program.output.line(containing: "app.terminated") != nil)
+        let phone = try await Program(
+            ["connect", address, "--command", "read 2A38", "--command", "write 2A39 0102"], air: air
+        ).end()
+        #expect(phone.status == .exited(1))
+        let result = try await program.end()
+        #expect(result.status == .exited(0))
+        // Neither a static value nor a refused request launches it.
+        #expect(result.output.split(separator: "app.launched").count == 2)
+    }
+
     @Test func `what is planned for an app happens in its order`() async throws {
         let profile = try ProfileFile(Self.app)
         let stage = try await RunTests.Stage(

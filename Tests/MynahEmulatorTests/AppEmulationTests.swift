@@ -225,6 +225,38 @@ import Testing
         #expect(log.names.count { $0 == .ready } == 1)
     }
 
+    @Test func `what the phone answers in an app's place is an event of the app's device`() async throws {
+        let text = Self.profile.replacingAll("Test", by: "Only").replacingAll("bluetooth-peripheral", by: "")
+        let emulator = try emulator([Self.other, text])
+        try await emulator.start()
+        await radio.simulate(.connected(peer))
+        await emulator.carryOut(.suspend, on: .named("Only"))
+        #expect(try await read(try await key("2A39")) == .failure(.unlikelyError))
+        let refused = try #require(log.all.last)
+        #expect(refused.name == .requestRefused)
+        #expect(
+            refused.json.text.hasSuffix(
+                #""device":"Only","central":"AA:BB:CC:DD:EE:FF","service":"180D","characteristic":"2A39","by":"read","error":"0x0E","because":"suspended"}"#
+            ))
+        let long = RefusedRequest(
+            central: peer.id, attribute: try await key("2A39"), access: .write,
+            error: .invalidAttributeValueLength)
+        await radio.simulate(.refused(long))
+        #expect(log.all.last?.string("because") == "length")
+        #expect(log.all.last?.string("error") == "0x0D")
+    }
+
+    @Test func `a static read of a terminated app is an event, and does not launch it`() async throws {
+        let emulator = try emulator()
+        try await emulator.start()
+        await emulator.carryOut(.terminate)
+        await radio.simulate(
+            .answeredRead(ReadRequest(central: peer.id, attribute: try await key("2A38")), [1]))
+        #expect(log.all.last?.name == .read)
+        #expect(log.all.last?.string("characteristic") == "2A38")
+        #expect(log.all.last?.string("value") == "01")
+    }
+
     static let other = """
         mynah: 1
         name: Other

@@ -275,6 +275,46 @@ import Testing
         #expect(await rig.radio.advertisement?.interval == .microseconds(181_250))
     }
 
+    @Test(arguments: ["background", "suspended"])
+    func `a request that a foreground-only app may not serve is refused, and reported`(state: String)
+        async throws
+    {
+        let rig = try await AppRig(background: false)
+        if state == "background" { await rig.app.enterBackground() } else { await rig.app.suspend() }
+        #expect(try await rig.read() == .failure(.unlikelyError))
+        #expect(try await rig.write([1]) == .failure(.unlikelyError))
+        #expect(
+            rig.sink.refusals == [
+                "read of 7 with 0E because \(state)", "write of 7 with 0E because \(state)",
+            ])
+    }
+
+    @Test func `a request that an app has not answered when it ends is refused, and reported`() async throws {
+        let rig = try await AppRig()
+        let reply = PendingReply()
+        rig.code.answer(.later(reply.pending))
+        let part = WriteRequest.Part(attribute: rig.level.key, value: [1])
+        let parts = [part, WriteRequest.Part(attribute: rig.level.key, offset: 1, value: [2])]
+        let write = WriteRequest(central: rig.peer.id, parts: parts, wantsResponse: true)
+        let radio = rig.radio
+        async let outcome = radio.request(.write(write))
+        try await rig.wait(for: "write 01")
+        await rig.app.crash()
+        #expect(try await outcome == .failure(.unlikelyError))
+        #expect(rig.sink.refusals == ["write of 7 with 0E because ended"])
+    }
+
+    @Test func `a static read of an app that was terminated is reported by the phone`() async throws {
+        let rig = try await AppRig(restoreIdentifier: "com.example.hrm")
+        let read = ReadRequest(central: rig.peer.id, attribute: rig.fixed.key)
+        await rig.radio.simulate(.answeredRead(read, [1, 2]))
+        #expect(rig.sink.answered == [])
+        await rig.app.terminate()
+        await rig.radio.simulate(.answeredRead(read, [1, 2]))
+        #expect(rig.sink.answered == [[1, 2]])
+        #expect(await rig.app.state == .terminated)
+    }
+
     @Test func `opening one app sends the one on the screen to the background first, and no other`()
         async throws
     {
