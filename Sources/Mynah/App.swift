@@ -57,7 +57,7 @@ public actor App {
 
     /// Makes a manager, which takes over what was preserved under its restore identifier.
     ///
-    /// Throws `invalidState` if the app does not run, or another manager of the phone has the identifier.
+    /// Throws `invalidState` if the app does not run, or another manager of the app has the identifier.
     public func makePeripheralManager(
         restoreIdentifier: String? = nil, sink: (any PeripheralSink)? = nil
     ) throws(RadioError) -> PeripheralManager {

@@ -46,6 +46,12 @@ final class AppProcess {
     var managers: [ManagerState] { ownManagers.all }
     private var live: [ManagerState] { ownManagers.live }
 
+    /// What its managers' states may be preserved under.
+    var preservedNames: Set<PreservedName> {
+        let identifiers = description.restoreIdentifiers + managers.compactMap(\.restoreIdentifier)
+        return Set(identifiers.map { PreservedName(app: description.name, restoreIdentifier: $0) })
+    }
+
     func checkRuns() throws(RadioError) {
         guard !lifecycle.isRunning else { return }
         throw RadioError(.invalidState, "the app \(description.name) does not run: it is \(state.rawValue)")
@@ -207,7 +213,8 @@ final class AppProcess {
         for identifier in description.restoreIdentifiers {
             ownManagers.load(identifier, of: self, on: phone)
         }
-        let identifiers = Set(managers.compactMap(\.restoreIdentifier)).sorted()
+        // The user's own launch names none.
+        let identifiers = inBackground ? ownManagers.servedIdentifiers : []
         isLaunching = true
         delegate.app(
             App(self, on: phone),

@@ -136,9 +136,7 @@ public actor Phone {
         if case .stopping = stage { stage = .stopped }
         services.removeAll()
         if forgetting {
-            let identifiers =
-                apps.flatMap { $0.description.restoreIdentifiers } + managers.compactMap(\.restoreIdentifier)
-            for identifier in Set(identifiers) { preserved.remove(identifier) }
+            for name in apps.flatMap(\.preservedNames) { preserved.remove(name) }
         }
         for app in apps { app.stop() }
         for manager in managers { manager.end() }
@@ -216,8 +214,8 @@ public actor Phone {
 
     // MARK: Preserved state
 
-    func load(_ restoreIdentifier: String) -> PreservedState? {
-        let (state, warning) = preserved.load(restoreIdentifier)
+    func load(_ name: PreservedName) -> PreservedState? {
+        let (state, warning) = preserved.load(name)
         if let warning { warn("preservedStateUnusable", warning) }
         return state
     }
@@ -231,8 +229,8 @@ public actor Phone {
         }
     }
 
-    func deletePreserved(_ restoreIdentifier: String) {
-        preserved.remove(restoreIdentifier)
+    func deletePreserved(_ name: PreservedName) {
+        preserved.remove(name)
     }
 
     // MARK: Reports

@@ -48,12 +48,6 @@ struct RunGroups {
         func conflict(_ field: String, _ message: String) {
             issues.append(profile.issue(.error, at: app.marks[field] ?? app.marks[""], message))
         }
-        if let identifier = app.restoreIdentifier, identifier == before.restoreIdentifier {
-            conflict(
-                "restoreIdentifier",
-                "restoreIdentifier \"\(identifier)\" is \(other.file)'s already; two managers of a phone cannot share one"
-            )
-        }
         let together = "and both are apps of one phone"
         if app.iOS != before.iOS {
             conflict("iOS", "iOS is \(app.iOS) here and \(before.iOS) in \(other.file), \(together)")

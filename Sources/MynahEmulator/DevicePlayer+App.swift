@@ -48,6 +48,9 @@ extension DevicePlayer {
             .appLaunched,
             [
                 .init("restoreIdentifiers", .array(options.restoreIdentifiers.map { .string($0) })),
+                .init(
+                    "centralRestoreIdentifiers",
+                    .array(options.centralRestoreIdentifiers.map { .string($0) })),
                 .init("inBackground", .bool(options.isInBackground)),
             ])
         let identifier = device.app?.description.restoreIdentifiers.first

@@ -89,6 +89,18 @@ final class TestApp: AppDelegate, PeripheralSink {
     func forget() { state.withLock { $0.words = [] } }
 }
 
+extension App {
+    /// The error of making a manager, or `nil` if it could be made.
+    func makingPeripheralManager(restoreIdentifier: String) -> RadioError.Code? {
+        do throws(RadioError) {
+            _ = try makePeripheralManager(restoreIdentifier: restoreIdentifier)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+}
+
 /// An app without managers, which says what happens to it with its name.
 final class NamedApp: AppDelegate {
     private let name: String

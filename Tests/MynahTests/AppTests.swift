@@ -373,14 +373,20 @@ import Testing
         #expect(rig.code.restored.first?.services.count == 1)
     }
 
-    @Test func `two managers with one restore identifier are an error`() async throws {
+    @Test func `two managers of an app with one restore identifier are an error, and of two apps are not`()
+        async throws
+    {
         let rig = try await AppRig(restoreIdentifier: "same")
-        let code = TestApp(restoreIdentifier: "same")
-        let other = await rig.phone.makeApp(
-            AppDescription(name: "other", restoreIdentifiers: ["same"]), delegate: code, clock: rig.clock)
-        await other.enterForeground()
-        #expect(code.state.withLock { $0.errors.map(\.code) } == [.invalidState])
-        #expect(code.manager == nil)
+        let again = await rig.app.makingPeripheralManager(restoreIdentifier: "same")
+        #expect(again == .invalidState)
+        for (name, error) in [("other", nil), ("test", .invalidState)] as [(String, RadioError.Code?)] {
+            let code = TestApp(restoreIdentifier: "same")
+            let other = await rig.phone.makeApp(
+                AppDescription(name: name, restoreIdentifiers: ["same"]), delegate: code, clock: rig.clock)
+            await other.enterForeground()
+            #expect(code.state.withLock { $0.errors.map(\.code) } == [error].compactMap { $0 })
+            #expect((code.manager == nil) == (error != nil))
+        }
     }
 
     @Test func `a flood while an app is suspended is bounded, and what was dropped is counted`() async throws
