@@ -26,12 +26,16 @@ final class AppProcess {
     /// Whether what is being delivered has waited while the app did not run.
     private(set) var isDeliveringQueued = false
 
-    init(number: UInt64, _ description: AppDescription, delegate: any AppDelegate, clock: AppClock) {
+    init(
+        number: UInt64, _ description: AppDescription, delegate: any AppDelegate, clock: AppClock,
+        isTerminated: Bool
+    ) {
         self.number = number
         self.description = description
         self.delegate = delegate
         self.clock = clock
-        lifecycle = AppLifecycle(description.rules)
+        lifecycle =
+            isTerminated ? AppLifecycle(terminated: description.rules) : AppLifecycle(description.rules)
     }
 
     deinit {
@@ -209,10 +213,20 @@ final class AppProcess {
 
     // MARK: Launch and end
 
-    private func launch(inBackground: Bool, on phone: isolated Phone) {
+    /// It was ended before the phone was restarted: what it preserved is served if an event may relaunch it.
+    func serveTerminated(on phone: isolated Phone) {
+        if lifecycle.rules.isRelaunched { loadPreserved(on: phone) }
+    }
+
+    /// Takes what another process preserved of its managers.
+    private func loadPreserved(on phone: isolated Phone) {
         for identifier in description.restoreIdentifiers {
             ownManagers.load(identifier, of: self, on: phone)
         }
+    }
+
+    private func launch(inBackground: Bool, on phone: isolated Phone) {
+        loadPreserved(on: phone)
         // The user's own launch names none.
         let identifiers = inBackground ? ownManagers.servedIdentifiers : []
         isLaunching = true

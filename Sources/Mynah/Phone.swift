@@ -154,13 +154,16 @@ public actor Phone {
 
     /// Makes an app, which runs from its first launch on; `delegate` is its code.
     ///
-    /// The app is the phone's: it stays installed when the last reference to it goes.
+    /// The app is the phone's: it stays installed when the last reference to it goes. `isTerminated` says that the system
+    /// ended it before the phone was restarted: what it preserved is served without it.
     public func makeApp<C: Clock>(
-        _ description: AppDescription, delegate: any AppDelegate, clock: C
+        _ description: AppDescription, delegate: any AppDelegate, clock: C, isTerminated: Bool = false
     ) -> App where C.Duration == Duration {
         let app = AppProcess(
-            number: nextNumber(), description, delegate: delegate, clock: AppClock(clock))
+            number: nextNumber(), description, delegate: delegate, clock: AppClock(clock),
+            isTerminated: isTerminated)
         apps.append(app)
+        if isTerminated { app.serveTerminated(on: self) }
         app.radioStateChanged(to: radioState, on: self)
         return App(app, on: self)
     }

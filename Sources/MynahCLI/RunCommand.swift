@@ -72,9 +72,13 @@ struct RunCommand: AsyncParsableCommand {
     var address: AddressChoice?
 
     @Option(
-        help: "The state an app starts in: foreground, background or suspended. Default: the profile's.",
-        completion: Choice.completion(of: Profile.App.StartState.self), transform: Choice.parse)
-    var state: Profile.App.StartState?
+        help: ArgumentHelp(
+            """
+            The state apps start in: foreground, background, suspended or, with --state-dir, terminated: the phone was restarted \
+            and no app opened. Default: the profile's.
+            """),
+        completion: Choice.completion(of: RunState.self), transform: Choice.parse)
+    var state: RunState?
 
     @Option(
         // A time in the past begins with a dash, and is not an option.
@@ -230,7 +234,9 @@ struct RunCommand: AsyncParsableCommand {
             return
                 "--adapter is given \(adapter.count) times for \(groups.count) radio\(groups.count == 1 ? "" : "s")"
         }
-        guard !groups.contains(where: { $0[0].app != nil }) else { return nil }
+        guard !groups.contains(where: { $0[0].app != nil }) else {
+            return state?.problem(with: groups.flatMap { $0 }, hasStateDirectory: stateDir != nil)
+        }
         let options = [
             ("--state", state != nil), ("--at", !planned.isEmpty),
             ("--state-dir", stateDir != nil && radio == .bluez),
@@ -279,7 +285,7 @@ struct RunCommand: AsyncParsableCommand {
             RunPlayer.Run(
                 devices: zip(group, labels).map { profile, label in
                     var device = EmulatedDevice(profile, seed: seed, label: label)
-                    if let state { device.app?.startState = state }
+                    state?.apply(to: &device.app)
                     return device
                 },
                 profiles: group, stateDirectory: group[0].app != nil ? stateDirectory : nil,

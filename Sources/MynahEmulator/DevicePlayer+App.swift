@@ -8,9 +8,31 @@ extension DevicePlayer {
     /// Makes the app and opens it, as its user would.
     func launch() async {
         guard let emulated = device.app, appSide.app == nil else { return }
-        let app = await phone.makeApp(emulated.description, delegate: link, clock: clock)
+        let app = await phone.makeApp(
+            emulated.description, delegate: link, clock: clock, isTerminated: emulated.isTerminated)
         appSide.app = app
+        if emulated.isTerminated { return takeOver(app) }
         await app.enterForeground()
+    }
+
+    /// The phone serves without the app what it preserved.
+    private func takeOver(_ app: App) {
+        let services = app.access.services
+        guard !services.isEmpty else {
+            return events.warn(
+                "nothingPreserved",
+                "\(device.label) is terminated and has preserved no services: it is silent until its user opens it"
+            )
+        }
+        if let mapping = device.services.keys(in: services) { rekey(mapping) }
+    }
+
+    /// Whether its app does not start with the run.
+    var isTerminated: Bool { device.app?.isTerminated ?? false }
+
+    /// The services on the radio when the run begins.
+    var served: [ServiceDefinition] {
+        isTerminated ? appSide.app?.access.services ?? [] : device.services
     }
 
     func carryOut(_ transition: AppTransition) async {

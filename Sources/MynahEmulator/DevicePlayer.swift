@@ -171,9 +171,14 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
             stage.take(.foreign)
             return
         }
+        rekey(mapping)
+        stage.take(state.advertisement == device.advertisement ? .done : .missing)
+    }
+
+    /// Its attributes are called what they were called before.
+    func rekey(_ mapping: [AttributeKey: AttributeKey]) {
         device = device.rekeyed(mapping)
         table = device.table
-        stage.take(state.advertisement == device.advertisement ? .done : .missing)
     }
 
     /// Its app's process is gone.

@@ -81,7 +81,8 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         do throws(RadioError) {
             // What comes up half-way does not go on the air: an app moves to the state it starts in first.
             await phone.holdAdvertising()
-            await players[0].launch()
+            // The others follow when the phone is on, unless none is opened.
+            for player in players where player === players[0] || player.isTerminated { await player.launch() }
             for player in players { player.begin() }
             let capabilities = try await phone.start(check: check)
             try await open()
@@ -106,11 +107,12 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     ///
     /// The first that starts in the foreground is there in the end.
     private func open() async throws(RadioError) {
-        let front = devices.firstIndex { $0.app?.startState == .foreground }
+        let front = devices.firstIndex { $0.app?.startState == .foreground && $0.app?.isTerminated == false }
         for (index, player) in zip(devices.indices, players) {
             try checkIsStarting()
             await player.launch()
             try await player.publish()
+            guard !player.isTerminated else { continue }
             guard let start = devices[index].app?.startState, index != front else { continue }
             await player.carryOut(start == .foreground ? .enterBackground : AppTransition(into: start))
             guard start == .foreground, let front else { continue }
@@ -141,7 +143,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
             fields.append(.init("address", .string(address.description)))
         }
         fields.append(
-            .init("services", .array(devices.flatMap(\.services).map { .string($0.uuid.description) })))
+            .init("services", .array(players.flatMap(\.served).map { .string($0.uuid.description) })))
         events.report(.ready, fields)
     }
 
@@ -189,7 +191,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     }
 
     private func players(for action: UserAction, _ target: AppTarget) -> [DevicePlayer<C>] {
-        let last = lastInFront.flatMap { player($0) }.map { [$0] } ?? []
+        let last = player(lastInFront ?? 0).map { [$0] } ?? []
         return switch (target, action) {
         case (.named(let label), _): players.filter { $0.device.label == label }
         case (.lastInFront, _), (.every, .transition(.enterForeground)): last

@@ -60,6 +60,32 @@ import Testing
         await stage.expectNothingIsLeft()
     }
 
+    @Test func `a phone that was restarted serves what an app preserved, and a read relaunches the app`()
+        async throws
+    {
+        let folder = try TemporaryDirectory()
+        let air = try TemporaryDirectory()
+        let profile = try ProfileFile(AppRunTests.app)
+        let arguments = [
+            "run", "--radio", "virtual", "--address", "identity", "--events", "json", "--state-dir",
+            folder.path, profile.path,
+        ]
+        let first = try await Program(arguments + ["--until", "ready", "--until", "advertising.started"])
+            .end()
+        #expect(first.status == .exited(0))
+        let program = try Program(
+            arguments + ["--state", "terminated", "--until", "read of=2A39", "--timeout", "10 min"], air: air)
+        let ready = try #require(try await program.output.line(containing: "\"ready\""))
+        let address = try #require(try json(ready)["address"] as? String)
+        _ = try await Program(
+            ["connect", address, "--command", "read 2A38", "--command", "read 2A39"], air: air
+        ).end()
+        let result = try await program.end()
+        #expect(result.status == .exited(0))
+        let told = try names(result.output).filter { $0.hasPrefix("app.") || $0 == "ready" || $0 == "read" }
+        #expect(told == ["ready", "read", "app.launched", "app.restored", "app.woken", "read"])
+    }
+
     @Test func `two apps with one restore identifier each have a state of their own`() async throws {
         let folder = try TemporaryDirectory()
         let profiles = try ["One", "Two"].map {

@@ -90,7 +90,11 @@ import Testing
         (["ACCESSORY", "--adapter", "hci0", "--adapter", "hci1"], "2 times for 1 radio"),
         (["APP", "APP", "--adapter", "hci0", "--adapter", "hci1"], "2 times for 1 radio"),
         (["ACCESSORY", "--state", "background"], "--state is about an app's life"),
-        (["ACCESSORY", "--at", "1s=quit"], "--at is about an app's life"),
+        (["APP", "--state", "terminated"], "restores what --state-dir keeps, and there is none"),
+        (
+            ["APP", "--state", "terminated", "--state-dir", "x"],
+            "needs an app with a restoreIdentifier and a background mode"
+        ), (["ACCESSORY", "--at", "1s=quit"], "--at is about an app's life"),
         (["ACCESSORY", "--state-dir", "x", "--radio", "bluez"], "--state-dir is about an app's life"),
     ])
     func `options that do not go with the profiles are told before anything is begun`(

@@ -34,12 +34,14 @@ import Testing
     let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random))
 
     func emulator(
-        _ texts: [String] = [profile], state: Profile.App.StartState? = nil, directory: StateDirectory? = nil
+        _ texts: [String] = [profile], state: Profile.App.StartState? = nil, isTerminated: Bool = false,
+        directory: StateDirectory? = nil
     ) throws -> Emulator<ManualClock> {
         let log = log
         let devices = try texts.map { text in
             var device = EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: 1)
             if let state { device.app?.startState = state }
+            device.app?.isTerminated = isTerminated
             return device
         }
         return Emulator(
@@ -255,6 +257,45 @@ import Testing
         #expect(log.all.last?.name == .read)
         #expect(log.all.last?.string("characteristic") == "2A38")
         #expect(log.all.last?.string("value") == "01")
+    }
+
+    @Test func `a terminated app is served without it, and a read relaunches it`() async throws {
+        let temporary = try TemporaryDirectory()
+        let second = try await afterAnotherRun(in: temporary)
+        let emulator = try second.emulator(
+            isTerminated: true, directory: try StateDirectory(path: temporary.path))
+        try await emulator.start()
+        #expect(second.log.names == [.stateChanged, .advertisingStarted, .ready])
+        let air = try #require(second.log.all.first { $0.name == .advertisingStarted })
+        #expect(air.string("scanResponse") == Self.background)
+        #expect(second.log.all.last?["services"] == .array([.string("180D"), .string("180F")]))
+        let fixed = ReadRequest(central: peer.id, attribute: try await second.key("2A38"))
+        await second.radio.simulate(.answeredRead(fixed, [1]))
+        #expect(second.log.names.last == .read)
+        #expect(try await second.read(try second.key("2A39")) == .success([0]))
+        #expect(
+            second.log.names.dropFirst(4) == [.appLaunched, .appRestored, .stateChanged, .appWoken, .read])
+        #expect(
+            second.log.all.first { $0.name == .appLaunched }?["restoreIdentifiers"]
+                == .array([.string("com.example.hrm")]))
+        await emulator.carryOut(.enterForeground)
+        #expect(second.log.names.last == .appForeground || second.log.names.last == .advertisingChanged)
+        #expect(await second.radio.published.count == 1)
+    }
+
+    @Test func `a terminated app that preserved nothing is silent until its user opens it`() async throws {
+        let temporary = try TemporaryDirectory()
+        let emulator = try emulator(
+            [Self.profile, Self.other], isTerminated: true,
+            directory: try StateDirectory(path: temporary.path))
+        try await emulator.start()
+        #expect(log.names == [.warning, .warning, .stateChanged, .ready])
+        #expect(log.all.first?.string("code") == "nothingPreserved")
+        #expect(log.all.last?["services"] == .array([]))
+        #expect(await radio.published.isEmpty)
+        await emulator.carryOut(.enterForeground)
+        try await wait(for: .advertisingStarted)
+        #expect(lives == ["Test launched", "Test foreground"])
     }
 
     static let other = """
