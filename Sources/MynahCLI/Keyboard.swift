@@ -12,7 +12,7 @@ import MynahSupport
 /// The keys of the terminal that a run was started on, wherever its output goes.
 final class Keyboard: Sendable {
     private struct State {
-        var digits = ""
+        var typed = TypedKeys()
         var passkeys: [Passkey] = []
         var onAppKey: (@Sendable (AppKey) -> Void)?
         var onKey: (@Sendable () -> Void)?
@@ -75,7 +75,7 @@ final class Keyboard: Sendable {
     }
 
     /// The digits that were typed and not yet entered.
-    var digits: String { state.withLock { $0.digits } }
+    var digits: String { state.withLock { $0.typed.digits } }
 
     /// Digits are a number's while it is asked for; `entered` is called with one that was typed and entered.
     func onPasskey(
@@ -186,22 +186,14 @@ final class Keyboard: Sendable {
     private func take(_ key: UInt8) -> (@Sendable () -> Void)? {
         let isNumberAsked = state.withLock { $0.passkeys }.contains { $0.isAsked() }
         return state.withLock { state in
-            // Those that were typed before belong to a pairing that is over.
-            if !isNumberAsked { state.digits = "" }
-            switch key {
-            case UInt8(ascii: "0")...UInt8(ascii: "9") where isNumberAsked:
-                if state.digits.count < 6 { state.digits.append(Character(Unicode.Scalar(key))) }
-            case 0x7F, 0x08:
-                _ = state.digits.popLast()
-            case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
-                defer { state.digits = "" }
-                guard let number = UInt32(state.digits) else { return nil }
+            switch state.typed.take(key, isNumberAsked: isNumberAsked) {
+            case .number(let number):
                 return { [passkeys = state.passkeys] in for each in passkeys { each.entered(number) } }
-            default:
-                guard let key = AppKey(key), let handler = state.onAppKey else { return nil }
+            case .app(let key):
+                guard let handler = state.onAppKey else { return nil }
                 return { handler(key) }
+            case nil: return nil
             }
-            return nil
         }
     }
 

@@ -21,6 +21,43 @@ package enum AppKey: Hashable, Sendable {
     }
 }
 
+/// What was typed on a terminal, key by key: numbers while one is asked for, and keys that are about apps.
+package struct TypedKeys: Sendable {
+    /// What a key completes.
+    package enum Typed: Hashable, Sendable {
+        /// A number was entered.
+        case number(UInt32)
+        case app(AppKey)
+    }
+
+    /// The digits that were typed and not yet entered.
+    package private(set) var digits = ""
+
+    // A passkey has six digits (Core Specification, Vol 3, Part H, 2.3.5.3).
+    private static let limit = 6
+
+    package init() {}
+
+    /// Takes a key; returns what it completes, or `nil` if it completes nothing.
+    ///
+    /// Digits belong to a number while it is asked for. Those of a pairing that is over are forgotten.
+    package mutating func take(_ key: UInt8, isNumberAsked: Bool) -> Typed? {
+        if !isNumberAsked { digits = "" }
+        switch key {
+        case UInt8(ascii: "0")...UInt8(ascii: "9") where isNumberAsked:
+            if digits.count < Self.limit { digits.append(Character(Unicode.Scalar(key))) }
+            return nil
+        case 0x7F, 0x08:
+            _ = digits.popLast()
+            return nil
+        case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+            defer { digits = "" }
+            return UInt32(digits).map { .number($0) }
+        default: return AppKey(key).map { .app($0) }
+        }
+    }
+}
+
 /// The app that keys act on: the one that was chosen, or else the one that was on the screen last.
 package struct AppKeys: Sendable {
     private let apps: [String]
