@@ -344,6 +344,36 @@ import Testing
         #expect(await rig.app.state == .background)
     }
 
+    @Test(arguments: 0..<50 as Range<UInt64>)
+    func `whatever happens to apps, one of them at most is on the screen`(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        let clock = ManualClock()
+        let phone = Phone(radio: FakeRadio(), identity: DeviceIdentity(name: "iPhone"))
+        let onScreen = Lock(Set<String>())
+        let most = Lock(0)
+        var apps: [App] = []
+        for name in ["one", "two", "three"] {
+            let code = NamedApp(name) { word in
+                let count = onScreen.withLock { onScreen in
+                    if word == "\(name) foreground" { onScreen.insert(name) } else { onScreen.remove(name) }
+                    return onScreen.count
+                }
+                most.withLock { $0 = max($0, count) }
+            }
+            apps.append(await phone.makeApp(AppDescription(name: name), delegate: code, clock: clock))
+        }
+        for _ in 0..<60 {
+            let index = Int.random(in: 0..<apps.count, using: &random)
+            let transition = try #require(AppTransition.allCases.randomElement(using: &random))
+            await apps[index].carryOut(transition)
+            var states: [AppState] = []
+            for app in apps { states.append(await app.state) }
+            #expect(states.count { $0 == .foreground } == onScreen.withLock { $0.count })
+            if transition == .enterForeground { #expect(states[index] == .foreground) }
+        }
+        #expect(most.withLock { $0 } == 1)
+    }
+
     @Test func `services published again while they are still being withdrawn wait, and are served`()
         async throws
     {
