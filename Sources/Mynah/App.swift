@@ -35,8 +35,10 @@ public actor App {
     // MARK: What its user and the system do
 
     /// Does this to it.
-    public func carryOut(_ transition: AppTransition) { handle(.transition(transition)) }
-    /// The user opens it, or brings it back onto the screen.
+    public func carryOut(_ transition: AppTransition) {
+        access.look { app, phone in app.carryOut(transition, on: phone) }
+    }
+    /// The user opens it, or brings it back onto the screen, which sends the app that is there to the background first.
     public func enterForeground() { carryOut(.enterForeground) }
     /// It leaves the screen.
     public func enterBackground() { carryOut(.enterBackground) }
@@ -55,7 +57,7 @@ public actor App {
 
     /// Makes a manager, which takes over what was preserved under its restore identifier.
     ///
-    /// Throws `invalidState` if the app does not run, or another manager of the phone has the identifier.
+    /// Throws `invalidState` if the app does not run, or another manager of the app has the identifier.
     public func makePeripheralManager(
         restoreIdentifier: String? = nil, sink: (any PeripheralSink)? = nil
     ) throws(RadioError) -> PeripheralManager {

@@ -20,6 +20,9 @@ package struct AppAccess: Sendable {
     /// Whether the event that is being delivered has waited while the app did not run.
     package var isDeliveringQueued: Bool { look { app, _ in app.isDeliveringQueued } ?? false }
 
+    /// The services that its managers have published, also while the app does not run.
+    package var services: [ServiceDefinition] { look { app, _ in app.managers.flatMap(\.services) } ?? [] }
+
     /// Makes a manager as `App.makePeripheralManager` does.
     package func makePeripheralManager(
         restoreIdentifier: String?, sink: (any PeripheralSink)?

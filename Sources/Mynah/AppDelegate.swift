@@ -5,7 +5,7 @@ public import MynahLifecycle
 ///
 /// Called synchronously on the phone's executor.
 public protocol AppDelegate: Sendable {
-    /// The app was launched; it makes its managers here, those that the options name among them.
+    /// The app was launched; it makes its managers here, with the restore identifiers that it always gives them.
     func app(_ app: App, didFinishLaunching options: LaunchOptions)
     /// Its life went on.
     func app(_ app: App, didChange change: AppChange)
@@ -13,14 +13,21 @@ public protocol AppDelegate: Sendable {
 
 /// Why and how an app was launched (UIApplication.LaunchOptionsKey).
 public struct LaunchOptions: Hashable, Sendable {
-    /// The restore identifiers of peripheral managers whose state was kept (`bluetoothPeripherals`), sorted.
+    /// The restore identifiers of the peripheral managers that the system worked for while the app did not run
+    /// (`bluetoothPeripherals`), sorted; empty if the user launched it.
     public var restoreIdentifiers: [String]
+    /// The same of its central managers (`bluetoothCentrals`).
+    public var centralRestoreIdentifiers: [String]
     /// Whether an event launched it, rather than the user.
     public var isInBackground: Bool
 
     /// Options.
-    public init(restoreIdentifiers: [String] = [], isInBackground: Bool = false) {
+    public init(
+        restoreIdentifiers: [String] = [], centralRestoreIdentifiers: [String] = [],
+        isInBackground: Bool = false
+    ) {
         self.restoreIdentifiers = restoreIdentifiers
+        self.centralRestoreIdentifiers = centralRestoreIdentifiers
         self.isInBackground = isInBackground
     }
 }
@@ -62,11 +69,11 @@ extension AppChange {
 
 /// What an app is before it runs.
 public struct AppDescription: Hashable, Sendable {
-    /// Its name for people.
+    /// Its name for people; what is preserved is kept under it, so that each app of a phone needs one of its own.
     public var name: String
     /// The rules of its life.
     public var rules: AppRules
-    /// The identifiers under which its managers' state may have been kept.
+    /// The identifiers under which its managers' state may have been kept; unique within the app.
     public var restoreIdentifiers: [String]
 
     /// An app, which is restorable if it has restore identifiers.

@@ -9,9 +9,13 @@ final class AppManagers {
     /// The managers of this launch.
     var live: [ManagerState] { all.filter { !$0.isEnded } }
 
+    /// The restore identifiers of managers that the system works for while the app does not run, sorted.
+    var servedIdentifiers: [String] { all.filter(\.isServed).compactMap(\.restoreIdentifier).sorted() }
+
     /// Takes what another process preserved, unless there is a manager of that identifier.
     func load(_ restoreIdentifier: String, of app: AppProcess, on phone: isolated Phone) {
-        guard preserved(restoreIdentifier) == nil, let state = phone.load(restoreIdentifier) else { return }
+        let name = PreservedName(app: app.description.name, restoreIdentifier: restoreIdentifier)
+        guard preserved(restoreIdentifier) == nil, let state = phone.load(name) else { return }
         add(ManagerState(number: phone.nextNumber(), app: app, preserved: state), on: phone)
     }
 
@@ -26,18 +30,18 @@ final class AppManagers {
 
     /// Returns the preserved manager of an identifier, or a new one.
     ///
-    /// Throws `invalidState` if a manager of the phone's apps has the identifier.
+    /// Throws `invalidState` if a manager of the app, or of another app of its name, has the identifier.
     func make(
         _ restoreIdentifier: String?, sink: (any PeripheralSink)?, of app: AppProcess,
         on phone: isolated Phone
     ) throws(RadioError) -> ManagerState {
         if let restoreIdentifier {
-            guard
-                !phone.managers.contains(where: { $0.restoreIdentifier == restoreIdentifier && !$0.isEnded })
-            else {
+            let name = PreservedName(app: app.description.name, restoreIdentifier: restoreIdentifier)
+            guard !phone.managers.contains(where: { $0.preservedName == name && !$0.isEnded }) else {
                 throw RadioError(
-                    .invalidState, "two managers have the restore identifier \"\(restoreIdentifier)\"",
-                    remedy: "give each manager of the phone one of its own")
+                    .invalidState,
+                    "two managers of the app \(name.app) have the restore identifier \"\(restoreIdentifier)\"",
+                    remedy: "give each manager of an app one of its own, and each app another name")
             }
             load(restoreIdentifier, of: app, on: phone)
             if let manager = preserved(restoreIdentifier) {
@@ -68,7 +72,7 @@ final class AppManagers {
     /// What is preserved of an earlier launch is deleted.
     func forgetPreserved(on phone: isolated Phone) {
         for manager in all where manager.isEnded {
-            if let identifier = manager.restoreIdentifier { phone.deletePreserved(identifier) }
+            if let name = manager.preservedName { phone.deletePreserved(name) }
             phone.forget(manager)
         }
         all = live

@@ -26,12 +26,16 @@ final class AppProcess {
     /// Whether what is being delivered has waited while the app did not run.
     private(set) var isDeliveringQueued = false
 
-    init(number: UInt64, _ description: AppDescription, delegate: any AppDelegate, clock: AppClock) {
+    init(
+        number: UInt64, _ description: AppDescription, delegate: any AppDelegate, clock: AppClock,
+        isTerminated: Bool
+    ) {
         self.number = number
         self.description = description
         self.delegate = delegate
         self.clock = clock
-        lifecycle = AppLifecycle(description.rules)
+        lifecycle =
+            isTerminated ? AppLifecycle(terminated: description.rules) : AppLifecycle(description.rules)
     }
 
     deinit {
@@ -46,6 +50,12 @@ final class AppProcess {
     var managers: [ManagerState] { ownManagers.all }
     private var live: [ManagerState] { ownManagers.live }
 
+    /// What its managers' states may be preserved under.
+    var preservedNames: Set<PreservedName> {
+        let identifiers = description.restoreIdentifiers + managers.compactMap(\.restoreIdentifier)
+        return Set(identifiers.map { PreservedName(app: description.name, restoreIdentifier: $0) })
+    }
+
     func checkRuns() throws(RadioError) {
         guard !lifecycle.isRunning else { return }
         throw RadioError(.invalidState, "the app \(description.name) does not run: it is \(state.rawValue)")
@@ -57,9 +67,11 @@ final class AppProcess {
     func receive(_ event: PeripheralEvent, for manager: ManagerState, on phone: isolated Phone) -> RadioAnswer
     {
         switch event {
-        case .answeredRead:
+        case .answeredRead(let request, let central, let value):
             // The system answers static values without the app, and reports it to the program at once.
-            return deliver(event, to: manager, on: phone)
+            guard manager.isEnded else { return deliver(event, to: manager, on: phone) }
+            phone.report(.answeredRead(request, central, value))
+            return .none
         case .advertisingChanged, .willRestoreState, .missed:
             return lifecycle.isRunning ? deliver(event, to: manager, on: phone) : .none
         default:
@@ -69,6 +81,18 @@ final class AppProcess {
 
     func radioStateChanged(to state: RadioState, on phone: isolated Phone) {
         handle(.radioState(state), (nil, .stateChanged(state)), on: phone)
+    }
+
+    /// Does what its user, the system or its own code wants of it.
+    ///
+    /// A phone has one app on its screen: opening another sends that one to the background first.
+    func carryOut(_ transition: AppTransition, on phone: isolated Phone) {
+        if transition == .enterForeground {
+            for other in phone.apps where other !== self && other.state == .foreground {
+                other.handle(.transition(.enterBackground), on: phone)
+            }
+        }
+        handle(.transition(transition), on: phone)
     }
 
     /// Does what follows from an event, and returns the answer to `delivery`.
@@ -94,7 +118,9 @@ final class AppProcess {
         case .queue:
             if let delivery { queue.append(delivery.manager, delivery.event) }
             return RadioAnswer.none
-        case .refuse: return .answer(.failure(.unlikelyError))
+        case .refuse:
+            if let event = delivery?.event { reportRefusal(of: event, because: refusalReason, on: phone) }
+            return .answer(.failure(.unlikelyError))
         case .discard: return RadioAnswer.none
         case .deliverQueued: deliverQueued(on: phone)
         case .dropQueued: queue.removeAll()
@@ -116,6 +142,24 @@ final class AppProcess {
         case .forgetPreservedState: ownManagers.forgetPreserved(on: phone)
         }
         return nil
+    }
+
+    /// Why a request does not reach it.
+    private var refusalReason: RefusedRequest.Reason {
+        switch lifecycle.state {
+        case .suspended: .suspended
+        case .foreground, .background: .background
+        case .notRunning, .terminated, .quit: .notRunning
+        }
+    }
+
+    /// A request is answered with an error in its place.
+    private func reportRefusal(
+        of event: PeripheralEvent, because reason: RefusedRequest.Reason, on phone: isolated Phone
+    ) {
+        for refused in event.refusals(with: .unlikelyError, because: reason) {
+            phone.report(.refused(refused, phone.central(refused.central)))
+        }
     }
 
     private func report(_ change: AppChange, on phone: isolated Phone) {
@@ -143,7 +187,7 @@ final class AppProcess {
         let answer = manager.deliver(event)
         guard case .later(let inner) = answer else { return answer }
         // An answer that comes later is work until it comes, and an error if the app ends before.
-        let (outer, reply) = replies.add()
+        let (outer, reply) = replies.add(for: event)
         handle(.workBegan, on: phone)
         let (link, app) = (PhoneLink(phone), number)
         inner.whenAnswered { outcome in
@@ -169,11 +213,22 @@ final class AppProcess {
 
     // MARK: Launch and end
 
-    private func launch(inBackground: Bool, on phone: isolated Phone) {
+    /// It was ended before the phone was restarted: what it preserved is served if an event may relaunch it.
+    func serveTerminated(on phone: isolated Phone) {
+        if lifecycle.rules.isRelaunched { loadPreserved(on: phone) }
+    }
+
+    /// Takes what another process preserved of its managers.
+    private func loadPreserved(on phone: isolated Phone) {
         for identifier in description.restoreIdentifiers {
             ownManagers.load(identifier, of: self, on: phone)
         }
-        let identifiers = Set(managers.compactMap(\.restoreIdentifier)).sorted()
+    }
+
+    private func launch(inBackground: Bool, on phone: isolated Phone) {
+        loadPreserved(on: phone)
+        // The user's own launch names none.
+        let identifiers = inBackground ? ownManagers.servedIdentifiers : []
         isLaunching = true
         delegate.app(
             App(self, on: phone),
@@ -217,11 +272,15 @@ final class AppProcess {
     /// The process is gone.
     private func endManagers(on phone: isolated Phone) {
         ownManagers.end(on: phone)
-        failReplies()
+        for event in failReplies() { reportRefusal(of: event, because: .ended, on: phone) }
     }
 
-    private func failReplies() {
-        for reply in replies.takeAll() { reply.answer(.failure(.unlikelyError)) }
+    /// Returns the requests that it has not answered.
+    @discardableResult
+    private func failReplies() -> [PeripheralEvent] {
+        let open = replies.takeAll()
+        for (reply, _) in open { reply.answer(.failure(.unlikelyError)) }
+        return open.map(\.request)
     }
 
     func forget(_ manager: ManagerState) {

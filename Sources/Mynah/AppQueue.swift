@@ -47,6 +47,26 @@ extension PeripheralEvent {
         }
     }
 
+    /// The refusals that a request comes to, one for each attribute that it is about; empty if it is no request.
+    func refusals(with error: ATTError, because reason: RefusedRequest.Reason) -> [RefusedRequest] {
+        func refusal(_ access: RefusedRequest.Access, _ attribute: AttributeKey, _ central: Peer.ID)
+            -> RefusedRequest
+        {
+            RefusedRequest(
+                central: central, attribute: attribute, access: access, error: error, reason: reason)
+        }
+        switch self {
+        case .read(let request, _): return [refusal(.read, request.attribute, request.central)]
+        case .write(let request, _):
+            var attributes: [AttributeKey] = []
+            for part in request.parts where !attributes.contains(part.attribute) {
+                attributes.append(part.attribute)
+            }
+            return attributes.map { refusal(.write, $0, request.central) }
+        default: return []
+        }
+    }
+
     /// Whose doing it is.
     var central: Central? {
         switch self {

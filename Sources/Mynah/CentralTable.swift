@@ -16,7 +16,7 @@ struct CentralTable {
         connected = [:]
     }
 
-    /// Takes an event of a link; returns what the phone reports, and what its managers hear of it.
+    /// Takes an event of a link or a central; returns what the phone reports, and what its managers hear of it.
     ///
     /// Returns `nil` if the event is about no link, or changes nothing.
     mutating func take(_ event: RadioEvent) -> (phone: PhoneEvent, managers: PeripheralEvent?)? {
@@ -43,6 +43,7 @@ struct CentralTable {
             central.isPaired = true
             if connected[id] != nil { connected[id] = central }
             return (.paired(central), nil)
+        case .refused(let request): return (.refused(request, self[request.central]), nil)
         default: return nil
         }
     }

@@ -46,6 +46,14 @@ package struct ManagerAccess: Sendable {
         link.run { $0.central(id) }
     }
 
+    /// Returns when what was preserved of the manager's app is on the radio, as far as the radio takes it.
+    package func awaitRestoration() async {
+        try? await ask { phone, reference in
+            guard let app = phone.manager(reference)?.app else { return }
+            await phone.services.awaitRestoration(of: app, on: phone)
+        }
+    }
+
     // MARK: The manager itself
 
     /// Looks at the manager's state; returns `nil` if its app or its phone has ended.

@@ -79,7 +79,7 @@ final class ManagerState {
     init(number: UInt64, app: AppProcess, preserved: PreservedState) {
         self.number = number
         self.app = app
-        restoreIdentifier = preserved.restoreIdentifier
+        restoreIdentifier = preserved.name.restoreIdentifier
         stage = .ended
         audience = Audience()
         state = .unknown
@@ -186,16 +186,23 @@ final class ManagerState {
 
     /// Saves what would be restored, if it has changed; a manager that did nothing has nothing to restore.
     func save(on phone: isolated Phone) {
-        guard let restoreIdentifier else { return }
-        let state = preserved(restoreIdentifier, on: phone)
-        guard state != saved ?? PreservedState(restoreIdentifier: restoreIdentifier), phone.save(state) else {
-            return
-        }
+        guard let preservedName else { return }
+        let state = preserved(preservedName, on: phone)
+        guard state != saved ?? PreservedState(name: preservedName), phone.save(state) else { return }
         saved = state
     }
 
-    private func preserved(_ identifier: String, on phone: isolated Phone) -> PreservedState {
-        var state = PreservedState(restoreIdentifier: identifier, batches: added.map(\.services))
+    /// What its state is preserved under, or `nil` if it is not.
+    var preservedName: PreservedName? {
+        guard let app, let restoreIdentifier else { return nil }
+        return PreservedName(app: app.description.name, restoreIdentifier: restoreIdentifier)
+    }
+
+    /// Whether the system has something to do for it while its app does not run.
+    var isServed: Bool { !added.isEmpty || requested.advertisement != nil }
+
+    private func preserved(_ name: PreservedName, on phone: isolated Phone) -> PreservedState {
+        var state = PreservedState(name: name, batches: added.map(\.services))
         state.advertisement = requested.advertisement
         state.subscribers = liveSubscribers(on: phone).map {
             .init(attribute: $0.attribute, address: $0.address)

@@ -136,9 +136,7 @@ public actor Phone {
         if case .stopping = stage { stage = .stopped }
         services.removeAll()
         if forgetting {
-            let identifiers =
-                apps.flatMap { $0.description.restoreIdentifiers } + managers.compactMap(\.restoreIdentifier)
-            for identifier in Set(identifiers) { preserved.remove(identifier) }
+            for name in apps.flatMap(\.preservedNames) { preserved.remove(name) }
         }
         for app in apps { app.stop() }
         for manager in managers { manager.end() }
@@ -156,13 +154,16 @@ public actor Phone {
 
     /// Makes an app, which runs from its first launch on; `delegate` is its code.
     ///
-    /// The app is the phone's: it stays installed when the last reference to it goes.
+    /// The app is the phone's: it stays installed when the last reference to it goes. `isTerminated` says that the system
+    /// ended it before the phone was restarted: what it preserved is served without it.
     public func makeApp<C: Clock>(
-        _ description: AppDescription, delegate: any AppDelegate, clock: C
+        _ description: AppDescription, delegate: any AppDelegate, clock: C, isTerminated: Bool = false
     ) -> App where C.Duration == Duration {
         let app = AppProcess(
-            number: nextNumber(), description, delegate: delegate, clock: AppClock(clock))
+            number: nextNumber(), description, delegate: delegate, clock: AppClock(clock),
+            isTerminated: isTerminated)
         apps.append(app)
+        if isTerminated { app.serveTerminated(on: self) }
         app.radioStateChanged(to: radioState, on: self)
         return App(app, on: self)
     }
@@ -216,8 +217,8 @@ public actor Phone {
 
     // MARK: Preserved state
 
-    func load(_ restoreIdentifier: String) -> PreservedState? {
-        let (state, warning) = preserved.load(restoreIdentifier)
+    func load(_ name: PreservedName) -> PreservedState? {
+        let (state, warning) = preserved.load(name)
         if let warning { warn("preservedStateUnusable", warning) }
         return state
     }
@@ -231,8 +232,8 @@ public actor Phone {
         }
     }
 
-    func deletePreserved(_ restoreIdentifier: String) {
-        preserved.remove(restoreIdentifier)
+    func deletePreserved(_ name: PreservedName) {
+        preserved.remove(name)
     }
 
     // MARK: Reports

@@ -22,6 +22,10 @@ public enum PhoneEvent: Sendable {
     case paired(Central)
     /// A step of pairing, to be answered as `PairingStep` describes.
     case pairing(Central, PairingStep)
+    /// A central read a static value of an app that does not run, which the system answered with these bytes.
+    case answeredRead(ReadRequest, Central, [UInt8])
+    /// A request was answered with an error before a manager could answer it.
+    case refused(RefusedRequest, Central)
     /// What goes on the air changed.
     case advertisingChanged(AdvertisingReport)
     /// A warning.

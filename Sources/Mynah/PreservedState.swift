@@ -3,7 +3,7 @@ import MynahSupport
 
 /// The preserved state of one peripheral manager, in memory and in its file.
 struct PreservedState: Hashable {
-    var restoreIdentifier: String
+    var name: PreservedName
     /// The services, by the batch they were published in.
     var batches: [[ServiceDefinition]] = []
     var advertisement: Advertisement?
@@ -29,7 +29,8 @@ extension PreservedState {
         let positions = characteristicPositions
         return .object([
             .init("mynahState", .integer(Self.version)),
-            .init("restoreIdentifier", .string(restoreIdentifier)),
+            .init("app", .string(name.app)),
+            .init("restoreIdentifier", .string(name.restoreIdentifier)),
             .init("services", .array(batches.map(Self.json))),
             .init("advertisement", advertisement.map(Self.json) ?? .null),
             .init(
@@ -53,7 +54,8 @@ extension PreservedState {
         return Dictionary(keys.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    init(json: JSON) throws(PreservedStateProblem) {
+    /// Reads what is preserved under a name.
+    init(json: JSON, of name: PreservedName) throws(PreservedStateProblem) {
         guard case .object = json else { throw .init(description: "it holds no object") }
         guard let version = json["mynahState"]?.integerValue else {
             throw .init(description: "it has no version")
@@ -65,7 +67,14 @@ extension PreservedState {
         guard let identifier = json["restoreIdentifier"]?.stringValue,
             let batches = json["services"]?.arrayValue
         else { throw .init(description: "restoreIdentifier or services are missing") }
-        restoreIdentifier = identifier
+        guard identifier == name.restoreIdentifier else {
+            throw .init(description: "it is of \"\(identifier)\"")
+        }
+        // An earlier version did not write it.
+        if let app = json["app"]?.stringValue, app != name.app {
+            throw .init(description: "it is of the app \"\(app)\"")
+        }
+        self.name = name
         for batch in batches { self.batches.append(try Self.services(batch)) }
         if let advertisement = json["advertisement"], advertisement != .null {
             self.advertisement = try Self.advertisement(advertisement)

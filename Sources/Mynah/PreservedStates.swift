@@ -9,9 +9,9 @@ struct PreservedStates {
         self.directory = directory
     }
 
-    /// Returns what was preserved under an identifier, and what the user should know of it.
-    func load(_ restoreIdentifier: String) -> (state: PreservedState?, warning: String?) {
-        directory?.load(restoreIdentifier) ?? (nil, nil)
+    /// Returns what was preserved under a name, and what the user should know of it.
+    func load(_ name: PreservedName) -> (state: PreservedState?, warning: String?) {
+        directory?.load(name) ?? (nil, nil)
     }
 
     /// Saves a state soon, and returns `false` if there is no directory.
@@ -19,7 +19,7 @@ struct PreservedStates {
     /// `failed` is called on another thread with a message for the user, once for as long as the reason is the same.
     func save(_ state: PreservedState, failed: @escaping @Sendable (String) -> Void) -> Bool {
         guard let directory else { return false }
-        let identifier = state.restoreIdentifier
+        let identifier = state.name.restoreIdentifier
         directory.save(state) { error in failed("the state of \(identifier) could not be kept: \(error)") }
         return true
     }
@@ -30,7 +30,7 @@ struct PreservedStates {
         await directory?.writer.settle()
     }
 
-    func remove(_ restoreIdentifier: String) {
-        directory?.remove(restoreIdentifier)
+    func remove(_ name: PreservedName) {
+        directory?.remove(name)
     }
 }

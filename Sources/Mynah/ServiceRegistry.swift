@@ -148,6 +148,14 @@ final class ServiceRegistry {
         }
     }
 
+    /// Returns when what was preserved of an app is on the radio, as far as the radio takes it.
+    func awaitRestoration(of app: AppProcess, on phone: isolated Phone) async {
+        await republish(app, on: phone)
+        while isMoving(app.managers.flatMap(\.services)) {
+            await withCheckedContinuation { waiting.add($0) }
+        }
+    }
+
     // MARK: Channels
 
     func own(channel psm: UInt16, _ manager: ManagerState) {

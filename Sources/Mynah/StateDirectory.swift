@@ -7,7 +7,7 @@ package import MynahSupport
     import Musl
 #endif
 
-/// The directory in which a phone keeps what its apps' managers preserve, a file for each restore identifier.
+/// The directory in which a phone keeps what its apps' managers preserve, a file for each app and restore identifier.
 ///
 /// One process at a time uses it, and only its owner may write to it. A file is replaced whole, on a thread of its own, so a
 /// process that is killed leaves either the old or the new one. A file that cannot be used is set aside under another name,
@@ -99,9 +99,22 @@ public final class StateDirectory: Sendable {
         RadioError(.stateDirectory, message, remedy: remedy)
     }
 
-    /// What was preserved under an identifier, and what the user should know of it.
-    func load(_ identifier: String) -> (state: PreservedState?, warning: String?) {
-        let file = self.file(identifier)
+    /// What was preserved under a name, and what the user should know of it.
+    ///
+    /// A file that an earlier version named otherwise is taken over, and read under that name no more.
+    func load(_ name: PreservedName) -> (state: PreservedState?, warning: String?) {
+        let file = file(name.fileName)
+        let loaded = load(name, from: file)
+        guard loaded.state == nil, loaded.warning == nil else { return loaded }
+        let former = self.file(name.formerFileName)
+        let taken = load(name, from: former)
+        if taken.state != nil { former.move(to: file) }
+        return taken
+    }
+
+    private func load(_ name: PreservedName, from file: KeptFile) -> (
+        state: PreservedState?, warning: String?
+    ) {
         do throws(PreservedStateProblem) {
             let bytes: [UInt8]
             do throws(KeptFile.Problem) {
@@ -116,54 +129,27 @@ public final class StateDirectory: Sendable {
             } catch {
                 throw .init(description: "it is no JSON: \(error)")
             }
-            let state = try PreservedState(json: json)
-            guard state.restoreIdentifier == identifier else {
-                throw .init(description: "it is of \"\(state.restoreIdentifier)\"")
-            }
-            return (state, nil)
+            return (try PreservedState(json: json, of: name), nil)
         } catch {
             let outcome = file.setAside().map { "it was set aside as \($0)" } ?? "it could not be set aside"
             return (nil, "the preserved state in \(file.path) cannot be used: \(error); \(outcome)")
         }
     }
 
-    /// Replaces what is preserved under an identifier, soon; `failed` is called on another thread, once while the reason is the
-    /// same.
+    /// Replaces what is preserved under a state's name, soon; `failed` is called on another thread, once while the reason is
+    /// the same.
     func save(_ state: PreservedState, failed: @escaping @Sendable (RadioError) -> Void) {
-        writer.replace(file(state.restoreIdentifier)) {
+        writer.replace(file(state.name.fileName)) {
             Array((state.json.prettyText + "\n").utf8)
         } failed: {
             failed(Self.error($0.description))
         }
     }
 
-    /// Forgets what is preserved under an identifier, soon.
-    func remove(_ identifier: String) {
-        writer.remove(file(identifier))
+    /// Forgets what is preserved under a name, soon.
+    func remove(_ name: PreservedName) {
+        for each in [name.fileName, name.formerFileName] { writer.remove(file(each)) }
     }
 
-    // MARK: Files
-
-    /// An identifier's file: what a file name cannot hold, or another identifier could be mistaken for, is escaped.
-    private func file(_ identifier: String) -> KeptFile {
-        var name = ""
-        for byte in identifier.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
-                UInt8(ascii: "_"):
-                name.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                name += "%" + Hex.encode([byte])
-            }
-        }
-        if name.utf8.count > 180 {
-            // FNV-1a, for what a file name has no room for.
-            let hash = identifier.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
-                ($0 ^ UInt64($1)) &* 0x100_0000_01B3
-            }
-            name = name.prefix(160) + "-" + String(hash, radix: 16)
-        }
-        return KeptFile(path: "\(path)/peripheral-\(name).json")
-    }
+    private func file(_ name: String) -> KeptFile { KeptFile(path: "\(path)/\(name)") }
 }

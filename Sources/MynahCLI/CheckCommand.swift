@@ -26,10 +26,14 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         var hasErrors = false
+        var apps: [Profile] = []
         for path in profiles {
             do throws(ProfileIssues) {
                 let profile = try ProfileLoader.load(path: path)
-                let issues = profile.warnings + (radio?.issues(with: profile) ?? [])
+                let issues =
+                    profile.warnings + (radio?.issues(with: profile) ?? [])
+                    + apps.compactMap { RunGroups.nameIssue(of: profile, with: $0) }.prefix(1)
+                if profile.app != nil { apps.append(profile) }
                 for issue in issues { StandardOutput.print(issue.description) }
                 if issues.contains(where: { $0.severity == .error }) {
                     hasErrors = true

@@ -1,7 +1,6 @@
 // A source is made and ended from any thread; only its type does not say so.
 @preconcurrency import Dispatch
-import MynahEmulator
-import MynahLifecycle
+import MynahConsole
 import MynahSupport
 
 #if canImport(Glibc)
@@ -13,12 +12,18 @@ import MynahSupport
 /// The keys of the terminal that a run was started on, wherever its output goes.
 final class Keyboard: Sendable {
     private struct State {
-        var digits = ""
-        var onPasskey: [@Sendable (UInt32) -> Void] = []
-        var onTransition: (@Sendable (AppTransition) -> Void)?
+        var typed = TypedKeys()
+        var passkeys: [Passkey] = []
+        var onAppKey: (@Sendable (AppKey) -> Void)?
         var onKey: (@Sendable () -> Void)?
         var onInput: (@Sendable ([UInt8]) -> Void)?
         var onEnd: (@Sendable () -> Void)?
+    }
+
+    /// A device that may ask for a number.
+    private struct Passkey {
+        var isAsked: @Sendable () -> Bool
+        var entered: @Sendable (UInt32) -> Void
     }
 
     /// The use of the keys.
@@ -70,16 +75,18 @@ final class Keyboard: Sendable {
     }
 
     /// The digits that were typed and not yet entered.
-    var digits: String { state.withLock { $0.digits } }
+    var digits: String { state.withLock { $0.typed.digits } }
 
-    /// Hears a number that was typed and entered, as others do: only who has asked for one takes it.
-    func onPasskey(_ handler: @escaping @Sendable (UInt32) -> Void) {
-        state.withLock { $0.onPasskey.append(handler) }
+    /// Digits are a number's while it is asked for; `entered` is called with one that was typed and entered.
+    func onPasskey(
+        isAsked: @escaping @Sendable () -> Bool, entered: @escaping @Sendable (UInt32) -> Void
+    ) {
+        state.withLock { $0.passkeys.append(Passkey(isAsked: isAsked, entered: entered)) }
     }
 
-    /// Hears the keys of an app's life.
-    func onTransition(_ handler: @escaping @Sendable (AppTransition) -> Void) {
-        state.withLock { $0.onTransition = handler }
+    /// Hears the keys that are about apps, digits among them unless a number is asked for.
+    func onAppKey(_ handler: @escaping @Sendable (AppKey) -> Void) {
+        state.withLock { $0.onAppKey = handler }
     }
 
     /// Hears that something was typed.
@@ -177,23 +184,16 @@ final class Keyboard: Sendable {
     }
 
     private func take(_ key: UInt8) -> (@Sendable () -> Void)? {
-        state.withLock { state in
-            switch key {
-            case UInt8(ascii: "0")...UInt8(ascii: "9") where state.digits.count < 6:
-                state.digits.append(Character(Unicode.Scalar(key)))
-            case 0x7F, 0x08:
-                _ = state.digits.popLast()
-            case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
-                defer { state.digits = "" }
-                guard let number = UInt32(state.digits) else { return nil }
-                return { [handlers = state.onPasskey] in for handler in handlers { handler(number) } }
-            default:
-                guard let transition = Self.transition(of: key), let handler = state.onTransition else {
-                    return nil
-                }
-                return { handler(transition) }
+        let isNumberAsked = state.withLock { $0.passkeys }.contains { $0.isAsked() }
+        return state.withLock { state in
+            switch state.typed.take(key, isNumberAsked: isNumberAsked) {
+            case .number(let number):
+                return { [passkeys = state.passkeys] in for each in passkeys { each.entered(number) } }
+            case .app(let key):
+                guard let handler = state.onAppKey else { return nil }
+                return { handler(key) }
+            case nil: return nil
             }
-            return nil
         }
     }
 
@@ -216,16 +216,5 @@ final class Keyboard: Sendable {
             }
         }
         return keys
-    }
-
-    private static func transition(of key: UInt8) -> AppTransition? {
-        switch key {
-        case UInt8(ascii: "f"): .enterForeground
-        case UInt8(ascii: "b"): .enterBackground
-        case UInt8(ascii: "s"): .suspend
-        case UInt8(ascii: "t"): .terminate
-        case UInt8(ascii: "q"): .quit
-        default: nil
-        }
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Logging
 import Mynah
+import MynahConsole
 import MynahCore
 import MynahEmulator
 import MynahHCI
@@ -36,9 +37,10 @@ struct RunCommand: AsyncParsableCommand {
             Ctrl-C or SIGTERM withdraws everything, puts the adapter back as it was found and ends with 0. On a terminal \
             a screen shows what happens; into a pipe one line an event is written, or with --events json one object.
 
-            A profile with app: is played as iOS plays an app. Several of them are apps of one phone. On a terminal the keys \
-            f, b and s bring it to the foreground, to the background and suspend it, t ends it as the system does, and q as \
-            its user does. What it preserves is kept in --state-dir: SIGTERM keeps it, Ctrl-C forgets it.
+            A profile with app: is played as iOS plays an app. Several of them are apps of one phone, and one is on its \
+            screen. On a terminal the keys f, b and s bring an app to the foreground, to the background and suspend it, t \
+            ends it as the system does, and q as its user does; 1 to 9 choose which app. What it preserves is kept in \
+            --state-dir: SIGTERM keeps it, Ctrl-C forgets it.
             """)
 
     @Argument(
@@ -70,17 +72,39 @@ struct RunCommand: AsyncParsableCommand {
     var address: AddressChoice?
 
     @Option(
-        help: "The state an app starts in: foreground, background or suspended. Default: the profile's.",
-        completion: Choice.completion(of: Profile.App.StartState.self), transform: Choice.parse)
-    var state: Profile.App.StartState?
+        help: ArgumentHelp(
+            """
+            The state apps start in: foreground, background, suspended or, with --state-dir, terminated: the phone was restarted \
+            and no app opened. Default: the profile's.
+            """),
+        completion: Choice.completion(of: RunState.self), transform: Choice.parse)
+    var state: RunState?
 
     @Option(
         // A time in the past begins with a dash, and is not an option.
         name: .customLong("at"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "What happens to the apps after a time: foreground, background, suspended, terminated, quit, memoryPressure or crash. Repeatable.",
-            valueName: "10s=background"))
+            """
+            What happens to the apps after a time, counted from ready: \(UserAction.words.dropLast().joined(separator: ", ")) or \
+            \(UserAction.words.last ?? ""). With NAME: before it, to the app of that name or file. Repeatable.
+            """,
+            valueName: "10s=[NAME:]background"))
     var planned: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Ends the run with 0, as SIGTERM would, when this event has come: EVENT [FIELD=VALUE]..., with the names of --events \
+            json. Repeatable: when all have come.
+            """, valueName: "event"),
+        completion: .list(DeviceEvent.Name.allCases.map(\.rawValue)))
+    var until: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Ends the run after this time, counted from ready: with 1 if --until has not ended it, else with 0.",
+            valueName: "time"))
+    var timeout: String?
 
     @Option(
         help:
@@ -126,21 +150,65 @@ struct RunCommand: AsyncParsableCommand {
     var logLevel: LogLevel = .warning
 
     // Not by `validate()`, which speaks before an unknown option is told: what stands behind one looks like a profile.
-    private func checkUsage() throws -> [PlannedTransition] {
+    private func checkUsage() throws -> Plan {
         if Set(adapter.map { $0.uppercased() }).count < adapter.count {
             throw Exit.wrongUsage(
                 "an adapter is named twice, and each radio needs one of its own", of: Self.self)
         }
         if let problem = capture?.problem(with: events) { throw Exit.wrongUsage(problem, of: Self.self) }
-        return try planned.map { text in
-            switch PlannedTransition.parse(text) {
-            case .success(let planned): return planned
-            case .failure(let problem): throw Exit.wrongUsage(problem.message, of: Self.self)
+        return Plan(
+            actions: try planned.map(action), matches: try until.map(match),
+            timeout: try CentralOptions.duration(timeout, "--timeout", of: Self.self))
+    }
+
+    private func action(_ text: String) throws -> PlannedAction {
+        do throws(PlannedAction.Problem) {
+            return try PlannedAction(parsing: text)
+        } catch {
+            throw Exit.wrongUsage(error.message, of: Self.self)
+        }
+    }
+
+    private func match(_ text: String) throws -> EventMatch {
+        do throws(EventMatch.Problem) {
+            return try EventMatch(parsing: text)
+        } catch {
+            throw Exit.wrongUsage("--until \(text): \(error.message)", of: Self.self)
+        }
+    }
+
+    /// What is to happen in the run and to end it.
+    private struct Plan {
+        var actions: [PlannedAction]
+        var matches: [EventMatch]
+        var timeout: Duration?
+    }
+
+    /// The actions, each with the apps that it is for.
+    private func targeted(_ actions: [PlannedAction], among names: DeviceNames) throws -> [RunPlayer.Planned]
+    {
+        try actions.map { action in
+            do throws(PlannedAction.Problem) {
+                return (action, try action.target(among: names))
+            } catch {
+                throw Exit.wrongUsage(error.message, of: Self.self)
             }
         }
     }
 
-    /// What is wrong with the options for these profiles; nil: nothing.
+    /// The matches, with devices as events call them.
+    private func named(_ matches: [EventMatch], among names: DeviceNames) throws -> [EventMatch] {
+        try matches.map { match in
+            guard let device = match.device else { return match }
+            do throws(DeviceNames.Problem) {
+                return match.naming(try names.device(named: device).label)
+            } catch {
+                throw Exit.wrongUsage("--until \(match.text): \(error.message)", of: Self.self)
+            }
+        }
+    }
+
+    /// What is wrong with the options for these profiles, or `nil` if nothing is.
     private func misuse(of groups: [[Profile]]) -> String? {
         let needed =
             "these profiles need \(groups.count) radios, one for each accessory and one for all apps"
@@ -166,7 +234,9 @@ struct RunCommand: AsyncParsableCommand {
             return
                 "--adapter is given \(adapter.count) times for \(groups.count) radio\(groups.count == 1 ? "" : "s")"
         }
-        guard !groups.contains(where: { $0[0].app != nil }) else { return nil }
+        guard !groups.contains(where: { $0[0].app != nil }) else {
+            return state?.problem(with: groups.flatMap { $0 }, hasStateDirectory: stateDir != nil)
+        }
         let options = [
             ("--state", state != nil), ("--at", !planned.isEmpty),
             ("--state-dir", stateDir != nil && radio == .bluez),
@@ -183,11 +253,14 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let planned = try checkUsage()
+        let plan = try checkUsage()
         let interruption = Interruption()
         let profiles = try ProfileLoading.load(profiles)
         let groups = RunGroups(profiles)
         if let misuse = misuse(of: groups.groups) { throw Exit.wrongUsage(misuse, of: Self.self) }
+        let watch = RunWatch(
+            try named(plan.matches, among: groups.names), timeout: plan.timeout, interruption)
+        let planned = try targeted(plan.actions, among: groups.names)
         for issue in groups.issues { StandardError.print(issue.description) }
         guard groups.issues.isEmpty else { throw Exit.problems }
         Logs.begin(logLevel)
@@ -200,7 +273,8 @@ struct RunCommand: AsyncParsableCommand {
         }
         let seed = seed ?? UInt64.random(in: 0...UInt64.max)
         let format = events ?? (capture == .standardOutput ? .off : .text)
-        let output = RunOutput(format: format, profiles: profiles, interruption: interruption)
+        let output = RunOutput(
+            format: format, profiles: profiles, watch: watch, interruption: interruption)
         let captured = capture.map {
             Capture(
                 $0, devices: groups.labels.map { $0.joined(separator: ", ") },
@@ -211,7 +285,7 @@ struct RunCommand: AsyncParsableCommand {
             RunPlayer.Run(
                 devices: zip(group, labels).map { profile, label in
                     var device = EmulatedDevice(profile, seed: seed, label: label)
-                    if let state { device.app?.startState = state }
+                    state?.apply(to: &device.app)
                     return device
                 },
                 profiles: group, stateDirectory: group[0].app != nil ? stateDirectory : nil,
@@ -221,7 +295,8 @@ struct RunCommand: AsyncParsableCommand {
         // An accessory keeps its bonds there too, and no other run may use it meanwhile.
         defer { withExtendedLifetime(stateDirectory) {} }
         let player = RunPlayer(
-            runs, RadioChooser(choice: radio, adapters: adapter, notice: { output.warn($0) }), planned, output
+            runs, RadioChooser(choice: radio, adapters: adapter, notice: { output.warn($0) }),
+            planned, output, watch
         ) { chosen in makeRadios(chosen, captured, output, writer) }
         let failure = await player.play(until: interruption)
         output.end()
@@ -234,6 +309,10 @@ struct RunCommand: AsyncParsableCommand {
             if radio.usesAdapters, [.noAdapter, .unreachable, .timedOut].contains(failure.code) {
                 StandardError.print("hint: --radio virtual needs no adapter")
             }
+            throw Exit.problems
+        }
+        if let problem = watch.problem {
+            StandardError.print("error: \(problem)")
             throw Exit.problems
         }
     }

@@ -6,9 +6,14 @@ struct RunGroups {
     private(set) var groups: [[Profile]] = []
     /// What events call the devices of each group.
     private(set) var labels: [[String]] = []
+    /// The names of all devices, in the order of the command line.
+    let names: DeviceNames
 
     init(_ profiles: [Profile]) {
-        for (profile, label) in zip(profiles, DeviceLabels.unique(profiles.map(\.name))) {
+        let unique = DeviceLabels.unique(profiles.map(\.name))
+        names = DeviceNames(
+            zip(profiles, unique).map { .init(label: $1, file: $0.file, isApp: $0.app != nil) })
+        for (profile, label) in zip(profiles, unique) {
             if profile.app != nil, let place = groups.firstIndex(where: { $0[0].app != nil }) {
                 groups[place].append(profile)
                 labels[place].append(label)
@@ -28,17 +33,20 @@ struct RunGroups {
         }
     }
 
+    /// What keeps two apps from being told apart, or `nil` if nothing does.
+    static func nameIssue(of profile: Profile, with other: Profile) -> ProfileIssue? {
+        guard profile.app != nil, other.app != nil, profile.name == other.name else { return nil }
+        return profile.issue(
+            .error, at: profile.marks["name"],
+            "the name \"\(profile.name)\" is \(other.file)'s already; two apps of a phone need different names"
+        )
+    }
+
     private static func conflicts(of profile: Profile, with other: Profile) -> [ProfileIssue] {
         guard let app = profile.app, let before = other.app else { return [] }
-        var issues: [ProfileIssue] = []
+        var issues = [nameIssue(of: profile, with: other)].compactMap { $0 }
         func conflict(_ field: String, _ message: String) {
             issues.append(profile.issue(.error, at: app.marks[field] ?? app.marks[""], message))
-        }
-        if let identifier = app.restoreIdentifier, identifier == before.restoreIdentifier {
-            conflict(
-                "restoreIdentifier",
-                "restoreIdentifier \"\(identifier)\" is \(other.file)'s already; two managers of a phone cannot share one"
-            )
         }
         let together = "and both are apps of one phone"
         if app.iOS != before.iOS {

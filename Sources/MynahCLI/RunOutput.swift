@@ -23,8 +23,11 @@ final class RunOutput: Sendable {
     private let kind: Kind
     /// The keys of an app's life, and numbers for pairing; nil: there is no terminal to type them on.
     private let keyboard: Keyboard?
+    /// What the run waits for.
+    private let watch: RunWatch
 
-    init(format: EventFormat, profiles: [Profile], interruption: Interruption) {
+    init(format: EventFormat, profiles: [Profile], watch: RunWatch, interruption: Interruption) {
+        self.watch = watch
         let keyboard = Keyboard()
         self.keyboard = keyboard
         switch format {
@@ -51,7 +54,7 @@ final class RunOutput: Sendable {
         }
     }
 
-    /// What hears a device's events; nil where nobody does.
+    /// What hears a device's events, or `nil` if nobody does.
     ///
     /// With several devices each event says whose it is.
     ///
@@ -59,9 +62,14 @@ final class RunOutput: Sendable {
     func observer(
         of device: String, isAlone: Bool, _ writer: FileWriter
     ) -> (@Sendable (DeviceEvent) -> Void)? {
-        guard let observer = observer(of: isAlone ? nil : device) else { return nil }
-        let held = HeldReports(
-            for: writer, late: { Self.event(.warning, $0.code, $0.message) }, pass: observer)
+        let shown = observer(of: isAlone ? nil : device)
+        guard shown != nil || watch.awaitsEvents else { return nil }
+        let held = HeldReports<DeviceEvent>(for: writer) {
+            Self.event(.warning, $0.code, $0.message)
+        } pass: { [watch] event in
+            shown?(event)
+            if watch.awaitsEvents { watch.take(event.named(device)) }
+        }
         return { held.report($0) }
     }
 
@@ -91,6 +99,7 @@ final class RunOutput: Sendable {
     /// Reports an event of the run itself: no device has caused it.
     func tell(_ event: DeviceEvent) {
         observer(of: nil)?(event)
+        watch.take(event)
     }
 
     /// Reports a warning of the run itself; with `--events off` it goes to standard error.
@@ -104,7 +113,7 @@ final class RunOutput: Sendable {
     }
 
     private func tell(_ name: DeviceEvent.Name, _ code: String, _ message: String) {
-        if case .off = kind { return StandardError.print("\(name.rawValue): \(message)") }
+        if case .off = kind { StandardError.print("\(name.rawValue): \(message)") }
         tell(Self.event(name, code, message))
     }
 
@@ -131,16 +140,29 @@ final class RunOutput: Sendable {
                     ])))
     }
 
-    /// Lets numbers typed on the terminal go to the device from now on, and returns the keys of an app's life.
+    /// What a key of the terminal asks for.
+    typealias Keyed = (transition: AppTransition, target: AppTarget)
+
+    /// Lets numbers typed on the terminal go to the device from now on, and returns what the keys ask of its apps.
     ///
-    /// Those wait, in order, until they are taken. Nil: it has no app, or there is no terminal.
-    func attach(_ emulator: Emulator<ContinuousClock>) -> AsyncStream<AppTransition>? {
+    /// That waits, in order, until it is taken. Returns `nil` if it has no app, or there is no terminal.
+    func attach(_ emulator: Emulator<ContinuousClock>, apps: [String]) -> AsyncStream<Keyed>? {
         guard let keyboard else { return nil }
-        keyboard.onPasskey { number in Task { _ = await emulator.enter(passkey: number) } }
+        keyboard.onPasskey {
+            emulator.asksForPasskey
+        } entered: { number in
+            Task { _ = await emulator.enter(passkey: number) }
+        }
         guard emulator.playsApps else { return nil }
-        let (transitions, keys) = AsyncStream.makeStream(of: AppTransition.self)
-        keyboard.onTransition { keys.yield($0) }
-        return transitions
+        let (stream, asked) = AsyncStream.makeStream(of: Keyed.self)
+        let keys = Lock(AppKeys(apps: apps))
+        keyboard.onAppKey { [kind] key in
+            if let keyed = keys.withLock({ $0.take(key) }) { asked.yield(keyed) }
+            guard case .screen(let screen) = kind, apps.count > 1 else { return }
+            let chosen = keys.withLock { $0.chosen }
+            screen.take { $0.choose(chosen) }
+        }
+        return stream
     }
 
     /// Why events could not be written; nil: they were, or whoever read them has left.
@@ -163,7 +185,7 @@ final class RunOutput: Sendable {
 }
 
 extension DeviceEvent {
-    /// With the device that it is of, unless it says so itself; nil: there is one alone.
+    /// With the device that it is of, unless it says so itself or `device` is `nil`.
     fileprivate func named(_ device: String?) -> DeviceEvent {
         guard let device, self["device"] == nil else { return self }
         var event = self

@@ -1,3 +1,4 @@
+import MynahConsole
 import MynahCore
 import MynahEmulator
 import MynahProfiles
@@ -19,29 +20,37 @@ final class RunPlayer: Sendable {
         var stateDirectory: StateDirectory?
         var observer: (@Sendable (DeviceEvent) -> Void)?
 
+        /// What events call its apps.
+        var apps: [String] { devices.filter { $0.app != nil }.map(\.label) }
+
         /// Whether apps play it.
         var isPhone: Bool { devices.contains { $0.app != nil } }
     }
 
+    /// What is to happen, and to which apps.
+    typealias Planned = (action: PlannedAction, target: AppTarget)
+
     private let runs: [Run]
     private let chooser: RadioChooser
     private let makeRadios: @Sendable (ChosenRadio) -> RadioMaker
-    private let planned: [PlannedTransition]
+    private let planned: [Planned]
     private let output: RunOutput
+    private let watch: RunWatch
     private let radios = Lock<RadioMaker?>(nil)
     /// Those that have begun to start; `nil` if it is over, and no other begins.
     private let emulators = Lock<[Emulator<ContinuousClock>]?>([])
 
     /// Plays them on the radio that the chooser settles on.
     init(
-        _ runs: [Run], _ chooser: RadioChooser, _ planned: [PlannedTransition], _ output: RunOutput,
-        makeRadios: @escaping @Sendable (ChosenRadio) -> RadioMaker
+        _ runs: [Run], _ chooser: RadioChooser, _ planned: [Planned], _ output: RunOutput,
+        _ watch: RunWatch, makeRadios: @escaping @Sendable (ChosenRadio) -> RadioMaker
     ) {
         self.runs = runs
         self.chooser = chooser
         self.makeRadios = makeRadios
         self.planned = planned
         self.output = output
+        self.watch = watch
     }
 
     /// Chooses the radio, starts one after the other and waits to be interrupted; the first failure ends it.
@@ -62,6 +71,7 @@ final class RunPlayer: Sendable {
                     let run = runs[index]
                     try await play(run, on: try radios.peripheralRadio(index, isPhone: run.isPhone))
                 }
+                await begin()
                 return nil
             } catch {
                 return error
@@ -98,13 +108,23 @@ final class RunPlayer: Sendable {
         }
         if isOver { throw RadioError(.invalidState, "it was stopped while it started") }
         // Before `ready` is told, which a script takes as leave to press a key.
-        let keys = output.attach(emulator)
+        let keys = output.attach(emulator, apps: run.apps)
         try await emulator.start { capabilities throws(RadioError) in
             try Self.check(run.profiles, capabilities)
         }
-        if let keys { Task { for await transition in keys { await emulator.carryOut(transition) } } }
-        guard emulator.playsApps else { return }
-        for each in planned { await emulator.plan(each.transition, after: each.delay) }
+        if let keys {
+            Task { for await each in keys { await emulator.carryOut(each.transition, on: each.target) } }
+        }
+    }
+
+    /// Every device is ready: the run's time begins.
+    private func begin() async {
+        watch.begin()
+        for emulator in emulators.withLock({ $0 }) ?? [] where emulator.playsApps {
+            for each in planned {
+                await emulator.plan(each.action.action, on: each.target, after: each.action.delay)
+            }
+        }
     }
 
     /// Before anything is registered: what this radio would play otherwise than it is written.

@@ -22,7 +22,7 @@ package enum EventText {
         case .advertisingStarted, .advertisingChanged:
             let device = event.string("device").map { "device \(PrintableText.of($0))  " } ?? ""
             return device + advertising(event)
-        case .read, .write, .notified, .subscribed, .unsubscribed, .confirmed, .error:
+        case .read, .write, .requestRefused, .notified, .subscribed, .unsubscribed, .confirmed, .error:
             return attribute(event)
         default:
             return event.fields.map { plain($0) }.joined(separator: "  ")

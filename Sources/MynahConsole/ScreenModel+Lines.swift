@@ -33,7 +33,7 @@ extension ScreenModel {
 
     private var keys: [String] {
         guard hasApps else { return ["Ctrl-C ends it"] }
-        return [
+        return (apps.count > 1 ? ["1-\(min(apps.count, 9)) choose the app"] : []) + [
             "f foreground", "b background", "s suspend", "t terminate", "q quit the app",
             "Ctrl-C ends the phone",
         ]
@@ -42,9 +42,7 @@ extension ScreenModel {
     private func sections(_ width: Int, _ now: WallTime, isBrief: Bool) -> [ScreenSection] {
         let apps = ScreenSection(
             noun: ("app", "apps"),
-            items: apps.map { app in
-                ["  app  \u{1B}[1m\(app.state)\u{1B}[0m  \(PrintableText.of(app.device))"]
-            })
+            items: apps.indices.map { [line(ofApp: $0)] })
         let table = AttributeTable(width: width, now: now)
         let values = groups.enumerated().map { index, group in
             var items = table.items(group)
@@ -54,6 +52,17 @@ extension ScreenModel {
         return deviceSections(width, isBrief: isBrief, apps) + [
             centralSection, ScreenSection(noun: ("value", "values"), items: values.flatMap { $0 }),
         ]
+    }
+
+    /// Of several apps, one is marked as on the screen, and the one that keys act on.
+    private func line(ofApp index: Int) -> String {
+        let app = apps[index]
+        let name = PrintableText.of(app.device)
+        guard apps.count > 1 else { return "  app  \u{1B}[1m\(app.state)\u{1B}[0m  \(name)" }
+        let isInFront = app.state == "foreground"
+        let state = isInFront ? "\u{1B}[1m\(app.state)\u{1B}[0m" : app.state
+        let keys = app.device == chosen ? "  (keys)" : ""
+        return "\(isInFront ? "●" : " ") app \(index + 1)  \(state)  \(name)\(keys)"
     }
 
     // MARK: - Devices

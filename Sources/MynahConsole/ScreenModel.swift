@@ -52,9 +52,17 @@ package struct ScreenModel: LiveModel {
     /// Each app's state, by its device's name, which is empty if there is one device.
     private(set) var apps: [(device: String, state: String)] = []
 
+    /// The device of the app that keys act on, or `nil` if none was chosen.
+    private(set) var chosen: String?
+
     package init(titles: [String], hasApps: Bool) {
         self.titles = titles.map(PrintableText.of)
         self.hasApps = hasApps
+    }
+
+    /// The keys act on this device's app from now on.
+    package mutating func choose(_ device: String?) {
+        chosen = device
     }
 
     package mutating func take(_ event: DeviceEvent) {

@@ -71,6 +71,39 @@ public struct AttributeName: Hashable, Sendable {
         return (String(step[..<tilde]), ordinal)
     }
 
+    // MARK: - Comparing
+
+    /// A step of the path that leads to an attribute alone.
+    public struct Element: Hashable, Sendable {
+        /// The type of the service, the characteristic or the descriptor.
+        public var uuid: BluetoothUUID
+        /// Its number among those of its type, from 1 up.
+        public var ordinal: Int
+
+        /// A step.
+        public init(uuid: BluetoothUUID, ordinal: Int = 1) {
+            self.uuid = uuid
+            self.ordinal = ordinal
+        }
+    }
+
+    /// Whether it names the characteristic or descriptor at the end of a path that begins with a service.
+    ///
+    /// A handle names none, since a path has no handles.
+    public func names(_ path: [Element]) -> Bool {
+        guard case .steps(let steps) = form else { return false }
+        let levels = Array(path.indices)
+        // A name may leave out where an attribute is, and not which attribute it is.
+        let readings = [levels.suffix(steps.count)] + (levels.count == 3 && steps.count == 2 ? [[0, 2]] : [])
+        return readings.contains { reading in
+            reading.count == steps.count
+                && zip(steps, reading).allSatisfy { step, level in
+                    step.uuids.contains(path[level].uuid)
+                        && (step.ordinal == nil || step.ordinal == path[level].ordinal)
+                }
+        }
+    }
+
     // MARK: - Resolving
 
     /// The characteristic or descriptor that it names; throws if there is none, or more than one.

@@ -115,6 +115,8 @@ public enum RadioEvent: Sendable {
     case read(ReadRequest)
     /// A read that the radio answered by itself with these bytes.
     case answeredRead(ReadRequest, [UInt8])
+    /// A request that the radio answered with an error by itself.
+    case refused(RefusedRequest)
     /// A write, to be answered if it wants a response.
     case write(WriteRequest)
     /// A central subscribed; central and delivery are `nil` if the radio does not report them.

@@ -7,6 +7,8 @@ import MynahCore
 struct AppSide {
     /// The app, or `nil` if it is an accessory or was not launched.
     var app: App?
+    /// Whether its user has stopped what it advertises.
+    var isSilenced = false
     /// Whether it was launched and has not received the Bluetooth state.
     private var awaitsIntroduction = false
     /// What the events of this wake were about.
@@ -16,6 +18,7 @@ struct AppSide {
 
     mutating func launched(_ app: App) {
         self.app = app
+        isSilenced = false
         awaitsIntroduction = true
     }
 

@@ -15,6 +15,7 @@ public struct DeviceEvent: Hashable, Sendable {
         case pairingPasskey = "pairing.passkey"
         case read
         case write
+        case requestRefused = "request.refused"
         case subscribed
         case unsubscribed
         case notified

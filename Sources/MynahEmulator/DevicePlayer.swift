@@ -43,21 +43,26 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     /// Publishes and advertises what is not yet.
     func publish() async throws(RadioError) {
         if device.app == nil, manager == nil { manager = await phone.makePeripheralManager(sink: link) }
+        if device.app != nil { await manager?.access.awaitRestoration() }
         guard let manager, let before = stage.beginPublishing() else { return }
         do throws(RadioError) {
             if before == .foreign { await manager.removeAllServices() }
             if await manager.services.isEmpty, !device.services.isEmpty {
                 try await manager.add(device.services)
             }
-            if let advertisement = device.advertisement {
-                try await manager.startAdvertising(advertisement)
-            } else {
-                // What was restored may be of an older profile.
-                await manager.stopAdvertising()
-            }
+            try await advertise(with: manager)
         } catch {
             stage.take(before)
             throw error
+        }
+    }
+
+    func advertise(with manager: PeripheralManager) async throws(RadioError) {
+        if let advertisement = device.advertisement, !appSide.isSilenced {
+            try await manager.startAdvertising(advertisement)
+        } else {
+            // What was restored may be of an older profile.
+            await manager.stopAdvertising()
         }
     }
 
@@ -166,9 +171,14 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
             stage.take(.foreign)
             return
         }
+        rekey(mapping)
+        stage.take(state.advertisement == device.advertisement ? .done : .missing)
+    }
+
+    /// Its attributes are called what they were called before.
+    func rekey(_ mapping: [AttributeKey: AttributeKey]) {
         device = device.rekeyed(mapping)
         table = device.table
-        stage.take(state.advertisement == device.advertisement ? .done : .missing)
     }
 
     /// Its app's process is gone.
@@ -180,10 +190,14 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
 
     // MARK: Reports
 
-    private func reportRead(
+    func reportRead(
         _ request: ReadRequest, _ central: Central, _ value: [UInt8], _ outcome: PendingReply.Outcome
     ) {
         report(.read, on: request.attribute, central) { EventFields.of(request, value, outcome) }
+    }
+
+    func report(_ refused: RefusedRequest, _ central: Central) {
+        report(.requestRefused, on: refused.attribute, central) { EventFields.of(refused) }
     }
 
     func report(

@@ -11,6 +11,8 @@ public struct EmulatedApp: Sendable {
     public var startState: Profile.App.StartState
     /// How its phone advertises.
     public var advertising: PhoneAdvertising
+    /// Whether the system ended it before its phone was restarted, so that it does not start at all.
+    public var isTerminated = false
 
     /// An app.
     public init(

@@ -1,6 +1,7 @@
 public import Mynah
 public import MynahCore
 public import MynahLifecycle
+import MynahProfiles
 import MynahSupport
 
 /// Plays devices on one radio: an accessory, or the apps of one phone.
@@ -23,9 +24,11 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     private let devices: [EmulatedDevice]
     private(set) var players: [DevicePlayer<C>] = []
     private var state = State.idle
-    private var enteringPasskey: PendingPairingReply?
+    private nonisolated let passkey = PasskeyEntry()
     private var isOnAir = false
-    private var planned: [(transition: AppTransition, due: C.Instant)] = []
+    private var planned = PlannedActions<C.Instant>()
+    /// The index of the app that was on the screen last.
+    private var lastInFront: Int?
     private var planning: Task<Void, Never>?
     private let link = EmulatorLink<C>()
 
@@ -78,24 +81,48 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         do throws(RadioError) {
             // What comes up half-way does not go on the air: an app moves to the state it starts in first.
             await phone.holdAdvertising()
-            for player in players { await player.launch() }
+            // The others follow when the phone is on, unless none is opened.
+            for player in players where player === players[0] || player.isTerminated { await player.launch() }
             for player in players { player.begin() }
             let capabilities = try await phone.start(check: check)
-            for player in players { try await player.publish() }
-            for (device, player) in zip(devices, players) {
-                if let start = device.app?.startState { await player.carryOut(AppTransition(into: start)) }
-            }
+            try await open()
             try await phone.releaseAdvertising()
             for player in players { player.started() }
-            guard case .starting = state else {
-                throw RadioError(.invalidState, "it was stopped while it started")
-            }
+            try checkIsStarting()
             state = .running
             reportReady(capabilities)
         } catch {
             await stop()
             throw error
         }
+    }
+
+    private func checkIsStarting() throws(RadioError) {
+        guard case .starting = state else {
+            throw RadioError(.invalidState, "it was stopped while it started")
+        }
+    }
+
+    /// Opens the apps one after the other, as their user does; each publishes while it is on the screen.
+    ///
+    /// The first that starts in the foreground is there in the end.
+    private func open() async throws(RadioError) {
+        let front = devices.firstIndex { $0.app?.startState == .foreground && $0.app?.isTerminated == false }
+        for (index, player) in zip(devices.indices, players) {
+            try checkIsStarting()
+            await player.launch()
+            try await player.publish()
+            guard !player.isTerminated else { continue }
+            guard let start = devices[index].app?.startState, index != front else { continue }
+            await player.carryOut(start == .foreground ? .enterBackground : AppTransition(into: start))
+            guard start == .foreground, let front else { continue }
+            player.events.warn(
+                "startsInBackground",
+                "\(devices[index].label) starts in the background, because \(devices[front].label) is in front: a phone has one app on its screen"
+            )
+        }
+        try checkIsStarting()
+        if let front { await players[front].carryOut(.enterForeground) }
     }
 
     private func makePlayers() {
@@ -116,7 +143,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
             fields.append(.init("address", .string(address.description)))
         }
         fields.append(
-            .init("services", .array(devices.flatMap(\.services).map { .string($0.uuid.description) })))
+            .init("services", .array(players.flatMap(\.served).map { .string($0.uuid.description) })))
         events.report(.ready, fields)
     }
 
@@ -124,9 +151,9 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     public func stop(forgetting: Bool = false) async {
         if case .stopped = state { return }
         state = .stopped
-        planned = []
+        planned.removeAll()
         planning?.cancel()
-        enteringPasskey = nil
+        passkey.end()
         for player in players { await player.stop() }
         await phone.stop(forgetting: forgetting)
         if isOnAir { reportAdvertising(.silent) }
@@ -135,35 +162,53 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     }
 
     /// Answers pairing with the number that it asked for; returns `false` if it did not ask.
-    public func enter(passkey: UInt32) -> Bool {
-        guard let reply = enteringPasskey else { return false }
-        enteringPasskey = nil
-        reply.answer(.passkey(passkey))
-        return true
-    }
+    public func enter(passkey number: UInt32) -> Bool { passkey.enter(number) }
+
+    /// Whether a pairing waits for a number that its user types.
+    public nonisolated var asksForPasskey: Bool { passkey.isAsked }
 
     // MARK: Apps
 
     /// Whether apps play its devices.
     public nonisolated var playsApps: Bool { devices[0].app != nil }
 
-    /// Does this to every app.
-    public func carryOut(_ transition: AppTransition) async {
-        guard case .running = state else { return }
-        for player in players { await player.carryOut(transition) }
+    /// Moves apps in their life.
+    public func carryOut(_ transition: AppTransition, on target: AppTarget = .every) async {
+        await carryOut(.transition(transition), on: target)
     }
 
-    /// Does this to every app after a time from now on; of two at one time first what was planned first.
-    public func plan(_ transition: AppTransition, after delay: Duration) {
+    /// Does this to apps.
+    public func carryOut(_ action: UserAction, on target: AppTarget = .every) async {
         guard case .running = state else { return }
-        let due = clock.now.advanced(by: delay)
-        planned.insert((transition, due), at: planned.firstIndex { $0.due > due } ?? planned.endIndex)
+        for player in players(for: action, target) { await player.carryOut(action) }
+    }
+
+    /// Does this to apps after a time from now on; of two at one time first what was planned first.
+    public func plan(_ action: UserAction, on target: AppTarget = .every, after delay: Duration) {
+        guard case .running = state else { return }
+        planned.add(action, on: target, due: clock.now.advanced(by: delay))
         waitForPlanned()
+    }
+
+    private func players(for action: UserAction, _ target: AppTarget) -> [DevicePlayer<C>] {
+        let last = player(lastInFront ?? 0).map { [$0] } ?? []
+        return switch (target, action) {
+        case (.named(let label), _): players.filter { $0.device.label == label }
+        case (.lastInFront, _), (.every, .transition(.enterForeground)): last
+        case (.every, .startAdvertising), (.every, .stopAdvertising): last
+        case (.every, _): players
+        }
+    }
+
+    /// A player's app has taken a step of its life.
+    func take(_ change: AppChange, of index: Int) {
+        if case .enteredForeground = change { lastInFront = index }
+        player(index)?.take(change)
     }
 
     private func waitForPlanned() {
         planning?.cancel()
-        guard let due = planned.first?.due else { return }
+        guard let due = planned.next else { return }
         planning = link.enqueue(at: due, on: clock) { await $0.carryOutPlanned() }
     }
 
@@ -179,10 +224,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     }
 
     private func carryOutPlanned() async {
-        while let next = planned.first, next.due <= clock.now {
-            planned.removeFirst()
-            await carryOut(next.transition)
-        }
+        while let next = planned.take(at: clock.now) { await carryOut(next.action, on: next.target) }
         waitForPlanned()
     }
 }
@@ -193,8 +235,14 @@ extension Emulator {
         switch event {
         case .pairing(let central, let step):
             return take(step, of: central)
+        case .answeredRead(let request, let central, let value):
+            player(with: request.attribute)?.reportRead(request, central, value, .success(value))
+        case .refused(let request, let central):
+            player(with: request.attribute)?.report(request, central)
         case .lost, .stateChanged:
             for player in players { player.forgetReports() }
+        case .paired(let central), .disconnected(let central):
+            passkey.end(for: central.id)
         default:
             break
         }
@@ -206,20 +254,23 @@ extension Emulator {
         return .none
     }
 
+    private func player(with attribute: AttributeKey) -> DevicePlayer<C>? {
+        players.first { $0.table.entries[attribute] != nil }
+    }
+
     private func take(_ step: PairingStep, of central: Central) -> RadioAnswer {
-        let passkey = devices.compactMap(\.passkey).first
+        let known = devices.compactMap(\.passkey).first
+        let answer: RadioAnswer =
+            switch step {
+            case .display: .none
+            case .compare, .agree: .pairing(.agreed)
+            // Asked before it is reported, because the number may be typed at once.
+            case .enter: known.map { .pairing(.passkey($0)) } ?? .pairingLater(passkey.ask(for: central.id))
+            }
         if step != .agree {
-            events.report(.pairingPasskey, EventFields.of(step, central, isKnown: passkey != nil))
+            events.report(.pairingPasskey, EventFields.of(step, central, isKnown: known != nil))
         }
-        switch step {
-        case .display: return .none
-        case .compare, .agree: return .pairing(.agreed)
-        case .enter:
-            if let passkey { return .pairing(.passkey(passkey)) }
-            let reply = PendingPairingReply()
-            enteringPasskey = reply
-            return .pairingLater(reply.pending)
-        }
+        return answer
     }
 
     private func reportAdvertising(_ report: AdvertisingReport) {

@@ -13,6 +13,7 @@ final class EmulatorLink<C: Clock>: PhoneSink where C.Duration == Duration {
     }
 
     /// Runs `body` at once on the executor, where the caller already is; returns `nil` if the emulator was stopped.
+    @discardableResult
     func run<Value: Sendable>(_ body: @Sendable (isolated Emulator<C>) -> Value) -> Value? {
         emulator?.onOwnExecutor(body)
     }
@@ -73,6 +74,6 @@ final class PlayerLink<C: Clock>: PeripheralSink, AppDelegate where C.Duration =
     }
 
     func app(_ app: App, didChange change: AppChange) {
-        _ = emulator.run { [index] in $0.player(index)?.take(change) }
+        emulator.run { [index] in $0.take(change, of: index) }
     }
 }

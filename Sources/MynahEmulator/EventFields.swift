@@ -49,6 +49,14 @@ public enum EventFields {
         return fields
     }
 
+    /// Why a request was refused.
+    static func of(_ request: RefusedRequest) -> [JSON.Member] {
+        [
+            .init("by", .string(request.access.rawValue)), .init("error", code(request.error)),
+            .init("because", .string(request.reason.rawValue)),
+        ]
+    }
+
     /// What the system preserved of an app.
     static func of(_ state: RestoredState, restoreIdentifier: String) -> [JSON.Member] {
         var uuids: [AttributeKey: (service: BluetoothUUID, characteristic: BluetoothUUID)] = [:]
@@ -124,7 +132,8 @@ public enum EventFields {
         case .paired(let central): (.paired, [self.central(central)])
         case .warning(let warning):
             (.warning, [.init("code", .string(warning.code)), .init("message", .string(warning.message))])
-        case .advertisingChanged, .centralChanged, .capabilitiesChanged, .pairing: nil
+        case .advertisingChanged, .centralChanged, .capabilitiesChanged, .pairing, .answeredRead, .refused:
+            nil
         }
     }
 

@@ -75,6 +75,12 @@ public struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable where 
         self.rules = rules
     }
 
+    /// An app that the system ended, on a phone that was restarted since.
+    public init(terminated rules: AppRules) {
+        self.rules = rules
+        phase = .terminated(isKept: rules.isRelaunched)
+    }
+
     /// Where the app is; one that was woken is in the background.
     public var state: AppState {
         switch phase {

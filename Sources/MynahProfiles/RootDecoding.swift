@@ -17,7 +17,7 @@ extension ProfileDecoder {
         if let name, identity.name != name { checkIsPrintable(name, "the name", at: fields["name"]) }
         var passkey: UInt32?
         if let security = fields["security"] { passkey = self.security(security, &identity, &marks) }
-        let app = fields["app"].map { self.app($0) }
+        let app = fields["app"].map { self.app($0, isCentral: fields["central"] != nil) }
         let advertising = fields["advertising"].flatMap { self.advertising($0, identity, isApp: app != nil) }
         let services = fields["services"].map { self.services($0) } ?? []
         return Profile(
@@ -105,7 +105,7 @@ extension ProfileDecoder {
         return UInt32(text)
     }
 
-    private mutating func app(_ node: Node) -> Profile.App {
+    private mutating func app(_ node: Node, isCentral: Bool) -> Profile.App {
         var app = Profile.App()
         guard let fields = fields(node, "app", known: ProfileKeys.app) else { return app }
         app.marks = fields.marks
@@ -115,6 +115,12 @@ extension ProfileDecoder {
                 else { continue }
                 if app.backgroundModes.contains(mode) {
                     error(at: element, "the background mode \(mode.rawValue) is there twice")
+                }
+                if mode == .bluetoothCentral, !isCentral {
+                    warning(
+                        at: Self.mark(element),
+                        "the background mode bluetooth-central is for an app that is a central, and this profile has no central: section"
+                    )
                 }
                 app.backgroundModes.append(mode)
             }

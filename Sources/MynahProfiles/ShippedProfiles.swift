@@ -287,7 +287,7 @@ enum ShippedProfiles {
               name: iPhone                      # the phone's name, not the app's
 
             app:
-              backgroundModes: [bluetooth-peripheral, bluetooth-central]
+              backgroundModes: [bluetooth-peripheral]
               restoreIdentifier: com.example.hrm    # left out: the system does not bring the app back
               state: background                 # to start in: foreground, background or suspended; --state wins
               suspendAfter: 5 s                 # in the background, without a background mode or with nothing to do

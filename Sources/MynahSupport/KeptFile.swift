@@ -91,6 +91,15 @@ public struct KeptFile: Hashable, Sendable {
         unlink(draft)
     }
 
+    /// Gives it the name of another file, which it replaces; a draft of it goes.
+    ///
+    /// If it cannot be renamed, it stays what it was.
+    public func move(to other: KeptFile) {
+        unlink(draft)
+        guard rename(path, other.path) == 0 else { return }
+        syncDirectory()
+    }
+
     /// Gives it a name that nothing else has, and returns that name; `nil` if it cannot be renamed.
     public func setAside() -> String? {
         for number in 1...10_000 {

@@ -101,6 +101,7 @@ extension RadioEvent {
         case .pairing(_, let step): "pairing \(step)"
         case .read(let request): "read \(request.offset)"
         case .answeredRead(let request, let value): "answered \(request.offset) \(Hex.encode(value))"
+        case .refused(let request): "refused \(request.access) \(request.reason)"
         case .write(let request):
             "write \(request.parts.map { "\($0.offset):\(Hex.encode($0.value))" }.joined(separator: " "))"
                 + (request.wantsResponse ? "" : " silently")

@@ -86,6 +86,102 @@ import Testing
         await stage.expectNothingIsLeft()
     }
 
+    /// Two apps of one phone, the first from a file with another name.
+    static func two() throws -> (first: ProfileFile, second: ProfileFile) {
+        (try ProfileFile(app), try ProfileFile("mynah: 1\nname: Other\napp: {}\nadvertising: {}\n"))
+    }
+
+    /// The steps of apps' lives in a run's output, each with its device.
+    private func lives(_ output: String) throws -> [String] {
+        try output.split(separator: "\n").map { try json(String($0)) }.compactMap { event in
+            guard let name = event["event"] as? String, name.hasPrefix("app."), let device = event["device"]
+            else { return nil }
+            return "\(device) \(name.dropFirst(4))"
+        }
+    }
+
+    @Test func `one app of several is on the screen, and --at names the app it is for`() async throws {
+        let (first, second) = try Self.two()
+        let stem = try #require(second.path.split(separator: "/").last).split(separator: ".")[0]
+        let result = try await Program([
+            "run", "--radio", "virtual", "--events", "json", first.path, second.path, "--at",
+            "1ms=\(stem):foreground", "--at", "2ms=App:suspended", "--at", "3ms=background", "--at",
+            "4ms=foreground", "--at", "5ms=quit", "--until", "app.quit device=App", "--until",
+            "app.quit device=Other", "--timeout", "10 min",
+        ]).end()
+        #expect(result.status == .exited(0))
+        #expect(result.output.contains("\"startsInBackground\""))
+        #expect(
+            try lives(result.output) == [
+                "App launched", "App foreground", "App background", "Other launched", "Other foreground",
+                "Other background", "App foreground",  // Both are open.
+                "App background", "Other foreground", "App suspended", "Other background", "Other foreground",
+                "App quit", "Other quit",
+            ])
+    }
+
+    @Test func `keys choose the app that they act on, and the screen marks the one in front`() async throws {
+        let (first, second) = try Self.two()
+        let terminal = try Terminal()
+        let program = try Program(
+            ["run", "--radio", "virtual", first.path, second.path], terminal: terminal)
+        #expect(try await terminal.output.line(containing: "running") != nil)
+        for (keys, line) in [
+            ("b", "  app 1  background  App"), ("2f", "● app 2"), ("1f", "● app 1"),
+            ("q", "  app 1  quit  App"),
+        ] {
+            terminal.type(keys)
+            #expect(try await terminal.output.line(containing: line) != nil, "\(keys)")
+        }
+        program.child.send(SIGINT)
+        #expect(try await program.child.end() == .exited(0))
+    }
+
+    @Test
+    func `what is planned for no app, or for two, is wrong usage, and one name for two apps is an error`()
+        async throws
+    {
+        let (first, second) = try Self.two()
+        for (at, message) in [
+            ("1s=Othr:quit", "did you mean \"Other\"?"), ("1s=Other:qiut", "did you mean quit?"),
+            ("1s=nobody at all:quit", "the devices are \"App\", \"Other\""),
+        ] {
+            let result = try await Program(["run", first.path, second.path, "--at", at]).end()
+            #expect(result.status == .exited(64))
+            #expect(result.error.contains(message), "\(result.error)")
+        }
+        for command in ["run", "check"] {
+            let result = try await Program([command, first.path, first.path]).end()
+            #expect(result.status == .exited(1))
+            #expect((result.output + result.error).contains("\(first.path):2:7: error: the name \"App\" is"))
+        }
+    }
+
+    @Test func `the phone answers for an app that was terminated, and for no value that is too long`()
+        async throws
+    {
+        let air = try TemporaryDirectory()
+        let profile = try ProfileFile(Self.app.replacing("value: {hex: \"00\"}}", with: "maxLength: 1}"))
+        let program = try Program(
+            [
+                "run", "--radio", "virtual", "--address", "identity", "--events", "json", profile.path,
+                "--at",
+                "1ms=terminated", "--until", "read of=2A38 value=01", "--until",
+                "request.refused of=2A39 by=write error=0x0d because=length", "--timeout", "10 min",
+            ], air: air)
+        let ready = try #require(try await program.output.line(containing: "\"ready\""))
+        let address = try #require(try json(ready)["address"] as? String)
+        #expect(try await program.output.line(containing: "app.terminated") != nil)
+        let phone = try await Program(
+            ["connect", address, "--command", "read 2A38", "--command", "write 2A39 0102"], air: air
+        ).end()
+        #expect(phone.status == .exited(1))
+        let result = try await program.end()
+        #expect(result.status == .exited(0))
+        // Neither a static value nor a refused request launches it.
+        #expect(result.output.split(separator: "app.launched").count == 2)
+    }
+
     @Test func `what is planned for an app happens in its order`() async throws {
         let profile = try ProfileFile(Self.app)
         let stage = try await RunTests.Stage(

@@ -107,7 +107,8 @@ private let killTries = ProcessInfo.processInfo.environment["MYNAH_KILL_TRIES"].
         let profile = try ProfileFile(AppRunTests.app)
         for attempt in 1...killTries {
             let stage = try Stage(profile.path)
-            let kept = try await stage.kill(after: "advertising.started", "peripheral-com.example.hrm.json")
+            let kept = try await stage.kill(
+                after: "advertising.started", "peripheral+App+com.example.hrm.json")
             #expect(kept["advertisement"] is [String: Any], "try \(attempt)")
         }
     }

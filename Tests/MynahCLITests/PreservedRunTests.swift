@@ -6,6 +6,9 @@ import Testing
 /// What a run keeps of an app for the next one, in `--state-dir`.
 @Suite(.timeLimit(.minutes(15))) struct PreservedRunTests {
     static let profile = "\(repository)/profiles/everything-app.yaml"
+    static let file = "peripheral+Everything%20an%20app%20can%20do+com.example.hrm.json"
+    /// What an earlier version called it.
+    static let formerFile = "peripheral-com.example.hrm.json"
 
     private func names(_ output: String) throws -> [String] {
         try output.split(separator: "\n").compactMap { try json(String($0))["event"] as? String }
@@ -26,23 +29,26 @@ import Testing
             #expect(try names(result.output).contains("app.restored") == (number == 1))
             // What is restored goes onto the radio once, when there is one.
             #expect(!result.output.contains("restoredServicesRefused"))
-            #expect(folder.files.contains("peripheral-com.example.hrm.json") == (signal == SIGTERM))
+            #expect(folder.files.contains(Self.file) == (signal == SIGTERM))
             #expect(await standIn.applicationCount() == 0)
         }
         #expect(await standIn.violations == [])
         await standIn.stop()
     }
 
-    @Test(arguments: [
-        "", "[", "{}", #"{"mynahState": 2}"#,
-        #"{"mynahState": 1, "restoreIdentifier": "other", "services": []}"#,
-        #"{"mynahState":1,"restoreIdentifier":"com.example.hrm","services":[[{"uuid":"1800"}]]}"#,
-        #"{"mynahState":1,"restoreIdentifier":"com.example.hrm","services":[],"subscribers":[{"characteristic":-1}]}"#,
-        String(repeating: "[", count: 100_000),
-    ])
-    func `a preserved state that makes no sense is set aside, and said`(text: String) async throws {
+    @Test(
+        arguments: [
+            "", "[", "{}", #"{"mynahState": 2}"#,
+            #"{"mynahState": 1, "restoreIdentifier": "other", "services": []}"#,
+            #"{"mynahState":1,"restoreIdentifier":"com.example.hrm","services":[[{"uuid":"1800"}]]}"#,
+            #"{"mynahState":1,"restoreIdentifier":"com.example.hrm","services":[],"subscribers":[{"characteristic":-1}]}"#,
+            String(repeating: "[", count: 100_000),
+        ], [file, formerFile])
+    func `a preserved state that makes no sense is set aside, and said`(text: String, file: String)
+        async throws
+    {
         let folder = try TemporaryDirectory()
-        try folder.write(text, to: "peripheral-com.example.hrm.json")
+        try folder.write(text, to: file)
         let stage = try await RunTests.Stage(
             ["--events", "json", "--state-dir", folder.path], profiles: [Self.profile])
         #expect(try await stage.program.output.line(containing: "\"ready\"") != nil)
@@ -50,8 +56,61 @@ import Testing
         let result = try await stage.program.end()
         #expect(result.status == .exited(0))
         #expect(result.output.contains("cannot be used"))
-        #expect(folder.files.contains("peripheral-com.example.hrm.json.unusable-1"))
+        #expect(folder.files.contains("\(file).unusable-1"))
         await stage.expectNothingIsLeft()
+    }
+
+    @Test func `a phone that was restarted serves what an app preserved, and a read relaunches the app`()
+        async throws
+    {
+        let folder = try TemporaryDirectory()
+        let air = try TemporaryDirectory()
+        let profile = try ProfileFile(AppRunTests.app)
+        let arguments = [
+            "run", "--radio", "virtual", "--address", "identity", "--events", "json", "--state-dir",
+            folder.path, profile.path,
+        ]
+        let first = try await Program(arguments + ["--until", "ready", "--until", "advertising.started"])
+            .end()
+        #expect(first.status == .exited(0))
+        let program = try Program(
+            arguments + ["--state", "terminated", "--until", "read of=2A39", "--timeout", "10 min"], air: air)
+        let ready = try #require(try await program.output.line(containing: "\"ready\""))
+        let address = try #require(try json(ready)["address"] as? String)
+        _ = try await Program(
+            ["connect", address, "--command", "read 2A38", "--command", "read 2A39"], air: air
+        ).end()
+        let result = try await program.end()
+        #expect(result.status == .exited(0))
+        let told = try names(result.output).filter { $0.hasPrefix("app.") || $0 == "ready" || $0 == "read" }
+        #expect(told == ["ready", "read", "app.launched", "app.restored", "app.woken", "read"])
+    }
+
+    @Test func `two apps with one restore identifier each have a state of their own`() async throws {
+        let folder = try TemporaryDirectory()
+        let profiles = try ["One", "Two"].map {
+            try ProfileFile(AppRunTests.app.replacing("name: App", with: "name: \($0)"))
+        }
+        for isSecond in [false, true] {
+            let result = try await Program(
+                ["run", "--radio", "virtual", "--events", "json", "--state-dir", folder.path]
+                    + profiles.map(\.path) + ["--until", "ready", "--timeout", "10 min"]
+            ).end()
+            #expect(result.status == .exited(0))
+            let events = try result.output.split(separator: "\n").map { try json(String($0)) }
+            let restored = events.filter { $0["event"] as? String == "app.restored" }
+            #expect(restored.compactMap { $0["device"] as? String } == (isSecond ? ["One", "Two"] : []))
+            // Their user launched them.
+            for launched in events.filter({ $0["event"] as? String == "app.launched" }) {
+                #expect((launched["restoreIdentifiers"] as? [String])?.isEmpty == true)
+                #expect((launched["centralRestoreIdentifiers"] as? [String])?.isEmpty == true)
+            }
+        }
+        #expect(
+            folder.files.sorted() == [
+                "bonds.json", "lock", "peripheral+One+com.example.hrm.json",
+                "peripheral+Two+com.example.hrm.json",
+            ])
     }
 
     @Test func `a state directory that cannot be had is an error`() async throws {
@@ -91,7 +150,7 @@ import Testing
                 "app.launched", "app.restored", "app.foreground", "state.changed", "app.background",
                 "advertising.started", "ready", "advertising.stopped",
             ])
-        #expect(directory.files.contains("peripheral-com.example.hrm.json"))
+        #expect(directory.files.contains("peripheral+App+com.example.hrm.json"))
         let third = try await RunTests.Stage(options, profiles: [profile.path])
         #expect(try await third.program.output.line(containing: "\"ready\"") != nil)
         third.program.child.send(SIGINT)

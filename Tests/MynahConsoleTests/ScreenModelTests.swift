@@ -55,6 +55,29 @@ import Testing
         #expect(lines.count <= 24)
     }
 
+    @Test func `of several apps the one in front is marked, and the one that keys act on`() {
+        var model = ScreenModel(titles: ["One", "Two"], hasApps: true)
+        func take(_ name: DeviceEvent.Name, _ device: String) {
+            model.take(
+                DeviceEvent(
+                    time: WallTime(microseconds: 0), name: name, fields: [.init("device", .string(device))]))
+        }
+        for (name, device) in [
+            (.appLaunched, "One"), (.appForeground, "One"), (.appBackground, "One"), (.appLaunched, "Two"),
+            (.appForeground, "Two"),
+        ] as [(DeviceEvent.Name, String)] {
+            take(name, device)
+        }
+        #expect(lines(model, 80, 24).contains("  app 1  background  One"))
+        #expect(lines(model, 80, 24).contains("● app 2  foreground  Two"))
+        #expect(lines(model, 80, 24).contains { $0.contains("1-2 choose the app") })
+        model.choose("One")
+        take(.appBackground, "Two")
+        take(.appForeground, "One")
+        #expect(lines(model, 80, 24).contains("● app 1  foreground  One  (keys)"))
+        #expect(lines(model, 80, 24).contains("  app 2  background  Two"))
+    }
+
     @Test func `more devices than rows are counted as hidden`() {
         let lines = lines(model(Self.straps, isUsed: false), 80, 24)
         #expect(lines.count == 24)

@@ -34,12 +34,14 @@ import Testing
     let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random))
 
     func emulator(
-        _ texts: [String] = [profile], state: Profile.App.StartState? = nil, directory: StateDirectory? = nil
+        _ texts: [String] = [profile], state: Profile.App.StartState? = nil, isTerminated: Bool = false,
+        directory: StateDirectory? = nil
     ) throws -> Emulator<ManualClock> {
         let log = log
         let devices = try texts.map { text in
             var device = EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: 1)
             if let state { device.app?.startState = state }
+            device.app?.isTerminated = isTerminated
             return device
         }
         return Emulator(
@@ -215,14 +217,7 @@ import Testing
     }
 
     @Test func `two apps of one phone say whose event it is, and share the air`() async throws {
-        let other = """
-            mynah: 1
-            name: Other
-            app: {backgroundModes: [bluetooth-peripheral]}
-            advertising: {localName: Other, serviceUUIDs: [1001]}
-            services: [{uuid: 1801F, characteristics: []}]
-            """.replacingAll("1801F", by: "181C")
-        let emulator = try emulator([Self.profile, other], state: .background)
+        let emulator = try emulator([Self.profile, Self.other], state: .background)
         try await emulator.start()
         let launched = log.all.filter { $0.name == .appLaunched }
         #expect(launched.map { $0.string("device") } == ["Test", "Other"])
@@ -232,12 +227,197 @@ import Testing
         #expect(log.names.count { $0 == .ready } == 1)
     }
 
+    @Test func `what the phone answers in an app's place is an event of the app's device`() async throws {
+        let text = Self.profile.replacingAll("Test", by: "Only").replacingAll("bluetooth-peripheral", by: "")
+        let emulator = try emulator([Self.other, text])
+        try await emulator.start()
+        await radio.simulate(.connected(peer))
+        await emulator.carryOut(.suspend, on: .named("Only"))
+        #expect(try await read(try await key("2A39")) == .failure(.unlikelyError))
+        let refused = try #require(log.all.last)
+        #expect(refused.name == .requestRefused)
+        #expect(
+            refused.json.text.hasSuffix(
+                #""device":"Only","central":"AA:BB:CC:DD:EE:FF","service":"180D","characteristic":"2A39","by":"read","error":"0x0E","because":"suspended"}"#
+            ))
+        let long = RefusedRequest(
+            central: peer.id, attribute: try await key("2A39"), access: .write,
+            error: .invalidAttributeValueLength)
+        await radio.simulate(.refused(long))
+        #expect(log.all.last?.string("because") == "length")
+        #expect(log.all.last?.string("error") == "0x0D")
+    }
+
+    @Test func `a static read of a terminated app is an event, and does not launch it`() async throws {
+        let emulator = try emulator()
+        try await emulator.start()
+        await emulator.carryOut(.terminate)
+        await radio.simulate(
+            .answeredRead(ReadRequest(central: peer.id, attribute: try await key("2A38")), [1]))
+        #expect(log.all.last?.name == .read)
+        #expect(log.all.last?.string("characteristic") == "2A38")
+        #expect(log.all.last?.string("value") == "01")
+    }
+
+    @Test func `a terminated app is served without it, and a read relaunches it`() async throws {
+        let temporary = try TemporaryDirectory()
+        let second = try await afterAnotherRun(in: temporary)
+        let emulator = try second.emulator(
+            isTerminated: true, directory: try StateDirectory(path: temporary.path))
+        try await emulator.start()
+        #expect(second.log.names == [.stateChanged, .advertisingStarted, .ready])
+        let air = try #require(second.log.all.first { $0.name == .advertisingStarted })
+        #expect(air.string("scanResponse") == Self.background)
+        #expect(second.log.all.last?["services"] == .array([.string("180D"), .string("180F")]))
+        let fixed = ReadRequest(central: peer.id, attribute: try await second.key("2A38"))
+        await second.radio.simulate(.answeredRead(fixed, [1]))
+        #expect(second.log.names.last == .read)
+        #expect(try await second.read(try second.key("2A39")) == .success([0]))
+        #expect(
+            second.log.names.dropFirst(4) == [.appLaunched, .appRestored, .stateChanged, .appWoken, .read])
+        #expect(
+            second.log.all.first { $0.name == .appLaunched }?["restoreIdentifiers"]
+                == .array([.string("com.example.hrm")]))
+        await emulator.carryOut(.enterForeground)
+        #expect(second.log.names.last == .appForeground || second.log.names.last == .advertisingChanged)
+        #expect(await second.radio.published.count == 1)
+    }
+
+    @Test func `a terminated app that preserved nothing is silent until its user opens it`() async throws {
+        let temporary = try TemporaryDirectory()
+        let emulator = try emulator(
+            [Self.profile, Self.other], isTerminated: true,
+            directory: try StateDirectory(path: temporary.path))
+        try await emulator.start()
+        #expect(log.names == [.warning, .warning, .stateChanged, .ready])
+        #expect(log.all.first?.string("code") == "nothingPreserved")
+        #expect(log.all.last?["services"] == .array([]))
+        #expect(await radio.published.isEmpty)
+        await emulator.carryOut(.enterForeground)
+        try await wait(for: .advertisingStarted)
+        #expect(lives == ["Test launched", "Test foreground"])
+    }
+
+    static let other = """
+        mynah: 1
+        name: Other
+        app: {backgroundModes: [bluetooth-peripheral]}
+        advertising: {localName: Other, serviceUUIDs: [1001]}
+        services: [{uuid: 181C, characteristics: []}]
+        """
+
+    /// The steps of apps' lives so far, each with its device.
+    private var lives: [String] {
+        log.all.filter { $0.name.rawValue.hasPrefix("app.") }.map {
+            "\($0.string("device") ?? "") \($0.name.rawValue.dropFirst(4))"
+        }
+    }
+
+    @Test(
+        arguments: [
+            (
+                [.foreground, .foreground],
+                [
+                    "Test launched", "Test foreground", "Test background", "Other launched",
+                    "Other foreground",
+                    "Other background", "Test foreground",
+                ]
+            ),
+            (
+                [.background, .foreground],
+                [
+                    "Test launched", "Test foreground", "Test background", "Other launched",
+                    "Other foreground",
+                ]
+            ),
+            (
+                [.suspended, .background],
+                [
+                    "Test launched", "Test foreground", "Test background", "Test suspended", "Other launched",
+                    "Other foreground", "Other background",
+                ]
+            ),
+        ] as [([Profile.App.StartState], [String])])
+    func `apps open in order, and the first that starts in the foreground is there in the end`(
+        states: [Profile.App.StartState], expected: [String]
+    ) async throws {
+        let texts = zip([Self.profile, Self.other], states).map { text, state in
+            text.replacingAll("app: {", by: "app: {state: \(state.rawValue), ")
+        }
+        try await emulator(texts).start()
+        #expect(lives == expected)
+        let warnings = log.all.filter { $0.string("code") == "startsInBackground" }
+        #expect(
+            warnings.map { $0.string("device") } == (states == [.foreground, .foreground] ? ["Other"] : []))
+        #expect(log.names.last == .ready)
+        #expect(await radio.published.flatMap(\.services).count == 3)
+    }
+
+    @Test func `a step is for the app it names, and without a name for every app or the last in front`()
+        async throws
+    {
+        let emulator = try emulator([Self.profile, Self.other])
+        try await emulator.start()
+        func expect(_ expected: [String], _ body: () async -> Void) async {
+            let before = lives.count
+            await body()
+            #expect(Array(lives.dropFirst(before)) == expected)
+        }
+        await expect(["Test background", "Other foreground"]) {
+            await emulator.carryOut(.enterForeground, on: .named("Other"))
+        }
+        await expect(["Test suspended"]) { await emulator.carryOut(.suspend, on: .named("Test")) }
+        await expect(["Other background"]) { await emulator.carryOut(.enterBackground) }
+        await expect(["Other foreground"]) { await emulator.carryOut(.enterForeground) }
+        await expect(["Other quit"]) { await emulator.carryOut(.quit, on: .lastInFront) }
+        await expect(["Other launched", "Other foreground"]) { await emulator.carryOut(.enterForeground) }
+        await expect([]) { await emulator.carryOut(.quit, on: .named("Nobody")) }
+        await expect(["Test terminated", "Other terminated"]) { await emulator.carryOut(.terminate) }
+    }
+
+    @Test func `the user stops and starts advertising on the app's own screen only`() async throws {
+        let emulator = try emulator()
+        try await emulator.start()
+        await emulator.carryOut(.stopAdvertising)
+        try await wait(for: .advertisingStopped)
+        // What the radio has lost is published again, and is not advertised.
+        await radio.simulate(.stateChanged(.resetting))
+        await radio.simulate(.stateChanged(.poweredOn))
+        try await until("a service is published") { await !(radio.published.isEmpty) }
+        await emulator.carryOut(.enterBackground)
+        await emulator.carryOut(.startAdvertising)
+        #expect(log.all.last?.string("code") == "notOnScreen")
+        #expect(log.names.count { $0 == .advertisingStarted } == 1)
+        await emulator.carryOut(.enterForeground)
+        await emulator.carryOut(.startAdvertising, on: .named("Test"))
+        try await wait(for: .advertisingStarted, count: 2)
+        // Its memory is gone with it.
+        await emulator.carryOut(.stopAdvertising)
+        await emulator.carryOut(.crash)
+        await emulator.carryOut(.enterForeground)
+        try await wait(for: .advertisingStarted, count: 3)
+    }
+
+    @Test func `a second app's preserved services are on the radio when ready is reported`() async throws {
+        let temporary = try TemporaryDirectory()
+        let second = AppEmulationTests()
+        for tests in [self, second] {
+            let emulator = try tests.emulator(
+                [Self.other, Self.profile], directory: try StateDirectory(path: temporary.path))
+            try await emulator.start()
+            #expect(await tests.radio.published.flatMap(\.services).count == 3)
+            #expect(tests.log.names.last == .ready)
+            await emulator.stop()
+        }
+        #expect(second.log.names.count { $0 == .appRestored } == 1)
+    }
+
     @Test func `what was planned happens at its time, in order`() async throws {
         let emulator = try emulator()
         try await emulator.start()
-        await emulator.plan(.enterBackground, after: .seconds(10))
-        await emulator.plan(.enterForeground, after: .seconds(12))
-        await emulator.plan(.quit, after: .seconds(20))
+        await emulator.plan(.transition(.enterBackground), after: .seconds(10))
+        await emulator.plan(.transition(.enterForeground), after: .seconds(12))
+        await emulator.plan(.transition(.quit), after: .seconds(20))
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(10))
         try await wait(for: .appBackground)
@@ -256,7 +436,7 @@ import Testing
         for transition in [.enterBackground, .enterForeground, .suspend, .enterForeground, .quit]
             as [AppTransition]
         {
-            await emulator.plan(transition, after: .seconds(10))
+            await emulator.plan(.transition(transition), after: .seconds(10))
         }
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(10))

@@ -38,9 +38,11 @@ struct ATTRig {
         server.receive(Hex.decode(hex) ?? [], database, security)
     }
 
-    /// The one PDU that is sent to a PDU, in hexadecimal without spaces; nil: none is, or something else happens too.
+    /// The one PDU that is sent to a PDU, in hexadecimal without spaces.
+    ///
+    /// Returns `nil` if none is, or if anything but the report of a refusal happens too.
     mutating func exchange(_ hex: String) -> String? {
-        let actions = receive(hex)
+        let actions = receive(hex).filter { if case .refused = $0 { false } else { true } }
         guard actions.count == 1, case .send(let bytes)? = actions.first else { return nil }
         return Hex.encode(bytes)
     }
@@ -53,6 +55,35 @@ struct ATTRig {
 
 @Suite struct ATTServerTests {
     var rig = ATTRig()
+
+    @Test func `a refused request for a value is reported with its error, before it is answered`() throws {
+        var rig = ATTRig()
+        func handle(_ key: AttributeKey) -> String {
+            let handle = rig.database.handle(of: key)?.rawValue ?? 0
+            return Hex.encode([UInt8(truncatingIfNeeded: handle), UInt8(truncatingIfNeeded: handle >> 8)])
+        }
+        let (control, secret, long) = (
+            handle(rig.control.key), handle(rig.secret.key), handle(rig.long.key)
+        )
+        for (request, key, access, error) in [
+            ("0A\(control)", rig.control.key, .read, .readNotPermitted),
+            ("0C\(control)0000", rig.control.key, .read, .readNotPermitted),
+            ("0E\(long)\(control)", rig.control.key, .read, .readNotPermitted),
+            ("0A\(secret)", rig.secret.key, .read, .insufficientAuthentication),
+            ("12\(secret)01", rig.secret.key, .write, .insufficientAuthentication),
+            ("16\(secret)000001", rig.secret.key, .write, .insufficientAuthentication),
+            ("12\(control)0102030405", rig.control.key, .write, .invalidAttributeValueLength),
+            ("0C\(long)6500", rig.long.key, .read, .invalidOffset),
+        ] as [(String, AttributeKey, RefusedRequest.Access, ATTError)] {
+            let actions = rig.receive(request)
+            #expect(actions.first == .refused(key, access, error), "\(request)")
+            #expect(actions.count == 2, "\(request)")
+        }
+        // Not values of the application: no such handle, a service's declaration, a configuration.
+        for request in ["0AFFFF", "12010001", "120400010203", "021700"] {
+            #expect(rig.receive(request).count == 1, "\(request)")
+        }
+    }
 
     // MARK: Discovery
 
@@ -182,7 +213,10 @@ struct ATTRig {
         #expect(rig.receive("08 0100 FFFF 192A") == [.read(rig.battery.key, offset: 0)])
         #expect(rig.answer(.success([7])) == "0903030007")
         #expect(rig.exchange("08 0100 FFFF 0029") == "010801000A")
-        #expect(rig.receive("08 0300 FFFF F1FF") == [.send([0x01, 0x08, 0x09, 0x00, 0x02])])
+        #expect(
+            rig.receive("08 0300 FFFF F1FF") == [
+                .refused(rig.control.key, .read, .readNotPermitted), .send([0x01, 0x08, 0x09, 0x00, 0x02]),
+            ])
     }
 
     @Test(arguments: [

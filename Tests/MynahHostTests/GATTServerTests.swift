@@ -90,6 +90,7 @@ import Testing
                 case .event(.unsubscribed(_, let peer)): "unsubscribed \(peer?.rawValue ?? 0)"
                 case .event(.write(let request)): "write command: \(Hex.encode(request.parts[0].value))"
                 case .event(.answeredRead(_, let value)): "answered \(Hex.encode(value))"
+                case .event(.refused(let request)): "refused \(request.access): \(request.reason)"
                 case .event(let event): "\(event)"
                 case .watchConfirmation(let link, let due):
                     "watch \(link.rawValue) until \(due.components.seconds)"

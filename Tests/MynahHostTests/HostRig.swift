@@ -28,6 +28,8 @@ final class HostSink: RadioSink {
                 state.words.append("read \(request.offset)")
                 return state.answer
             case .answeredRead(_, let value): state.words.append("answered \(Hex.encode(value))")
+            case .refused(let request):
+                state.words.append("refused \(request.access) with \(Hex.encode([request.error.code]))")
             case .write(let request):
                 state.words.append("write \(Hex.encode(request.parts[0].value)) \(request.wantsResponse)")
                 return request.wantsResponse ? state.answer : .none

@@ -175,8 +175,12 @@ private struct Broken: CustomTestStringConvertible {
             "3:25: error: unknown background mode \"bluetooth-periferal\"; did you mean \"bluetooth-peripheral\"?"
         ),
         Broken(
-            head("app: {backgroundModes: [bluetooth-central, bluetooth-central]}\n"),
-            "3:44: error: the background mode bluetooth-central is there twice"),
+            head("app: {backgroundModes: [bluetooth-peripheral, bluetooth-peripheral]}\n"),
+            "3:47: error: the background mode bluetooth-peripheral is there twice"),
+        Broken(
+            head("app: {backgroundModes: [bluetooth-peripheral, bluetooth-central]}\n"),
+            "3:47: warning: the background mode bluetooth-central is for an app that is a central, and this profile has no central: section"
+        ),
         Broken(
             head("app: {restoreIdentifier: \"\"}\n"),
             "3:26: error: restoreIdentifier must have 1 to 128 bytes"),

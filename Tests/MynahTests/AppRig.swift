@@ -89,6 +89,42 @@ final class TestApp: AppDelegate, PeripheralSink {
     func forget() { state.withLock { $0.words = [] } }
 }
 
+extension App {
+    /// The error of making a manager, or `nil` if it could be made.
+    func makingPeripheralManager(restoreIdentifier: String) -> RadioError.Code? {
+        do throws(RadioError) {
+            _ = try makePeripheralManager(restoreIdentifier: restoreIdentifier)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+}
+
+/// An app without managers, which says what happens to it with its name.
+final class NamedApp: AppDelegate {
+    private let name: String
+    private let say: @Sendable (String) -> Void
+
+    init(_ name: String, say: @escaping @Sendable (String) -> Void) {
+        self.name = name
+        self.say = say
+    }
+
+    func app(_ app: App, didFinishLaunching options: LaunchOptions) { say("\(name) launched") }
+
+    func app(_ app: App, didChange change: AppChange) {
+        switch change {
+        case .enteredForeground: say("\(name) foreground")
+        case .enteredBackground: say("\(name) background")
+        case .suspended: say("\(name) suspended")
+        case .terminated: say("\(name) terminated")
+        case .quit: say("\(name) quit")
+        case .woken, .throttled, .extraneous: break
+        }
+    }
+}
+
 /// A phone with one app that runs, publishes and advertises.
 struct AppRig {
     let radio: FakeRadio

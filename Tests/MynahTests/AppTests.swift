@@ -252,14 +252,18 @@ import Testing
         rules.backgroundModes = [.bluetoothPeripheral]
         let other = await rig.phone.makeApp(
             AppDescription(name: "other", rules: rules), delegate: code, clock: rig.clock)
+        // Opened, it takes the screen from the first, whose UUID goes to the overflow area.
         await other.enterForeground()
+        #expect(rig.code.words == ["background"])
         var advertisement = Advertisement()
         advertisement.localName = "Barney"
         advertisement.serviceUUIDs = ["1001"]
         let report = try await #require(code.manager).startAdvertising(advertisement)
-        #expect(await rig.air == ["02011A050307C0011005094672 6564".filter { $0 != " " }, ""])
-        #expect(report.omitted.map(\.item) == ["localName"])
-        await other.enterBackground()
+        #expect(
+            await rig.air == ["02011A0303011007094261726E6579", "14FF4C000100000000100000000000000000000000"])
+        #expect(report.omitted == [])
+        await rig.app.enterForeground()
+        #expect(code.words == ["launched", "state poweredOn", "foreground", "background"])
         try await until("the UUID of the background app is in the overflow area") {
             await rig.air == [Self.foreground[0], "14FF4C000100000000000000020000000000000000"]
         }
@@ -269,6 +273,105 @@ import Testing
             await rig.air == ["02011A", "14FF4C000100000000100000020000000000000000"]
         }
         #expect(await rig.radio.advertisement?.interval == .microseconds(181_250))
+    }
+
+    @Test(arguments: ["background", "suspended"])
+    func `a request that a foreground-only app may not serve is refused, and reported`(state: String)
+        async throws
+    {
+        let rig = try await AppRig(background: false)
+        if state == "background" { await rig.app.enterBackground() } else { await rig.app.suspend() }
+        #expect(try await rig.read() == .failure(.unlikelyError))
+        #expect(try await rig.write([1]) == .failure(.unlikelyError))
+        #expect(
+            rig.sink.refusals == [
+                "read of 7 with 0E because \(state)", "write of 7 with 0E because \(state)",
+            ])
+    }
+
+    @Test func `a request that an app has not answered when it ends is refused, and reported`() async throws {
+        let rig = try await AppRig()
+        let reply = PendingReply()
+        rig.code.answer(.later(reply.pending))
+        let part = WriteRequest.Part(attribute: rig.level.key, value: [1])
+        let parts = [part, WriteRequest.Part(attribute: rig.level.key, offset: 1, value: [2])]
+        let write = WriteRequest(central: rig.peer.id, parts: parts, wantsResponse: true)
+        let radio = rig.radio
+        async let outcome = radio.request(.write(write))
+        try await rig.wait(for: "write 01")
+        await rig.app.crash()
+        #expect(try await outcome == .failure(.unlikelyError))
+        #expect(rig.sink.refusals == ["write of 7 with 0E because ended"])
+    }
+
+    @Test func `a static read of an app that was terminated is reported by the phone`() async throws {
+        let rig = try await AppRig(restoreIdentifier: "com.example.hrm")
+        let read = ReadRequest(central: rig.peer.id, attribute: rig.fixed.key)
+        await rig.radio.simulate(.answeredRead(read, [1, 2]))
+        #expect(rig.sink.answered == [])
+        await rig.app.terminate()
+        await rig.radio.simulate(.answeredRead(read, [1, 2]))
+        #expect(rig.sink.answered == [[1, 2]])
+        #expect(await rig.app.state == .terminated)
+    }
+
+    @Test func `opening one app sends the one on the screen to the background first, and no other`()
+        async throws
+    {
+        let rig = try await AppRig()
+        let words = Lock([String]())
+        let names = ["one", "two", "three"]
+        var apps: [App] = []
+        for name in names {
+            let code = NamedApp(name) { word in words.withLock { $0.append(word) } }
+            apps.append(
+                await rig.phone.makeApp(AppDescription(name: name), delegate: code, clock: rig.clock))
+        }
+        await apps[0].enterForeground()
+        #expect(rig.code.words == ["background"])
+        await apps[1].enterForeground()
+        await apps[1].enterForeground()
+        await apps[1].suspend()
+        await apps[2].enterForeground()
+        await apps[0].enterForeground()
+        #expect(
+            words.withLock { $0 } == [
+                "one launched", "one foreground", "one background", "two launched", "two foreground",
+                "two background", "two suspended", "three launched", "three foreground", "three background",
+                "one foreground",
+            ])
+        #expect(await apps[0].state == .foreground)
+        #expect(await rig.app.state == .background)
+    }
+
+    @Test(arguments: 0..<50 as Range<UInt64>)
+    func `whatever happens to apps, one of them at most is on the screen`(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        let clock = ManualClock()
+        let phone = Phone(radio: FakeRadio(), identity: DeviceIdentity(name: "iPhone"))
+        let onScreen = Lock(Set<String>())
+        let most = Lock(0)
+        var apps: [App] = []
+        for name in ["one", "two", "three"] {
+            let code = NamedApp(name) { word in
+                let count = onScreen.withLock { onScreen in
+                    if word == "\(name) foreground" { onScreen.insert(name) } else { onScreen.remove(name) }
+                    return onScreen.count
+                }
+                most.withLock { $0 = max($0, count) }
+            }
+            apps.append(await phone.makeApp(AppDescription(name: name), delegate: code, clock: clock))
+        }
+        for _ in 0..<60 {
+            let index = Int.random(in: 0..<apps.count, using: &random)
+            let transition = try #require(AppTransition.allCases.randomElement(using: &random))
+            await apps[index].carryOut(transition)
+            var states: [AppState] = []
+            for app in apps { states.append(await app.state) }
+            #expect(states.count { $0 == .foreground } == onScreen.withLock { $0.count })
+            if transition == .enterForeground { #expect(states[index] == .foreground) }
+        }
+        #expect(most.withLock { $0 } == 1)
     }
 
     @Test func `services published again while they are still being withdrawn wait, and are served`()
@@ -300,14 +403,20 @@ import Testing
         #expect(rig.code.restored.first?.services.count == 1)
     }
 
-    @Test func `two managers with one restore identifier are an error`() async throws {
+    @Test func `two managers of an app with one restore identifier are an error, and of two apps are not`()
+        async throws
+    {
         let rig = try await AppRig(restoreIdentifier: "same")
-        let code = TestApp(restoreIdentifier: "same")
-        let other = await rig.phone.makeApp(
-            AppDescription(name: "other", restoreIdentifiers: ["same"]), delegate: code, clock: rig.clock)
-        await other.enterForeground()
-        #expect(code.state.withLock { $0.errors.map(\.code) } == [.invalidState])
-        #expect(code.manager == nil)
+        let again = await rig.app.makingPeripheralManager(restoreIdentifier: "same")
+        #expect(again == .invalidState)
+        for (name, error) in [("other", nil), ("test", .invalidState)] as [(String, RadioError.Code?)] {
+            let code = TestApp(restoreIdentifier: "same")
+            let other = await rig.phone.makeApp(
+                AppDescription(name: name, restoreIdentifiers: ["same"]), delegate: code, clock: rig.clock)
+            await other.enterForeground()
+            #expect(code.state.withLock { $0.errors.map(\.code) } == [error].compactMap { $0 })
+            #expect((code.manager == nil) == (error != nil))
+        }
     }
 
     @Test func `a flood while an app is suspended is bounded, and what was dropped is counted`() async throws

@@ -100,7 +100,7 @@ import Testing
         try await until("nothing is advertised") { await radio.advertisement == nil }
         // A thread of its own writes the file; a stop waits for it.
         await rig.phone.stop()
-        #expect(try temporary.read("peripheral-test.json").contains("180F"))
+        #expect(try temporary.read("peripheral+test+test.json").contains("180F"))
     }
 
     @Test func `a central's manager that is dropped stops its radio`() async throws {

@@ -27,6 +27,18 @@ final class RecordingSink: PeripheralSink, PhoneSink {
 
     var events: [PeripheralEvent] { state.withLock { $0.events } }
     var phoneEvents: [PhoneEvent] { state.withLock { $0.phoneEvents } }
+    /// The requests that were refused, in words.
+    var refusals: [String] {
+        phoneEvents.compactMap { event in
+            guard case .refused(let request, let central) = event else { return nil }
+            return
+                "\(request.access) of \(central.id.rawValue) with \(Hex.encode([request.error.code])) because \(request.reason)"
+        }
+    }
+    /// The values of static reads that the phone reported.
+    var answered: [[UInt8]] {
+        phoneEvents.compactMap { if case .answeredRead(_, _, let value) = $0 { value } else { nil } }
+    }
     /// Whether advertising was on, each time that this was reported.
     var advertised: [Bool] {
         phoneEvents.compactMap { if case .advertisingChanged(let report) = $0 { report.isOn } else { nil } }

@@ -6,7 +6,9 @@ import MynahTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct RestorationTests {
-    static let file = "peripheral-com.example.hrm.json"
+    static let file = "peripheral+test+com.example.hrm.json"
+    /// What an earlier version called it.
+    static let formerFile = "peripheral-com.example.hrm.json"
     let temporary: TemporaryDirectory
 
     init() throws {
@@ -96,6 +98,107 @@ import Testing
         #expect(try temporary.read(Self.file + ".unusable-2") == text)
         #expect(try temporary.read(Self.file + ".unusable-1") == "an older one")
         #expect(try temporary.read(Self.file).contains("180F"))
+    }
+
+    @Test func `a file of an earlier version is read once, and taken over under its new name`() async throws {
+        try await run()
+        let text = try temporary.read(Self.file)
+        #expect(text.contains("\"app\": \"test\""))
+        // An earlier version did not write the app's name.
+        let former = text.split(separator: "\n").filter { !$0.contains("\"app\"") }.joined(separator: "\n")
+        try temporary.write(former, to: Self.formerFile)
+        #expect(unlink(temporary.path + "/" + Self.file) == 0)
+        try temporary.write("{", to: Self.formerFile + ".new")
+        try await run(publishes: false) { rig in
+            #expect(rig.code.restored.first?.services.map(\.uuid) == ["180F"])
+            #expect(temporary.files.sorted() == ["lock", Self.file].sorted())
+        }
+        #expect(try temporary.read(Self.file).contains("180F"))
+        // With one of the new name it is not looked at.
+        try temporary.write("[", to: Self.formerFile)
+        try await run(publishes: false) { rig in #expect(rig.code.restored.count == 1) }
+        #expect(try temporary.read(Self.formerFile) == "[")
+        try await run(publishes: false) { rig in await rig.phone.stop(forgetting: true) }
+        #expect(temporary.files == ["lock"])
+    }
+
+    @Test(arguments: ["", "{", #"{"mynahState": 1, "restoreIdentifier": "another", "services": []}"#])
+    func `a file of an earlier version that cannot be used is set aside`(text: String) async throws {
+        try temporary.write(text, to: Self.formerFile)
+        try await run { rig in
+            #expect(rig.code.restored.isEmpty)
+            #expect(rig.sink.phoneEvents.count { if case .warning = $0 { true } else { false } } == 1)
+        }
+        #expect(try temporary.read(Self.formerFile + ".unusable-1") == text)
+        #expect(try temporary.read(Self.file).contains("180F"))
+    }
+
+    @Test func `two apps may use one identifier, and each gets back what is its own`() async throws {
+        let names = ["a", "a+b", "a%2Bb", "ä b"]
+        for isSecond in [false, true] {
+            let radio = FakeRadio()
+            let phone = Phone(
+                radio: radio, identity: DeviceIdentity(name: "iPhone"),
+                stateDirectory: try StateDirectory(path: temporary.path))
+            try await phone.start()
+            var codes: [TestApp] = []
+            for name in names {
+                codes.append(TestApp(restoreIdentifier: "b"))
+                let app = await phone.makeApp(
+                    AppDescription(name: name, restoreIdentifiers: ["b"]), delegate: codes[codes.count - 1],
+                    clock: ManualClock())
+                await app.enterForeground()
+            }
+            for (index, code) in codes.enumerated() where !isSecond {
+                #expect(code.state.withLock { $0.errors } == [])
+                let uuid = BluetoothUUID(UInt16(0xFF00 + index))
+                // Each was sent to the background by the next, and runs still.
+                try await #require(code.manager).add(ServiceDefinition(uuid: uuid, characteristics: []))
+            }
+            if isSecond {
+                #expect(
+                    codes.map { $0.restored.flatMap(\.services).map(\.uuid.description) } == [
+                        ["FF00"], ["FF01"], ["FF02"], ["FF03"],
+                    ])
+            }
+            await phone.stop(forgetting: isSecond)
+            #expect(
+                temporary.files.sorted()
+                    == (isSecond
+                        ? ["lock"]
+                        : [
+                            "lock", "peripheral+%C3%A4%20b+b.json", "peripheral+a%252Bb+b.json",
+                            "peripheral+a%2Bb+b.json", "peripheral+a+b.json",
+                        ]))
+        }
+    }
+
+    @Test func `the state of an app whose name was cut alike is not another's`() async throws {
+        try temporary.write(
+            #"{"mynahState": 1, "app": "another", "restoreIdentifier": "com.example.hrm", "services": []}"#,
+            to: Self.file)
+        try await run { rig in
+            let warnings = rig.sink.phoneEvents.compactMap { event -> String? in
+                if case .warning(let warning) = event { warning.message } else { nil }
+            }
+            #expect(warnings.first?.contains("it is of the app \"another\"") == true)
+        }
+    }
+
+    @Test func `the user's own launch names no identifiers, and the system's those that it worked for`()
+        async throws
+    {
+        try await run()
+        try await run(publishes: false) { rig in
+            #expect(rig.code.restored.count == 1)
+            #expect(rig.code.state.withLock { $0.options } == [LaunchOptions()])
+            let key = try #require(rig.code.restored.first?.services.first?.characteristics.first?.key)
+            await rig.app.terminate()
+            _ = try await rig.read(key)
+            #expect(
+                rig.code.state.withLock { $0.options.last }
+                    == LaunchOptions(restoreIdentifiers: ["com.example.hrm"], isInBackground: true))
+        }
     }
 
     private static let unknownPermission = #"""
@@ -235,12 +338,13 @@ import Testing
 
     @Test func `an identifier that no file name holds has a file of its own`() async throws {
         let directory = try StateDirectory(path: temporary.path)
-        for identifier in ["a/b", "a%2Fb", "../x", String(repeating: "ü", count: 200)] {
+        let long = String(repeating: "ü", count: 200)
+        for identifier in ["a/b", "a%2Fb", "../x", long, long + "x", String(repeating: "x", count: 101)] {
             let rig = try await AppRig(restoreIdentifier: identifier, directory: directory)
             await rig.phone.stop()
         }
         let files = temporary.files
-        #expect(files.count == 5)
+        #expect(files.count == 7)
         #expect(files.allSatisfy { $0.utf8.count < 256 })
     }
 }

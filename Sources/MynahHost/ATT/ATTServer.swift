@@ -12,6 +12,8 @@ enum ATTAction: Hashable, Sendable {
     case signedWrite(WriteRequest.Part, pdu: [UInt8])
     /// The host answered a read by itself.
     case answered(AttributeKey, offset: Int, [UInt8])
+    /// The host refused a request for a value of the application.
+    case refused(AttributeKey, RefusedRequest.Access, ATTError)
     /// A client configured a characteristic: 1 notifications, 2 indications.
     case configured(AttributeKey, UInt16)
     /// An indication was confirmed.
@@ -138,8 +140,20 @@ struct ATTServer: Sendable {
             }
             return actions + (try answer(request, opcode, Context(database: database, security: security)))
         } catch {
-            return actions + [.send(ATTPDU.error(error.error, to: opcode, at: error.handle))]
+            return actions + refusal(of: request, error, database)
+                + [.send(ATTPDU.error(error.error, to: opcode, at: error.handle))]
         }
+    }
+
+    /// What the application should know of a request that it is not asked for; a client that is out of date is none of its
+    /// concern.
+    private func refusal(of request: ATTRequest, _ denial: Denial, _ database: AttributeDatabase)
+        -> [ATTAction]
+    {
+        guard let access = request.access, denial.error != .databaseOutOfSync,
+            let attribute = database[denial.handle], case .value(let key, _) = attribute.content
+        else { return [] }
+        return [.refused(key, access, denial.error)]
     }
 
     /// What a request is answered from.
@@ -302,6 +316,15 @@ extension ATTRequest {
                 && range != AttributeHandle.all
         case .read, .readBlob, .readMultiple, .readMultipleVariable, .write, .prepareWrite: true
         default: false
+        }
+    }
+
+    /// What it wants of a value, or `nil` if it wants something else.
+    var access: RefusedRequest.Access? {
+        switch self {
+        case .read, .readBlob, .readMultiple, .readMultipleVariable, .readByType: .read
+        case .write, .prepareWrite, .executeWrite: .write
+        default: nil
         }
     }
 

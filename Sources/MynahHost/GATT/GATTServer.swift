@@ -277,9 +277,13 @@ struct GATTServer: Sendable {
                 let request = WriteRequest(central: central, parts: [part], wantsResponse: false)
                 actions.append(.signedWrite(link: link, pdu: pdu, request))
             case .answered(let key, let offset, let value):
-                guard reportsReads(of: key) else { continue }
+                guard reports(requestsFor: key) else { continue }
                 let request = ReadRequest(central: central, attribute: key, offset: offset)
                 actions.append(.event(.answeredRead(request, value)))
+            case .refused(let key, let access, let error):
+                guard reports(requestsFor: key) else { continue }
+                actions.append(
+                    .event(.refused(.init(central: central, attribute: key, access: access, error: error))))
             case .configured(let key, let bits):
                 actions.append(.remember(link: link))
                 if let event = event(for: key, bits: bits, of: central) { actions.append(.event(event)) }
@@ -290,9 +294,9 @@ struct GATTServer: Sendable {
         }
     }
 
-    /// Whether reads of an attribute are reported that the server answers by itself: of everything that was published, and not of its
+    /// Whether requests for an attribute are reported that the server answers by itself: of everything that was published, and not of its
     /// own services.
-    private func reportsReads(of key: AttributeKey) -> Bool {
+    private func reports(requestsFor key: AttributeKey) -> Bool {
         guard properties[key] == nil else { return true }
         guard let handle = database.handle(of: key) else { return false }
         return publications.values.contains { $0.range.contains(handle) }

@@ -11,8 +11,11 @@ extension FuzzTarget {
         // Not the same value: 1.0 becomes 1.
         precondition((try? JSON(parsing: Array(value.text.utf8)))?.text == value.text, "not on one line")
         precondition((try? JSON(parsing: Array(value.prettyText.utf8)))?.text == value.text, "nor on several")
-        if let state = try? PreservedState(json: value) {
-            precondition((try? PreservedState(json: state.json))?.json == state.json)
+        let name = PreservedName(
+            app: value["app"]?.stringValue ?? "",
+            restoreIdentifier: value["restoreIdentifier"]?.stringValue ?? "")
+        if let state = try? PreservedState(json: value, of: name) {
+            precondition((try? PreservedState(json: state.json, of: name))?.json == state.json)
         }
         if let bonds = try? BondStore(value) { precondition((try? BondStore(bonds.json)) == bonds) }
     }

@@ -26,7 +26,7 @@ async def killed(lab: Lab) -> None:
         wanted = ["app.launched", "app.restored", "app.foreground", "state.changed"]
         expect(told, wanted, "events of the next run")
         launched, restored = lab.mynah.all("app.launched")[0], lab.mynah.all("app.restored")[0]
-        expect(launched["restoreIdentifiers"], ["com.example.lab"], "identifiers to restore")
+        expect(launched["restoreIdentifiers"], [], "identifiers of a launch by the user")
         expect(restored["services"], ["180D"], "restored services")
         expect([each["characteristic"] for each in restored["subscribers"]], [RATE], "restored subscribers")
         expect([each["live"] for each in restored["subscribers"]], [False], "whether they are live")

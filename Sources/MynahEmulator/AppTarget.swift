@@ -1,0 +1,9 @@
+/// Which apps of a phone something is done to.
+public enum AppTarget: Hashable, Sendable {
+    /// The one that events call this.
+    case named(String)
+    /// The one that was on the screen last.
+    case lastInFront
+    /// Every app; only one can be on the screen, so of opening, and of what is done on a screen, the last one there.
+    case every
+}

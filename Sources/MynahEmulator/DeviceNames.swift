@@ -1,0 +1,58 @@
+import MynahSupport
+
+/// The names under which a user speaks of a run's devices.
+public struct DeviceNames: Sendable {
+    /// What is wrong with a name, as a sentence without its full stop.
+    public struct Problem: Error, Hashable, Sendable {
+        /// The sentence.
+        public var message: String
+    }
+
+    /// A device of the run.
+    public struct Device: Hashable, Sendable {
+        /// What events call it.
+        public var label: String
+        /// Its profile's file, whose stem is another name of it.
+        public var file: String
+        /// Whether an app plays it.
+        public var isApp: Bool
+
+        /// A device.
+        public init(label: String, file: String, isApp: Bool) {
+            self.label = label
+            self.file = file
+            self.isApp = isApp
+        }
+
+        /// The file's name without its directory and its ending.
+        var stem: String {
+            let name = file.split(separator: "/").last.map(String.init) ?? file
+            return name.lastIndex(of: ".").map { $0 == name.startIndex ? name : String(name[..<$0]) } ?? name
+        }
+    }
+
+    /// The devices, in the order of the command line.
+    public let devices: [Device]
+
+    /// The names of these devices.
+    public init(_ devices: [Device]) {
+        self.devices = devices
+    }
+
+    /// The device that a name is for: what events call it, or its file's stem.
+    public func device(named name: String) throws(Problem) -> Device {
+        let found = devices.filter { $0.label == name || $0.stem == name }
+        guard let first = found.first else {
+            let names = devices.flatMap { [$0.label, $0.stem] }
+            let hint =
+                NearestName.of(name, among: names).map { "; did you mean \"\($0)\"?" }
+                ?? "; the devices are \(devices.map { "\"\($0.label)\"" }.joined(separator: ", "))"
+            throw Problem(message: "there is no device \"\(name)\"\(hint)")
+        }
+        guard found.count == 1 else {
+            let list = found.map { "\"\($0.label)\" (\($0.file))" }.joined(separator: " and ")
+            throw Problem(message: "\"\(name)\" fits \(list)")
+        }
+        return first
+    }
+}

@@ -1,0 +1,212 @@
+import MynahCore
+import MynahSupport
+
+/// Which events are waited for: a name, and what their fields must hold.
+///
+/// A field that an event lacks never matches. UUIDs compare as UUIDs, so 180D equals its 128-bit form, and hexadecimal
+/// digits in either case. A field that is a list matches if it holds the value.
+public struct EventMatch: Hashable, Sendable {
+    /// What is wrong with a match, as a sentence without its full stop.
+    public struct Problem: Error, Hashable, Sendable {
+        /// The sentence.
+        public var message: String
+    }
+
+    /// What a field must hold.
+    enum Condition: Hashable, Sendable {
+        /// The field of this key equals this.
+        case equal(String, to: String)
+        /// `value` has these bytes.
+        case value(BytePattern)
+        /// The event is about this attribute.
+        case of(AttributeName)
+    }
+
+    /// The match as it was written.
+    public let text: String
+    /// The event's name.
+    public let name: DeviceEvent.Name
+    var conditions: [Condition] = []
+
+    /// Reads `EVENT [FIELD=VALUE]…`, as in `write characteristic=2A39 value=01`.
+    ///
+    /// A word that begins no field belongs to the value before it: a value may have spaces. `of` names an attribute as
+    /// profiles do, and in `value` two dots stand for any byte, at its end for any number of bytes.
+    public init(parsing text: String) throws(Problem) {
+        let words = text.split(separator: " ").map(String.init)
+        self.text = words.joined(separator: " ")
+        guard let first = words.first else { throw Problem(message: "it names no event") }
+        guard let name = DeviceEvent.Name(rawValue: first) else {
+            let names = DeviceEvent.Name.allCases.map(\.rawValue)
+            let near = NearestName.of(first, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
+            throw Problem(message: "there is no event \"\(first)\"\(near)")
+        }
+        self.name = name
+        for (key, value) in try Self.fields(words.dropFirst()) {
+            conditions.append(try Self.condition(key, value))
+        }
+    }
+
+    private static func fields(_ words: ArraySlice<String>) throws(Problem) -> [(key: String, value: String)]
+    {
+        var fields: [(key: String, value: String)] = []
+        for word in words {
+            if let sign = word.firstIndex(of: "="), isKey(word[..<sign]) {
+                fields.append((String(word[..<sign]), String(word[word.index(after: sign)...])))
+            } else if let last = fields.indices.last {
+                fields[last].value += (fields[last].value.isEmpty ? "" : " ") + word
+            } else {
+                throw Problem(message: "\"\(word)\" is no FIELD=VALUE, as in characteristic=2A37")
+            }
+        }
+        if let empty = fields.first(where: { $0.value.isEmpty && $0.key != "value" }) {
+            throw Problem(message: "there is no value after \(empty.key)=")
+        }
+        return fields
+    }
+
+    private static func isKey(_ text: Substring) -> Bool {
+        text.first?.isLetter == true && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+    }
+
+    private static func condition(_ key: String, _ value: String) throws(Problem) -> Condition {
+        switch key {
+        case "value":
+            guard let pattern = BytePattern(value) else {
+                throw Problem(
+                    message:
+                        "value=\(value) is not hexadecimal, as in value=01 02 or, for any further bytes, value=01 .."
+                )
+            }
+            return .value(pattern)
+        case "of":
+            guard !value.hasPrefix("@") else {
+                throw Problem(message: "of=\(value) is a handle, which events do not have; name its UUIDs")
+            }
+            do throws(AttributeName.Problem) {
+                return .of(try AttributeName(parsing: value))
+            } catch {
+                throw Problem(message: "of=\(value): \(error.message)")
+            }
+        default: return .equal(key, to: value)
+        }
+    }
+
+    // MARK: Matching
+
+    /// Whether an event is one of these.
+    public func matches(_ event: DeviceEvent) -> Bool {
+        event.name == name && conditions.allSatisfy { Self.holds($0, for: event) }
+    }
+
+    private static func holds(_ condition: Condition, for event: DeviceEvent) -> Bool {
+        switch condition {
+        case .equal(let key, let expected):
+            event[key].map { isEqual($0, to: expected, key) } ?? false
+        case .value(let pattern):
+            event.string("value").flatMap { Hex.decode($0) }.map(pattern.matches) ?? false
+        case .of(let name): event.attributePath.map { name.names($0) } ?? false
+        }
+    }
+
+    private static func isEqual(_ value: JSON, to expected: String, _ key: String) -> Bool {
+        switch value {
+        case .string(let text): isEqual(text, to: expected, key)
+        case .integer(let number): Double(expected) == Double(number)
+        case .number(let number): Double(expected) == number
+        case .bool(let value): expected == (value ? "true" : "false")
+        case .null: expected == "null"
+        case .array(let values): values.contains { isEqual($0, to: expected, key) }
+        case .object: false
+        }
+    }
+
+    /// What people write is compared as it is written.
+    private static let words: Set = ["device", "profile", "name", "message", "restoreIdentifier"]
+
+    private static func isEqual(_ text: String, to expected: String, _ key: String) -> Bool {
+        if text == expected { return true }
+        guard !words.contains(key) else { return false }
+        if let uuid = BluetoothUUID(text) { return uuid == self.uuid(expected, key) }
+        return isHexadecimal(text) && text.lowercased() == expected.lowercased()
+    }
+
+    /// A UUID, or what the SIG calls it.
+    private static func uuid(_ text: String, _ key: String) -> BluetoothUUID? {
+        if let uuid = BluetoothUUID(text) { return uuid }
+        return switch key {
+        case "service", "services": AssignedNumbers.service(named: text)
+        case "characteristic": AssignedNumbers.characteristic(named: text)
+        case "descriptor": AssignedNumbers.descriptor(named: text)
+        default: nil
+        }
+    }
+
+    /// An address, a code such as 0x0E, or bytes.
+    private static func isHexadecimal(_ text: String) -> Bool {
+        let digits = text.hasPrefix("0x") ? text.dropFirst(2) : text[...]
+        return digits.utf8.allSatisfy { Hex.value(ofDigit: $0) != nil || $0 == UInt8(ascii: ":") }
+    }
+
+    /// The name of the device that the event must be of, or `nil` if any will do.
+    public var device: String? {
+        for case .equal("device", let name) in conditions { return name }
+        return nil
+    }
+
+    /// The same match for what events call the device.
+    public func naming(_ device: String) -> EventMatch {
+        var match = self
+        for index in conditions.indices {
+            if case .equal("device", _) = conditions[index] {
+                match.conditions[index] = .equal("device", to: device)
+            }
+        }
+        return match
+    }
+}
+
+/// Bytes of which some may be any.
+struct BytePattern: Hashable, Sendable {
+    /// The bytes; `nil` stands for any.
+    private var bytes: [UInt8?] = []
+    /// Whether any number of bytes may follow.
+    private var isOpen = false
+
+    /// Reads hexadecimal digits, with two dots for any byte, and at the end for any number of bytes.
+    init?(_ text: String) {
+        var rest = text.utf8.filter { $0 != UInt8(ascii: " ") }[...]
+        while let first = rest.popFirst() {
+            guard let second = rest.popFirst() else { return nil }
+            if first == UInt8(ascii: "."), second == first {
+                if rest.isEmpty { isOpen = true } else { bytes.append(nil) }
+            } else {
+                guard let high = Hex.value(ofDigit: first), let low = Hex.value(ofDigit: second) else {
+                    return nil
+                }
+                bytes.append(high << 4 | low)
+            }
+        }
+    }
+
+    func matches(_ value: [UInt8]) -> Bool {
+        guard isOpen ? value.count >= bytes.count : value.count == bytes.count else { return false }
+        return zip(bytes, value).allSatisfy { $0 == nil || $0 == $1 }
+    }
+}
+
+extension DeviceEvent {
+    /// The attribute that it is about, or `nil` if it is about none.
+    fileprivate var attributePath: [AttributeName.Element]? {
+        let keys = ["service", "characteristic", "descriptor"]
+        let uuids = keys.compactMap { string($0).flatMap { BluetoothUUID($0) } }
+        guard uuids.count >= 2 else { return nil }
+        let ordinals = string("path")?.split(separator: "/").map { step in
+            step.split(separator: "~").dropFirst().first.flatMap { Int($0) }
+        }
+        return uuids.enumerated().map { index, uuid in
+            AttributeName.Element(
+                uuid: uuid, ordinal: ordinals.flatMap { $0.indices.contains(index) ? $0[index] : nil } ?? 1)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import MynahCore
+import MynahSupport
+
+/// The number that a pairing asks the device's user for; any thread may look whether one does.
+final class PasskeyEntry: Sendable {
+    private let asked = Lock<(central: Peer.ID, reply: PendingPairingReply)?>(nil)
+
+    /// Whether a pairing waits for a number.
+    var isAsked: Bool { asked.withLock { $0 != nil } }
+
+    /// A central's pairing asks; one that asked before is declined.
+    func ask(for central: Peer.ID) -> PendingPairingAnswer {
+        let reply = PendingPairingReply()
+        let former = asked.withLock { asked in
+            defer { asked = (central, reply) }
+            return asked
+        }
+        withExtendedLifetime(former) {}
+        return reply.pending
+    }
+
+    /// Gives the number; returns `false` if none was asked for.
+    func enter(_ passkey: UInt32) -> Bool {
+        guard let asked = take(where: { _ in true }) else { return false }
+        asked.reply.answer(.passkey(passkey))
+        return true
+    }
+
+    /// The central's pairing is over.
+    func end(for central: Peer.ID) {
+        _ = take { $0 == central }
+    }
+
+    /// Nothing is asked any more.
+    func end() {
+        _ = take { _ in true }
+    }
+
+    /// An answer that is dropped declines, which must not happen while the lock is held.
+    private func take(
+        where isIt: @Sendable (Peer.ID) -> Bool
+    ) -> (central: Peer.ID, reply: PendingPairingReply)? {
+        asked.withLock { asked in
+            guard let current = asked, isIt(current.central) else { return nil }
+            asked = nil
+            return current
+        }
+    }
+}

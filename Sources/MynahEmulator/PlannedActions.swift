@@ -1,0 +1,28 @@
+/// What is to happen to apps, by its time; of two at one time first what was planned first.
+struct PlannedActions<Instant: Comparable> {
+    struct Planned {
+        var action: UserAction
+        var target: AppTarget
+        var due: Instant
+    }
+
+    private var planned: [Planned] = []
+
+    /// When the next is due, or `nil` if nothing is planned.
+    var next: Instant? { planned.first?.due }
+
+    mutating func add(_ action: UserAction, on target: AppTarget, due: Instant) {
+        let index = planned.firstIndex { $0.due > due } ?? planned.endIndex
+        planned.insert(Planned(action: action, target: target, due: due), at: index)
+    }
+
+    /// Takes the next if it is due.
+    mutating func take(at now: Instant) -> Planned? {
+        guard let first = planned.first, first.due <= now else { return nil }
+        return planned.removeFirst()
+    }
+
+    mutating func removeAll() {
+        planned = []
+    }
+}

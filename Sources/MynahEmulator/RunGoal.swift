@@ -1,0 +1,40 @@
+/// What ends a run before its user does: events that are waited for, or the end of its time.
+public struct RunGoal: Sendable {
+    /// How the run ended.
+    public enum End: Hashable, Sendable {
+        /// Everything that was waited for has come.
+        case reached
+        /// Its time is up.
+        case overdue
+    }
+
+    private let isAwaiting: Bool
+    private var missing: [EventMatch]
+    /// How it ended, or `nil` if it goes on.
+    public private(set) var end: End?
+
+    /// A run that ends when an event of each match has come, in any order; with none only its time ends it.
+    public init(_ matches: [EventMatch] = []) {
+        missing = matches
+        isAwaiting = !matches.isEmpty
+    }
+
+    /// Takes an event, which may be what several matches wait for; returns whether the run ends with it.
+    public mutating func take(_ event: DeviceEvent) -> Bool {
+        guard end == nil, isAwaiting else { return false }
+        missing.removeAll { $0.matches(event) }
+        guard missing.isEmpty else { return false }
+        end = .reached
+        return true
+    }
+
+    /// Takes that the time is up; returns whether the run ends with it.
+    public mutating func timeIsUp() -> Bool {
+        guard end == nil else { return false }
+        end = .overdue
+        return true
+    }
+
+    /// What did not come before the time was up, as it was written; empty if nothing was waited for in vain.
+    public var missed: [String] { end == .overdue ? missing.map(\.text) : [] }
+}

@@ -1,0 +1,93 @@
+import Glibc
+import MynahTestSupport
+import Testing
+
+/// Runs that end by themselves: `--until` and `--timeout`.
+@Suite(.timeLimit(.minutes(15))) struct RunUntilTests {
+    private func run(_ arguments: [String], air: TemporaryDirectory? = nil) throws -> Program {
+        try Program(["run", "--radio", "virtual", RunTests.profile] + arguments, air: air)
+    }
+
+    @Test(arguments: ["json", "text", "off"])
+    func `a run ends with 0 when its event has come, and the event is written`(events: String) async throws {
+        let result = try await run(["--events", events, "--until", "ready services=heart-rate"]).end()
+        #expect(result.status == .exited(0))
+        #expect(result.complaint == "")
+        #expect(result.output.contains("ready") == (events != "off"))
+        #expect(result.output.contains("advertising.stopped") == (events != "off"))
+    }
+
+    @Test func `it waits for every event, and UUIDs compare as UUIDs`() async throws {
+        let air = try TemporaryDirectory()
+        let program = try run(
+            [
+                "--events", "json", "--until", "read characteristic=00002a38-0000-1000-8000-00805f9b34fb",
+                "--until", "subscribed of=180D/heart-rate-measurement device=heart-rate",
+            ], air: air)
+        #expect(try await program.output.line(containing: "\"ready\"") != nil)
+        let phone = try await Program(
+            ["connect", "Mynah HRM", "--command", "read 2A38", "--command", "subscribe 2A37"], air: air
+        ).end()
+        #expect(phone.output.contains("is subscribed"))
+        let result = try await program.end()
+        #expect(result.status == .exited(0))
+        #expect(result.output.contains("\"read\"") && result.output.contains("\"subscribed\""))
+    }
+
+    @Test func `time alone ends a run with 0, after it was ready`() async throws {
+        let result = try await run(["--events", "json", "--timeout", "10 ms"]).end()
+        #expect(result.status == .exited(0))
+        #expect(result.output.contains("\"ready\""))
+        #expect(result.complaint == "")
+    }
+
+    @Test(arguments: ["json", "off"])
+    func `an event that does not come in time is an error of one line`(events: String) async throws {
+        let result = try await run([
+            "--events", events, "--until", "ready", "--until", "write  value=01", "--until", "paired",
+            "--timeout", "10ms",
+        ]).end()
+        #expect(result.status == .exited(1))
+        #expect(result.complaint == "error: not seen within 10 ms: write value=01; paired\n")
+    }
+
+    @Test func `a signal ends it with 0 as before`() async throws {
+        let program = try run(["--events", "json", "--until", "paired", "--timeout", "10 min"])
+        #expect(try await program.output.line(containing: "\"ready\"") != nil)
+        program.child.send(SIGTERM)
+        let result = try await program.end()
+        #expect(result.status == .exited(0))
+        #expect(result.complaint == "")
+    }
+
+    @Test func `its end keeps what an app preserves, as SIGTERM does`() async throws {
+        let folder = try TemporaryDirectory()
+        let arguments = [
+            "run", "--radio", "virtual", "--events", "json", PreservedRunTests.profile, "--state-dir",
+            folder.path,
+            "--until", "advertising.started", "--until", "ready",
+        ]
+        let first = try await Program(arguments).end()
+        #expect(first.status == .exited(0))
+        #expect(!first.output.contains("app.restored"))
+        let second = try await Program(arguments + ["--until", "app.restored services=180D"]).end()
+        #expect(second.status == .exited(0))
+    }
+
+    @Test(arguments: [
+        (["--until", "redy"], "there is no event \"redy\"; did you mean \"ready\"?"),
+        (["--until", "ready 180D"], "\"180D\" is no FIELD=VALUE"), (["--until", ""], "it names no event"),
+        (
+            ["--until", "ready device=hart-rate"],
+            "there is no device \"hart-rate\"; did you mean \"heart-rate\"?"
+        ),
+        (["--timeout", "10"], "--timeout 10: has no unit"),
+    ])
+    func `what cannot be waited for is wrong usage`(options: [String], message: String) async throws {
+        let result = try await Program(["run", RunTests.profile] + options).end()
+        #expect(result.status == .exited(64))
+        #expect(result.output.isEmpty)
+        #expect(result.error.contains(message), "\(result.error)")
+        #expect(result.error.contains("Usage: mynah run"))
+    }
+}

@@ -1,0 +1,98 @@
+import MynahEmulator
+import MynahLifecycle
+import Testing
+
+@testable import MynahConsole
+
+@Suite(.timeLimit(.minutes(5))) struct PlannedActionTests {
+    static let names = DeviceNames([
+        .init(label: "Lock", file: "apps/lock-app.yaml", isApp: true),
+        .init(label: "a:b", file: "other/two.yaml", isApp: true),
+        .init(label: "Strap", file: "strap.yaml", isApp: false),
+        .init(label: "Two", file: "more/two.json", isApp: true),
+    ])
+
+    @Test(
+        arguments: [
+            ("10s=background", 10_000, .transition(.enterBackground), .every),
+            ("1 ms=Lock:quit", 1, .transition(.quit), .named("Lock")),
+            ("1 ms=lock-app: foreground ", 1, .transition(.enterForeground), .named("Lock")),
+            ("1min=a:b:crash", 60_000, .transition(.crash), .named("a:b")),
+            ("0 s=stopAdvertising", 0, .stopAdvertising, .every),
+            ("0 s=Two:startAdvertising", 0, .startAdvertising, .named("Two")),
+        ] as [(String, Int, UserAction, AppTarget)])
+    func `a time, an app and what happens to it are read`(
+        text: String, milliseconds: Int, action: UserAction, target: AppTarget
+    ) throws {
+        let planned = try PlannedAction(parsing: text)
+        #expect(planned.delay == .milliseconds(milliseconds))
+        #expect(planned.action == action)
+        #expect(try planned.target(among: Self.names) == target)
+    }
+
+    @Test(arguments: [
+        ("10s", "a time and a state"), ("10=quit", "the time has no unit"),
+        ("-1s=quit", "past before the run"),
+        ("1s=", "the states are foreground, background, "),
+        ("1s=Lock:", "the states are"), ("1s=:quit", "no name before the colon"),
+        ("1s=Lock:quti", "there is no state \"quti\"; did you mean quit?"),
+        ("1s=stopAdvertisng", "did you mean stopAdvertising?"),
+        ("1s=Lokc:quit", "there is no device \"Lokc\"; did you mean \"Lock\"?"),
+        ("1s=two:quit", "\"two\" fits \"a:b\" (other/two.yaml) and \"Two\" (more/two.json)"),
+        ("1s=Strap:quit", "\"Strap\" is an accessory, and no app plays it"),
+    ])
+    func `what cannot be planned is told with the nearest`(text: String, message: String) {
+        do throws(PlannedAction.Problem) {
+            _ = try PlannedAction(parsing: text).target(among: Self.names)
+            Issue.record("\(text) was read")
+        } catch {
+            #expect(error.message.contains(message), "\(error.message)")
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct TypedKeysTests {
+    @Test(
+        arguments: [
+            ("f", false, [.app(.transition(.enterForeground))], ""),
+            ("2b0x\n", false, [.app(.choose(2)), .app(.transition(.enterBackground))], ""),
+            ("012345\n", true, [.number(12345)], ""), ("0123\u{7F}\u{8}9", true, [], "019"),
+            ("12345678\r", true, [.number(123_456)], ""),
+            ("\n1b", true, [.app(.transition(.enterBackground))], "1"),
+        ] as [(String, Bool, [TypedKeys.Typed], String)])
+    func `digits choose an app, or are a number's while one is asked for`(
+        text: String, isNumberAsked: Bool, completed: [TypedKeys.Typed], digits: String
+    ) {
+        var keys = TypedKeys()
+        let found = text.utf8.map { keys.take($0, isNumberAsked: isNumberAsked) }.compactMap { $0 }
+        #expect(found == completed)
+        #expect(keys.digits == digits)
+    }
+
+    @Test func `the digits of a pairing that is over are forgotten`() {
+        var keys = TypedKeys()
+        for key in "123".utf8 { #expect(type(&keys, key, true) == nil) }
+        #expect(type(&keys, UInt8(ascii: "4"), false) == .app(.choose(4)))
+        #expect(keys.digits == "")
+        #expect(type(&keys, UInt8(ascii: "\n"), true) == nil)
+    }
+
+    private func type(_ keys: inout TypedKeys, _ key: UInt8, _ isNumberAsked: Bool) -> TypedKeys.Typed? {
+        keys.take(key, isNumberAsked: isNumberAsked)
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct AppKeysTests {
+    @Test func `keys act on the app that was last in front until one is chosen`() {
+        var keys = AppKeys(apps: ["One", "Two"])
+        let taken = "b2f9q1st0x".utf8.map { AppKey($0) }.map { key in
+            key.flatMap { keys.take($0) }.map { "\($0.transition.rawValue) \($0.target)" }
+        }
+        #expect(
+            taken == [
+                "background lastInFront", nil, #"foreground named("Two")"#, nil, #"quit named("Two")"#, nil,
+                #"suspended named("One")"#, #"terminated named("One")"#, nil, nil,
+            ])
+        #expect(keys.chosen == "One")
+    }
+}

@@ -1,0 +1,195 @@
+import MynahCore
+import MynahEmulator
+import MynahSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct EventMatchTests {
+    static func event(_ name: DeviceEvent.Name, _ fields: [JSON.Member]) -> DeviceEvent {
+        DeviceEvent(time: WallTime(microseconds: 0), name: name, fields: fields)
+    }
+
+    static let write = event(
+        .write,
+        [
+            .init("device", .string("Lock")), .init("central", .string("F0:F1:F2:F3:F4:F5")),
+            .init("service", .string("180D")), .init("characteristic", .string("2A39")),
+            .init("value", .string("01AB02")), .init("withResponse", .bool(true)),
+            .init("error", .string("0x0D")),
+        ])
+    static let read = event(
+        .read,
+        [
+            .init("service", .string("6D796E61-0200-4C61-8000-6C6162000000")),
+            .init("characteristic", .string("2A19")), .init("descriptor", .string("2901")),
+            .init("path", .string("6D796E61-0200-4C61-8000-6C6162000000/2A19~2/2901")),
+            .init("value", .string("")),
+        ])
+    static let ready = event(
+        .ready,
+        [
+            .init("profile", .string("Bad")), .init("services", .array([.string("180D"), .string("180F")])),
+            .init("mtu", .integer(247)), .init("intervalMilliseconds", .number(181.25)),
+            .init("address", .null), .init("advertising", .object([])),
+        ])
+
+    @Test(arguments: [
+        "write", " write ", "write device=Lock", "write service=180d",
+        "write service=0000180D-0000-1000-8000-00805F9B34FB", "write service=heart-rate",
+        "write characteristic=0x2A39", "write characteristic=heart-rate-control-point",
+        "write central=f0:f1:f2:f3:f4:f5", "write error=0x0d", "write withResponse=true",
+        "write value=01ab02", "write value=01 AB 02", "write value=01 .. 02", "write value=01 ..",
+        "write value=..", "write value=01AB02 ..", "write of=2A39", "write of=180D/2A39",
+        "write of=heart-rate/heart-rate-control-point", "write of=180D~1/2A39",
+        "write of=2A39 value=01 .. error=0x0D",
+    ])
+    func `a match takes an event whose fields are as it says`(text: String) throws {
+        #expect(try EventMatch(parsing: text).matches(Self.write))
+    }
+
+    @Test(arguments: [
+        "read", "write device=lock", "write device=Loc", "write service=180F", "write value=01",
+        "write value=",
+        "write value=01 ..02 ..02", "write value=..AB02 03", "write value=01AB02 00 ..", "write central=F0",
+        "write withResponse=false", "write handle=18", "write of=2A38", "write of=180F/2A39",
+        "write of=2A39~2", "write of=180D", "write of=2A39/2901", "write error=0D",
+    ])
+    func `a match takes no event that differs, or lacks the field`(text: String) throws {
+        #expect(try !EventMatch(parsing: text).matches(Self.write))
+    }
+
+    @Test(arguments: [
+        ("of=2901", true), ("of=2A19/2901", true), ("of=2A19~2/2901", true), ("of=2A19~1/2901", false),
+        ("of=6D796E61-0200-4C61-8000-6C6162000000/2901", true), ("of=2A19", false), ("value=", true),
+        ("of=6d796e61-0200-4c61-8000-6c6162000000/2A19~2/2901", true), ("value=00", false),
+        ("service=6d796e61-0200-4c61-8000-6c6162000000", true),
+    ])
+    func `a descriptor is named by its own steps`(field: String, isTaken: Bool) throws {
+        #expect(try EventMatch(parsing: "read \(field)").matches(Self.read) == isTaken)
+    }
+
+    @Test(arguments: [
+        ("services=180F", true), ("services=battery", true), ("services=1811", false), ("profile=Bad", true),
+        ("profile=bad", false), ("mtu=247", true), ("mtu=247.0", true), ("mtu=248", false),
+        ("mtu=large", false), ("intervalMilliseconds=181.25", true), ("address=null", true),
+        ("address=none", false), ("advertising={}", false),
+    ])
+    func `fields of every kind compare`(field: String, isTaken: Bool) throws {
+        #expect(try EventMatch(parsing: "ready \(field)").matches(Self.ready) == isTaken)
+    }
+
+    @Test func `a value may have spaces and signs`() throws {
+        let match = try EventMatch(parsing: "warning  message=it is a=b and\tc code=x")
+        let fields: [JSON.Member] = [
+            .init("message", .string("it is")), .init("a", .string("b and\tc")), .init("code", .string("x")),
+        ]
+        #expect(match.matches(Self.event(.warning, fields)))
+        #expect(match.text == "warning message=it is a=b and\tc code=x")
+    }
+
+    @Test(arguments: [
+        ("", "it names no event"),
+        ("writ", "there is no event \"writ\"; did you mean \"write\"?"),
+        (
+            "advertising.strated",
+            "there is no event \"advertising.strated\"; did you mean \"advertising.started\"?"
+        ),
+        ("quux", "there is no event \"quux\""), ("write 2A39", "\"2A39\" is no FIELD=VALUE"),
+        ("write =2A39", "is no FIELD=VALUE"), ("write device=", "there is no value after device="),
+        ("write value=1", "is not hexadecimal"), ("write value=0x01", "is not hexadecimal"),
+        ("write value=.1", "is not hexadecimal"), ("write of=@18", "handle"),
+        ("write of=hart-rate-measurement", "did you mean \"heart-rate-measurement\"?"),
+    ])
+    func `what is no match is refused with the reason`(text: String, reason: String) {
+        do throws(EventMatch.Problem) {
+            _ = try EventMatch(parsing: text)
+            Issue.record("\(text) was read")
+        } catch {
+            #expect(error.message.contains(reason), "\(error.message)")
+        }
+    }
+
+    @Test func `a device is renamed to what events call it`() throws {
+        let match = try EventMatch(parsing: "write device=lock-file value=..")
+        #expect(match.device == "lock-file")
+        #expect(match.naming("Lock").matches(Self.write))
+        #expect(try EventMatch(parsing: "write").naming("Other").matches(Self.write))
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct RunGoalTests {
+    /// Gives a goal events and says whether each ended it.
+    private func take(_ events: [DeviceEvent], _ goal: inout RunGoal) -> [Bool] {
+        events.map { goal.take($0) }
+    }
+
+    @Test func `a run ends when every event has come, in any order, and once`() throws {
+        var goal = RunGoal([try EventMatch(parsing: "ready"), try EventMatch(parsing: "write of=2A39")])
+        let events = [
+            EventMatchTests.write, EventMatchTests.read, EventMatchTests.ready, EventMatchTests.ready,
+        ]
+        #expect(take(events, &goal) == [false, false, true, false])
+        #expect(goal.end == .reached)
+        let isOver = goal.timeIsUp()
+        #expect(!isOver)
+        #expect(goal.missed == [])
+    }
+
+    @Test func `one event may be what two wait for`() throws {
+        var goal = RunGoal([try EventMatch(parsing: "write"), try EventMatch(parsing: "write value=..")])
+        #expect(take([EventMatchTests.write], &goal) == [true])
+    }
+
+    @Test func `a time that is up says what did not come, and nothing that came later`() throws {
+        var goal = RunGoal([try EventMatch(parsing: "ready"), try EventMatch(parsing: "write  value=01")])
+        #expect(take([EventMatchTests.ready], &goal) == [false])
+        let isOver = goal.timeIsUp()
+        #expect(isOver)
+        #expect(goal.missed == ["write value=01"])
+        #expect(take([EventMatchTests.write], &goal) == [false])
+        #expect(goal.end == .overdue)
+    }
+
+    @Test func `without events only the time ends it, and nothing is missed`() {
+        var goal = RunGoal()
+        #expect(take([EventMatchTests.ready], &goal) == [false])
+        let isOver = goal.timeIsUp()
+        #expect(isOver)
+        #expect(goal.missed == [])
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct DeviceNamesTests {
+    static let names = DeviceNames([
+        .init(label: "Lock app", file: "apps/lock.yaml", isApp: true),
+        .init(label: "Lock app~2", file: "other/lock.yaml", isApp: true),
+        .init(label: "Strap", file: "strap.v2.json", isApp: false),
+        .init(label: "door", file: ".hidden", isApp: false),
+        .init(label: "both", file: "both.yaml", isApp: false),
+    ])
+
+    @Test(arguments: [
+        ("Lock app", "Lock app"), ("Lock app~2", "Lock app~2"), ("Strap", "Strap"), ("strap.v2", "Strap"),
+        (".hidden", "door"), ("both", "both"),
+    ])
+    func `a device is named by its label or by its file's stem`(name: String, label: String) throws {
+        #expect(try Self.names.device(named: name).label == label)
+    }
+
+    @Test(arguments: [
+        ("lock", "\"lock\" fits \"Lock app\" (apps/lock.yaml) and \"Lock app~2\" (other/lock.yaml)"),
+        ("lock ap", "there is no device \"lock ap\"; did you mean \"Lock app\"?"),
+        ("strap.v1", "there is no device \"strap.v1\"; did you mean \"strap.v2\"?"),
+        (
+            "x",
+            "there is no device \"x\"; the devices are \"Lock app\", \"Lock app~2\", \"Strap\", \"door\", \"both\""
+        ),
+    ])
+    func `a name that fits none or two says which there are`(name: String, message: String) {
+        do throws(DeviceNames.Problem) {
+            _ = try Self.names.device(named: name)
+            Issue.record("\(name) was found")
+        } catch {
+            #expect(error.message == message)
+        }
+    }
+}
