@@ -1,6 +1,6 @@
 public import MynahSupport
 
-/// A controller's name for one of its links, 12 bits (Core Specification, Vol 4, Part E, 5.4.2).
+/// The number by which a controller and its host name a connection, 12 bits (Core Specification, Vol 4, Part E, 5.4.2).
 @usableFromInline package struct ConnectionHandle: RawRepresentable, Hashable, Comparable, Sendable {
     /// The number, at most 0x0FFF.
     @usableFromInline package let rawValue: UInt16

@@ -35,7 +35,7 @@ public struct LEConnection: Hashable, Sendable {
         }
     }
 
-    /// The controller's name for it.
+    /// Its connection handle.
     package var handle: ConnectionHandle
     /// What this side is.
     public var role: Role

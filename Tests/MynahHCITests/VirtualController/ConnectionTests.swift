@@ -274,6 +274,8 @@ import Testing
     @Test(arguments: [
         ("4200 13", CommandAnswer.status(.unknownConnectionIdentifier)), ("4000 16", nil),
         ("4000 13", .status(.success)),
+        // The upper four bits of a handle do not count.
+        ("40F0 13", .status(.success)),
     ])
     mutating func `a command names a connection that is there`(hex: String, answer: CommandAnswer?) {
         var connections = Connections(Part.configuration())

@@ -166,11 +166,13 @@ struct Connection: Sendable {
     /// Reports what the peer has acknowledged (Vol 4, Part E, 4.1.1).
     private mutating func take(_ found: TransmitWindow.Acknowledged, _ outbox: inout ControllerOutbox) {
         if found.packets > 0 {
-            var writer = ByteWriter(capacity: 5)
-            writer.write(1 as UInt8)
-            writer.write(endpoints.handle)
-            writer.write(UInt16(truncatingIfNeeded: found.packets))
-            outbox.report(HCIEvent.numberOfCompletedPackets, writer.bytes)
+            let handle = endpoints.handle.rawValue
+            outbox.report(
+                HCIEvent.numberOfCompletedPackets,
+                [
+                    1, UInt8(handle & 0xFF), UInt8(handle >> 8),
+                    UInt8(found.packets & 0xFF), UInt8(truncatingIfNeeded: found.packets >> 8),
+                ])
         }
         if found.hasTerminated { end(.connectionTerminatedByLocalHost, &outbox) }
     }
