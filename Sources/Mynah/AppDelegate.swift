@@ -15,12 +15,18 @@ public protocol AppDelegate: Sendable {
 public struct LaunchOptions: Hashable, Sendable {
     /// The restore identifiers of peripheral managers whose state was kept (`bluetoothPeripherals`), sorted.
     public var restoreIdentifiers: [String]
+    /// The restore identifiers of central managers that the system worked for (`bluetoothCentrals`), sorted.
+    public var centralRestoreIdentifiers: [String]
     /// Whether an event launched it, rather than the user.
     public var isInBackground: Bool
 
     /// Options.
-    public init(restoreIdentifiers: [String] = [], isInBackground: Bool = false) {
+    public init(
+        restoreIdentifiers: [String] = [], centralRestoreIdentifiers: [String] = [],
+        isInBackground: Bool = false
+    ) {
         self.restoreIdentifiers = restoreIdentifiers
+        self.centralRestoreIdentifiers = centralRestoreIdentifiers
         self.isInBackground = isInBackground
     }
 }
