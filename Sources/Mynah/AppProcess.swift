@@ -107,7 +107,7 @@ final class AppProcess {
         setAlarm(on: phone)
         resumeUnlessSuspended()
         if lifecycle.advertisingMode != before.mode { phone.advertiser.update(on: phone) }
-        if lifecycle.state != before.state, !ownCentrals.all.isEmpty { phone.central.appChanged(on: phone) }
+        if lifecycle.state != before.state { phone.central.appChanged(self, on: phone) }
         return answer
     }
 

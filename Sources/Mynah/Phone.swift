@@ -198,6 +198,11 @@ public actor Phone {
         try central.makeManager(options: options, sink: sink, on: self)
     }
 
+    /// The user opens the alert that was shown last, and with it its app.
+    public func openAlert() { central.openAlert(on: self) }
+    /// The user dismisses the alert that was shown last.
+    public func dismissAlert() { central.dismissAlert(on: self) }
+
     /// Ends a central's link.
     public func disconnect(_ central: Peer.ID) async {
         await radio.disconnect(central)

@@ -125,6 +125,8 @@ public enum EventFields {
         case .warning(let warning):
             (.warning, [.init("code", .string(warning.code)), .init("message", .string(warning.message))])
         case .advertisingChanged, .centralChanged, .capabilitiesChanged, .pairing: nil
+        // No app of a profile is a central.
+        case .linkKept, .linkEnded, .alert: nil
         }
     }
 

@@ -79,6 +79,11 @@ package struct LinkLedger: Sendable {
         return claims.map(\.manager)
     }
 
+    /// The managers that hold a link to a device or wait for one, in the order in which they asked for it.
+    package func claimants(of address: DeviceAddress) -> [ManagerKey] {
+        links[address]?.claims.map(\.manager) ?? []
+    }
+
     /// The device of a link.
     package func address(of link: Peer.ID) -> DeviceAddress? { addresses[link] }
 

@@ -96,11 +96,12 @@ private final class CentralApp: AppDelegate, CentralManagerSink {
         let code: CentralApp
         let phone: Phone
         let app: App
+        let sink = RecordingSink()
         let strap = DeviceAddress(value: 1, kind: .public)
 
         init(hasMode: Bool, restoreIdentifier: String? = nil) async throws {
             code = CentralApp(restoreIdentifier)
-            phone = Phone(radio: radio, identity: DeviceIdentity(name: "iPhone"))
+            phone = Phone(radio: radio, identity: DeviceIdentity(name: "iPhone"), sink: sink)
             app = await Self.makeApp("test", hasMode: hasMode, code, on: phone, clock)
             try await phone.start()
             let code = code
@@ -124,8 +125,8 @@ private final class CentralApp: AppDelegate, CentralManagerSink {
         func manager() throws -> CentralManager { try #require(code.manager) }
 
         /// Connects the strap, and subscribes to its heart rate.
-        func connect() async throws -> Peripheral {
-            let strap = try await wait()
+        func connect(_ options: ConnectOptions = ConnectOptions()) async throws -> Peripheral {
+            let strap = try await wait(options)
             await radio.answer(self.strap, link: 1)
             try await strap.discoverAll()
             try await strap.setNotifyValue(true, for: try #require(await strap.characteristic("2A37")))
@@ -134,13 +135,21 @@ private final class CentralApp: AppDelegate, CentralManagerSink {
         }
 
         /// Waits for the strap.
-        func wait() async throws -> Peripheral {
+        func wait(_ options: ConnectOptions = ConnectOptions()) async throws -> Peripheral {
             let manager = try manager()
             let strap = await manager.peripheral(at: self.strap)
-            try await manager.connect(strap)
+            try await manager.connect(strap, options: options)
             let (radio, address) = (radio, self.strap)
             try await until("the radio is asked to connect") { await radio.wanted == [address] }
             return strap
+        }
+
+        /// The alerts so far, in words.
+        var alerts: [String] {
+            sink.phoneEvents.compactMap { event in
+                guard case .alert(let alert, let step) = event else { return nil }
+                return "\(alert.app) \(alert.cause) \(step)"
+            }
         }
 
         func sendValue() async {
@@ -388,6 +397,55 @@ private final class CentralApp: AppDelegate, CentralManagerSink {
         await rig.sendValue()
         #expect(rig.code.takeWords() == ["value 0048"])
         #expect(other.takeWords() == ["value 0048"])
+        try await rig.manager().cancelPeripheralConnection(rig.manager().peripheral(at: rig.strap))
+        await manager.cancelPeripheralConnection(strap)
+        try await until("the link is gone") {
+            rig.sink.phoneEvents.contains { if case .linkEnded(rig.strap) = $0 { true } else { false } }
+        }
+        let kept = rig.sink.phoneEvents.compactMap { event -> [String]? in
+            if case .linkKept(rig.strap, let apps) = event { apps } else { nil }
+        }
+        #expect(kept == [["other"]])
+        await rig.phone.stop()
+    }
+
+    @Test func `a suspended app is shown an alert if it asked for one, and only then`() async throws {
+        var options = ConnectOptions()
+        options.notifyOnNotification = true
+        options.notifyOnDisconnection = true
+        let rig = try await Rig(hasMode: false)
+        _ = try await rig.connect(options)
+        await rig.sendValue()
+        await rig.app.enterBackground()
+        await rig.sendValue()
+        #expect(rig.alerts == [])
+        await rig.app.suspend()
+        await rig.sendValue()
+        await rig.loseStrap()
+        #expect(rig.alerts == ["test notification shown", "test disconnection shown"])
+        await rig.phone.openAlert()
+        #expect(
+            rig.alerts.dropFirst(2) == ["test disconnection opened", "test notification dismissed"])
+        #expect(await rig.app.state == .foreground)
+        #expect(rig.code.takeWords().suffix(3) == ["foreground", "value 0048", "disconnected"])
+        await rig.phone.stop()
+    }
+
+    @Test(arguments: [false, true])
+    func `a connection alerts a suspended app without the mode, and wakes one with it`(hasMode: Bool)
+        async throws
+    {
+        var options = ConnectOptions()
+        options.notifyOnConnection = true
+        let rig = try await Rig(hasMode: hasMode)
+        _ = try await rig.wait(options)
+        await rig.app.suspend()
+        await rig.radio.answer(rig.strap, link: 1)
+        #expect(rig.alerts == (hasMode ? [] : ["test connection shown"]))
+        let wake = hasMode ? ["woken by connected", "connected"] : []
+        #expect(rig.code.takeWords() == ["background", "suspended"] + wake)
+        await rig.phone.dismissAlert()
+        #expect(rig.alerts.dropFirst() == (hasMode ? [] : ["test connection dismissed"]))
         await rig.phone.stop()
     }
 

@@ -73,7 +73,9 @@ extension PhoneCentral {
 
     private func began(_ peer: Peer, to address: DeviceAddress, on phone: isolated Phone) {
         connector.arrived(address)
+        let waiting = candidates(ledger.claimants(of: address), for: address)
         change(on: phone) { $0.linkUp(peer.id, to: address, into: &$1) }
+        if ledger.link(to: address) == peer.id { happened(.connection, to: address, for: waiting, on: phone) }
         if let own = peer.address { moved(peer.id, to: own, on: phone) }
     }
 
@@ -110,7 +112,12 @@ extension PhoneCentral {
         links.take(event)
         switch event {
         case .disconnected(_, let error):
+            let address = ledger.address(of: id)
+            let holding = address.map { candidates(ledger.holders(of: id), for: $0) } ?? []
             change(on: phone) { $0.linkDown(id, error, into: &$1) }
+            if let address, error?.code != .lost {
+                happened(.disconnection, to: address, for: holding, on: phone)
+            }
             return .none
         case .peerChanged(let peer):
             if let address = peer.address { moved(id, to: address, on: phone) }
@@ -119,6 +126,7 @@ extension PhoneCentral {
         case .pairing(_, let step): return pair(id, step, on: phone)
         default: break
         }
+        if case .notified(_, let handle, _, _) = event { alert(handle, of: id, on: phone) }
         for manager in holders(of: id) { route(event, of: id, to: manager, on: phone) }
         return .none
     }
@@ -158,6 +166,14 @@ extension PhoneCentral {
     private func hears(_ manager: CentralManagerState, _ handle: UInt16, of link: Peer.ID) -> Bool {
         manager.app == nil
             || subscriptions.isSubscribed(manager.key, to: .init(link: link, handle: handle))
+    }
+
+    private func alert(_ handle: UInt16, of link: Peer.ID, on phone: isolated Phone) {
+        guard let address = ledger.address(of: link) else { return }
+        let hearing = ledger.holders(of: link).filter {
+            subscriptions.isSubscribed($0, to: .init(link: link, handle: handle))
+        }
+        happened(.notification, to: address, for: candidates(hearing, for: address), on: phone)
     }
 
     /// A step of a pairing is for a program; an app is not asked, as the system asks the user.

@@ -27,6 +27,7 @@ final class PhoneCentral {
     let connector = PhoneConnector()
     let subscriptions = SubscriptionWriter()
     private(set) var waiters = ConnectionWaiters()
+    var alerts = AlertPolicy()
     private var stage = Stage.stopped
     private var starting = Waiters()
     /// The Bluetooth state.
@@ -102,7 +103,7 @@ final class PhoneCentral {
             manager.end()
         }
         managers = []
-        (ledger, actions, links) = (LinkLedger(), [], CentralLinks())
+        (ledger, actions, links, alerts) = (LinkLedger(), [], CentralLinks(), AlertPolicy())
         let error = RadioError(.lost, "the phone was stopped")
         subscriptions.stop(.failed(error))
         waiters.endAll(error)
@@ -271,9 +272,11 @@ final class PhoneCentral {
         case .endLink(let link):
             subscriptions.linkEnded(link, Self.disconnected, on: phone)
             PhoneLink(phone).enqueue { await $0.central.radio?.disconnect(link) }
-        case .linkKept: break
-        case .linkEnded(_, let link):
+        case .linkKept(let address, let apps):
+            phone.report(.linkKept(address, by: names(apps, on: phone)))
+        case .linkEnded(let address, let link):
             links[link] = nil
+            phone.report(.linkEnded(address))
             subscriptions.linkEnded(link, Self.disconnected, on: phone)
         case .waitForStart(let request, let delay):
             let clock = ledger.manager(of: request).flatMap(manager)?.app?.clock ?? clock
