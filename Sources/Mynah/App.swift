@@ -64,6 +64,17 @@ public actor App {
         try access.makePeripheralManager(restoreIdentifier: restoreIdentifier, sink: sink)
     }
 
+    /// Makes a central manager, which takes over what was preserved under its restore identifier.
+    ///
+    /// Throws `invalidState` if the app does not run or another manager of it has the identifier, and `unsupported` if the
+    /// radio plays peripherals alone.
+    public func makeCentralManager(
+        restoreIdentifier: String? = nil, options: CentralManager.Options = CentralManager.Options(),
+        sink: (any CentralManagerSink)? = nil
+    ) throws(RadioError) -> CentralManager {
+        try access.makeCentralManager(restoreIdentifier: restoreIdentifier, options: options, sink: sink)
+    }
+
     /// Something begins that takes time, as a request that is answered later does by itself.
     public func beginWork() { handle(.workBegan) }
     /// What `beginWork()` reported has ended.

@@ -27,9 +27,26 @@ package struct AppAccess: Sendable {
     package func makePeripheralManager(
         restoreIdentifier: String?, sink: (any PeripheralSink)?
     ) throws(RadioError) -> PeripheralManager {
+        try make { app, phone throws(RadioError) in
+            try app.makeManager(restoreIdentifier, sink: sink, on: phone)
+        }
+    }
+
+    /// Makes a manager as `App.makeCentralManager` does.
+    package func makeCentralManager(
+        restoreIdentifier: String?, options: CentralManager.Options, sink: (any CentralManagerSink)?
+    ) throws(RadioError) -> CentralManager {
+        try make { app, phone throws(RadioError) in
+            try app.makeCentralManager(restoreIdentifier, options: options, sink: sink, on: phone)
+        }
+    }
+
+    private func make<Manager: Sendable>(
+        _ body: @Sendable (AppProcess, isolated Phone) throws(RadioError) -> Manager
+    ) throws(RadioError) -> Manager {
         let number = number
         let made = try link.run { phone throws(RadioError) in
-            try phone.app(number)?.makeManager(restoreIdentifier, sink: sink, on: phone)
+            try phone.app(number).map { app throws(RadioError) in try body(app, phone) }
         }
         guard let made, let manager = made else {
             throw RadioError(.invalidState, "the phone of the app \(name) was stopped")

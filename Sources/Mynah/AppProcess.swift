@@ -5,17 +5,22 @@ import MynahLifecycle
 ///
 /// It belongs to its phone, and runs on its executor.
 final class AppProcess {
-    /// An event on its way to the app; without a manager it is for all of them.
-    typealias Delivery = (manager: ManagerState?, event: PeripheralEvent)
+    /// Something on its way to the app; an event without a manager is for all of them.
+    enum Delivery {
+        case peripheral(ManagerState?, PeripheralEvent)
+        case central(CentralManagerState?, CentralManagerEvent)
+        case answer(PendingResult)
+    }
 
     /// Names it for as long as the phone lives.
     let number: UInt64
     let description: AppDescription
     private let delegate: any AppDelegate
-    private let clock: AppClock
+    let clock: AppClock
     private var lifecycle: AppLifecycle<AppInstant>
     /// The managers of this launch, and those that the system preserves after an earlier one.
     private var ownManagers = AppManagers()
+    private var ownCentrals = AppCentrals()
     private var queue = AppQueue()
     private var alarm = AppAlarm()
     private var replies = LateReplies()
@@ -44,6 +49,7 @@ final class AppProcess {
     }
 
     var state: AppState { lifecycle.state }
+    var rules: AppRules { lifecycle.rules }
     var isWoken: Bool { lifecycle.isWoken }
     var isRunning: Bool { lifecycle.isRunning }
     var advertisingMode: AdvertisingMode { lifecycle.advertisingMode }
@@ -75,12 +81,31 @@ final class AppProcess {
         case .advertisingChanged, .willRestoreState, .missed:
             return lifecycle.isRunning ? deliver(event, to: manager, on: phone) : .none
         default:
-            return handle(.bluetooth(event.kind), (manager, event), on: phone)
+            return handle(.bluetooth(event.kind), .peripheral(manager, event), on: phone)
         }
     }
 
     func radioStateChanged(to state: RadioState, on phone: isolated Phone) {
-        handle(.radioState(state), (nil, .stateChanged(state)), on: phone)
+        handle(.radioState(state), .peripheral(nil, .stateChanged(state)), on: phone)
+    }
+
+    /// Gives an event to a central manager's program, now or when the app runs.
+    func receive(
+        _ event: CentralManagerEvent, for manager: CentralManagerState, on phone: isolated Phone
+    ) -> RadioAnswer {
+        guard let kind = event.kind else { return lifecycle.isRunning ? manager.deliver(event) : .none }
+        return handle(.bluetooth(kind), .central(manager, event), on: phone)
+    }
+
+    /// Gives an answer to the call that waits for it, now or when the app runs.
+    func receive(_ answer: PendingResult, on phone: isolated Phone) {
+        handle(.bluetooth(.answered), .answer(answer), on: phone)
+    }
+
+    /// The Bluetooth state of its central managers changed.
+    func centralStateChanged(to state: RadioState, on phone: isolated Phone) {
+        guard !ownCentrals.live.isEmpty else { return }
+        handle(.bluetooth(.state), .central(nil, .stateChanged(state)), on: phone)
     }
 
     /// Does what its user, the system or its own code wants of it.
@@ -98,14 +123,15 @@ final class AppProcess {
     /// Does what follows from an event, and returns the answer to `delivery`.
     @discardableResult
     func handle(_ event: AppEvent, _ delivery: Delivery? = nil, on phone: isolated Phone) -> RadioAnswer {
-        let before = lifecycle.advertisingMode
+        let before = (mode: lifecycle.advertisingMode, state: lifecycle.state)
         var answer = RadioAnswer.none
         for action in lifecycle.handle(event, at: clock.now) {
             if let given = carryOut(action, delivery, on: phone) { answer = given }
         }
         setAlarm(on: phone)
         resumeUnlessSuspended()
-        if lifecycle.advertisingMode != before { phone.advertiser.update(on: phone) }
+        if lifecycle.advertisingMode != before.mode { phone.advertiser.update(on: phone) }
+        if lifecycle.state != before.state { phone.central.appChanged(self, on: phone) }
         return answer
     }
 
@@ -116,17 +142,17 @@ final class AppProcess {
         switch action {
         case .deliver: return deliver(delivery, on: phone)
         case .queue:
-            if let delivery { queue.append(delivery.manager, delivery.event) }
+            if let delivery { queue.append(delivery) }
             return RadioAnswer.none
         case .refuse:
-            if let event = delivery?.event { reportRefusal(of: event, because: refusalReason, on: phone) }
+            if let event = delivery?.peripheralEvent { reportRefusal(of: event, because: refusalReason, on: phone) }
             return .answer(.failure(.unlikelyError))
         case .discard: return RadioAnswer.none
         case .deliverQueued: deliverQueued(on: phone)
         case .dropQueued: queue.removeAll()
         case .launched(let inBackground, _): launch(inBackground: inBackground, on: phone)
         case .enteredForeground, .enteredBackground, .suspended, .woken, .throttled, .extraneous:
-            if let change = AppChange(action, delivery?.event) { report(change, on: phone) }
+            if let change = AppChange(action, delivery?.peripheralEvent) { report(change, on: phone) }
         case .terminated(let reason):
             endManagers(on: phone)
             report(.terminated(reason), on: phone)
@@ -139,7 +165,9 @@ final class AppProcess {
             for manager in managers { phone.advertiser.forget(manager, on: phone) }
         case .withdrawServices(let forget):
             for manager in managers { phone.services.withdrawAll(of: manager, forget: forget, on: phone) }
-        case .forgetPreservedState: ownManagers.forgetPreserved(on: phone)
+        case .forgetPreservedState:
+            ownManagers.forgetPreserved(on: phone)
+            ownCentrals.forgetKept(on: phone)
         }
         return nil
     }
@@ -175,9 +203,16 @@ final class AppProcess {
     // MARK: Delivery
 
     private func deliver(_ delivery: Delivery?, on phone: isolated Phone) -> RadioAnswer {
-        guard let delivery else { return .none }
-        if let manager = delivery.manager { return deliver(delivery.event, to: manager, on: phone) }
-        for manager in live { _ = deliver(delivery.event, to: manager, on: phone) }
+        switch delivery {
+        case .peripheral(let manager?, let event): return deliver(event, to: manager, on: phone)
+        case .peripheral(nil, let event):
+            for manager in live { _ = deliver(event, to: manager, on: phone) }
+        case .central(let manager?, let event): return manager.deliver(event)
+        case .central(nil, let event):
+            for manager in ownCentrals.live { _ = manager.deliver(event) }
+        case .answer(let answer): answer.deliver()
+        case nil: break
+        }
         return .none
     }
 
@@ -209,13 +244,14 @@ final class AppProcess {
         for entry in events { _ = deliver(entry, on: phone) }
         guard missed > 0 else { return }
         for manager in live { _ = deliver(.missed(missed), to: manager, on: phone) }
+        for manager in ownCentrals.live { _ = manager.deliver(.missed(missed)) }
     }
 
     // MARK: Launch and end
 
     /// It was ended before the phone was restarted: what it preserved is served if an event may relaunch it.
     func serveTerminated(on phone: isolated Phone) {
-        if lifecycle.rules.isRelaunched { loadPreserved(on: phone) }
+        if rules.isRelaunched(for: .peripheral) { loadPreserved(on: phone) }
     }
 
     /// Takes what another process preserved of its managers.
@@ -229,10 +265,13 @@ final class AppProcess {
         loadPreserved(on: phone)
         // The user's own launch names none.
         let identifiers = inBackground ? ownManagers.servedIdentifiers : []
+        let centralIdentifiers = inBackground ? ownCentrals.keptIdentifiers : []
         isLaunching = true
         delegate.app(
             App(self, on: phone),
-            didFinishLaunching: LaunchOptions(restoreIdentifiers: identifiers, isInBackground: inBackground))
+            didFinishLaunching: LaunchOptions(
+                restoreIdentifiers: identifiers, centralRestoreIdentifiers: centralIdentifiers,
+                isInBackground: inBackground))
         isLaunching = false
         introduceManagers(on: phone)
     }
@@ -242,13 +281,33 @@ final class AppProcess {
         _ restoreIdentifier: String?, sink: (any PeripheralSink)?, on phone: isolated Phone
     ) throws(RadioError) -> PeripheralManager {
         try checkRuns()
+        try ownCentrals.checkIsFree(restoreIdentifier)
         if restoreIdentifier != nil { lifecycle.rules.isRestorable = true }
         let manager = try ownManagers.make(restoreIdentifier, sink: sink, of: self, on: phone)
-        if !isLaunching {
-            let app = number
-            PhoneLink(phone).enqueue { $0.app(app)?.introduceManagers(on: $0) }
-        }
+        introduceSoon(on: phone)
         return PeripheralManager(manager, on: phone)
+    }
+
+    /// Makes a central manager of this launch, or gives it the one that the system works for.
+    func makeCentralManager(
+        _ restoreIdentifier: String?, options: CentralManager.Options, sink: (any CentralManagerSink)?,
+        on phone: isolated Phone
+    ) throws(RadioError) -> CentralManager {
+        try checkRuns()
+        if live.contains(where: { $0.restoreIdentifier != nil && $0.restoreIdentifier == restoreIdentifier })
+        {
+            throw AppCentrals.isTaken(restoreIdentifier)
+        }
+        let manager = try ownCentrals.make(restoreIdentifier, options, sink: sink, of: self, on: phone)
+        if restoreIdentifier != nil { lifecycle.rules.isCentralRestorable = true }
+        introduceSoon(on: phone)
+        return manager
+    }
+
+    private func introduceSoon(on phone: isolated Phone) {
+        guard !isLaunching else { return }
+        let app = number
+        PhoneLink(phone).enqueue { $0.app(app)?.introduceManagers(on: $0) }
     }
 
     /// Gives new managers first what was preserved, then the Bluetooth state.
@@ -267,11 +326,14 @@ final class AppProcess {
                 _ = deliver(.stateChanged(phone.radioState), to: manager, on: phone)
             }
         }
+        ownCentrals.introduce(on: phone)
     }
 
     /// The process is gone.
     private func endManagers(on phone: isolated Phone) {
         ownManagers.end(on: phone)
+        ownCentrals.end(
+            keeping: lifecycle.state == .terminated && rules.isRelaunched(for: .central), on: phone)
         for event in failReplies() { reportRefusal(of: event, because: .ended, on: phone) }
     }
 
@@ -287,12 +349,17 @@ final class AppProcess {
         ownManagers.forget(manager)
     }
 
+    func forget(_ manager: CentralManagerState) {
+        ownCentrals.forget(manager)
+    }
+
     /// The phone stops.
     func stop() {
         alarm.cancel()
         queue.removeAll()
         failReplies()
         ownManagers = AppManagers()
+        ownCentrals = AppCentrals()
         isStopped = true
         resumeUnlessSuspended()
     }
@@ -324,5 +391,12 @@ final class AppProcess {
 
     private func resumeUnlessSuspended() {
         if !isSuspended { suspended.resumeAll() }
+    }
+}
+
+extension AppProcess.Delivery {
+    /// The peripheral's event that it is, if it is one.
+    fileprivate var peripheralEvent: PeripheralEvent? {
+        if case .peripheral(_, let event) = self { event } else { nil }
     }
 }

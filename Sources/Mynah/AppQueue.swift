@@ -9,9 +9,9 @@ struct AppQueue {
     private var entries: [Entry] = []
     private var missed = 0
 
-    /// Adds an event; without a manager it is for all of them.
-    mutating func append(_ manager: ManagerState?, _ event: PeripheralEvent) {
-        if entries.count < Self.limit { entries.append((manager, event)) } else { missed += 1 }
+    /// Adds an event.
+    mutating func append(_ entry: Entry) {
+        if entries.count < Self.limit { entries.append(entry) } else { missed += 1 }
     }
 
     mutating func takeAll() -> (events: [Entry], missed: Int) {
@@ -73,6 +73,21 @@ extension PeripheralEvent {
         case .read(_, let central), .write(_, let central): central
         case .subscribed(_, let central, _), .unsubscribed(_, let central): central
         default: nil
+        }
+    }
+}
+
+extension CentralManagerEvent {
+    /// What it means for an app's life; `nil` if it neither wakes an app nor waits for one.
+    var kind: BluetoothEvent? {
+        switch self {
+        case .discovered: .discovered
+        case .connected: .connected
+        case .failedToConnect, .disconnected: .disconnected
+        case .valueUpdated, .servicesChanged: .notified
+        case .readyToWrite: .answered
+        case .stateChanged: .state
+        case .willRestoreState, .mtuChanged, .paired, .pairing, .lost, .recovered, .warning, .missed: nil
         }
     }
 }

@@ -1,21 +1,26 @@
 public import MynahCore
+public import MynahLifecycle
 
 /// Plays the central's role: it finds peripherals, connects and asks (after CBCentralManager).
 ///
-/// It runs on its radio's executor. When its last reference goes, its links end. What happens comes through `events()`, or synchronously through the sink it was made
-/// with; what is asked for is a call that returns with its answer.
+/// A handle that an `App` or a `Phone` makes, or alone on a radio. It runs on its radio's executor. What happens comes
+/// through `events()`, through a delegate, or synchronously through the sink it was made with; one of the three. A request
+/// to a peripheral is a call that returns with its answer.
+///
+/// An app's manager does not keep its phone alive, any other does. When the last reference goes, its scan and its links end,
+/// and with a manager alone on a radio that radio.
 ///
 /// ```swift
 /// let manager = CentralManager(radio: HostRadio(transport: transport))
-/// try await manager.start()
 /// let events = await manager.events()
+/// try await manager.start()
 /// try await manager.scanForPeripherals(withServices: ["180D"])
 /// for await event in events {
 ///     switch event {
 ///     case .discovered(let discovery):
 ///         await manager.stopScan()
-///         let strap = discovery.peripheral
-///         try await manager.connect(strap)
+///         try await manager.connect(discovery.peripheral)
+///     case .connected(let strap, _):
 ///         try await strap.discoverAll()
 ///         if let rate = await strap.characteristic("2A37") {
 ///             try await strap.setNotifyValue(true, for: rate)
@@ -36,21 +41,12 @@ public actor CentralManager {
         public init() {}
     }
 
-    let radio: any CentralRadio
-    private let identity: DeviceIdentity
-    private let sink: (any CentralManagerSink)?
-    private var readers = EventReaders(missed: CentralManagerEvent.missed)
-    /// Whether the radio is a phone's too, which stops it.
-    private let sharesRadio: Bool
-    private var isStarted = false
-    private var wantedServices: [BluetoothUUID]?
-    private var table = DiscoveryTable()
-    var peripherals: PeripheralTable<Peripheral>
-
-    /// The Bluetooth state.
-    public internal(set) var state = RadioState.unknown
-    /// Whether it listens for advertising.
-    public private(set) var isScanning = false
+    private let access: CentralAccess
+    private let radio: any CentralRadio
+    /// The phone that is kept alive, or `nil` for an app's manager.
+    private let kept: Phone?
+    /// Whether the phone is this manager's alone, and starts and stops with it.
+    private let isAlone: Bool
 
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
@@ -60,126 +56,150 @@ public actor CentralManager {
         radio: any CentralRadio, identity: DeviceIdentity = DeviceIdentity(name: "Mynah"),
         options: Options = Options(), sink: (any CentralManagerSink)? = nil
     ) {
-        self.init(radio: radio, identity: identity, options: options, sink: sink, sharesRadio: false)
+        let phone = Phone(
+            PhoneCentral(alone: radio, options: options, sink: sink), on: CentralOnlyRadio(radio),
+            identity: identity)
+        self.radio = radio
+        access = CentralAccess(.init(number: 0, epoch: 0), PhoneLink(phone))
+        kept = phone
+        isAlone = true
     }
 
-    init(
-        radio: any CentralRadio, identity: DeviceIdentity, options: Options,
-        sink: (any CentralManagerSink)?, sharesRadio: Bool
-    ) {
+    /// A manager that a phone made; `phone` is kept alive unless it is `nil`.
+    init(_ reference: CentralReference, radio: any CentralRadio, link: PhoneLink, keeping phone: Phone?) {
         self.radio = radio
-        self.identity = identity
-        peripherals = PeripheralTable { address in
-            Peripheral(address: address, radio: radio, pairsWhenAsked: options.pairsWhenAsked)
-        }
-        self.sink = sink
-        self.sharesRadio = sharesRadio
+        access = CentralAccess(reference, link)
+        kept = phone
+        isAlone = false
     }
 
     deinit {
-        guard isStarted else { return }
-        guard sharesRadio else { return radio.close() }
-        let (radio, links) = (radio, peripherals.links)
-        Task {
-            await radio.stopScan()
-            for link in links { await radio.disconnect(link) }
-        }
+        access.release()
     }
 
-    /// Starts the radio.
+    /// Starts the radio; with a phone, its central half, which an app's manager starts by itself.
     public func start() async throws(RadioError) {
-        try await radio.start(identity, central: CentralLink(self))
-        isStarted = true
-    }
-
-    /// Ends every link and stops the radio; one that a phone owns goes on for the phone.
-    public func stop() async {
-        if sharesRadio {
-            await stopScan()
-            for id in peripherals.links { await radio.disconnect(id) }
+        if isAlone, let kept {
+            try await kept.start()
         } else {
-            await radio.stop()
+            try await access.ask { _, phone throws(RadioError) in try await phone.central.start(on: phone) }
         }
-        end()
     }
 
-    private func end() {
-        isStarted = false
-        isScanning = false
-        state = .unknown
-        for (id, peripheral) in peripherals.endAll() { update(peripheral, .disconnected(id, nil)) }
-        readers.finish()
+    /// Ends its scan and its links; alone on a radio, stops the radio too.
+    public func stop() async {
+        if isAlone, let kept { return await kept.stop() }
+        access.look { manager, phone in
+            manager.app?.forget(manager)
+            phone.central.end(manager, on: phone)
+        }
     }
+
+    /// The Bluetooth state; `unknown` after its app or its phone ended.
+    public var state: RadioState { access.look { manager, _ in manager.state } ?? .unknown }
+
+    /// Whether it scans, or will when its app may.
+    public var isScanning: Bool { access.look { manager, _ in manager.scan != nil } ?? false }
+
+    /// The identifier that the system preserves its state under, or `nil` if it preserves none.
+    public var restoreIdentifier: String? { access.look { manager, _ in manager.restoreIdentifier } ?? nil }
 
     /// Returns every event from now on, in order.
     ///
     /// Each call makes a sequence for one more reader, which gets every event. A sequence holds up to 4,096 unread events.
     /// Past that new ones are dropped, and `.missed` says how many.
     public func events() -> AsyncStream<CentralManagerEvent> {
-        precondition(sink == nil, "this manager's events go to the sink it was made with")
-        return readers.add()
+        access.look { manager, _ in manager.addReader() } ?? AsyncStream { $0.finish() }
     }
 
-    /// Gives an event to the program.
-    @discardableResult
-    func report(_ event: CentralManagerEvent) -> RadioAnswer {
-        if let sink { return sink.handle(event) }
-        readers.yield(event)
-        return .none
-    }
-
-    // MARK: - Scanning
+    // MARK: Scanning
 
     /// Listens for devices; with services named, for those alone that advertise one of them.
+    ///
+    /// A device is reported once, and again when its advertisement changes; with `allowsDuplicates` each packet is reported.
+    /// An app's scan hears nothing in the background unless it names services, and leaves out duplicates there; the radio
+    /// scans for all apps at once, so the other options count for a manager without an app only.
     ///
     /// An iPhone whose app is in the background names no services: it sets a bit for each, which others may share. It is
     /// reported too if the bit is set.
     public func scanForPeripherals(
         withServices services: [BluetoothUUID]? = nil, options: ScanOptions = ScanOptions()
     ) async throws(RadioError) {
-        wantedServices = services
-        try await radio.scan(options)
-        isScanning = true
+        try await access.ask { reference, phone throws(RadioError) in
+            try await phone.central.scan(services, options, for: reference, on: phone)
+        }
     }
 
-    /// Stops listening.
+    /// Stops listening; does nothing if the app does not run.
     public func stopScan() async {
-        isScanning = false
-        await radio.stopScan()
+        try? await access.ask { reference, phone in await phone.central.stopScan(for: reference, on: phone) }
     }
 
-    func heard(_ report: ScanReport) {
-        guard let found = table.take(report, among: wantedServices) else { return }
-        let peripheral = peripheral(at: report.address)
-        peripheral.onOwnExecutor { $0.heard(found.advertisement) }
-        self.report(
-            .discovered(
-                Discovery(
-                    peripheral: peripheral, advertisement: found.advertisement, data: found.data,
-                    scanResponse: found.scanResponse, rssi: report.rssi,
-                    isConnectable: found.isConnectable, report: report)))
-    }
+    // MARK: Peripherals
 
-    // MARK: - Peripherals
-
-    /// The peripheral at an address, heard or not (after retrievePeripherals).
+    /// The peripheral at an address, heard or not: for a program that was told of it, as no app is.
     public func peripheral(at address: DeviceAddress) -> Peripheral {
-        peripherals.peripheral(at: address)
+        let found = access.look { manager, phone in
+            phone.central.peripheral(at: address, for: manager, on: phone)
+        }
+        return (found ?? nil) ?? access.unreachable(address, radio)
     }
 
-    /// The peripherals that are connected now.
-    public var connectedPeripherals: [Peripheral] { peripherals.connected }
-
-    /// Connects; without a timeout it waits until the peripheral is there, as CoreBluetooth does.
-    public func connect(_ peripheral: Peripheral, timeout: Duration? = nil) async throws(RadioError) {
-        let number = peripherals.beginRequest(for: peripheral, at: peripheral.address)
-        defer { for id in peripherals.endRequest(number) { settle(id) } }
-        settle(try await radio.connect(peripheral.address, timeout: timeout), peripheral)
+    /// The peripherals that it has connected.
+    public var connectedPeripherals: [Peripheral] {
+        access.look { manager, phone in
+            manager.asked.values.filter { phone.central.state(of: $0, for: manager) == .connected }
+        } ?? []
     }
 
-    /// Ends a peripheral's link.
-    public func cancelPeripheralConnection(_ peripheral: Peripheral) async {
-        guard let id = await peripheral.peer else { return }
-        await radio.disconnect(id)
+    /// The peripherals with these identifiers that the phone knows; a device whose address changed is not among them.
+    public func retrievePeripherals(withIdentifiers identifiers: [PeripheralIdentifier]) -> [Peripheral] {
+        access.look { manager, phone in phone.central.retrieve(identifiers, for: manager, on: phone) } ?? []
+    }
+
+    /// The peripherals that the phone is connected to, for whichever app, and that have one of these services.
+    ///
+    /// They have to be connected here too, which happens at once. The phone asks a peripheral for services that it has not
+    /// looked for yet.
+    public func retrieveConnectedPeripherals(
+        withServices services: [BluetoothUUID]
+    ) async throws(RadioError) -> [Peripheral] {
+        try await access.ask { reference, phone throws(RadioError) in
+            try await phone.central.retrieveConnected(services, for: reference, on: phone)
+        }
+    }
+
+    // MARK: Connections
+
+    /// Asks for a connection, and returns at once: `.connected` follows, however late, or `.failedToConnect`.
+    ///
+    /// It does not time out. A peripheral that the phone is connected to already is connected at once. Throws `invalidState`
+    /// if Bluetooth is not powered on.
+    public func connect(
+        _ peripheral: Peripheral, options: ConnectOptions = ConnectOptions()
+    ) throws(RadioError) {
+        try access.act { manager, phone throws(RadioError) in
+            try phone.central.checkPower()
+            phone.central.connect(manager, to: peripheral, options, on: phone)
+        }
+    }
+
+    /// Connects and waits until the peripheral is connected, for programs that do one thing after another.
+    ///
+    /// Without a timeout it waits until the peripheral is there. Throws `timedOut` if the time is over, or the task is
+    /// cancelled: the connection is not waited for any more.
+    public func connect(_ peripheral: Peripheral, timeout: Duration?) async throws(RadioError) {
+        try await access.ask { reference, phone throws(RadioError) in
+            let manager = try phone.central.acting(reference)
+            try phone.central.checkPower()
+            try await phone.central.connectAndWait(manager, to: peripheral, timeout: timeout, on: phone)
+        }
+    }
+
+    /// Cancels a connection, active or pending, and returns at once; `.disconnected` follows.
+    ///
+    /// The link ends unless another app holds it. Does nothing if the app does not run.
+    public func cancelPeripheralConnection(_ peripheral: Peripheral) {
+        try? access.act { manager, phone in phone.central.cancel(manager, peripheral, on: phone) }
     }
 }

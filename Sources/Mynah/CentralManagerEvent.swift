@@ -1,4 +1,5 @@
 public import MynahCore
+public import MynahLifecycle
 
 /// A device that was heard.
 public struct Discovery: Sendable {
@@ -14,8 +15,24 @@ public struct Discovery: Sendable {
     public var rssi: Int8?
     /// Whether a central may connect.
     public var isConnectable: Bool
+    /// The services of the scan that the device does not list, and whose bit in its overflow area is set.
+    public var overflowServices: [BluetoothUUID]
+    /// The number of packets of the device since it was reported before, this one included.
+    public var coalesced: Int
     /// The PDU that brought it.
     public var report: ScanReport
+
+    init(_ found: DiscoveryCoalescer.Discovery, _ peripheral: Peripheral, _ report: ScanReport) {
+        self.peripheral = peripheral
+        advertisement = found.advertisement
+        data = found.data
+        scanResponse = found.scanResponse
+        rssi = found.rssi
+        isConnectable = found.isConnectable
+        overflowServices = found.overflowServices
+        coalesced = found.coalesced
+        self.report = report
+    }
 }
 
 /// A value that a peripheral sent by itself.
@@ -34,14 +51,18 @@ public struct ValueUpdate: Sendable {
 
 /// What a central manager reports, in the order in which it happened (after CBCentralManagerDelegate and CBPeripheralDelegate).
 public enum CentralManagerEvent: Sendable {
+    /// The system restores what it preserved while the app did not run. It comes before any other event.
+    case willRestoreState(RestoredCentralState)
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
     /// A device was heard.
     case discovered(Discovery)
-    /// A peripheral is connected.
-    case connected(Peripheral)
-    /// A link ended, with the reason; `nil` if it was ended from here.
-    case disconnected(Peripheral, RadioError?)
+    /// A peripheral is connected; `isLocal` if another app of the phone held the link already.
+    case connected(Peripheral, isLocal: Bool)
+    /// A connection failed, and is no longer waited for.
+    case failedToConnect(Peripheral, RadioError)
+    /// A connection ended, or was cancelled while it was pending.
+    case disconnected(Peripheral, Disconnection)
     /// The ATT_MTU of a link changed, in bytes.
     case mtuChanged(Peripheral, Int)
     /// A peripheral sent a value by itself.
@@ -54,7 +75,7 @@ public enum CentralManagerEvent: Sendable {
     case pairing(Peripheral, PairingStep)
     /// After a write without response found no room: there is some again.
     case readyToWrite
-    /// The radio is gone.
+    /// The radio is gone. An app is not told of this and the two after it, but by the Bluetooth state.
     case lost(RadioError)
     /// It is back.
     case recovered

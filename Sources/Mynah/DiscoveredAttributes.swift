@@ -31,6 +31,8 @@ public struct DiscoveredCharacteristic: Hashable, Sendable, Identifiable {
     public var descriptors: [RemoteDescriptor]?
     /// How it sends values by itself, as this side asked for it last; `nil` if it does not.
     public var delivery: Delivery?
+    /// The value that was read or sent last; `nil` if none was.
+    public var value: [UInt8]?
 
     /// The handle of its value.
     public var id: AttributeHandle { attribute.handle }

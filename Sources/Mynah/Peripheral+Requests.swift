@@ -1,4 +1,5 @@
 public import MynahCore
+import MynahLifecycle
 import MynahSupport
 
 // What is asked of a peripheral.
@@ -10,34 +11,41 @@ extension Peripheral {
         return peer
     }
 
-    /// Asks, and where the peripheral wants security pairs and asks once more, as an iPhone does.
-    private func asking<Value: Sendable>(
+    /// Asks, and gives the program the answer when it runs.
+    private func answering<Value: Sendable>(
         _ body: (Peer.ID) async throws(RequestError) -> Value
     ) async throws(RequestError) -> Value {
         let peer = try link()
+        try access.check()
+        let result: Result<Value, RequestError>
         do throws(RequestError) {
-            return try await body(peer)
+            result = .success(try await body(peer))
         } catch {
-            guard error.asksForSecurity, pairsWhenAsked else { throw error }
-            do throws(RadioError) {
-                try await radio.pair(peer)
-            } catch let failure {
-                // If the radio cannot pair at all, the peripheral's error stands.
-                throw failure.code == .unsupported ? error : .failed(failure)
-            }
-            return try await body(peer)
+            result = .failure(error)
+        }
+        try await access.answered()
+        return try result.get()
+    }
+
+    /// Asks as `answering` does, and pairs if the peripheral wants security.
+    private func asking<Value: Sendable>(
+        _ body: @Sendable (any CentralRadio, Peer.ID) async throws(RequestError) -> Value
+    ) async throws(RequestError) -> Value {
+        try await answering { peer throws(RequestError) in
+            try await radio.asking(peer, pairs: pairsWhenAsked, body)
         }
     }
 
     /// Opens an L2CAP channel to a number that the peripheral has published (after openL2CAPChannel).
     public func openL2CAPChannel(_ psm: UInt16) async throws(RequestError) -> any L2CAPChannel {
-        try await asking { peer throws(RequestError) in
+        let channel = try await asking { radio, peer throws(RequestError) in
             do throws(RadioError) {
                 return try await radio.openL2CAPChannel(psm, with: peer)
             } catch {
                 throw .failed(error)
             }
         }
+        return access.owned(channel)
     }
 
     // MARK: - Discovery
@@ -47,25 +55,32 @@ extension Peripheral {
     public func discoverServices(
         _ uuids: [BluetoothUUID]? = nil
     ) async throws(RequestError) -> [DiscoveredService] {
-        let peer = try link()
-        var found: [RemoteService] = []
-        if let uuids {
-            for uuid in uuids { found += try await radio.discoverServices(uuid, of: peer) }
-        } else {
-            found = try await radio.discoverServices(nil, of: peer)
-        }
-        services = found.sorted { $0.handles.lowerBound < $1.handles.lowerBound }.map {
-            DiscoveredService($0)
+        try await answering { peer throws(RequestError) in
+            var found: [RemoteService] = []
+            if let uuids {
+                for uuid in uuids { found += try await radio.discoverServices(uuid, of: peer) }
+            } else {
+                found = try await radio.discoverServices(nil, of: peer)
+            }
+            access.found(found.map(\.uuid), on: peer)
+            let sorted = found.sorted { $0.handles.lowerBound < $1.handles.lowerBound }
+            if isLinked(peer) { services = sorted.map { DiscoveredService($0) } }
         }
         return services
     }
 
+    /// Whether a link is still its own: what is found on another is not kept.
+    private func isLinked(_ peer: Peer.ID) -> Bool { (try? link()) == peer }
+
     /// Finds secondary services, besides those that were found already.
     @discardableResult
     public func discoverSecondaryServices() async throws(RequestError) -> [DiscoveredService] {
-        let found = try await radio.discoverSecondaryServices(of: try link())
-        let new = found.filter { one in !services.contains { $0.id == one.handles.lowerBound } }
-        services = (services + new.map { DiscoveredService($0) }).sorted { $0.id < $1.id }
+        try await answering { peer throws(RequestError) in
+            let found = try await radio.discoverSecondaryServices(of: peer)
+            guard isLinked(peer) else { return }
+            let new = found.filter { one in !services.contains { $0.id == one.handles.lowerBound } }
+            services = (services + new.map { DiscoveredService($0) }).sorted { $0.id < $1.id }
+        }
         return services.filter { !$0.isPrimary }
     }
 
@@ -74,29 +89,41 @@ extension Peripheral {
     public func discoverIncludedServices(
         for service: DiscoveredService
     ) async throws(RequestError) -> [RemoteService] {
-        var found = try await radio.discoverIncludedServices(in: service.attribute, of: try link())
-        for index in found.indices {
-            found[index].isPrimary = services.contains {
-                $0.id == found[index].handles.lowerBound && $0.isPrimary
+        try await answering { peer throws(RequestError) in
+            var found = try await radio.discoverIncludedServices(in: service.attribute, of: peer)
+            for index in found.indices {
+                found[index].isPrimary = services.contains {
+                    $0.id == found[index].handles.lowerBound && $0.isPrimary
+                }
             }
+            if let index = services.firstIndex(where: { $0.id == service.id }) {
+                services[index].includedServices = found
+            }
+            return found
         }
-        if let index = services.firstIndex(where: { $0.id == service.id }) {
-            services[index].includedServices = found
-        }
-        return found
     }
 
-    /// Finds the characteristics of a service.
+    /// Finds the characteristics of a service: all, or those of these types.
+    ///
+    /// Those that were found before stay, with their descriptors and values.
     @discardableResult
     public func discoverCharacteristics(
-        for service: DiscoveredService
+        _ uuids: [BluetoothUUID]? = nil, for service: DiscoveredService
     ) async throws(RequestError) -> [DiscoveredCharacteristic] {
-        let found = try await radio.discoverCharacteristics(in: service.attribute, of: try link())
-            .map { DiscoveredCharacteristic($0, of: service.uuid) }
-        if let index = services.firstIndex(where: { $0.id == service.id }) {
-            services[index].characteristics = found
+        try await answering { peer throws(RequestError) in
+            let all = try await radio.discoverCharacteristics(in: service.attribute, of: peer)
+            let index = services.firstIndex { $0.id == service.id }
+            let known = index.map { services[$0].characteristics } ?? []
+            let found = all.filter { uuids?.contains($0.uuid) ?? true }.map { attribute in
+                known.first { $0.attribute == attribute }
+                    ?? DiscoveredCharacteristic(attribute, of: service.uuid)
+            }
+            if let index {
+                let rest = uuids == nil ? [] : known.filter { one in !found.contains { $0.id == one.id } }
+                services[index].characteristics = (found + rest).sorted { $0.id < $1.id }
+            }
+            return found
         }
-        return found
     }
 
     /// Finds the descriptors of a characteristic.
@@ -104,9 +131,11 @@ extension Peripheral {
     public func discoverDescriptors(
         for characteristic: DiscoveredCharacteristic
     ) async throws(RequestError) -> [RemoteDescriptor] {
-        let found = try await radio.discoverDescriptors(of: characteristic.attribute, of: try link())
-        change(characteristic.id) { $0.descriptors = found }
-        return found
+        try await answering { peer throws(RequestError) in
+            let found = try await radio.discoverDescriptors(of: characteristic.attribute, of: peer)
+            change(characteristic.id) { $0.descriptors = found }
+            return found
+        }
     }
 
     /// Finds everything: primary and secondary services, what they include, characteristics and descriptors.
@@ -128,7 +157,9 @@ extension Peripheral {
     /// Reads a characteristic's value, however long it is.
     public func readValue(for characteristic: DiscoveredCharacteristic) async throws(RequestError) -> [UInt8]
     {
-        try await readValue(at: characteristic.id)
+        let value = try await readValue(at: characteristic.id)
+        change(characteristic.id) { $0.value = value }
+        return value
     }
 
     /// Reads a descriptor's value.
@@ -140,22 +171,26 @@ extension Peripheral {
     public func readValues(
         for characteristics: [DiscoveredCharacteristic]
     ) async throws(RequestError) -> [[UInt8]] {
-        try await asking { peer throws(RequestError) in
+        let values = try await asking { radio, peer throws(RequestError) in
             try await radio.read(characteristics.map(\.id), of: peer)
         }
+        for (characteristic, value) in zip(characteristics, values) {
+            change(characteristic.id) { $0.value = value }
+        }
+        return values
     }
 
     /// Reads values whose lengths are known in one request: one behind the other, up to ATT_MTU − 1 bytes of them.
     public func readConcatenatedValues(
         for characteristics: [DiscoveredCharacteristic]
     ) async throws(RequestError) -> [UInt8] {
-        try await asking { peer throws(RequestError) in
+        try await asking { radio, peer throws(RequestError) in
             try await radio.readConcatenated(characteristics.map(\.id), of: peer)
         }
     }
 
     private func readValue(at handle: AttributeHandle) async throws(RequestError) -> [UInt8] {
-        try await asking { peer throws(RequestError) in try await radio.read(handle, of: peer) }
+        try await asking { radio, peer throws(RequestError) in try await radio.read(handle, of: peer) }
     }
 
     /// Writes a characteristic's value.
@@ -172,6 +207,7 @@ extension Peripheral {
             return true
         case .withoutResponse, .signed:
             let peer = try link()
+            try access.check()
             do throws(RadioError) {
                 return type == .signed
                     ? try await radio.writeSigned(value, to: characteristic.id, of: peer)
@@ -188,10 +224,14 @@ extension Peripheral {
     }
 
     private func writeValue(_ value: [UInt8], at handle: AttributeHandle) async throws(RequestError) {
-        try await asking { peer throws(RequestError) in try await radio.write(value, to: handle, of: peer) }
+        try await asking { radio, peer throws(RequestError) in
+            try await radio.write(value, to: handle, of: peer)
+        }
     }
 
     /// Subscribes to a characteristic's value, or unsubscribes; notifications are preferred if it also indicates.
+    ///
+    /// The peripheral sends values until no app of the phone is subscribed any more.
     public func setNotifyValue(
         _ isOn: Bool, for characteristic: DiscoveredCharacteristic
     ) async throws(RequestError) {
@@ -210,8 +250,13 @@ extension Peripheral {
                     .unknownAttribute,
                     "\(characteristic.uuid) has no Client Characteristic Configuration to subscribe by"))
         }
-        let bits: UInt8 = isOn ? (delivery == .notification ? 1 : 2) : 0
-        try await writeValue([bits, 0], for: configuration)
+        try await answering { peer throws(RequestError) in
+            try await access.setNotify(
+                isOn, for: .init(link: peer, handle: characteristic.id),
+                by: .init(
+                    handle: configuration.handle, bits: delivery == .notification ? 1 : 2,
+                    pairs: pairsWhenAsked))
+        }
         change(characteristic.id) { $0.delivery = isOn ? delivery : nil }
     }
 
@@ -219,20 +264,22 @@ extension Peripheral {
 
     /// How loud it is now, in dBm.
     public func readRSSI() async throws(RequestError) -> Int8 {
-        let peer = try link()
-        do throws(RadioError) { return try await radio.readRSSI(of: peer) } catch { throw .failed(error) }
+        try await answering { peer throws(RequestError) in
+            do throws(RadioError) { return try await radio.readRSSI(of: peer) } catch { throw .failed(error) }
+        }
     }
 
     /// Agrees on an MTU, where that has not happened yet, and returns it.
     @discardableResult
     public func exchangeMTU() async throws(RequestError) -> Int {
-        try await radio.exchangeMTU(with: try link())
+        try await answering { peer throws(RequestError) in try await radio.exchangeMTU(with: peer) }
     }
 
     /// Pairs, or encrypts by the key of an earlier pairing.
     public func pair() async throws(RequestError) {
-        let peer = try link()
-        do throws(RadioError) { try await radio.pair(peer) } catch { throw .failed(error) }
+        try await answering { peer throws(RequestError) in
+            do throws(RadioError) { try await radio.pair(peer) } catch { throw .failed(error) }
+        }
     }
 
     /// Forgets the keys of pairing with it, so that the next pairing makes new ones.

@@ -1,10 +1,12 @@
 public import MynahCore
+public import MynahLifecycle
 import MynahSupport
 
 /// A peripheral that was heard or asked for (after CBPeripheral).
 ///
 /// It runs on its manager's executor. Services are values: what was discovered is in `services`, until the link ends or the
-/// peripheral says that they changed.
+/// peripheral says that they changed. While an app is suspended an answer waits, or wakes it if it has the background mode
+/// for that.
 public actor Peripheral: Identifiable {
     /// How a value is written.
     public enum WriteType: Hashable, Sendable {
@@ -16,9 +18,26 @@ public actor Peripheral: Identifiable {
         case signed
     }
 
-    /// Its address, which identifies it.
+    /// What happens to it, as its phone reports it.
+    enum Change: Sendable {
+        case heard(AdvertisementData)
+        case named(String)
+        case connected(Peer, mtu: Int)
+        case changed(Peer)
+        case mtu(Int)
+        case paired
+        case value([UInt8], handle: AttributeHandle)
+        case servicesChanged(ClosedRange<AttributeHandle>)
+        /// The link ended, for this manager.
+        case ended
+    }
+
+    /// The UUID that the phone gave it, which a program may save.
+    public nonisolated let identifier: PeripheralIdentifier
+    /// The address that it was found with.
     public nonisolated let address: DeviceAddress
     let radio: any CentralRadio
+    let access: PeripheralAccess
     let pairsWhenAsked: Bool
 
     /// What it is called in advertising, or by its GAP name once that was read.
@@ -35,13 +54,24 @@ public actor Peripheral: Identifiable {
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
-    init(address: DeviceAddress, radio: any CentralRadio, pairsWhenAsked: Bool) {
+    init(
+        identifier: PeripheralIdentifier, address: DeviceAddress, radio: any CentralRadio,
+        access: PeripheralAccess, pairsWhenAsked: Bool
+    ) {
+        self.identifier = identifier
         self.address = address
         self.radio = radio
+        self.access = access
         self.pairsWhenAsked = pairsWhenAsked
     }
 
-    /// Whether there is a link to it.
+    /// Names it among all.
+    public nonisolated var id: PeripheralIdentifier { identifier }
+
+    /// Whether it is connected for its manager, or waited for.
+    public var state: PeripheralState { access.state(of: self) }
+
+    /// Whether it is connected for its manager.
     public var isConnected: Bool { peer != nil }
 
     /// How many bytes one write carries: the whole value with a response, ATT_MTU − 3 without, 12 less signed.
@@ -67,27 +97,35 @@ public actor Peripheral: Identifiable {
 
     // MARK: - Events
 
-    func heard(_ advertisement: AdvertisementData) {
-        if let heard = advertisement.localName, name == nil || advertisement.isNameComplete { name = heard }
+    /// Takes what happened to it, on its executor; returns the characteristic that it is about, or `nil` if none.
+    @discardableResult
+    nonisolated func take(_ change: Change) -> DiscoveredCharacteristic? {
+        onOwnExecutor { $0.apply(change) }
     }
 
-    /// Takes what happened on its link; returns the characteristic that it is about, or `nil` if none.
-    func take(_ event: CentralEvent) -> DiscoveredCharacteristic? {
-        switch event {
-        case .connected(let peer):
+    private func apply(_ change: Change) -> DiscoveredCharacteristic? {
+        switch change {
+        case .heard(let advertisement):
+            guard let heard = advertisement.localName, name == nil || advertisement.isNameComplete else {
+                break
+            }
+            name = heard
+        case .named(let known): name = name ?? known
+        case .connected(let peer, let mtu):
             self.peer = peer.id
-            mtu = GATT.defaultMTU
+            self.mtu = mtu
             changed(peer)
-        case .peerChanged(let peer): changed(peer)
-        case .disconnected:
+        case .changed(let peer): changed(peer)
+        case .mtu(let new): mtu = new
+        case .paired: isPaired = true
+        case .value(let value, let handle):
+            self.change(handle) { $0.value = value }
+            return characteristic(withHandle: handle)
+        case .servicesChanged(let range): forgetServices(in: range)
+        case .ended:
             peer = nil
             services = []
             mtu = GATT.defaultMTU
-        case .mtuChanged(_, let new): mtu = new
-        case .paired: isPaired = true
-        case .notified(_, let handle, _, _): return characteristic(withHandle: handle)
-        case .servicesChanged(_, let range): forgetServices(in: range)
-        default: break
         }
         return nil
     }

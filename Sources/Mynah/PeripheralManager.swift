@@ -83,13 +83,13 @@ public actor PeripheralManager {
     public func startAdvertising(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport
     {
         try await access.ask { phone, reference throws(RadioError) in
-            try await phone.startAdvertising(advertisement, for: reference)
+            try await phone.advertiser.start(advertisement, for: reference, on: phone)
         }
     }
 
     /// Stops advertising; does nothing if the app does not run.
     public func stopAdvertising() async {
-        try? await access.ask { phone, reference in await phone.stopAdvertising(for: reference) }
+        try? await access.ask { phone, reference in await phone.advertiser.stop(reference, on: phone) }
     }
 
     // MARK: Values

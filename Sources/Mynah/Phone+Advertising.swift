@@ -11,18 +11,4 @@ extension Phone {
     public func releaseAdvertising() async throws(RadioError) {
         try await advertiser.release(on: self)
     }
-
-    func startAdvertising(
-        _ new: Advertisement, for reference: ManagerReference
-    ) async throws(RadioError) -> AdvertisingReport {
-        guard let manager = manager(reference) else {
-            throw RadioError(.invalidState, "the app of this manager has ended, or its phone was stopped")
-        }
-        return try await advertiser.start(new, for: manager, on: self)
-    }
-
-    func stopAdvertising(for reference: ManagerReference) async {
-        guard let manager = manager(reference), manager.app?.isRunning ?? true else { return }
-        await advertiser.stop(manager, on: self)
-    }
 }

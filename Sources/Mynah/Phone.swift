@@ -32,6 +32,8 @@ public actor Phone {
     let services = ServiceRegistry()
     var centrals = CentralTable()
     let advertiser: PhoneAdvertiser
+    /// The phone's other half.
+    let central: PhoneCentral
     /// The number of the last manager or app.
     private var lastNumber: UInt64 = 0
 
@@ -55,6 +57,14 @@ public actor Phone {
         self.sink = sink
         preserved = PreservedStates(stateDirectory)
         advertiser = PhoneAdvertiser(advertising)
+        central = PhoneCentral(radio as? any CentralRadio)
+    }
+
+    /// A phone whose radio plays a central alone, for the one manager of its central half.
+    init(_ central: sending PhoneCentral, on radio: CentralOnlyRadio, identity: DeviceIdentity) {
+        (self.radio, self.identity, self.central) = (radio, identity, central)
+        (sink, preserved) = (nil, PreservedStates(nil))
+        advertiser = PhoneAdvertiser(PhoneAdvertising())
     }
 
     deinit {
@@ -92,6 +102,7 @@ public actor Phone {
         for app in apps { await services.republish(app, on: self) }
         guard isRunning else { throw Self.stoppedMeanwhile }
         advertiser.update(on: self)
+        central.startSoon(on: self)
         return capabilities
     }
 
@@ -138,6 +149,7 @@ public actor Phone {
         if forgetting {
             for name in apps.flatMap(\.preservedNames) { preserved.remove(name) }
         }
+        central.stop(on: self)
         for app in apps { app.stop() }
         for manager in managers { manager.end() }
         (apps, managers) = ([], [])
@@ -177,18 +189,20 @@ public actor Phone {
         return PeripheralManager(manager, on: self)
     }
 
-    /// Makes a manager for the central's role on the same radio; it is started by itself, after the phone.
+    /// Makes a central manager that is of no app; `start()` starts the phone's central half, after the phone.
     ///
-    /// Throws `unsupported` if the radio plays peripherals alone.
+    /// It counts as an app of its own, which is always in the foreground, and keeps the phone alive. Throws `unsupported` if
+    /// the radio plays peripherals alone.
     public func makeCentralManager(
         options: CentralManager.Options = CentralManager.Options(), sink: (any CentralManagerSink)? = nil
     ) throws(RadioError) -> CentralManager {
-        guard let radio = radio as? any CentralRadio else {
-            throw RadioError(.unsupported, "this radio does not play a central")
-        }
-        return CentralManager(
-            radio: radio, identity: identity, options: options, sink: sink, sharesRadio: true)
+        try central.makeManager(options: options, sink: sink, on: self)
     }
+
+    /// The user opens the alert that was shown last, and with it its app.
+    public func openAlert() { central.openAlert(on: self) }
+    /// The user dismisses the alert that was shown last.
+    public func dismissAlert() { central.dismissAlert(on: self) }
 
     /// Ends a central's link.
     public func disconnect(_ central: Peer.ID) async {

@@ -27,8 +27,11 @@ final class PhoneAdvertiser {
     }
 
     func start(
-        _ new: Advertisement, for manager: ManagerState, on phone: isolated Phone
+        _ new: Advertisement, for reference: ManagerReference, on phone: isolated Phone
     ) async throws(RadioError) -> AdvertisingReport {
+        guard let manager = phone.manager(reference) else {
+            throw RadioError(.invalidState, "the app of this manager has ended, or its phone was stopped")
+        }
         if let app = manager.app {
             try app.checkRuns()
             try new.checkIsApps(app.description.name)
@@ -50,8 +53,10 @@ final class PhoneAdvertiser {
         return manager.advertising
     }
 
-    func stop(_ manager: ManagerState, on phone: isolated Phone) async {
-        guard manager.requested.advertisement != nil || manager.accessoryAdvertisement != nil else { return }
+    func stop(_ reference: ManagerReference, on phone: isolated Phone) async {
+        guard let manager = phone.manager(reference), manager.app?.isRunning ?? true,
+            manager.requested.advertisement != nil || manager.accessoryAdvertisement != nil
+        else { return }
         manager.accessoryAdvertisement = nil
         manager.requested.stop()
         manager.save(on: phone)

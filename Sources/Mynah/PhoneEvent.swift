@@ -28,8 +28,44 @@ public enum PhoneEvent: Sendable {
     case refused(RefusedRequest, Central)
     /// What goes on the air changed.
     case advertisingChanged(AdvertisingReport)
+    /// An app released the link to a device, which these apps still use.
+    case linkKept(DeviceAddress, by: [String])
+    /// A link that apps held to a device is gone from the air.
+    case linkEnded(DeviceAddress)
+    /// An alert was shown, opened or dismissed.
+    case alert(PhoneAlert, PhoneAlert.Step)
     /// A warning.
     case warning(RadioWarning)
+}
+
+/// An alert on a phone's screen: something happened to a device of a suspended app that asked for one.
+public struct PhoneAlert: Hashable, Sendable {
+    /// What an alert is about.
+    public enum Cause: String, Hashable, Sendable {
+        /// A connection was made.
+        case connection
+        /// A connection ended.
+        case disconnection
+        /// A value came that was subscribed to.
+        case notification
+    }
+
+    /// What happened to an alert.
+    public enum Step: String, Hashable, Sendable {
+        /// It is on the screen.
+        case shown
+        /// The user opened its app by it.
+        case opened
+        /// It is gone without being opened.
+        case dismissed
+    }
+
+    /// The name of the app.
+    public var app: String
+    /// What it is about.
+    public var cause: Cause
+    /// The device.
+    public var address: DeviceAddress
 }
 
 /// Receives a phone's events, synchronously and on its executor.

@@ -1,7 +1,7 @@
 import MynahCore
 
 /// The way from a radio, a handle or a task back to its phone, which none of them keeps alive.
-final class PhoneLink: RadioSink {
+final class PhoneLink: RadioSink, CentralSink {
     private weak let target: Phone?
 
     init(_ phone: Phone) {
@@ -16,6 +16,11 @@ final class PhoneLink: RadioSink {
         run { $0.route(event) } ?? .none
     }
 
+    /// Routes an event of the central half on the radio's executor.
+    func handle(_ event: CentralEvent) -> RadioAnswer {
+        run { $0.central.route(event, on: $0) } ?? .none
+    }
+
     /// Runs `body` at once for a caller that already runs on the phone's executor.
     ///
     /// Returns `nil` if the phone is gone.
@@ -24,6 +29,11 @@ final class PhoneLink: RadioSink {
     ) throws(Failure) -> Value? {
         guard let target else { return nil }
         return try target.onOwnExecutor(body)
+    }
+
+    /// Runs work on the phone's executor, unless the phone is gone.
+    func perform(_ work: @Sendable (isolated Phone) -> Void) async {
+        if let target { await work(target) }
     }
 
     /// Puts work on the phone's queue; it is dropped if the phone is gone by then.

@@ -134,6 +134,8 @@ public enum EventFields {
             (.warning, [.init("code", .string(warning.code)), .init("message", .string(warning.message))])
         case .advertisingChanged, .centralChanged, .capabilitiesChanged, .pairing, .answeredRead, .refused:
             nil
+        // No app of a profile is a central.
+        case .linkKept, .linkEnded, .alert: nil
         }
     }
 

@@ -18,7 +18,17 @@ public enum AppEvent: Hashable, Sendable {
     case radioState(RadioState)
 }
 
+/// A role that an app plays, each with its own managers and its own background mode.
+package enum BluetoothRole: String, Hashable, Sendable, CaseIterable {
+    /// It publishes and advertises (CBPeripheralManager).
+    case peripheral
+    /// It scans and connects (CBCentralManager).
+    case central
+}
+
 /// What a radio reports to an app, by what it means for the app's life.
+///
+/// The raw value is what an app is woken by, in the event `app.woken`.
 public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
     /// A dynamic value is read.
     case read
@@ -30,11 +40,44 @@ public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
     case subscribe
     /// A central unsubscribed.
     case unsubscribe
-    /// Anything else: links, MTU, confirmations, room for updates, the Bluetooth state.
+    /// Anything else for a peripheral manager: links, MTU, confirmations, room for updates, the Bluetooth state.
     case other
 
-    /// Whether it wakes a suspended app ("read, write, or subscription events").
+    /// A scan found a device.
+    case discovered
+    /// A connection was made.
+    case connected
+    /// A connection failed or ended.
+    case disconnected
+    /// A peripheral sent a value by itself, or its services changed.
+    case notified
+    /// A request to a peripheral ended, or there is room for another.
+    case answered
+    /// The Bluetooth state of a central manager changed.
+    case state
+    /// A device that the app registered for connected to the phone or left it.
+    case connectionEvent
+
+    /// The role whose managers hear of it.
+    package var role: BluetoothRole {
+        switch self {
+        case .read, .write, .writeCommand, .subscribe, .unsubscribe, .other: .peripheral
+        case .discovered, .connected, .disconnected, .notified, .answered, .state, .connectionEvent: .central
+        }
+    }
+
+    /// Whether it wakes a suspended app that has the background mode of the role.
+    ///
+    /// A peripheral is woken for "read, write, or subscription events", a central "when any of the delegate methods are
+    /// called" (Core Bluetooth Background Processing for iOS Apps).
     public var wakes: Bool { self != .other }
+
+    /// Whether it relaunches an app that the system works for after it has ended it.
+    ///
+    /// TN3115 names a scan, a connection and a subscribed value. That a disconnection and an answer relaunch too, and that
+    /// a change of the Bluetooth state does not, are assumptions. A registration for connection events is not preserved.
+    package var relaunches: Bool { wakes && self != .state && self != .connectionEvent }
+
     /// Whether an answer is waited for.
     public var wantsAnswer: Bool { self == .read || self == .write }
 }

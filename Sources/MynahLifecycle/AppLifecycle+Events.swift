@@ -38,7 +38,11 @@ extension AppLifecycle {
         case .notRunning, .quit:
             return [.launched(inBackground: false, restoring: false), .enteredForeground]
         case .terminated:
-            return [.launched(inBackground: false, restoring: rules.isRestorable), .enteredForeground]
+            return [
+                .launched(
+                    inBackground: false, restoring: rules.isRestorable || rules.isCentralRestorable),
+                .enteredForeground,
+            ]
         }
     }
 
@@ -71,11 +75,14 @@ extension AppLifecycle {
         switch phase {
         case .foreground, .background, .suspended:
             forgetWork()
-            if !rules.isRelaunched { setPaused(false) }
-            enter(.terminated(isKept: rules.isRelaunched))
-            return [.terminated(reason), .dropQueued]
-                + (rules.isRelaunched
-                    ? [] : [.stopAdvertising(forget: false), .withdrawServices(forget: false)])
+            let kept = rules.relaunchedRoles
+            enter(.terminated(kept: kept))
+            guard !kept.contains(.peripheral) else { return [.terminated(reason), .dropQueued] }
+            setPaused(false)
+            return [
+                .terminated(reason), .dropQueued, .stopAdvertising(forget: false),
+                .withdrawServices(forget: false),
+            ]
         case .notRunning, .terminated, .quit:
             return []
         }
@@ -99,24 +106,29 @@ extension AppLifecycle {
     // MARK: Bluetooth
 
     private mutating func bluetooth(_ event: BluetoothEvent, at now: Instant) -> [AppAction] {
+        let isAwaited = rules.hasMode(for: event.role)
         switch phase {
         case .foreground:
             return [.deliver]
-        case .background(var running) where rules.isBackgroundPeripheral:
-            if event.wakes {
+        case .background(var running) where isAwaited || event.role == .central && event != .discovered:
+            if event.wakes, isAwaited {
                 running.grant(until: now.advanced(by: rules.wakeAllowance))
                 enter(.background(running))
             }
-            return [.deliver]
-        case .suspended where rules.isBackgroundPeripheral:
+            // A peripheral's events may wait meanwhile, and are not overtaken: an assumption.
+            return event.role == .central && !rules.isBackgroundPeripheral
+                ? [.deliverQueued, .deliver] : [.deliver]
+        case .suspended where isAwaited:
             guard event.wakes else { return [.queue] }
             wake(at: now)
             return [.woken(by: event), .deliverQueued, .deliver]
         case .background, .suspended:
+            // Its scan is paused, so what is heard is not for it.
+            if event == .discovered { return [.discard] }
             // A command is no more than an event: that it waits like one is an assumption.
             return event.wantsAnswer ? [.refuse] : [.queue]
-        case .terminated(isKept: true):
-            guard event.wakes else { return [.discard] }
+        case .terminated(let kept) where kept.contains(event.role):
+            guard event.relaunches else { return [.discard] }
             wake(at: now)
             return [.launched(inBackground: true, restoring: true), .woken(by: event), .deliver]
         case .terminated, .notRunning, .quit:
@@ -133,7 +145,8 @@ extension AppLifecycle {
     ///
     /// That centrals are disconnected below poweredOn is the radio's to do, and to report for each.
     ///
-    /// That the app learns of it as of any event that does not wake it is an assumption: Apple names no wake for it.
+    /// That a peripheral learns of it as of any event that does not wake it is an assumption: Apple names no wake for it.
+    /// A central is woken by `BluetoothEvent.state`, which is given for its managers besides.
     private mutating func change(to new: RadioState, at now: Instant) -> [AppAction] {
         let old = radioState
         guard new != old else { return [] }

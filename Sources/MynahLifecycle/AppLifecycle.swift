@@ -6,8 +6,9 @@ import MynahCore
 /// was queued when it returns; that one with it is woken for "read, write, or subscription events", has "around 10
 /// seconds", and is throttled or ended when it overruns ("Core Bluetooth Background Processing for iOS Apps"); that one
 /// with a restore identifier is relaunched after the system ended it or it crashed, and not after the user's quit
-/// (TN3115); and what becomes of adverts and services while Bluetooth is off (CBPeripheralManager). No capture bears on
-/// any of it. What Apple leaves open is an assumption, and said where it is decided.
+/// (TN3115); and what becomes of adverts and services while Bluetooth is off (CBPeripheralManager). A central is woken
+/// for every call of its delegate, and one without its mode is told of what happened to its connections when it runs
+/// again. No capture bears on any of it. What Apple leaves open is an assumption, and said where it is decided.
 ///
 /// A time that an event names must not be before the last one's; an event that makes no sense in a state changes nothing.
 public struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable where Instant.Duration == Duration {
@@ -17,8 +18,8 @@ public struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable where 
         case foreground
         case background(Running)
         case suspended
-        /// `isKept`: its services and adverts stay, and an event relaunches it.
-        case terminated(isKept: Bool)
+        /// The system goes on working for its managers of these roles, and their events relaunch it.
+        case terminated(kept: Set<BluetoothRole>)
         case quit
     }
 
@@ -78,7 +79,7 @@ public struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable where 
     /// An app that the system ended, on a phone that was restarted since.
     public init(terminated rules: AppRules) {
         self.rules = rules
-        phase = .terminated(isKept: rules.isRelaunched)
+        phase = .terminated(kept: rules.relaunchedRoles)
     }
 
     /// Where the app is; one that was woken is in the background.
@@ -120,7 +121,7 @@ public struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable where 
     var isServed: Bool {
         switch phase {
         case .foreground, .background, .suspended: true
-        case .terminated(let isKept): isKept
+        case .terminated(let kept): kept.contains(.peripheral)
         case .notRunning, .quit: false
         }
     }
@@ -131,7 +132,7 @@ public struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable where 
         switch phase {
         case .foreground: return .foreground
         case .background, .suspended: return rules.isBackgroundPeripheral ? .background : .off
-        case .terminated(let isKept): return isKept ? .background : .off
+        case .terminated(let kept): return kept.contains(.peripheral) ? .background : .off
         case .notRunning, .quit: return .off
         }
     }
@@ -141,7 +142,7 @@ public struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable where 
         switch phase {
         case .foreground: true
         case .background, .suspended: rules.isBackgroundPeripheral
-        case .terminated(let isKept): isKept
+        case .terminated(let kept): kept.contains(.peripheral)
         case .notRunning, .quit: false
         }
     }

@@ -4,8 +4,10 @@ public import MynahCore
 public struct AppRules: Hashable, Sendable {
     /// What the app may do while it is not on the screen (UIBackgroundModes).
     public var backgroundModes: Set<BackgroundMode> = []
-    /// Whether a manager of it has a restore identifier.
+    /// Whether a peripheral manager of it has a restore identifier.
     public var isRestorable = false
+    /// Whether a central manager of it has one.
+    package var isCentralRestorable = false
     /// From leaving the screen to suspension.
     ///
     /// Apple says "shortly after"; 5 s is an assumption.
@@ -21,11 +23,31 @@ public struct AppRules: Hashable, Sendable {
     public init() {}
 
     /// Whether it advertises and answers while it is not on the screen.
-    public var isBackgroundPeripheral: Bool { backgroundModes.contains(.bluetoothPeripheral) }
+    public var isBackgroundPeripheral: Bool { hasMode(for: .peripheral) }
 
-    /// Whether an event relaunches it after the system has ended it.
+    /// Whether it scans, and is woken for its connections, while it is not on the screen.
+    package var isBackgroundCentral: Bool { hasMode(for: .central) }
+
+    /// Whether the system works for its managers of a role after it has ended it, and relaunches it for their events.
     ///
     /// Apple ties this to the restore identifier; that the background mode is needed too is an assumption, since without
-    /// it none of the app's services is served while it does not run.
-    public var isRelaunched: Bool { isRestorable && isBackgroundPeripheral }
+    /// it none of the app's services is served, and none of its scans goes on, while it does not run.
+    package func isRelaunched(for role: BluetoothRole) -> Bool {
+        switch role {
+        case .peripheral: isRestorable && isBackgroundPeripheral
+        case .central: isCentralRestorable && isBackgroundCentral
+        }
+    }
+
+    /// The roles whose managers the system works for after it has ended the app.
+    var relaunchedRoles: Set<BluetoothRole> {
+        Set(BluetoothRole.allCases.filter { isRelaunched(for: $0) })
+    }
+
+    func hasMode(for role: BluetoothRole) -> Bool {
+        switch role {
+        case .peripheral: backgroundModes.contains(.bluetoothPeripheral)
+        case .central: backgroundModes.contains(.bluetoothCentral)
+        }
+    }
 }

@@ -8,6 +8,10 @@ package struct AppScan: Hashable, Sendable {
     package var solicited: [BluetoothUUID]
     /// Whether every packet is reported (CBCentralManagerScanOptionAllowDuplicatesKey).
     package var allowsDuplicates: Bool
+    /// Whether an advertisement is reported together with its scan response, which it waits for until the next one.
+    ///
+    /// Without it each packet is taken alone, as a tool wants that shows what is on the air.
+    package var awaitsScanResponses = true
     /// How the phone scans for it now.
     package var mode: ScanMode
 

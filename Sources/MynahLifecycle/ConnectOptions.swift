@@ -1,16 +1,16 @@
 /// What an app asks for with a connection (connect(_:options:)); everything is off unless said.
-package struct ConnectOptions: Hashable, Sendable {
+public struct ConnectOptions: Hashable, Sendable {
     /// An alert if the connection is made while the app is suspended (CBConnectPeripheralOptionNotifyOnConnectionKey).
-    package var notifyOnConnection = false
+    public var notifyOnConnection = false
     /// An alert if the connection ends while the app is suspended (CBConnectPeripheralOptionNotifyOnDisconnectionKey).
-    package var notifyOnDisconnection = false
+    public var notifyOnDisconnection = false
     /// An alert for each value that comes while the app is suspended (CBConnectPeripheralOptionNotifyOnNotificationKey).
-    package var notifyOnNotification = false
+    public var notifyOnNotification = false
     /// How long the system waits before it tries to connect (CBConnectPeripheralOptionStartDelayKey).
-    package var startDelay: Duration = .zero
+    public var startDelay: Duration = .zero
     /// Whether the system connects again after a loss (CBConnectPeripheralOptionEnableAutoReconnect).
-    package var autoReconnect = false
+    public var autoReconnect = false
 
     /// Everything off.
-    package init() {}
+    public init() {}
 }

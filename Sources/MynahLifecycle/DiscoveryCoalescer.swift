@@ -133,7 +133,9 @@ package struct DiscoveryCoalescer: Sendable {
                 device.matches = nil
             }
             device.isWaiting = false
-            if device.isAdvertised { release(&device, report.address, scan, &discoveries) }
+            if device.isAdvertised || !scan.awaitsScanResponses {
+                release(&device, report.address, scan, &discoveries)
+            }
         } else {
             // No scan response came to the advertisement before.
             if device.isWaiting { release(&device, report.address, scan, &discoveries) }
@@ -146,7 +148,7 @@ package struct DiscoveryCoalescer: Sendable {
                 device.matches = nil
             }
             device.kind = report.kind
-            device.isWaiting = report.isScannable
+            device.isWaiting = report.isScannable && scan.awaitsScanResponses
             if !device.isWaiting { release(&device, report.address, scan, &discoveries) }
         }
         devices[report.address] = device

@@ -1,4 +1,4 @@
-package import MynahCore
+public import MynahCore
 
 /// What is to be done after something happened to the connections of a phone's apps, in order.
 package enum LinkAction: Hashable, Sendable {
@@ -24,27 +24,27 @@ package enum LinkAction: Hashable, Sendable {
     case waitForStart(request: UInt64, Duration)
     /// The scan is to be composed anew: `LinkLedger.wanted` may have changed.
     case wantedChanged
+}
 
-    /// How a peripheral came to be disconnected.
-    package struct Disconnection: Hashable, Sendable {
-        /// Why the link was lost; `nil` if the app or the phone ended it.
-        package var error: RadioError?
-        /// Nothing happened on the air: another app still holds the link, or there was none yet.
-        package var isLocal: Bool
-        /// The connection was pending.
-        package var wasPending: Bool
-        /// The system connects again by itself.
-        package var isReconnecting: Bool
+/// How a peripheral came to be disconnected.
+public struct Disconnection: Hashable, Sendable {
+    /// Why the link was lost; `nil` if the app or the phone ended it.
+    public var error: RadioError?
+    /// Whether nothing happened on the air: another app still holds the link, or there was none yet.
+    public var isLocal: Bool
+    /// Whether the connection was pending.
+    public var wasPending: Bool
+    /// Whether the system connects again by itself.
+    public var isReconnecting: Bool
 
-        /// A link that the app or the phone ended, unless said.
-        package init(
-            error: RadioError? = nil, isLocal: Bool = false, wasPending: Bool = false,
-            isReconnecting: Bool = false
-        ) {
-            self.error = error
-            self.isLocal = isLocal
-            self.wasPending = wasPending
-            self.isReconnecting = isReconnecting
-        }
+    /// A link that the app or the phone ended, unless said.
+    package init(
+        error: RadioError? = nil, isLocal: Bool = false, wasPending: Bool = false,
+        isReconnecting: Bool = false
+    ) {
+        self.error = error
+        self.isLocal = isLocal
+        self.wasPending = wasPending
+        self.isReconnecting = isReconnecting
     }
 }

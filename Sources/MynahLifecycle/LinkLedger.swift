@@ -40,16 +40,6 @@ package struct LinkLedger: Sendable {
         package var managers: [ManagerKey]
     }
 
-    /// The state of a manager's peripheral (CBPeripheralState).
-    package enum PeripheralState: String, Hashable, Sendable, CaseIterable {
-        /// There is no connection for this manager.
-        case disconnected
-        /// A connection is pending.
-        case connecting
-        /// The manager holds the link.
-        case connected
-    }
-
     private var links: [DeviceAddress: Link] = [:]
     /// The device of each link on the air, also of a second one to a device.
     private var addresses: [Peer.ID: DeviceAddress] = [:]
@@ -89,8 +79,18 @@ package struct LinkLedger: Sendable {
         return claims.map(\.manager)
     }
 
+    /// The managers that hold a link to a device or wait for one, in the order in which they asked for it.
+    package func claimants(of address: DeviceAddress) -> [ManagerKey] {
+        links[address]?.claims.map(\.manager) ?? []
+    }
+
     /// The device of a link.
     package func address(of link: Peer.ID) -> DeviceAddress? { addresses[link] }
+
+    /// The link to a device, whichever app holds it; `nil` if there is none.
+    package func link(to address: DeviceAddress) -> Peer.ID? {
+        if case .up(let peer, _)? = links[address] { peer } else { nil }
+    }
 
     /// The link that a manager holds to a device; `nil` if it holds none.
     package func link(to address: DeviceAddress, of manager: ManagerKey) -> Peer.ID? {
@@ -108,6 +108,11 @@ package struct LinkLedger: Sendable {
     /// What a manager asked for with its connection; `nil` if it has none.
     package func options(of address: DeviceAddress, for manager: ManagerKey) -> ConnectOptions? {
         links[address]?.claims.first { $0.manager == manager }?.options
+    }
+
+    /// The manager of a request that is open; `nil` if it is not.
+    package func manager(of request: UInt64) -> ManagerKey? {
+        links.values.lazy.flatMap(\.claims).first { $0.request == request }?.manager
     }
 
     /// The devices that a manager has connected or waits for, in the order in which it asked for them.
@@ -185,6 +190,13 @@ package struct LinkLedger: Sendable {
         _ manager: ManagerKey, to address: DeviceAddress, into actions: inout [LinkAction]
     ) {
         release(manager, address, isTold: true, into: &actions)
+    }
+
+    /// A manager no longer waits for a connection, and is not told so: its request itself says what became of it.
+    package mutating func withdraw(
+        _ manager: ManagerKey, from address: DeviceAddress, into actions: inout [LinkAction]
+    ) {
+        release(manager, address, isTold: false, into: &actions)
     }
 
     /// A manager is gone, and with it what it held or waited for.
@@ -378,4 +390,14 @@ extension [LinkLedger.Claim] {
         var seen: Set<UInt64> = []
         return map(\.manager.app).filter { seen.insert($0).inserted }
     }
+}
+
+/// The state of a peripheral for one central manager (CBPeripheralState).
+public enum PeripheralState: String, Hashable, Sendable, CaseIterable {
+    /// There is no connection for this manager.
+    case disconnected
+    /// A connection is pending.
+    case connecting
+    /// The manager holds the link.
+    case connected
 }

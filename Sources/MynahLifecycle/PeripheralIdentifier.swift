@@ -1,11 +1,11 @@
-package import MynahCore
+public import MynahCore
 
 /// The UUID by which a phone's apps know a device (CBPeer.identifier).
 ///
 /// It is the phone's own, made up, and says nothing of the device's address.
-package struct PeripheralIdentifier: Hashable, Sendable {
+public struct PeripheralIdentifier: Hashable, Sendable {
     /// The 128 bits.
-    package let uuid: BluetoothUUID
+    public let uuid: BluetoothUUID
 
     /// An identifier of these 128 bits, marked as a random UUID (RFC 9562, 5.4).
     package init(high: UInt64, low: UInt64) {
@@ -21,7 +21,7 @@ package struct PeripheralIdentifier: Hashable, Sendable {
     }
 
     /// An identifier as it is written, 32 digits with dashes; `nil` for anything else.
-    package init?(_ text: some StringProtocol) {
+    public init?(_ text: some StringProtocol) {
         guard text.utf8.count == 36, let uuid = BluetoothUUID(text) else { return nil }
         self.uuid = uuid
     }
@@ -29,5 +29,5 @@ package struct PeripheralIdentifier: Hashable, Sendable {
 
 extension PeripheralIdentifier: CustomStringConvertible {
     /// Upper-case digits with dashes.
-    package var description: String { uuid.in128Bits.description }
+    public var description: String { uuid.in128Bits.description }
 }

@@ -72,9 +72,7 @@ enum RoomLimits {
     /// How often they may be in each source.
     static let assumptions: [String: Int] = [
         "Sources/Mynah/Actor+OwnExecutor.swift": 2,
-        "Sources/Mynah/CentralLink.swift": 1,
-        "Sources/Mynah/CentralManager+Routing.swift": 1,
-        "Sources/Mynah/CentralManager.swift": 1,
+        "Sources/Mynah/Peripheral.swift": 1,
         "Sources/Mynah/Phone+Services.swift": 2,
         "Sources/Mynah/PhoneLink.swift": 1,
         "Sources/Mynah/ServiceRegistry.swift": 1,
@@ -90,7 +88,8 @@ enum RoomLimits {
     /// In the end these are only parts that are made for it: deadlines, the waiters of commands, the loops that
     /// advertise, scan, connect and recover, and executors.
     static let tasks: [String: Int] = [
-        "Sources/Mynah/CentralManager.swift": 1,
+        "Sources/Mynah/Central/PhoneConnector.swift": 1,
+        "Sources/Mynah/Central/PhoneScanner.swift": 1,
         "Sources/Mynah/Phone.swift": 1,
         "Sources/Mynah/PhoneAdvertiser.swift": 1,
         "Sources/Mynah/PhoneLink.swift": 2,

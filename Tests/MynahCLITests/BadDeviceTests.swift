@@ -12,8 +12,8 @@ import Testing
         let controller: IllController
         let radio: String
 
-        /// `data` stands behind the name.
-        init(data: String = "") async throws {
+        /// `data` is what it advertises, after its name unless that is another.
+        init(name: String = "0409496C6C", data: String = "") async throws {
             let air = LiveAir()
             let address = try #require(DeviceAddress("C0:00:00:00:00:05", kind: .public))
             device = HCIProbe(air.transport(ControllerConfiguration(address: address)))
@@ -21,11 +21,15 @@ import Testing
             radio = try await controller.listen()
             try await device.open()
             try await device.command(.leSetAdvertisingParameters, "2000 2000 00 00 00 000000000000 07 00")
-            let bytes = (Hex.decode("0409496C6C\(data)") ?? []).prefix(31)
+            try await advertise("\(name)\(data)")
+            try await device.command(.leSetAdvertisingEnable, "01")
+        }
+
+        func advertise(_ hex: String) async throws {
+            let bytes = (Hex.decode(hex) ?? []).prefix(31)
             let padding = [UInt8](repeating: 0, count: 31 - bytes.count)
             try await device.command(
                 .leSetAdvertisingData, Hex.encode([UInt8(bytes.count)] + bytes + padding))
-            try await device.command(.leSetAdvertisingEnable, "01")
         }
 
         /// Its link, when somebody has connected.
@@ -77,5 +81,15 @@ import Testing
         let result = try await scan.end()
         #expect(result.status == .exited(0))
         #expect(result.error == "")
+    }
+
+    @Test func `a name that appears later is found`() async throws {
+        let stage = try await Stage(name: "020106")
+        let phone = try Program(["connect", "Ill", "--radio", stage.radio, "--timeout", "10 min"])
+        try await until("the device was heard without a name") { stage.controller.reports >= 2 }
+        try await stage.advertise("0409496C6C")
+        #expect(try await phone.output.line(containing: "connected to C0:00:00:00:00:05 (Ill)") != nil)
+        phone.child.send(2)
+        _ = try await phone.end()
     }
 }

@@ -50,6 +50,7 @@ final class IllController: Sendable {
         var watch: EventLoop.Watch?
         var whenAsked: (@Sendable () -> Void)?
         var commands = 0
+        var reports = 0
     }
 
     private let air: LiveAir
@@ -195,6 +196,12 @@ final class IllController: Sendable {
 
     private func tell(_ packet: H4Packet, _ number: Int) {
         let line = state.withLock { state -> PacketLine? in
+            // An LE Meta event with advertising reports, legacy or extended.
+            if packet.type == .event, packet.body.first == 0x3E, packet.body.count > 2,
+                [0x02, 0x0D].contains(packet.body[2])
+            {
+                state.reports += 1
+            }
             if state.guests[number]?.conduct == .late {
                 state.guests[number]?.owed.append(packet)
                 return nil
@@ -217,6 +224,9 @@ final class IllController: Sendable {
     }
 
     // MARK: - In a test's hands
+
+    /// How many events with advertising reports were sent.
+    var reports: Int { state.withLock { $0.reports } }
 
     /// How many connections there are.
     var count: Int { state.withLock { $0.guests.count } }

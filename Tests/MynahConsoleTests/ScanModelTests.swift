@@ -1,20 +1,23 @@
 import MynahCore
 import MynahEmulator
+import MynahLifecycle
 import MynahSupport
 import Testing
 
-@testable import Mynah
 @testable import MynahConsole
 
 @Suite struct ScanModelTests {
-    /// A scan with a central manager's table before it.
+    /// A scan that hears each packet, as a central manager puts them together.
     private struct Scan {
         var model: ScanModel
-        var table = DiscoveryTable()
+        var coalescer = DiscoveryCoalescer()
         var time: Int64 = 1_000_000
 
         init(wanted: String? = nil) {
             model = ScanModel(title: "mynah scan", known: [], wanted: wanted)
+            var scan = AppScan(allowsDuplicates: true)
+            scan.awaitsScanResponses = false
+            coalescer.start(scan)
         }
 
         /// Hears a PDU of a device, and returns its line if it is news.
@@ -24,8 +27,9 @@ import Testing
             let report = ScanReport(
                 address: try #require(DeviceAddress(littleEndian: bytes, kind: .random)), kind: kind,
                 data: try #require(Hex.decode(hex)), rssi: -50)
-            let heard = table.take(report, among: nil)
-            let found = try #require(heard)
+            var heard: [DiscoveryCoalescer.Discovery] = []
+            coalescer.heard(report, into: &heard)
+            let found = try #require(heard.first)
             let sighting = Sighting(
                 report, advertisement: found.advertisement, data: found.data,
                 scanResponse: found.scanResponse, isConnectable: found.isConnectable)

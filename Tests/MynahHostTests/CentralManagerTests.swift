@@ -1,6 +1,7 @@
 import Mynah
 import MynahCore
 import MynahHCI
+import MynahLifecycle
 import MynahSupport
 import MynahTestSupport
 import Testing
@@ -25,7 +26,7 @@ import Testing
                 #expect(discovery.isConnectable)
                 await manager.stopScan()
                 words.append("discovered \(await discovery.peripheral.name ?? "")")
-                try await manager.connect(discovery.peripheral)
+                try await manager.connect(discovery.peripheral, timeout: nil)
                 try await use(discovery.peripheral, rig)
             case .stateChanged(let state): words.append("state \(state)")
             case .connected: words.append("connected")
@@ -33,9 +34,9 @@ import Testing
             case .valueUpdated(let update):
                 words.append("\(update.characteristic?.uuid.description ?? "") \(Hex.encode(update.value))")
                 await manager.cancelPeripheralConnection(update.peripheral)
-            case .disconnected(let peripheral, let error):
+            case .disconnected(let peripheral, let end):
                 words.append("disconnected")
-                #expect(error == nil)
+                #expect(end.error == nil)
                 #expect(await !peripheral.isConnected)
                 await #expect(throws: RequestError.self) { try await peripheral.readRSSI() }
                 await manager.stop()
@@ -107,7 +108,7 @@ import Testing
         let manager = try await phone.makeCentralManager()
         try await manager.start()
         let strap = await manager.peripheral(at: rig.address)
-        try await manager.connect(strap)
+        try await manager.connect(strap, timeout: nil)
         #expect(try await strap.discoverServices(["180D"]).count == 1)
         await manager.stop()
         try await until("the device reports the disconnection") { rig.sink.words.contains("disconnected") }

@@ -29,7 +29,7 @@ import Testing
             advertisement.interval = .milliseconds(20)
             try await manager.startAdvertising(advertisement)
             try await central.start()
-            try await central.connect(strap)
+            try await central.connect(strap, timeout: nil)
         }
 
         func stop() async {
@@ -142,7 +142,7 @@ import Testing
         let manager = CentralManager(radio: radio)
         try await manager.start()
         let strap = await manager.peripheral(at: stage.rig.address)
-        try await manager.connect(strap)
+        try await manager.connect(strap, timeout: nil)
         return (manager, strap)
     }
 

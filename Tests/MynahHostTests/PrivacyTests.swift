@@ -168,7 +168,7 @@ import Testing
         try await manager.start()
         let first = try #require(await rig.device.ownAddress)
         let strap = await manager.peripheral(at: first)
-        try await manager.connect(strap)
+        try await manager.connect(strap, timeout: nil)
         try await strap.pair()
         try await until("the manager knows the strap by its identity address") {
             await manager.peripheral(at: rig.address) === strap

@@ -75,6 +75,7 @@ extension SeededGenerator {
     fileprivate mutating func rules() -> AppRules {
         var rules = AppRules(isPeripheral: Bool.random(using: &self), isRestorable: Bool.random(using: &self))
         if Bool.random(using: &self) { rules.backgroundModes.insert(.bluetoothCentral) }
+        rules.isCentralRestorable = Bool.random(using: &self)
         if Bool.random(using: &self) {
             rules.suspendAfter = .seconds(Int.random(in: 0...30, using: &self))
             rules.wakeAllowance = .seconds(Int.random(in: 0...30, using: &self))

@@ -39,7 +39,7 @@ extension LifeWatcher {
                 guard forget else { return "below powered off nothing is kept" }
                 return state == .poweredOff || state == .poweredOn ? "only paused is right" : nil
             }
-            guard case .gone(isKept: false) = place else { return "it is kept" }
+            guard case .gone(let kept) = place, !kept.contains(.peripheral) else { return "it is kept" }
             guard forget == (event == .quit) else { return "only the user's quit forgets" }
         case .forgetPreservedState:
             guard event == .quit else { return "only the user's quit forgets" }
@@ -50,8 +50,8 @@ extension LifeWatcher {
     private mutating func launch(inBackground: Bool) -> String? {
         switch place {
         case .onScreen, .offScreen, .asleep: return "it is started already"
-        case .nowhere, .gone(isKept: false): if inBackground { return "only the user starts it" }
-        case .gone(isKept: true): break
+        case .gone(let kept) where !kept.isEmpty: break
+        case .nowhere, .gone: if inBackground { return "only the user starts it" }
         }
         guard queue.isEmpty else { return "something waits for another process" }
         place = .offScreen
@@ -99,7 +99,7 @@ extension LifeWatcher {
 
     private mutating func wake(_ kind: BluetoothEvent, by event: AppEvent, at now: Instant) -> String? {
         guard event == .bluetooth(kind), kind.wakes else { return "that does not wake" }
-        guard isPeripheral else { return "an app without the background mode sleeps on" }
+        guard hasMode(for: kind.role) else { return "an app without the background mode sleeps on" }
         switch place {
         case .asleep, .offScreen: break
         case .nowhere, .onScreen, .gone: return "it is not there to be woken"
@@ -129,19 +129,19 @@ extension LifeWatcher {
         case .nowhere, .gone: return "it is not there to end"
         case .onScreen, .offScreen, .asleep: break
         }
-        vanish(isKept: isPeripheral && rules.isRestorable)
+        vanish(kept: kept)
         return nil
     }
 
     private mutating func quit(_ event: AppEvent) -> String? {
         guard event == .quit, !isUsersToStart else { return "the user did not" }
-        vanish(isKept: false)
+        vanish(kept: [])
         isUsersToStart = true
         return nil
     }
 
-    private mutating func vanish(isKept: Bool) {
-        place = .gone(isKept: isKept)
+    private mutating func vanish(kept: Set<BluetoothRole>) {
+        place = .gone(kept: kept)
         isWoken = false
         throttledUntil = nil
         work = 0
@@ -154,8 +154,11 @@ extension LifeWatcher {
         guard queue.isEmpty, lastNumber > lastDelivered else { return "it overtakes what waits" }
         lastDelivered = lastNumber
         guard case .offScreen = place else { return nil }
-        guard isPeripheral else { return "off the screen it is told nothing" }
-        if case .bluetooth(let kind) = event, kind.wakes, throttledUntil == nil {
+        guard case .bluetooth(let kind) = event else {
+            return isPeripheral ? nil : "off the screen it is told nothing"
+        }
+        guard isHeardOffScreen(kind) else { return "off the screen it is told nothing" }
+        if kind.wakes, hasMode(for: kind.role), throttledUntil == nil {
             idleUntil = max(idleUntil, now.advanced(by: rules.wakeAllowance))
             busyUntil = max(busyUntil, idleUntil)
         }
@@ -170,7 +173,8 @@ extension LifeWatcher {
         switch place {
         case .onScreen: return "it is there to be told"
         case .offScreen, .asleep:
-            guard action != .discard else { return "it will be there to be told" }
+            let isPaused = event == .bluetooth(.discovered) && !hasMode(for: .central)
+            guard (action == .discard) == isPaused else { return "only what a paused scan hears is dropped" }
         case .nowhere, .gone:
             guard action != .queue else { return "nobody will come for it" }
         }

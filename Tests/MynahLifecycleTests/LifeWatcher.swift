@@ -8,7 +8,7 @@ import MynahTestSupport
 struct LifeWatcher {
     enum Place {
         case nowhere, onScreen, offScreen, asleep
-        case gone(isKept: Bool)
+        case gone(kept: Set<BluetoothRole>)
     }
 
     typealias Instant = ManualClock.Instant
@@ -36,7 +36,26 @@ struct LifeWatcher {
         self.rules = rules
     }
 
-    var isPeripheral: Bool { rules.backgroundModes.contains(.bluetoothPeripheral) }
+    var isPeripheral: Bool { hasMode(for: .peripheral) }
+
+    func hasMode(for role: BluetoothRole) -> Bool {
+        rules.backgroundModes.contains(role == .central ? .bluetoothCentral : .bluetoothPeripheral)
+    }
+
+    /// The roles whose events relaunch it after it ended.
+    var kept: Set<BluetoothRole> {
+        var kept: Set<BluetoothRole> = []
+        if rules.isRestorable, hasMode(for: .peripheral) { kept.insert(.peripheral) }
+        if rules.isCentralRestorable, hasMode(for: .central) { kept.insert(.central) }
+        return kept
+    }
+
+    /// Whether an event reaches it while it runs off the screen.
+    ///
+    /// A central's events do until it is suspended, but its scan needs the mode.
+    func isHeardOffScreen(_ kind: BluetoothEvent) -> Bool {
+        hasMode(for: kind.role) || kind.role == .central && kind != .discovered
+    }
 
     var runs: Bool {
         switch place {
@@ -67,23 +86,27 @@ struct LifeWatcher {
     private func before(_ event: AppEvent, at now: Instant, actions: [AppAction]) -> String? {
         switch (event, place) {
         case (.enterForeground, .nowhere), (.enterForeground, .gone):
-            let restoring = if case .gone = place { rules.isRestorable && !isUsersToStart } else { false }
+            let isRestorable = rules.isRestorable || rules.isCentralRestorable
+            let restoring = if case .gone = place { isRestorable && !isUsersToStart } else { false }
             guard actions == [.launched(inBackground: false, restoring: restoring), .enteredForeground] else {
                 return "the user's launch brings it to the screen"
             }
-        case (.bluetooth(let kind), .gone(isKept: true)) where kind.wakes:
+        case (.bluetooth(let kind), .gone(let kept)) where kept.contains(kind.role) && kind.relaunches:
             guard actions == [.launched(inBackground: true, restoring: true), .woken(by: kind), .deliver]
             else {
                 return "what is kept is relaunched, woken and told, in this order"
             }
-        case (.bluetooth(let kind), .asleep) where kind.wakes && isPeripheral:
+        case (.bluetooth(let kind), .asleep) where kind.wakes && hasMode(for: kind.role):
             guard actions == [.woken(by: kind), .deliverQueued, .deliver] else {
                 return "what sleeps is woken, told what waits, and then what woke it"
             }
         case (.bluetooth, .onScreen):
             guard actions == [.deliver] else { return "on the screen it is told" }
-        case (.bluetooth, .offScreen) where isPeripheral:
-            guard actions == [.deliver] else { return "off the screen it is told" }
+        case (.bluetooth(let kind), .offScreen) where isHeardOffScreen(kind):
+            guard
+                actions == (queue.isEmpty ? [.deliver] : [.deliverQueued, .deliver])
+                    || kind.role == .central && actions == [.deliverQueued, .deliver]
+            else { return "off the screen it is told" }
         case (.extraneousWork, _):
             guard actions == (isWoken ? [.extraneous] : []) else { return "extraneous is what is done woken" }
         case (.memoryPressure, .asleep), (.terminate, .asleep), (.terminate, .onScreen),
@@ -128,7 +151,7 @@ struct LifeWatcher {
             case _ where radioState != .poweredOn: .off
             case .onScreen: .foreground
             case .offScreen, .asleep: isPeripheral ? .background : .off
-            case .gone(let isKept): isKept ? .background : .off
+            case .gone(let kept): kept.contains(.peripheral) ? .background : .off
             case .nowhere: .off
             }
         guard life.state == state, life.isRunning == runs else { return "it is \(life.state), not \(state)" }

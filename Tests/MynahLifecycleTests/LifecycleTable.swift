@@ -76,7 +76,7 @@ extension AppEvent {
     static let quit = AppEvent.transition(.quit)
 }
 
-/// Everything that can happen, as a table's first column.
+/// Everything that can happen, as a table's first column; what is a central's has tables of its own.
 enum Trigger: String, CaseIterable {
     case enterForeground, enterBackground, suspend, terminate, memoryPressure, crash, quit
     case read, write, writeCommand, subscribe, unsubscribe, other
@@ -85,8 +85,8 @@ enum Trigger: String, CaseIterable {
     case deadlineReached, deadlineTooEarly
     case unknown, resetting, unsupported, unauthorized, poweredOff, poweredOn
 
-    /// Exhaustive, so that an event that is added is given rows.
-    init(_ event: AppEvent) {
+    /// Exhaustive, so that an event that is added is given rows; `nil` for a central's.
+    init?(_ event: AppEvent) {
         switch event {
         case .transition(.enterForeground): self = .enterForeground
         case .transition(.enterBackground): self = .enterBackground
@@ -101,6 +101,9 @@ enum Trigger: String, CaseIterable {
         case .bluetooth(.subscribe): self = .subscribe
         case .bluetooth(.unsubscribe): self = .unsubscribe
         case .bluetooth(.other): self = .other
+        case .bluetooth(.discovered), .bluetooth(.connected), .bluetooth(.disconnected),
+            .bluetooth(.notified), .bluetooth(.answered), .bluetooth(.state), .bluetooth(.connectionEvent):
+            return nil
         case .workBegan: self = .workBegan
         case .workEnded: self = .workEnded
         case .extraneousWork: self = .extraneousWork

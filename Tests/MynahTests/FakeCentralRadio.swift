@@ -1,75 +1,196 @@
 import MynahCore
+import MynahSupport
 import MynahTestSupport
 
-/// A central's radio without air: a test says when a connection is there.
-actor FakeCentralRadio: CentralRadio {
+/// A radio of both roles without air: a test says what happens, and asks what the radio was asked for.
+actor FakeCentralRadio: CentralRadio, PeripheralRadio {
+    private struct Request {
+        var number: Int
+        var address: DeviceAddress
+        var waiter: Waiter<Result<Peer, RadioError>>
+    }
+
     private var sink: (any CentralSink)?
-    /// The calls of `connect`, which take the link or `nil` if the radio stops.
-    private var connecting: [(address: DeviceAddress, waiter: Waiter<Peer?>)] = []
+    private var peripheralSink: (any RadioSink)?
+    private var connecting: [Request] = []
+    private var lastNumber = 0
+    /// The links that are to be ended, in order.
+    private(set) var ended: [Peer.ID] = []
+    /// The scan of now, or nil.
+    private(set) var scanning: ScanOptions?
+    /// How often a scan began or changed.
+    private(set) var scanCount = 0
+    /// The requests to peripherals, in order.
+    private(set) var requests: [String] = []
+    /// The refusal of the next scan.
+    private var scanError: RadioError?
+    private var holdsReads = false
+    private var held: [Waiter<Void>] = []
+
+    static let heartRate = RemoteService(uuid: "180D", handles: 1...6)
+    static let battery = RemoteService(uuid: "180F", handles: 7...10)
+    static let rate = RemoteCharacteristic(
+        uuid: "2A37", properties: [.notify], declaration: 2, handle: 3, end: 4)
+    static let location = RemoteCharacteristic(
+        uuid: "2A38", properties: [.read], declaration: 5, handle: 6, end: 6)
 
     /// The addresses that are waited for, in order.
     var wanted: [DeviceAddress] { connecting.map(\.address) }
 
+    /// Whether it is started.
+    var isRunning: Bool { sink != nil || peripheralSink != nil }
+
+    /// How many reads wait.
+    var heldCount: Int { held.count }
+
+    // MARK: What a test makes happen
+
     /// Makes an event happen.
-    func simulate(_ event: CentralEvent) {
-        _ = sink?.handle(event)
+    @discardableResult
+    func simulate(_ event: CentralEvent) -> RadioAnswer {
+        sink?.handle(event) ?? .none
+    }
+
+    /// Makes a device be heard.
+    func hear(_ address: DeviceAddress, _ hex: String, _ kind: ScanReport.Kind = .nonConnectable) {
+        simulate(
+            .heard(ScanReport(address: address, kind: kind, data: Hex.decode(hex) ?? [], rssi: -50)))
     }
 
     /// Reports a link, and then returns from the call that asked for it.
     func connect(_ peer: Peer, asked address: DeviceAddress) {
         simulate(.connected(peer))
-        guard let index = connecting.firstIndex(where: { $0.address == address }) else { return }
-        connecting.remove(at: index).waiter.resume(returning: peer)
+        resume(.success(peer)) { $0.address == address }
     }
 
-    /// Whether it is started.
-    var isRunning: Bool { sink != nil }
+    /// Makes a device answer that is waited for.
+    func answer(_ address: DeviceAddress, link: UInt32) {
+        connect(Peer(id: .init(link), address: address), asked: address)
+    }
+
+    /// Refuses a connection.
+    func refuse(_ address: DeviceAddress, _ error: RadioError) {
+        resume(.failure(error)) { $0.address == address }
+    }
+
+    func refuseScan(_ error: RadioError) { scanError = error }
+    func holdReads() { holdsReads = true }
+
+    func releaseReads() {
+        holdsReads = false
+        for waiter in held { waiter.resume() }
+        held = []
+    }
+
+    private func resume(_ result: Result<Peer, RadioError>, _ isIt: (Request) -> Bool) {
+        guard let index = connecting.firstIndex(where: isIt) else { return }
+        connecting.remove(at: index).waiter.resume(returning: result)
+    }
+
+    // MARK: Its life
 
     func start(_ identity: DeviceIdentity, central sink: any CentralSink) async throws(RadioError) {
         self.sink = sink
         simulate(.stateChanged(.poweredOn))
     }
 
-    func stop() async {
-        sink = nil
-        for (_, waiter) in connecting { waiter.resume(returning: nil) }
-        connecting = []
+    func start(_ identity: DeviceIdentity, sink: any RadioSink) async throws(RadioError) -> RadioCapabilities
+    {
+        peripheralSink = sink
+        _ = sink.handle(.stateChanged(.poweredOn))
+        return RadioCapabilities(name: "fake")
     }
+
+    func stop() async {
+        (sink, peripheralSink) = (nil, nil)
+        while !connecting.isEmpty { resume(.failure(RadioError(.lost, "stopped"))) { _ in true } }
+        releaseReads()
+    }
+
+    nonisolated func close() {
+        Task { await stop() }
+    }
+
+    // MARK: The central's half
 
     func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer {
-        do {
-            let peer = try await waiting(for: "a link to \(address)") { connecting.append((address, $0)) }
-            if let peer { return peer }
-        } catch {
-            throw RadioError(.lost, "\(error)")
+        if connecting.contains(where: { $0.address == address }) {
+            throw RadioError(.invalidState, "\(address) is about to be connected")
         }
-        throw RadioError(.lost, "stopped")
+        lastNumber += 1
+        let number = lastNumber
+        let result: Result<Peer, RadioError>
+        do {
+            result = try await waiting(for: "a link to \(address), or the end of the wait for one") {
+                connecting.append(Request(number: number, address: address, waiter: $0))
+            }
+        } catch {
+            connecting.removeAll { $0.number == number }
+            throw RadioError(.timedOut, "\(error)")
+        }
+        return try result.get()
     }
 
-    func scan(_ options: ScanOptions) async throws(RadioError) {}
-    func stopScan() async {}
-    func disconnect(_ peer: Peer.ID) async { simulate(.disconnected(peer, nil)) }
+    func scan(_ options: ScanOptions) async throws(RadioError) {
+        if let scanError {
+            self.scanError = nil
+            throw scanError
+        }
+        scanning = options
+        scanCount += 1
+    }
+
+    func stopScan() async { scanning = nil }
+
+    func disconnect(_ peer: Peer.ID) async {
+        ended.append(peer)
+        simulate(.disconnected(peer, nil))
+    }
+
     func readRSSI(of peer: Peer.ID) async throws(RadioError) -> Int8 { -40 }
     func exchangeMTU(with peer: Peer.ID) async throws(RequestError) -> Int { 23 }
+
     func discoverServices(
         _ uuid: BluetoothUUID?, of peer: Peer.ID
-    ) async throws(RequestError) -> [RemoteService] { [] }
+    ) async throws(RequestError) -> [RemoteService] {
+        requests.append("services \(uuid?.description ?? "all")")
+        return [Self.heartRate, Self.battery].filter { uuid == nil || $0.uuid == uuid }
+    }
+
     func discoverSecondaryServices(of peer: Peer.ID) async throws(RequestError) -> [RemoteService] { [] }
     func discoverIncludedServices(
         in service: RemoteService, of peer: Peer.ID
     ) async throws(RequestError) -> [RemoteService] { [] }
+
     func discoverCharacteristics(
         in service: RemoteService, of peer: Peer.ID
-    ) async throws(RequestError) -> [RemoteCharacteristic] { [] }
+    ) async throws(RequestError) -> [RemoteCharacteristic] {
+        requests.append("characteristics \(service.uuid)")
+        return service == Self.heartRate ? [Self.rate, Self.location] : []
+    }
+
     func discoverDescriptors(
         of characteristic: RemoteCharacteristic, of peer: Peer.ID
-    ) async throws(RequestError) -> [RemoteDescriptor] { [] }
-    func read(_ handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError) -> [UInt8] { [] }
-    func read(_ handles: [AttributeHandle], of peer: Peer.ID) async throws(RequestError) -> [[UInt8]] { [] }
-    func readConcatenated(
-        _ handles: [AttributeHandle], of peer: Peer.ID
-    ) async throws(RequestError) -> [UInt8] { [] }
-    func write(_ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError) {}
+    ) async throws(RequestError) -> [RemoteDescriptor] {
+        characteristic == Self.rate ? [RemoteDescriptor(uuid: GATT.clientConfiguration, handle: 4)] : []
+    }
+
+    func read(_ handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError) -> [UInt8] {
+        requests.append("read \(handle)")
+        if holdsReads { try? await waiting(for: "the release of a held read") { held.append($0) } }
+        return [7]
+    }
+
+    func read(_ handles: [AttributeHandle], of peer: Peer.ID) async throws(RequestError) -> [[UInt8]] {
+        handles.map { [UInt8(truncatingIfNeeded: $0.rawValue)] }
+    }
+
+    func readConcatenated(_ handles: [AttributeHandle], of peer: Peer.ID) async throws(RequestError) -> [UInt8] { [] }
+
+    func write(_ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError) {
+        requests.append("write \(handle) \(Hex.encode(value))")
+    }
+
     func writeWithoutResponse(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool { true }
@@ -78,4 +199,17 @@ actor FakeCentralRadio: CentralRadio {
     ) throws(RadioError) -> Bool { true }
     func pair(_ peer: Peer.ID) async throws(RadioError) {}
     func forgetBond(with address: DeviceAddress) -> Bool { false }
+
+    // MARK: The peripheral's half
+
+    func publish(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
+        PublishedServices(id: .init(1))
+    }
+    func withdraw(_ services: PublishedServices.ID) async {}
+    func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {}
+    func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport { .silent }
+    func stopAdvertising() async {}
+    func send(
+        _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
+    ) throws(RadioError) -> SendResult { .sent(0) }
 }

@@ -1,6 +1,7 @@
 import Mynah
 import MynahConsole
 import MynahCore
+import MynahLifecycle
 import MynahSupport
 
 /// Hears what happens on the phone's side of `mynah connect`.
@@ -68,11 +69,11 @@ final class ConnectSink: CentralManagerSink {
         let (output, onDiscovery) = state.withLock { ($0.output, $0.onDiscovery) }
         switch event {
         case .discovered(let discovery): onDiscovery?(discovery)
-        case .connected(let peripheral):
+        case .connected(let peripheral, _):
             output?.tell(.connected(peripheral, name: peripheral.assumeIsolated { $0.name }))
-        case .disconnected(_, let error):
+        case .disconnected(_, let end):
             terminal?.withdrawQuestion()
-            output?.tell(.disconnected(error))
+            output?.tell(.disconnected(end.error))
             tellOfRoom()
         case .mtuChanged(_, let mtu): output?.tell(.mtu(mtu))
         case .valueUpdated(let update): tell(update, output)
@@ -92,7 +93,8 @@ final class ConnectSink: CentralManagerSink {
             if warning.code == "pairingFailed" { terminal?.withdrawQuestion() }
             output?.warn(warning)
         case .readyToWrite: tellOfRoom()
-        case .stateChanged, .recovered, .missed: break
+        // What did not come about is the end of the call that waits for it.
+        case .stateChanged, .failedToConnect, .willRestoreState, .recovered, .missed: break
         }
         return .none
     }

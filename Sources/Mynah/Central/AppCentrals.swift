@@ -1,0 +1,91 @@
+import MynahCore
+import MynahLifecycle
+
+/// The central managers of an app: those of this launch, and those that the system works for after an earlier one.
+///
+/// It belongs to its app. A class, because an event may lead back here while it changes.
+final class AppCentrals {
+    private(set) var all: [CentralManagerState] = []
+
+    /// The managers of this launch.
+    var live: [CentralManagerState] { all.filter { !$0.isEnded } }
+
+    /// The restore identifiers of those that the system works for, sorted.
+    var keptIdentifiers: [String] { all.filter(\.isEnded).compactMap(\.restoreIdentifier).sorted() }
+
+    static func isTaken(_ restoreIdentifier: String?) -> RadioError {
+        RadioError(
+            .invalidState, "two managers have the restore identifier \"\(restoreIdentifier ?? "")\"",
+            remedy: "give each manager of the app one of its own")
+    }
+
+    /// Throws `invalidState` if a manager of this launch has the identifier.
+    func checkIsFree(_ restoreIdentifier: String?) throws(RadioError) {
+        guard let restoreIdentifier else { return }
+        if live.contains(where: { $0.restoreIdentifier == restoreIdentifier }) {
+            throw Self.isTaken(restoreIdentifier)
+        }
+    }
+
+    /// Returns the manager of an identifier that the system works for, or a new one.
+    func make(
+        _ restoreIdentifier: String?, _ options: CentralManager.Options, sink: (any CentralManagerSink)?,
+        of app: AppProcess, on phone: isolated Phone
+    ) throws(RadioError) -> CentralManager {
+        try checkIsFree(restoreIdentifier)
+        guard let radio = phone.central.radio else {
+            throw RadioError(.unsupported, "this radio does not play a central")
+        }
+        let kept = all.first { $0.restoreIdentifier != nil && $0.restoreIdentifier == restoreIdentifier }
+        let manager: CentralManagerState
+        if let kept {
+            manager = kept
+            kept.begin(sink: sink)
+        } else {
+            manager = CentralManagerState(
+                number: phone.nextNumber(), app: app, restoreIdentifier: restoreIdentifier, options: options,
+                sink: sink)
+            all.append(manager)
+            phone.central.add(manager)
+        }
+        return CentralManager(
+            .init(number: manager.key.manager, epoch: manager.epoch), radio: radio, link: PhoneLink(phone),
+            keeping: nil)
+    }
+
+    /// Gives new managers first what was preserved, then the Bluetooth state.
+    func introduce(on phone: isolated Phone) {
+        for manager in live {
+            guard case .new = manager.stage else { continue }
+            if manager.introduce() {
+                _ = manager.deliver(.willRestoreState(phone.central.restored(manager)))
+            }
+            if phone.central.radioState != .unknown {
+                _ = manager.deliver(.stateChanged(phone.central.radioState))
+            }
+        }
+        phone.central.startSoon(on: phone)
+    }
+
+    /// The process is gone; `isKept` if the system works on for the managers that have a restore identifier.
+    func end(keeping isKept: Bool, on phone: isolated Phone) {
+        for manager in live {
+            if isKept, manager.restoreIdentifier != nil {
+                phone.central.processEnded(manager)
+            } else {
+                forget(manager)
+                phone.central.end(manager, on: phone)
+            }
+        }
+    }
+
+    /// The user quit the app: the system works for no manager of it any more.
+    func forgetKept(on phone: isolated Phone) {
+        for manager in all where manager.isEnded { phone.central.end(manager, on: phone) }
+        all = live
+    }
+
+    func forget(_ manager: CentralManagerState) {
+        all.removeAll { $0 === manager }
+    }
+}

@@ -1,0 +1,185 @@
+import MynahCore
+import MynahLifecycle
+import MynahSupport
+
+/// Names a central manager of one launch.
+struct CentralReference: Hashable, Sendable {
+    let number: UInt64
+    let epoch: UInt64
+
+    init(number: UInt64, epoch: UInt64) {
+        self.number = number
+        self.epoch = epoch
+    }
+}
+
+/// A central manager for code that already runs on its phone's executor.
+///
+/// A call acts at once, and traps if it comes from another executor.
+struct CentralAccess: Sendable {
+    private let reference: CentralReference
+    private let link: PhoneLink
+
+    init(_ reference: CentralReference, _ link: PhoneLink) {
+        self.reference = reference
+        self.link = link
+    }
+
+    /// Looks at the manager's state; returns `nil` if its app or its phone has ended.
+    func look<Value: Sendable>(_ body: @Sendable (CentralManagerState, isolated Phone) -> Value) -> Value? {
+        let reference = reference
+        return link.run { phone in phone.central.manager(reference).map { body($0, phone) } } ?? nil
+    }
+
+    /// Asks the phone for something at once; throws `invalidState` if the app does not run.
+    func act<Value: Sendable>(
+        _ body: @Sendable (CentralManagerState, isolated Phone) throws(RadioError) -> Value
+    ) throws(RadioError) -> Value {
+        let reference = reference
+        let value = try link.run { phone throws(RadioError) in
+            try body(try phone.central.acting(reference), phone)
+        }
+        guard let value else { throw PhoneCentral.managerIsGone }
+        return value
+    }
+
+    /// Asks the phone for something that takes time; throws `invalidState` if the app does not run.
+    func ask<Value: Sendable>(
+        _ body: @Sendable (CentralReference, isolated Phone) async throws(RadioError) -> Value
+    ) async throws(RadioError) -> Value {
+        guard let phone = link.phone else { throw PhoneCentral.managerIsGone }
+        return try await body(reference, phone)
+    }
+
+    /// A peripheral of a manager that is gone, which refuses everything.
+    func unreachable(_ address: DeviceAddress, _ radio: any CentralRadio) -> Peripheral {
+        var known = KnownPeripherals(seed: 0)
+        return Peripheral(
+            identifier: known.identifier(of: address), address: address, radio: radio,
+            access: PeripheralAccess(link, manager: reference.number), pairsWhenAsked: false)
+    }
+
+    /// The last reference to the manager is gone.
+    func release() {
+        let reference = reference
+        link.enqueue { phone in
+            guard let manager = phone.central.manager(reference) else { return }
+            manager.app?.forget(manager)
+            phone.central.end(manager, on: phone)
+        }
+    }
+}
+
+/// What a peripheral asks of its phone.
+struct PeripheralAccess: Sendable {
+    private let link: PhoneLink
+    /// The number of its manager.
+    private let manager: UInt64
+
+    init(_ link: PhoneLink, manager: UInt64) {
+        self.link = link
+        self.manager = manager
+    }
+
+    private func look<Value: Sendable>(
+        _ body: @Sendable (CentralManagerState, isolated Phone) -> Value
+    ) -> Value? {
+        let manager = manager
+        return link.run { phone in phone.central.manager(manager).map { body($0, phone) } } ?? nil
+    }
+
+    /// The state of a peripheral.
+    func state(of peripheral: Peripheral) -> PeripheralState {
+        look { manager, phone in phone.central.state(of: peripheral, for: manager) } ?? .disconnected
+    }
+
+    /// Throws `invalidState` if the app does not run, or its manager is gone.
+    func check() throws(RequestError) {
+        let error = look { manager, _ in
+            do throws(RadioError) {
+                try manager.app?.checkRuns()
+                return nil as RadioError?
+            } catch {
+                return error
+            }
+        }
+        switch error {
+        case .some(nil): return
+        case .some(let error?): throw .failed(error)
+        case nil: throw .failed(PhoneCentral.managerIsGone)
+        }
+    }
+
+    /// An answer came: returns when the program is to have it, which an app has when it runs.
+    ///
+    /// Throws `invalidState` if the app ended before.
+    func answered() async throws(RequestError) {
+        guard let phone = link.phone, await Self.answered(manager, on: phone) else {
+            throw .failed(PhoneCentral.managerIsGone)
+        }
+    }
+
+    private static func answered(_ manager: UInt64, on phone: isolated Phone) async -> Bool {
+        guard let manager = phone.central.manager(manager) else { return false }
+        guard let app = manager.app else { return true }
+        return await withCheckedContinuation { continuation in
+            app.receive(PendingResult(continuation), on: phone)
+        }
+    }
+
+    /// These services were found on a link.
+    func found(_ services: [BluetoothUUID], on peer: Peer.ID) {
+        link.run { $0.central.links[peer]?.services.formUnion(services) }
+    }
+
+    /// Subscribes or unsubscribes.
+    func setNotify(
+        _ isOn: Bool, for characteristic: SubscriptionLedger.Characteristic,
+        by configuration: SubscriptionWriter.Configuration
+    ) async throws(RequestError) {
+        guard let phone = link.phone else { throw .failed(PhoneCentral.managerIsGone) }
+        try await Self.setNotify(isOn, characteristic, configuration, manager, on: phone)
+    }
+
+    private static func setNotify(
+        _ isOn: Bool, _ characteristic: SubscriptionLedger.Characteristic,
+        _ configuration: SubscriptionWriter.Configuration, _ manager: UInt64, on phone: isolated Phone
+    ) async throws(RequestError) {
+        guard let manager = phone.central.manager(manager) else {
+            throw .failed(PhoneCentral.managerIsGone)
+        }
+        try await phone.central.subscriptions.setNotify(
+            isOn, for: characteristic, by: configuration, of: manager.key, on: phone)
+    }
+
+    /// A channel as the program gets it: while its app is suspended, sending and receiving wait.
+    func owned(_ channel: any L2CAPChannel) -> any L2CAPChannel {
+        look { manager, phone in
+            manager.app.map { AppChannel(channel, of: App($0, on: phone)) } ?? channel
+        } ?? channel
+    }
+}
+
+/// An answer on its way to an app that may not run: it comes to nothing if it is dropped.
+final class PendingResult: Sendable {
+    private let continuation: Lock<CheckedContinuation<Bool, Never>?>
+
+    init(_ continuation: CheckedContinuation<Bool, Never>) {
+        self.continuation = Lock(continuation)
+    }
+
+    deinit {
+        end(false)
+    }
+
+    /// The app has it.
+    func deliver() { end(true) }
+
+    private func end(_ isDelivered: Bool) {
+        let taken = continuation.withLock { continuation in
+            defer { continuation = nil }
+            return continuation
+        }
+        taken?.resume(returning: isDelivered)
+    }
+}

@@ -1,0 +1,207 @@
+import MynahCore
+import MynahLifecycle
+
+/// What a phone knows of one central manager, also while the process that made it is gone.
+///
+/// It belongs to its phone, and runs on its executor.
+final class CentralManagerState {
+    /// What a manager scans for.
+    struct Scan {
+        /// What it asked for, in the mode of now.
+        var request: AppScan
+        /// How a manager that no app made wants the radio to scan.
+        var options: ScanOptions
+    }
+
+    /// Whether its program hears of it.
+    enum Stage {
+        /// It was made, and has not been given what was preserved or the Bluetooth state.
+        case new(isRestored: Bool)
+        case live
+        /// The process that made it is gone.
+        case ended
+    }
+
+    /// Its program's way to hear of events.
+    private struct Audience {
+        var sink: (any CentralManagerSink)?
+        var readers = EventReaders(missed: CentralManagerEvent.missed)
+    }
+
+    /// Names it, for as long as the phone lives.
+    let key: ManagerKey
+    /// Changes with each launch of its app: an earlier launch's handle names another epoch.
+    private(set) var epoch: UInt64 = 0
+    /// The app that it is of, or `nil` if no app made it.
+    unowned let app: AppProcess?
+    /// The identifier that its state is preserved under, or `nil` if it is not.
+    let restoreIdentifier: String?
+    let options: CentralManager.Options
+    private(set) var stage: Stage
+    private var audience: Audience
+    /// The Bluetooth state, as its program knows it.
+    var state: RadioState
+    private(set) var scan: Scan?
+    private var coalescer = DiscoveryCoalescer()
+    private var peripherals: [PeripheralIdentifier: Peripheral] = [:]
+    /// The peripherals that it has connected or waits for, by the addresses that the ledger knows.
+    private(set) var asked: [DeviceAddress: Peripheral] = [:]
+
+    /// A manager that no app made: it is an app of its own, which is always in the foreground.
+    init(number: UInt64, state: RadioState, options: CentralManager.Options, sink: (any CentralManagerSink)?)
+    {
+        key = ManagerKey(app: number, manager: number)
+        app = nil
+        restoreIdentifier = nil
+        self.options = options
+        self.state = state
+        stage = .live
+        audience = Audience(sink: sink)
+    }
+
+    /// An app's.
+    init(
+        number: UInt64, app: AppProcess, restoreIdentifier: String?, options: CentralManager.Options,
+        sink: (any CentralManagerSink)?
+    ) {
+        key = ManagerKey(app: app.number, manager: number)
+        self.app = app
+        self.restoreIdentifier = restoreIdentifier
+        self.options = options
+        state = .unknown
+        stage = .new(isRestored: false)
+        audience = Audience(sink: sink)
+    }
+
+    var isEnded: Bool { if case .ended = stage { true } else { false } }
+
+    // MARK: Its program
+
+    /// A new launch of its app takes it over.
+    func begin(sink: (any CentralManagerSink)?) {
+        epoch += 1
+        stage = .new(isRestored: true)
+        state = .unknown
+        audience = Audience(sink: sink)
+    }
+
+    /// From now on its program hears of it; returns whether it takes over what was preserved.
+    func introduce() -> Bool {
+        guard case .new(let isRestored) = stage else { return false }
+        stage = .live
+        return isRestored
+    }
+
+    /// Its process is gone, or its program has let go of it.
+    func end() {
+        stage = .ended
+        audience.sink = nil
+        audience.readers.finish()
+    }
+
+    /// Returns the sequence of one more reader.
+    func addReader() -> AsyncStream<CentralManagerEvent> {
+        precondition(audience.sink == nil, "this manager's events go to the sink it was made with")
+        return audience.readers.add()
+    }
+
+    /// Gives an event to its program.
+    func deliver(_ event: CentralManagerEvent) -> RadioAnswer {
+        guard case .live = stage else { return .none }
+        if case .stateChanged(let new) = event { state = new }
+        if let sink = audience.sink { return sink.handle(event) }
+        audience.readers.yield(event)
+        return .none
+    }
+
+    // MARK: Its scan
+
+    /// How the phone scans for it while the radio is in a state.
+    func scanMode(_ radioState: RadioState) -> ScanMode {
+        guard let app else { return radioState == .poweredOn ? .foreground : .off }
+        return ScanMode(
+            scanIn: app.state, hasMode: app.rules.isBackgroundCentral, isRestorable: restoreIdentifier != nil,
+            radioState: radioState)
+    }
+
+    /// How its pending connections are listened for while the radio is in a state.
+    func connectionMode(_ radioState: RadioState) -> ScanMode {
+        guard let app else { return radioState == .poweredOn ? .foreground : .off }
+        return ScanMode(
+            connectionIn: app.state, hasMode: app.rules.isBackgroundCentral,
+            isRestorable: restoreIdentifier != nil, radioState: radioState)
+    }
+
+    func startScan(_ new: Scan) {
+        scan = new
+        coalescer.start(new.request)
+    }
+
+    func stopScan() {
+        scan = nil
+        coalescer.stop()
+    }
+
+    /// Its app or the Bluetooth state changed, and with it how the phone scans.
+    func changeScan(to mode: ScanMode) {
+        guard scan?.request.mode != mode else { return }
+        scan?.request.mode = mode
+        coalescer.change(to: mode)
+    }
+
+    /// Bluetooth is off: a manager whose program has to ask again forgets its scan.
+    func powerLost(keepsScan: Bool) {
+        coalescer.reset()
+        guard let scan else { return }
+        if keepsScan { coalescer.start(scan.request) } else { self.scan = nil }
+    }
+
+    /// Takes a packet that the phone heard, and returns what its program hears of it.
+    func heard(_ report: ScanReport) -> [DiscoveryCoalescer.Discovery] {
+        guard scan != nil else { return [] }
+        var discoveries: [DiscoveryCoalescer.Discovery] = []
+        coalescer.heard(report, into: &discoveries)
+        return discoveries
+    }
+
+    // MARK: Its peripherals
+
+    /// How many peripherals are remembered before those are forgotten that it neither holds nor waits for.
+    static let limit = DiscoveryCoalescer.limit
+
+    /// The peripheral of a device, which is made if it is not known.
+    func peripheral(_ identifier: PeripheralIdentifier, make: () -> Peripheral) -> Peripheral {
+        if let known = peripherals[identifier] { return known }
+        if peripherals.count >= Self.limit {
+            // A program that holds one still has it.
+            let used = Set(asked.values.map(\.identifier))
+            peripherals = peripherals.filter { used.contains($0.key) }
+        }
+        let new = make()
+        peripherals[identifier] = new
+        return new
+    }
+
+    /// It asks for a connection to a peripheral at an address.
+    func ask(for peripheral: Peripheral, at address: DeviceAddress) {
+        asked[address] = peripheral
+        // It may have been forgotten.
+        peripherals[peripheral.identifier] = peripheral
+    }
+
+    /// It is connected to a device.
+    func connected(_ address: DeviceAddress) {
+        coalescer.connected(address)
+    }
+
+    /// It neither holds nor waits for a device any more.
+    func released(_ address: DeviceAddress) {
+        asked[address] = nil
+    }
+
+    /// A device has turned out to have another address.
+    func moved(from old: DeviceAddress, to new: DeviceAddress) {
+        guard let peripheral = asked.removeValue(forKey: old) else { return }
+        asked[new] = peripheral
+    }
+}

@@ -1,0 +1,149 @@
+import MynahCore
+import MynahLifecycle
+
+/// Writes the client characteristic configurations that a phone's managers need together.
+///
+/// It belongs to its phone, and runs on its executor.
+final class SubscriptionWriter {
+    /// How a characteristic is subscribed to.
+    struct Configuration: Sendable {
+        /// The attribute handle of the descriptor.
+        var handle: AttributeHandle
+        /// What is written to it: 1 for notifications, 2 for indications.
+        var bits: UInt8
+        /// Whether a device that asks for security is paired with.
+        var pairs: Bool
+    }
+
+    private struct Request {
+        var manager: ManagerKey
+        var characteristic: SubscriptionLedger.Characteristic
+        var continuation: CheckedContinuation<Result<Void, RequestError>, Never>
+    }
+
+    private var ledger = SubscriptionLedger()
+    private var configurations: [SubscriptionLedger.Characteristic: Configuration] = [:]
+    /// In the order in which they were made.
+    private var requests: [Request] = []
+
+    func isSubscribed(_ manager: ManagerKey, to characteristic: SubscriptionLedger.Characteristic) -> Bool {
+        ledger.isSubscribed(manager, to: characteristic)
+    }
+
+    /// The attribute handles of the characteristics that a manager is subscribed to on a link, in order.
+    func subscriptions(of manager: ManagerKey, on link: Peer.ID) -> [AttributeHandle] {
+        ledger.subscriptions(of: manager, on: link)
+    }
+
+    /// Subscribes or unsubscribes a manager, and returns when that is done.
+    func setNotify(
+        _ isOn: Bool, for characteristic: SubscriptionLedger.Characteristic,
+        by configuration: Configuration, of manager: ManagerKey, on phone: isolated Phone
+    ) async throws(RequestError) {
+        configurations[characteristic] = configuration
+        try await withCheckedContinuation { continuation in
+            requests.append(
+                Request(manager: manager, characteristic: characteristic, continuation: continuation))
+            change(on: phone) { $0.setNotify(isOn, for: characteristic, of: manager, into: &$1) }
+        }.get()
+    }
+
+    /// A manager gave up a link that others still use.
+    func release(_ link: Peer.ID, by manager: ManagerKey, on phone: isolated Phone) {
+        change(on: phone) { $0.release(link, by: manager, into: &$1) }
+        let error = RequestError.failed(RadioError(.disconnected, "the peripheral was disconnected"))
+        answer(.failure(error)) { $0.manager == manager && $0.characteristic.link == link }
+    }
+
+    /// A link ended, or is about to.
+    func linkEnded(_ link: Peer.ID, _ error: RequestError, on phone: isolated Phone) {
+        change(on: phone) { $0.linkEnded(link, error, into: &$1) }
+        configurations = configurations.filter { $0.key.link != link }
+    }
+
+    /// The services in a range of attribute handles changed.
+    func servicesChanged(_ handles: ClosedRange<AttributeHandle>, on link: Peer.ID, on phone: isolated Phone) {
+        let error = RequestError.failed(RadioError(.unknownAttribute, "the peripheral's services changed"))
+        change(on: phone) { $0.servicesChanged(handles, on: link, error, into: &$1) }
+    }
+
+    /// The phone stopped.
+    func stop(_ error: RequestError) {
+        ledger = SubscriptionLedger()
+        configurations = [:]
+        answer(.failure(error)) { _ in true }
+    }
+
+    // MARK: The ledger
+
+    private func change(
+        on phone: isolated Phone,
+        _ body: (inout SubscriptionLedger, inout [SubscriptionLedger.Action]) -> Void
+    ) {
+        var actions: [SubscriptionLedger.Action] = []
+        body(&ledger, &actions)
+        for action in actions { carryOut(action, on: phone) }
+    }
+
+    private func carryOut(_ action: SubscriptionLedger.Action, on phone: isolated Phone) {
+        switch action {
+        case .write(let number, let characteristic, let isOn):
+            guard let configuration = configurations[characteristic] else { return }
+            PhoneLink(phone).enqueue { phone in
+                let error = await Self.write(isOn, configuration, characteristic.link, phone.central.radio)
+                phone.central.subscriptions.change(on: phone) { $0.written(number, error: error, into: &$1) }
+            }
+        case .answer(let manager, let characteristic, _, let error):
+            guard
+                let index = requests.firstIndex(where: {
+                    $0.manager == manager && $0.characteristic == characteristic
+                })
+            else { return }
+            let request = requests.remove(at: index)
+            request.continuation.resume(returning: error.map { .failure($0) } ?? .success(()))
+        }
+    }
+
+    private func answer(_ result: Result<Void, RequestError>, _ isOver: (Request) -> Bool) {
+        let over = requests.filter(isOver)
+        requests.removeAll(where: isOver)
+        for request in over { request.continuation.resume(returning: result) }
+    }
+
+    /// Writes a configuration, after pairing if the device asks for it; returns why it was refused, or `nil`.
+    private static func write(
+        _ isOn: Bool, _ configuration: Configuration, _ link: Peer.ID, _ radio: (any CentralRadio)?
+    ) async -> RequestError? {
+        guard let radio else { return nil }
+        do throws(RequestError) {
+            try await radio.asking(link, pairs: configuration.pairs) { radio, link throws(RequestError) in
+                try await radio.write(
+                    [isOn ? configuration.bits : 0, 0], to: configuration.handle, of: link)
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension CentralRadio {
+    /// Asks, and where the peripheral wants security pairs and asks once more, as an iPhone does.
+    nonisolated func asking<Value: Sendable>(
+        _ peer: Peer.ID, pairs: Bool,
+        _ body: @Sendable (any CentralRadio, Peer.ID) async throws(RequestError) -> Value
+    ) async throws(RequestError) -> Value {
+        do throws(RequestError) {
+            return try await body(self, peer)
+        } catch {
+            guard error.asksForSecurity, pairs else { throw error }
+            do throws(RadioError) {
+                try await pair(peer)
+            } catch let failure {
+                // If the radio cannot pair at all, the peripheral's error stands.
+                throw failure.code == .unsupported ? error : .failed(failure)
+            }
+            return try await body(self, peer)
+        }
+    }
+}

@@ -1,0 +1,485 @@
+import Mynah
+import MynahCore
+import MynahLifecycle
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+/// An app's code with one central manager: everything it hears is in one list of words.
+private final class CentralApp: AppDelegate, CentralManagerSink {
+    struct State {
+        var words: [String] = []
+        var manager: CentralManager?
+        var restored: [RestoredCentralState] = []
+        var options: [LaunchOptions] = []
+        var error: RadioError?
+    }
+
+    let state = Lock(State())
+    let restoreIdentifier: String?
+
+    init(_ restoreIdentifier: String?) {
+        self.restoreIdentifier = restoreIdentifier
+    }
+
+    func app(_ app: App, didFinishLaunching options: LaunchOptions) {
+        let made: Result<CentralManager, RadioError> = app.assumeIsolated { app in
+            do throws(RadioError) {
+                return .success(
+                    try app.makeCentralManager(restoreIdentifier: self.restoreIdentifier, sink: self))
+            } catch {
+                return .failure(error)
+            }
+        }
+        state.withLock { state in
+            state.words.append("launched" + (options.isInBackground ? " in background" : ""))
+            state.options.append(options)
+            switch made {
+            case .success(let manager): state.manager = manager
+            case .failure(let error): state.error = error
+            }
+        }
+    }
+
+    func app(_ app: App, didChange change: AppChange) {
+        let word =
+            switch change {
+            case .enteredForeground: "foreground"
+            case .enteredBackground: "background"
+            case .suspended: "suspended"
+            case .woken(let kind, _, _): "woken by \(kind)"
+            case .throttled: "throttled"
+            case .extraneous: "extraneous"
+            case .terminated(let reason): "terminated \(reason)"
+            case .quit: "quit"
+            }
+        add(word)
+    }
+
+    func handle(_ event: CentralManagerEvent) -> RadioAnswer {
+        switch event {
+        case .willRestoreState(let restored):
+            state.withLock { $0.restored.append(restored) }
+            add("willRestoreState")
+        case .stateChanged(let new): add("state \(new)")
+        case .discovered(let found): add("discovered \(found.advertisement.localName ?? "-")")
+        case .connected(_, let isLocal): add("connected" + (isLocal ? " local" : ""))
+        case .failedToConnect: add("failed")
+        case .disconnected(_, let end): add("disconnected" + (end.wasPending ? " pending" : ""))
+        case .valueUpdated(let update): add("value \(Hex.encode(update.value))")
+        case .servicesChanged: add("services changed")
+        case .readyToWrite: add("ready")
+        case .missed(let count): add("missed \(count)")
+        case .mtuChanged, .paired, .pairing, .lost, .recovered, .warning: break
+        }
+        return .none
+    }
+
+    func add(_ word: String) { state.withLock { $0.words.append(word) } }
+
+    /// What was heard since the last call.
+    func takeWords() -> [String] {
+        state.withLock { state in
+            defer { state.words = [] }
+            return state.words
+        }
+    }
+
+    var manager: CentralManager? { state.withLock { $0.manager } }
+}
+
+/// An app as a central, through its life, on a radio without air.
+@Suite(.timeLimit(.minutes(15))) struct CentralAppTests {
+    private struct Rig {
+        let radio = FakeCentralRadio()
+        let clock = ManualClock()
+        let code: CentralApp
+        let phone: Phone
+        let app: App
+        let sink = RecordingSink()
+        let strap = DeviceAddress(value: 1, kind: .public)
+
+        init(hasMode: Bool, restoreIdentifier: String? = nil) async throws {
+            code = CentralApp(restoreIdentifier)
+            phone = Phone(radio: radio, identity: DeviceIdentity(name: "iPhone"), sink: sink)
+            app = await Self.makeApp("test", hasMode: hasMode, code, on: phone, clock)
+            try await phone.start()
+            let code = code
+            try await until("Bluetooth is on") {
+                code.state.withLock { $0.words.contains("state poweredOn") }
+            }
+            _ = code.takeWords()
+        }
+
+        static func makeApp(
+            _ name: String, hasMode: Bool, _ code: CentralApp, on phone: Phone, _ clock: ManualClock
+        ) async -> App {
+            var rules = AppRules()
+            if hasMode { rules.backgroundModes = [.bluetoothCentral] }
+            let app = await phone.makeApp(
+                AppDescription(name: name, rules: rules), delegate: code, clock: clock)
+            await app.enterForeground()
+            return app
+        }
+
+        func manager() throws -> CentralManager { try #require(code.manager) }
+
+        /// Connects the strap, and subscribes to its heart rate.
+        func connect(_ options: ConnectOptions = ConnectOptions()) async throws -> Peripheral {
+            let strap = try await wait(options)
+            await radio.answer(self.strap, link: 1)
+            try await strap.discoverAll()
+            try await strap.setNotifyValue(true, for: try #require(await strap.characteristic("2A37")))
+            #expect(code.takeWords() == ["connected"])
+            return strap
+        }
+
+        /// Waits for the strap.
+        func wait(_ options: ConnectOptions = ConnectOptions()) async throws -> Peripheral {
+            let manager = try manager()
+            let strap = await manager.peripheral(at: self.strap)
+            try await manager.connect(strap, options: options)
+            let (radio, address) = (radio, self.strap)
+            try await until("the radio is asked to connect") { await radio.wanted == [address] }
+            return strap
+        }
+
+        /// The alerts so far, in words.
+        var alerts: [String] {
+            sink.phoneEvents.compactMap { event in
+                guard case .alert(let alert, let step) = event else { return nil }
+                return "\(alert.app) \(alert.cause) \(step)"
+            }
+        }
+
+        func sendValue() async {
+            await radio.simulate(.notified(.init(1), 3, [0, 72], .notification))
+        }
+
+        func loseStrap() async {
+            await radio.simulate(.disconnected(.init(1), RadioError(.disconnected, "not heard any more")))
+        }
+    }
+
+    @Test func `a foreground-only app learns of a lost strap when it comes back, in order`() async throws {
+        let rig = try await Rig(hasMode: false)
+        let strap = try await rig.connect()
+        await rig.app.suspend()
+        await rig.sendValue()
+        await rig.loseStrap()
+        #expect(rig.code.takeWords() == ["background", "suspended"])
+        #expect(await !strap.isConnected)
+        await rig.app.enterForeground()
+        #expect(rig.code.takeWords() == ["foreground", "value 0048", "disconnected"])
+        await rig.phone.stop()
+    }
+
+    @Test func `an app that has just left the screen hears of its connections, and its scan is paused`()
+        async throws
+    {
+        let rig = try await Rig(hasMode: false)
+        _ = try await rig.connect()
+        try await rig.manager().scanForPeripherals(withServices: ["180D"])
+        #expect(await rig.radio.scanning != nil)
+        await rig.app.enterBackground()
+        await rig.sendValue()
+        #expect(rig.code.takeWords() == ["background", "value 0048"])
+        try await until("nothing is scanned for") { await rig.radio.scanning == nil }
+        await rig.app.enterForeground()
+        try await until("the scan goes on") { await rig.radio.scanning != nil }
+        await rig.phone.stop()
+    }
+
+    @Test func `a strap's value wakes a suspended app for ten seconds`() async throws {
+        let rig = try await Rig(hasMode: true)
+        _ = try await rig.connect()
+        await rig.app.suspend()
+        await rig.sendValue()
+        #expect(rig.code.takeWords() == ["background", "suspended", "woken by notified", "value 0048"])
+        try await rig.clock.waitForSleepers(1)
+        rig.clock.advance(by: .seconds(10))
+        try await until("it is suspended again") { rig.code.state.withLock { $0.words } == ["suspended"] }
+        await rig.loseStrap()
+        #expect(rig.code.takeWords() == ["suspended", "woken by disconnected", "disconnected"])
+        await rig.phone.stop()
+    }
+
+    @Test func `a background scan reports each device once, although duplicates were asked for`() async throws
+    {
+        let rig = try await Rig(hasMode: true)
+        let service = "03030D18"
+        try await rig.manager().scanForPeripherals(
+            withServices: ["180D"], options: ScanOptions(allowsDuplicates: true))
+        let foreground = try #require(await rig.radio.scanning)
+        #expect(foreground.allowsDuplicates)
+        for _ in 0..<2 { await rig.radio.hear(rig.strap, service) }
+        await rig.app.enterBackground()
+        try await until("the phone scans slower") { await rig.radio.scanning?.allowsDuplicates == false }
+        #expect(try #require(await rig.radio.scanning).interval > foreground.interval)
+        await rig.app.suspend()
+        // The first counts as reported already.
+        await rig.radio.hear(rig.strap, service)
+        let second = DeviceAddress(value: 2, kind: .public)
+        for _ in 0..<3 { await rig.radio.hear(second, service) }
+        #expect(
+            rig.code.takeWords() == [
+                "discovered -", "discovered -", "background", "suspended", "woken by discovered",
+                "discovered -",
+            ])
+        await rig.phone.stop()
+    }
+
+    @Test func `a scan without services hears nothing in the background`() async throws {
+        let rig = try await Rig(hasMode: true)
+        try await rig.manager().scanForPeripherals()
+        await rig.app.enterBackground()
+        try await until("nothing is scanned for") { await rig.radio.scanning == nil }
+        await rig.radio.hear(rig.strap, "03030D18")
+        #expect(rig.code.takeWords() == ["background"])
+        await rig.phone.stop()
+    }
+
+    @Test func `launched, restored, state, woken, connected, in this order`() async throws {
+        let rig = try await Rig(hasMode: true, restoreIdentifier: "lock")
+        _ = try await rig.wait()
+        try await rig.manager().scanForPeripherals(withServices: ["180D"])
+        await rig.app.terminate()
+        try await until("the phone scans slower") { await rig.radio.scanning?.allowsDuplicates == false }
+        #expect(rig.code.takeWords() == ["terminated system"])
+        await rig.radio.answer(rig.strap, link: 1)
+        #expect(
+            rig.code.takeWords() == [
+                "launched in background", "willRestoreState", "state poweredOn", "woken by connected",
+                "connected",
+            ])
+        let (options, restored) = rig.code.state.withLock { ($0.options.last, $0.restored) }
+        #expect(options?.centralRestoreIdentifiers == ["lock"])
+        #expect(restored.count == 1)
+        #expect(restored.first?.scanServices == ["180D"])
+        let strap = try #require(restored.first?.peripherals.first)
+        #expect(strap.address == rig.strap)
+        #expect(await strap.state == .connected)
+        #expect(try await strap.discoverServices().count == 2)
+        await rig.phone.stop()
+    }
+
+    @Test func `what was connected and subscribed is restored, and a value relaunches`() async throws {
+        let rig = try await Rig(hasMode: true, restoreIdentifier: "strap")
+        _ = try await rig.connect()
+        await rig.app.crash()
+        await rig.sendValue()
+        #expect(
+            rig.code.takeWords() == [
+                "terminated crash", "launched in background", "willRestoreState", "state poweredOn",
+                "woken by notified", "value 0048",
+            ])
+        let strap = try #require(rig.code.state.withLock { $0.restored.first?.peripherals.first })
+        #expect(await strap.characteristic("2A37")?.delivery == .notification)
+        #expect(await strap.services.count == 2)
+        await rig.phone.stop()
+    }
+
+    @Test(arguments: [(true, nil), (false, "id")] as [(Bool, String?)])
+    func `without an identifier or the mode nothing comes back`(
+        hasMode: Bool, restoreIdentifier: String?
+    ) async throws {
+        let rig = try await Rig(hasMode: hasMode, restoreIdentifier: restoreIdentifier)
+        let strap = try await rig.connect()
+        try await rig.manager().scanForPeripherals(withServices: ["180D"])
+        await rig.app.terminate()
+        try await until("the link ends on the air") { await rig.radio.ended == [.init(1)] }
+        try await until("nothing is scanned for") { await rig.radio.scanning == nil }
+        #expect(await strap.state == .disconnected)
+        #expect(rig.code.takeWords() == ["terminated system"])
+        await rig.app.enterForeground()
+        try await until("Bluetooth is on") {
+            rig.code.state.withLock { $0.words.contains("state poweredOn") }
+        }
+        #expect(rig.code.takeWords() == ["launched", "state poweredOn", "foreground"])
+        await rig.phone.stop()
+    }
+
+    @Test func `the user's quit cancels what is pending, and what was kept is forgotten`() async throws {
+        let rig = try await Rig(hasMode: true, restoreIdentifier: "lock")
+        _ = try await rig.wait()
+        await rig.app.terminate()
+        #expect(await rig.radio.wanted == [rig.strap])
+        await rig.app.quit()
+        try await until("the radio waits for nothing") { await rig.radio.wanted.isEmpty }
+        await rig.app.enterForeground()
+        #expect(rig.code.state.withLock { $0.restored.isEmpty })
+        #expect(rig.code.state.withLock { $0.options.last?.centralRestoreIdentifiers } == [])
+        await rig.phone.stop()
+    }
+
+    @Test func `an answer waits while a foreground-only app is suspended, and comes to nothing if it ends`()
+        async throws
+    {
+        let rig = try await Rig(hasMode: false)
+        let strap = try await rig.connect()
+        let location = try #require(await strap.characteristic("2A38"))
+        await rig.radio.holdReads()
+        let code = rig.code
+        let reading = Task {
+            let value = try await strap.readValue(for: location)
+            code.add("read \(Hex.encode(value))")
+        }
+        try await until("the read is on its way") { await rig.radio.heldCount == 1 }
+        await rig.app.suspend()
+        await rig.radio.releaseReads()
+        await rig.sendValue()
+        await rig.app.enterForeground()
+        try await reading.value
+        #expect(Set(rig.code.takeWords()).isSuperset(of: ["foreground", "read 07", "value 0048"]))
+
+        await rig.radio.holdReads()
+        let second = Task { _ = try await strap.readValue(for: location) }
+        try await until("the read is on its way") { await rig.radio.heldCount == 1 }
+        await rig.app.suspend()
+        await rig.radio.releaseReads()
+        await rig.app.terminate()
+        await #expect(throws: RequestError.self) { try await second.value }
+        await rig.phone.stop()
+    }
+
+    @Test func `an answer wakes an app with the mode`() async throws {
+        let rig = try await Rig(hasMode: true)
+        let strap = try await rig.connect()
+        let location = try #require(await strap.characteristic("2A38"))
+        await rig.radio.holdReads()
+        let reading = Task { try await strap.readValue(for: location) }
+        try await until("the read is on its way") { await rig.radio.heldCount == 1 }
+        await rig.app.suspend()
+        await rig.radio.releaseReads()
+        #expect(try await reading.value == [7])
+        #expect(rig.code.takeWords() == ["background", "suspended", "woken by answered"])
+        await rig.phone.stop()
+    }
+
+    @Test(arguments: [false, true])
+    func `without Bluetooth peripherals are disconnected without a callback, and a scan has ended`(
+        hasMode: Bool
+    ) async throws {
+        let rig = try await Rig(hasMode: hasMode)
+        let strap = try await rig.connect()
+        try await rig.manager().scanForPeripherals(withServices: ["180D"])
+        await rig.app.suspend()
+        await rig.radio.simulate(.disconnected(.init(1), RadioError(.lost, "the radio is gone")))
+        await rig.radio.simulate(.stateChanged(.poweredOff))
+        let wake = hasMode ? ["woken by state", "state poweredOff"] : []
+        #expect(rig.code.takeWords() == ["background", "suspended"] + wake)
+        #expect(await strap.state == .disconnected)
+        let manager = try rig.manager()
+        #expect(await !manager.isScanning)
+        await rig.radio.simulate(.stateChanged(.poweredOn))
+        await rig.app.enterForeground()
+        let states =
+            hasMode
+            ? ["state poweredOn", "foreground"] : ["foreground", "state poweredOff", "state poweredOn"]
+        #expect(rig.code.takeWords() == states)
+        await rig.phone.stop()
+    }
+
+    @Test func `two apps hear what each subscribed to, over one link`() async throws {
+        let rig = try await Rig(hasMode: true)
+        _ = try await rig.connect()
+        let other = CentralApp(nil)
+        _ = await Rig.makeApp("other", hasMode: true, other, on: rig.phone, rig.clock)
+        let manager = try #require(other.manager)
+        let strap = await manager.peripheral(at: rig.strap)
+        try await manager.connect(strap)
+        #expect(other.takeWords().suffix(1) == ["connected local"])
+        await rig.sendValue()
+        #expect(rig.code.takeWords() == ["value 0048"])
+        #expect(other.takeWords() == [])
+        try await strap.discoverAll()
+        try await strap.setNotifyValue(true, for: try #require(await strap.characteristic("2A37")))
+        await rig.sendValue()
+        #expect(rig.code.takeWords() == ["value 0048"])
+        #expect(other.takeWords() == ["value 0048"])
+        try await rig.manager().cancelPeripheralConnection(rig.manager().peripheral(at: rig.strap))
+        await manager.cancelPeripheralConnection(strap)
+        try await until("the link is gone") {
+            rig.sink.phoneEvents.contains { if case .linkEnded(rig.strap) = $0 { true } else { false } }
+        }
+        let kept = rig.sink.phoneEvents.compactMap { event -> [String]? in
+            if case .linkKept(rig.strap, let apps) = event { apps } else { nil }
+        }
+        #expect(kept == [["other"]])
+        await rig.phone.stop()
+    }
+
+    @Test func `a suspended app is shown an alert if it asked for one, and only then`() async throws {
+        var options = ConnectOptions()
+        options.notifyOnNotification = true
+        options.notifyOnDisconnection = true
+        let rig = try await Rig(hasMode: false)
+        _ = try await rig.connect(options)
+        await rig.sendValue()
+        await rig.app.enterBackground()
+        await rig.sendValue()
+        #expect(rig.alerts == [])
+        await rig.app.suspend()
+        await rig.sendValue()
+        await rig.loseStrap()
+        #expect(rig.alerts == ["test notification shown", "test disconnection shown"])
+        await rig.phone.openAlert()
+        #expect(
+            rig.alerts.dropFirst(2) == ["test disconnection opened", "test notification dismissed"])
+        #expect(await rig.app.state == .foreground)
+        #expect(rig.code.takeWords().suffix(3) == ["foreground", "value 0048", "disconnected"])
+        await rig.phone.stop()
+    }
+
+    @Test(arguments: [false, true])
+    func `a connection alerts a suspended app without the mode, and wakes one with it`(hasMode: Bool)
+        async throws
+    {
+        var options = ConnectOptions()
+        options.notifyOnConnection = true
+        let rig = try await Rig(hasMode: hasMode)
+        _ = try await rig.wait(options)
+        await rig.app.suspend()
+        await rig.radio.answer(rig.strap, link: 1)
+        #expect(rig.alerts == (hasMode ? [] : ["test connection shown"]))
+        let wake = hasMode ? ["woken by connected", "connected"] : []
+        #expect(rig.code.takeWords() == ["background", "suspended"] + wake)
+        await rig.phone.dismissAlert()
+        #expect(rig.alerts.dropFirst() == (hasMode ? [] : ["test connection dismissed"]))
+        await rig.phone.stop()
+    }
+
+    @Test func `a start delay is waited for on the app's clock`() async throws {
+        let rig = try await Rig(hasMode: true)
+        let manager = try rig.manager()
+        let strap = await manager.peripheral(at: rig.strap)
+        var options = ConnectOptions()
+        options.startDelay = .seconds(5)
+        try await manager.connect(strap, options: options)
+        #expect(await strap.state == .connecting)
+        try await rig.clock.waitForSleepers(1)
+        #expect(await rig.radio.wanted.isEmpty)
+        rig.clock.advance(by: .seconds(5))
+        try await until("the radio is asked to connect") { await rig.radio.wanted == [rig.strap] }
+        await rig.phone.stop()
+    }
+
+    @Test func `an identifier is used once within an app, and by another app too`() async throws {
+        let rig = try await Rig(hasMode: true, restoreIdentifier: "one")
+        await #expect(throws: RadioError.self) {
+            _ = try await rig.app.makeCentralManager(restoreIdentifier: "one")
+        }
+        await #expect(throws: RadioError.self) {
+            _ = try await rig.app.makePeripheralManager(restoreIdentifier: "one")
+        }
+        _ = try await rig.app.makePeripheralManager(restoreIdentifier: "two")
+        await #expect(throws: RadioError.self) {
+            _ = try await rig.app.makeCentralManager(restoreIdentifier: "two")
+        }
+        let other = CentralApp("one")
+        _ = await Rig.makeApp("other", hasMode: true, other, on: rig.phone, rig.clock)
+        #expect(other.state.withLock { $0.error } == nil)
+        #expect(other.manager != nil)
+        await rig.phone.stop()
+    }
+}

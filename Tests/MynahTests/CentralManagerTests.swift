@@ -1,0 +1,277 @@
+import Mynah
+import MynahCore
+import MynahLifecycle
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+/// What programs do with central managers, on a radio without air.
+@Suite(.timeLimit(.minutes(15))) struct CentralManagerTests {
+    private let radio = FakeCentralRadio()
+    private let strap = DeviceAddress(value: 1, kind: .public)
+    private let other = DeviceAddress(value: 2, kind: .public)
+
+    /// Two managers of one phone.
+    private func pair() async throws -> (phone: Phone, first: CentralManager, second: CentralManager) {
+        let phone = Phone(radio: radio, identity: DeviceIdentity(name: "phone"))
+        try await phone.start()
+        let first = try await phone.makeCentralManager()
+        let second = try await phone.makeCentralManager()
+        try await first.start()
+        try await second.start()
+        return (phone, first, second)
+    }
+
+    private func connect(_ manager: CentralManager, link: UInt32 = 1) async throws -> Peripheral {
+        let peripheral = await manager.peripheral(at: strap)
+        try await manager.connect(peripheral)
+        try await until("the radio is asked to connect") { await radio.wanted == [strap] }
+        await radio.answer(strap, link: link)
+        #expect(await peripheral.isConnected)
+        return peripheral
+    }
+
+    // MARK: Discovery
+
+    private func discoveries(
+        _ options: ScanOptions, _ packets: [(String, ScanReport.Kind)]
+    ) async throws -> [String] {
+        let manager = CentralManager(radio: radio)
+        let events = await manager.events()
+        try await manager.start()
+        try await manager.scanForPeripherals(options: options)
+        for (hex, kind) in packets { await radio.hear(strap, hex, kind) }
+        await manager.stop()
+        var words: [String] = []
+        for await case .discovered(let found) in events {
+            words.append("\(found.advertisement.localName ?? "-") \(found.coalesced)")
+        }
+        return words
+    }
+
+    @Test func `a device is discovered once, and again when its name appears`() async throws {
+        let packets: [(String, ScanReport.Kind)] = [
+            ("020106", .connectable), ("", .scanResponse), ("020106", .connectable), ("", .scanResponse),
+            ("020106", .connectable), ("03094142", .scanResponse), ("020106", .connectable),
+        ]
+        #expect(try await discoveries(ScanOptions(), packets) == ["- 2", "AB 4"])
+        // With duplicates a program that no app is gets every packet as it comes.
+        let all = try await discoveries(ScanOptions(allowsDuplicates: true), packets)
+        #expect(all == ["- 1", "- 1", "- 1", "- 1", "- 1", "AB 1", "AB 1"])
+        // Nobody asks for scan responses.
+        let passive = try await discoveries(ScanOptions(isActive: false), [("020106", .connectable)])
+        #expect(passive == ["- 1"])
+    }
+
+    @Test func `the controller's filter hides no change, and the scan ends with the last that scans`()
+        async throws
+    {
+        let (phone, first, second) = try await pair()
+        try await first.scanForPeripherals()
+        #expect(await radio.scanning == ScanOptions(allowsDuplicates: true))
+        try await second.scanForPeripherals(options: ScanOptions(isActive: false))
+        #expect(await radio.scanning == ScanOptions(allowsDuplicates: true))
+        await first.stopScan()
+        #expect(await radio.scanning == ScanOptions(isActive: false, allowsDuplicates: true))
+        #expect(await !first.isScanning)
+        await second.stop()
+        try await until("nothing is scanned for") { await radio.scanning == nil }
+        await phone.stop()
+    }
+
+    @Test func `a scan that the radio refuses is an error, and not under way`() async throws {
+        let manager = CentralManager(radio: radio)
+        await #expect(throws: RadioError.self) { try await manager.scanForPeripherals() }
+        try await manager.start()
+        await radio.refuseScan(RadioError(.unsupported, "no"))
+        await #expect(throws: RadioError.self) { try await manager.scanForPeripherals() }
+        #expect(await !manager.isScanning)
+        try await manager.scanForPeripherals()
+        #expect(await manager.isScanning)
+        await manager.stop()
+    }
+
+    // MARK: Known devices
+
+    @Test func `known devices are retrieved by their identifiers, and no others`() async throws {
+        let (phone, first, second) = try await pair()
+        let events = await first.events()
+        try await first.scanForPeripherals()
+        await radio.hear(strap, "03094142")
+        var found: Peripheral?
+        for await case .discovered(let discovery) in events {
+            found = discovery.peripheral
+            break
+        }
+        let identifier = try #require(found?.identifier)
+        let unknown = PeripheralIdentifier(high: 1, low: 2)
+        let known = await second.retrievePeripherals(withIdentifiers: [unknown, identifier])
+        #expect(known.map(\.address) == [strap])
+        #expect(await known.first?.name == "AB")
+        #expect(known.first !== found)
+        #expect(await first.retrievePeripherals(withIdentifiers: [identifier]).first === found)
+        #expect(await first.peripheral(at: strap) === found)
+        await phone.stop()
+    }
+
+    @Test
+    func `devices that the phone is connected to are retrieved by their services, and connected at once`()
+        async throws
+    {
+        let (phone, first, second) = try await pair()
+        let mine = try await connect(first)
+        try await mine.discoverServices(["180D"])
+        #expect(try await second.retrieveConnectedPeripherals(withServices: ["180A"]).isEmpty)
+        let found = try await second.retrieveConnectedPeripherals(withServices: ["180D", "180A"])
+        let theirs = try #require(found.first)
+        #expect(found.count == 1 && theirs !== mine && theirs.identifier == mine.identifier)
+        #expect(await theirs.state == .disconnected)
+        let events = await second.events()
+        try await second.connect(theirs)
+        for await case .connected(let peripheral, let isLocal) in events {
+            #expect(peripheral === theirs && isLocal)
+            break
+        }
+        // The radio was not asked again.
+        #expect(await radio.wanted.isEmpty)
+        try await second.connect(theirs, timeout: nil)
+        await phone.stop()
+    }
+
+    // MARK: Shared links
+
+    @Test func `two managers hold one link, one cancels, the other reads on`() async throws {
+        let (phone, first, second) = try await pair()
+        let mine = try await connect(first)
+        let theirs = await second.peripheral(at: strap)
+        try await second.connect(theirs)
+        try await theirs.discoverServices()
+        let events = await first.events()
+        await first.cancelPeripheralConnection(mine)
+        for await case .disconnected(_, let end) in events {
+            #expect(end.isLocal && !end.wasPending)
+            break
+        }
+        #expect(await !mine.isConnected)
+        #expect(await theirs.isConnected)
+        #expect(await radio.ended.isEmpty)
+        let service = try #require(await theirs.services.first { $0.uuid == "180D" })
+        let location = try #require(try await theirs.discoverCharacteristics(["2A38"], for: service).first)
+        #expect(try await theirs.readValue(for: location) == [7])
+        await second.cancelPeripheralConnection(theirs)
+        try await until("the link ends on the air") { await radio.ended == [.init(1)] }
+        await phone.stop()
+    }
+
+    @Test func `a subscription is written for the first manager and cleared after the last`() async throws {
+        let (phone, first, second) = try await pair()
+        let mine = try await connect(first)
+        let theirs = await second.peripheral(at: strap)
+        try await second.connect(theirs)
+        var rates: [DiscoveredCharacteristic] = []
+        for peripheral in [mine, theirs] {
+            try await peripheral.discoverAll()
+            let rate = try #require(await peripheral.characteristic("2A37"))
+            try await peripheral.setNotifyValue(true, for: rate)
+            #expect(await peripheral.characteristic("2A37")?.delivery == .notification)
+            rates.append(rate)
+        }
+        try await mine.setNotifyValue(false, for: rates[0])
+        #expect(await mine.characteristic("2A37")?.delivery == nil)
+        try await theirs.setNotifyValue(false, for: rates[1])
+        #expect(await radio.requests.filter { $0.hasPrefix("write") } == ["write 4 0100", "write 4 0000"])
+        await phone.stop()
+    }
+
+    @Test func `a program that ends leaves its subscription and its link to no other`() async throws {
+        let (phone, first, second) = try await pair()
+        let mine = try await connect(first)
+        let theirs = await second.peripheral(at: strap)
+        try await second.connect(theirs)
+        try await mine.discoverAll()
+        try await mine.setNotifyValue(true, for: try #require(await mine.characteristic("2A37")))
+        await first.stop()
+        try await until("the subscription is cleared") { await radio.requests.last == "write 4 0000" }
+        #expect(await !mine.isConnected)
+        await #expect(throws: RequestError.self) { try await mine.discoverServices() }
+        #expect(await theirs.isConnected)
+        await second.stop()
+        try await until("the link ends on the air") { await radio.ended == [.init(1)] }
+        await phone.stop()
+    }
+
+    // MARK: Attributes
+
+    @Test func `a characteristic keeps the value that came last`() async throws {
+        let manager = CentralManager(radio: radio)
+        try await manager.start()
+        let events = await manager.events()
+        let peripheral = try await connect(manager)
+        try await peripheral.discoverAll()
+        let location = try #require(await peripheral.characteristic("2A38"))
+        #expect(location.value == nil)
+        _ = try await peripheral.readValue(for: location)
+        #expect(await peripheral.characteristic("2A38")?.value == [7])
+        await radio.simulate(.notified(.init(1), 3, [0, 72], .notification))
+        for await case .valueUpdated(let update) in events {
+            #expect(update.characteristic?.value == [0, 72])
+            break
+        }
+        #expect(await peripheral.characteristic("2A37")?.value == [0, 72])
+        await manager.stop()
+    }
+
+    @Test func `characteristics are discovered by their types, beside those that are known`() async throws {
+        let manager = CentralManager(radio: radio)
+        try await manager.start()
+        let peripheral = try await connect(manager)
+        let service = try #require(try await peripheral.discoverServices(["180D"]).first)
+        #expect(try await peripheral.discoverCharacteristics(["2A38"], for: service).map(\.uuid) == ["2A38"])
+        #expect(try await peripheral.discoverCharacteristics(["2A37"], for: service).map(\.uuid) == ["2A37"])
+        #expect(await peripheral.services[0].characteristics.map(\.uuid) == ["2A37", "2A38"])
+        #expect(await radio.requests.first == "services 180D")
+        await manager.stop()
+    }
+
+    // MARK: Delegates
+
+    private final class Delegate: CentralManagerDelegate, PeripheralDelegate {
+        let words = Lock<[String]>([])
+
+        private func add(_ word: String) { words.withLock { $0.append(word) } }
+        func centralManagerDidUpdateState(_ state: RadioState) { add("\(state)") }
+        func centralManager(didDiscover discovery: Discovery) { add("discovered") }
+        func centralManager(didConnect peripheral: Peripheral) { add("connected") }
+        func centralManager(didFailToConnect peripheral: Peripheral, error: RadioError) { add("failed") }
+        func centralManager(didDisconnect peripheral: Peripheral, _ end: Disconnection) {
+            add("disconnected")
+        }
+        func peripheral(_ peripheral: Peripheral, didUpdateValue update: ValueUpdate) { add("value") }
+        func peripheral(_ peripheral: Peripheral, didModifyServices handles: ClosedRange<AttributeHandle>) {
+            add("services")
+        }
+    }
+
+    @Test func `delegates are called for what happens`() async throws {
+        let delegate = Delegate()
+        let manager = CentralManager(
+            radio: radio, sink: CentralDelegateAdapter(delegate, peripherals: delegate))
+        try await manager.start()
+        try await manager.scanForPeripherals()
+        await radio.hear(strap, "03094142")
+        let peripheral = try await connect(manager)
+        await radio.simulate(.notified(.init(1), 3, [1], .notification))
+        await radio.simulate(.servicesChanged(.init(1), 1...9))
+        await manager.cancelPeripheralConnection(peripheral)
+        let absent = await manager.peripheral(at: other)
+        try await manager.connect(absent)
+        try await until("the radio is asked") { await radio.wanted == [other] }
+        await radio.refuse(other, RadioError(.unsupported, "no"))
+        try await until("the failure is reported") { delegate.words.withLock { $0.last } == "failed" }
+        #expect(
+            delegate.words.withLock { $0 } == [
+                "poweredOn", "discovered", "connected", "value", "services", "disconnected", "failed",
+            ])
+        await manager.stop()
+    }
+}
