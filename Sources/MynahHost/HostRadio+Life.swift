@@ -4,7 +4,7 @@ import MynahSupport
 
 // The radio's life: started and stopped.
 extension HostRadio {
-    /// How far the radio is; its controller has a stage of its own.
+    /// What the radio is doing; its controller has a stage of its own.
     enum Stage {
         case stopped
         case starting
@@ -19,7 +19,7 @@ extension HostRadio {
     ) async throws(RadioError) -> RadioCapabilities {
         try checkMayStart(isStarted: sinks.peripheral != nil)
         sinks.peripheral = sink
-        // A device that the central's half has started is another than that said.
+        // The central's half, if it has started the radio, did so with an identity of its own.
         if controller.isRunning { links.begin(as: identity) } else { try await open(identity) }
         sinks.tell(.stateChanged(.poweredOn))
         var capabilities = RadioCapabilities(name: options.name)
@@ -64,7 +64,7 @@ extension HostRadio {
             guard controller.epoch == epoch else { throw error }
             environment.transport.close()
             await stop()
-            // Whatever answered so, or not at all, may be no controller.
+            // What does not answer as a controller does may be none.
             guard error.remedy == nil, [.lost, .timedOut, .protocolViolation].contains(error.code) else {
                 throw error
             }

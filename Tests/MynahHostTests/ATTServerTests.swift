@@ -79,10 +79,26 @@ struct ATTRig {
             #expect(actions.first == .refused(key, access, error), "\(request)")
             #expect(actions.count == 2, "\(request)")
         }
-        // Not values of the application: no such handle, a service's declaration, a configuration.
-        for request in ["0AFFFF", "12010001", "120400010203", "021700"] {
+        // Not values of the application: no such handle, a service's declaration, a configuration. A search that begins at a value and
+        // finds nothing, as the discovery of characteristics ends, refuses nobody that value.
+        for request in ["0AFFFF", "12010001", "120400010203", "021700", "08\(long)FFFF0328"] {
             #expect(rig.receive(request).count == 1, "\(request)")
         }
+    }
+
+    @Test func `a value that is refused after the application has answered for another is reported too`() {
+        var rig = ATTRig()
+        // The battery's level is the application's, and control cannot be read.
+        #expect(rig.receive("0E03000900") == [.read(rig.battery.key, offset: 0)])
+        #expect(
+            rig.server.answered(.success([100]), rig.database, rig.security) == [
+                .refused(rig.control.key, .read, .readNotPermitted), .send([0x01, 0x0E, 9, 0, 0x02]),
+            ])
+        #expect(rig.receive("0E03000900") == [.read(rig.battery.key, offset: 0)])
+        #expect(
+            rig.server.answered(.failure(.unlikelyError), rig.database, rig.security) == [
+                .send([0x01, 0x0E, 3, 0, 0x0E])
+            ])
     }
 
     // MARK: Discovery

@@ -107,13 +107,16 @@ public struct Air: Sendable {
         pairs = pairs.filter { $0.key.low != station && $0.key.high != station }
     }
 
-    /// Says how far a station is away from all others, those of other processes too; `nil`: it is out of range.
+    /// Says how far a station is away from all others, those of other processes too, or with `nil` that it is out of range.
     public mutating func setDistance(_ distance: AirDistance?, of station: Station) {
         guard members[station] != nil else { return }
         places[station] = distance == .usual ? nil : distance.map { .at($0) } ?? .outOfRange
     }
 
-    /// Says how far two stations are apart, whatever is said of each alone; `nil`: they don't hear each other.
+    /// Says how far two stations are apart, in place of what is said of each alone, or with `nil` that they do not hear each other.
+    ///
+    /// A station that is out of everyone's range stays so. The other station may be another process's: what that sends is then not
+    /// heard here.
     public mutating func setDistance(
         _ distance: AirDistance?, between one: Station, and other: Station
     ) {

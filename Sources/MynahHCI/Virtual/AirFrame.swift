@@ -9,7 +9,7 @@ public struct AirFrame: Hashable, Sendable {
     public var to: Station?
     /// What it says.
     public var pdu: AirPDU
-    /// How far its sender is away, in metres.
+    /// How far its sender is away.
     public var distance: AirDistance
 
     /// A frame.

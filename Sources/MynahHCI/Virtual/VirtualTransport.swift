@@ -51,7 +51,7 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
-    /// Moves the controller away from all others of its air, now and whenever it is switched on; `nil`: out of their range.
+    /// Moves the controller away from all others of its air, now and whenever it is switched on; `nil` moves it out of range.
     ///
     /// A link that is lost by it ends by its supervision timeout.
     public func setDistance(_ distance: AirDistance?) {

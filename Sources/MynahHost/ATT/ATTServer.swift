@@ -36,6 +36,15 @@ struct ATTServer: Sendable {
         /// The application's part of a queue that is carried out; the host's own follows.
         case execute(handle: AttributeHandle, [OwnWrite])
         case valueSearch(ValueSearch)
+
+        /// What the request wants of values, or `nil` if it compares them.
+        var access: RefusedRequest.Access? {
+            switch self {
+            case .read, .multiple, .byType: .read
+            case .write, .execute: .write
+            case .valueSearch: nil
+            }
+        }
     }
 
     /// What a queue leaves of one of the host's own attributes.
@@ -140,17 +149,19 @@ struct ATTServer: Sendable {
             }
             return actions + (try answer(request, opcode, Context(database: database, security: security)))
         } catch {
-            return actions + refusal(of: request, error, database)
+            return actions + refusal(request.access, error, database)
                 + [.send(ATTPDU.error(error.error, to: opcode, at: error.handle))]
         }
     }
 
-    /// What the application should know of a request that it is not asked for; a client that is out of date is none of its
-    /// concern.
-    private func refusal(of request: ATTRequest, _ denial: Denial, _ database: AttributeDatabase)
-        -> [ATTAction]
-    {
-        guard let access = request.access, denial.error != .databaseOutOfSync,
+    /// What the application should know of a request that it is not asked for.
+    ///
+    /// That a client is out of date is none of its concern, nor that a search found nothing: its error names the handle that the search
+    /// began at, whatever is there.
+    private func refusal(
+        _ access: RefusedRequest.Access?, _ denial: Denial, _ database: AttributeDatabase
+    ) -> [ATTAction] {
+        guard let access, denial.error != .databaseOutOfSync, denial.error != .attributeNotFound,
             let attribute = database[denial.handle], case .value(let key, _) = attribute.content
         else { return [] }
         return [.refused(key, access, denial.error)]
@@ -205,7 +216,10 @@ struct ATTServer: Sendable {
         do throws(Denial) {
             return try resume(pending, outcome, context)
         } catch {
-            return [.send(ATTPDU.error(error.error, to: pending.opcode, at: error.handle))]
+            // Its own error is no news to the application.
+            var refused: [ATTAction] = []
+            if case .success = outcome { refused = refusal(pending.access, error, database) }
+            return refused + [.send(ATTPDU.error(error.error, to: pending.opcode, at: error.handle))]
         }
     }
 

@@ -391,7 +391,7 @@ struct ControllerSession: Sendable {
             RadioError(
                 .noAdapter, "\(name) has no LE: \(why)",
                 remedy: "use a controller for Bluetooth 4.0 or later")
-        case .tooShort(let what): RadioError(.protocolViolation, "\(name) told no \(what)")
+        case .tooShort(let what): RadioError(.protocolViolation, "\(name) returned no \(what)")
         }
     }
 }

@@ -69,7 +69,7 @@ final class ChannelDriver {
 
     // MARK: What a user asks for
 
-    /// Publishes a number under which centrals open channels, and returns it.
+    /// Publishes a PSM, to which centrals open channels, and returns it.
     func publish(isEncrypted: Bool) throws(RadioError) -> UInt16 {
         guard sinks.peripheral != nil else {
             throw RadioError(.invalidState, "the radio has not been started")
@@ -77,12 +77,12 @@ final class ChannelDriver {
         return try l2cap.publish(isEncrypted: isEncrypted)
     }
 
-    /// Takes the number back, and closes the channels that were opened to it.
+    /// Takes the PSM back, and closes the channels that were opened to it.
     func unpublish(_ psm: UInt16) {
         change { $0.unpublish(psm, &$1, &$2) }
     }
 
-    /// Opens a channel to a number that a peer has published.
+    /// Opens a channel to a PSM that a peer has published.
     func open(_ psm: UInt16, with peer: Peer.ID) async throws(RadioError) -> ChannelEnd {
         let handle = try links.table.handle(of: peer)
         return try await withCheckedContinuation { continuation in

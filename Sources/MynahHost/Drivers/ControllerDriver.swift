@@ -76,11 +76,11 @@ final class ControllerDriver {
     /// The address that is on the air, or `nil` if none is.
     var ownAddress: DeviceAddress? { session.address.current }
 
-    // MARK: It comes
+    // MARK: Start
 
     /// Opens the transport and waits until the controller is brought up.
     ///
-    /// If that throws, what called ends what has been begun.
+    /// If that throws, the caller has to call `stop`.
     func start(_ inlet: Inlet) async throws(RadioError) {
         stage = .starting
         self.inlet = inlet
@@ -98,13 +98,19 @@ final class ControllerDriver {
         let epoch = epoch
         try await environment.transport.open(
             receive: { inlet.receive($0, epoch) }, ended: { inlet.ended($0, epoch) })
-        if let lastLoss { throw lastLoss }
-        guard epoch == self.epoch, isAttached else { throw Self.stopped }
+        try checkIsAttached(epoch)
         let result = await withCheckedContinuation { continuation in
             bringUp = continuation
             drive { $0.begin(at: $1, &$2) }
         }
         try result.get()
+        // It may have gone after it was brought up, and before this call goes on.
+        try checkIsAttached(epoch)
+    }
+
+    private func checkIsAttached(_ epoch: Int) throws(RadioError) {
+        guard epoch == self.epoch, isAttached else { throw Self.stopped }
+        if let lastLoss { throw lastLoss }
     }
 
     /// Has the session know whether the radio plays a central too.
@@ -116,7 +122,7 @@ final class ControllerDriver {
         waiter?.resume(returning: result)
     }
 
-    // MARK: It goes
+    // MARK: Stop and loss
 
     /// Closes the transport, and forgets everything about the controller but the epoch.
     func stop() {
@@ -140,7 +146,7 @@ final class ControllerDriver {
         if epoch == self.epoch { lose(error ?? session.loss()) }
     }
 
-    /// A controller that does not answer is as good as gone.
+    /// A controller that does not answer is treated as one that is gone.
     func loseSilent() {
         let options = environment.options
         let message = "\(options.controller) did not answer within \(options.commandTimeout)"

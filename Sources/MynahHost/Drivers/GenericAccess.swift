@@ -206,13 +206,13 @@ final class GenericAccess {
         }
     }
 
-    /// Nobody waits for a request any more.
+    /// Cancels a request.
     func cancel(_ request: Request) {
         guard request.epoch == controller.epoch else { return }
         giveUp(request.number, RadioError(.timedOut, "connecting to \(request.address) was cancelled"))
     }
 
-    /// The time of a request is over.
+    /// A request has timed out.
     func overdue(_ number: UInt64) {
         if let overdue = connections[number]?.overdue { giveUp(number, overdue) }
     }

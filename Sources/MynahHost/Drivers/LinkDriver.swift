@@ -77,7 +77,7 @@ final class LinkDriver {
         timer[.linksEnd] = nil
     }
 
-    /// Whoever waits for the links to end has waited long enough, or they have.
+    /// Ends the wait for the links to end: they have, or it took too long.
     func stopWaitingForEnd() {
         let all = linksEnded
         linksEnded = []

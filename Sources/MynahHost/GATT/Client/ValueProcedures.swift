@@ -26,7 +26,7 @@ struct MTUExchange: GATTProcedure {
         case .success(let bytes):
             var reader = ByteReader(bytes)
             guard let theirs = reader.readUInt16(), reader.isAtEnd else {
-                return .violated("the peripheral told no MTU")
+                return .violated("the peripheral returned no MTU")
             }
             return .done(max(GATT.defaultMTU, min(ownMTU, Int(theirs))))
         }
