@@ -157,7 +157,7 @@ private final class CentralApp: AppDelegate, CentralManagerSink {
         }
 
         func loseStrap() async {
-            await radio.simulate(.disconnected(.init(1), RadioError(.disconnected, "not heard any more")))
+            await radio.lose(strap)
         }
     }
 
