@@ -280,6 +280,7 @@ final class PhoneCentral {
         case .linkEnded(let address, let link):
             links[link] = nil
             phone.report(.linkEnded(address))
+            linkEnded(link, to: address, on: phone)
             subscriptions.linkEnded(link, Self.disconnected, on: phone)
         case .waitForStart(let request, let delay):
             let clock = ledger.manager(of: request).flatMap(manager)?.app?.clock ?? clock
@@ -344,6 +345,7 @@ final class PhoneCentral {
         if new != .poweredOn {
             connector.stop()
             links.parked.removeAll()
+            for manager in managers { manager.toldLinks = [] }
             change(on: phone) { $0.powerLost(keepingFor: keeps, into: &$1) }
             for manager in managers where manager.app != nil {
                 manager.powerLost(keepsScan: keeps(manager.key))
