@@ -87,6 +87,7 @@ extension CentralManagerEvent {
         case .valueUpdated, .servicesChanged: .notified
         case .readyToWrite: .answered
         case .stateChanged: .state
+        case .connectionEvent: .connectionEvent
         case .willRestoreState, .mtuChanged, .paired, .pairing, .lost, .recovered, .warning, .missed: nil
         }
     }

@@ -171,6 +171,16 @@ public actor CentralManager {
 
     // MARK: Connections
 
+    /// Has `.connectionEvent` report devices that any app of the phone connects or loses, or none if `matching` is `nil`.
+    ///
+    /// A device that is connected already is reported at once. The registration ends with the app's process. Does nothing if
+    /// the app does not run.
+    public func registerForConnectionEvents(
+        _ matching: ConnectionEventMatching? = ConnectionEventMatching()
+    ) {
+        try? access.act { manager, phone in phone.central.register(manager, matching, on: phone) }
+    }
+
     /// Asks for a connection, and returns at once: `.connected` follows, however late, or `.failedToConnect`.
     ///
     /// It does not time out. A peripheral that the phone is connected to already is connected at once. Throws `invalidState`

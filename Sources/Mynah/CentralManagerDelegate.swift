@@ -17,6 +17,8 @@ public protocol CentralManagerDelegate: AnyObject, Sendable {
     func centralManager(didFailToConnect peripheral: Peripheral, error: RadioError)
     /// A connection ended or was cancelled.
     func centralManager(didDisconnect peripheral: Peripheral, _ end: Disconnection)
+    /// A device that the manager registered for came to the phone or left it.
+    func centralManager(connectionEventDidOccur event: ConnectionEvent, for peripheral: Peripheral)
 }
 
 extension CentralManagerDelegate {
@@ -32,6 +34,8 @@ extension CentralManagerDelegate {
     public func centralManager(didFailToConnect peripheral: Peripheral, error: RadioError) {}
     /// Does nothing.
     public func centralManager(didDisconnect peripheral: Peripheral, _ end: Disconnection) {}
+    /// Does nothing.
+    public func centralManager(connectionEventDidOccur event: ConnectionEvent, for peripheral: Peripheral) {}
 }
 
 /// CBPeripheralDelegate's callbacks for what a peripheral does by itself; each has a default.
@@ -73,6 +77,8 @@ public final class CentralDelegateAdapter: CentralManagerSink {
             delegate?.centralManager(didFailToConnect: peripheral, error: error)
         case .disconnected(let peripheral, let end):
             delegate?.centralManager(didDisconnect: peripheral, end)
+        case .connectionEvent(let event, let peripheral):
+            delegate?.centralManager(connectionEventDidOccur: event, for: peripheral)
         case .valueUpdated(let update):
             peripheralDelegate?.peripheral(update.peripheral, didUpdateValue: update)
         case .servicesChanged(let peripheral, let handles):

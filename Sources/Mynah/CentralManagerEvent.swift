@@ -49,6 +49,34 @@ public struct ValueUpdate: Sendable {
     public var delivery: Delivery
 }
 
+/// Which connections of the phone a central manager hears of (CBConnectionEventMatchingOption).
+public struct ConnectionEventMatching: Hashable, Sendable {
+    /// Devices with one of these services, as far as an app has discovered them.
+    public var services: [BluetoothUUID]
+    /// These devices.
+    public var peripherals: [PeripheralIdentifier]
+
+    /// Every device, unless one of the two is given.
+    public init(services: [BluetoothUUID] = [], peripherals: [PeripheralIdentifier] = []) {
+        self.services = services
+        self.peripherals = peripherals
+    }
+
+    /// Whether a device with these services is meant.
+    func matches(_ identifier: PeripheralIdentifier, _ found: Set<BluetoothUUID>) -> Bool {
+        services.isEmpty && peripherals.isEmpty || peripherals.contains(identifier)
+            || services.contains(where: found.contains)
+    }
+}
+
+/// A device came to the phone or left it, by whichever app (CBConnectionEvent).
+public enum ConnectionEvent: String, Hashable, Sendable {
+    /// The phone has a link to it.
+    case peerConnected
+    /// The link ended.
+    case peerDisconnected
+}
+
 /// What a central manager reports, in the order in which it happened (after CBCentralManagerDelegate and CBPeripheralDelegate).
 public enum CentralManagerEvent: Sendable {
     /// The system restores what it preserved while the app did not run. It comes before any other event.
@@ -63,6 +91,8 @@ public enum CentralManagerEvent: Sendable {
     case failedToConnect(Peripheral, RadioError)
     /// A connection ended, or was cancelled while it was pending.
     case disconnected(Peripheral, Disconnection)
+    /// A device that the manager registered for came to the phone or left it.
+    case connectionEvent(ConnectionEvent, Peripheral)
     /// The ATT_MTU of a link changed, in bytes.
     case mtuChanged(Peripheral, Int)
     /// A peripheral sent a value by itself.

@@ -68,6 +68,7 @@ private final class CentralApp: AppDelegate, CentralManagerSink {
         case .disconnected(_, let end): add("disconnected" + (end.wasPending ? " pending" : ""))
         case .valueUpdated(let update): add("value \(Hex.encode(update.value))")
         case .servicesChanged: add("services changed")
+        case .connectionEvent(let event, _): add("\(event)")
         case .readyToWrite: add("ready")
         case .missed(let count): add("missed \(count)")
         case .mtuChanged, .paired, .pairing, .lost, .recovered, .warning: break
@@ -157,7 +158,7 @@ private final class CentralApp: AppDelegate, CentralManagerSink {
         }
 
         func loseStrap() async {
-            await radio.simulate(.disconnected(.init(1), RadioError(.disconnected, "not heard any more")))
+            await radio.lose(strap)
         }
     }
 
@@ -447,6 +448,38 @@ private final class CentralApp: AppDelegate, CentralManagerSink {
         #expect(rig.code.takeWords() == ["background", "suspended"] + wake)
         await rig.phone.dismissAlert()
         #expect(rig.alerts.dropFirst() == (hasMode ? [] : ["test connection dismissed"]))
+        await rig.phone.stop()
+    }
+
+    @Test func `an app that registered hears of devices that another app connects, and is woken for them`()
+        async throws
+    {
+        let rig = try await Rig(hasMode: true)
+        let other = CentralApp(nil)
+        let listener = await Rig.makeApp("other", hasMode: true, other, on: rig.phone, rig.clock)
+        let manager = try #require(other.manager)
+        try await until("the other app is on") { await manager.state == .poweredOn }
+        _ = other.takeWords()
+        await manager.registerForConnectionEvents(ConnectionEventMatching(services: ["180D"]))
+        await listener.suspend()
+        // The service is known when the first app has discovered it.
+        _ = try await rig.connect()
+        await rig.loseStrap()
+        #expect(rig.code.takeWords() == ["disconnected"])
+        #expect(
+            other.takeWords() == [
+                "background", "suspended", "woken by connectionEvent", "peerConnected", "peerDisconnected",
+            ])
+        let strap = await manager.peripheral(at: rig.strap)
+        await manager.registerForConnectionEvents(
+            ConnectionEventMatching(peripherals: [PeripheralIdentifier(high: 1, low: 1)]))
+        _ = try await rig.connect()
+        #expect(other.takeWords() == [])
+        await manager.registerForConnectionEvents(ConnectionEventMatching(peripherals: [strap.identifier]))
+        #expect(other.takeWords() == ["peerConnected"])
+        await manager.registerForConnectionEvents(nil)
+        await rig.loseStrap()
+        #expect(other.takeWords() == [])
         await rig.phone.stop()
     }
 

@@ -40,7 +40,7 @@ import Testing
     @Test func `a link that nobody asked for is ended, and given to nobody`() async throws {
         let manager = CentralManager(radio: radio)
         let (pending, _) = try await connect(manager, to: [address(1), address(2)])
-        await radio.simulate(.connected(Peer(id: .init(3), address: address(3))))
+        await radio.connect(Peer(id: .init(3), address: address(3)), asked: address(3))
         try await until("the link is ended") { await radio.ended == [.init(3)] }
         for peripheral in pending { #expect(await peripheral.state == .connecting) }
         #expect(await manager.connectedPeripherals.isEmpty)

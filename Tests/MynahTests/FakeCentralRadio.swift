@@ -25,6 +25,9 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     /// The refusal of the next scan.
     private var scanError: RadioError?
     private var holdsReads = false
+    private var links: [Peer.ID: DeviceAddress] = [:]
+    private var lastLink: UInt32 = 0
+    private var isOn = true
     private var held: [Waiter<Void>] = []
 
     static let heartRate = RemoteService(uuid: "180D", handles: 1...6)
@@ -39,6 +42,15 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
 
     /// Whether it is started.
     var isRunning: Bool { sink != nil || peripheralSink != nil }
+
+    /// Whether its central's half is started.
+    var hasCentral: Bool { sink != nil }
+
+    /// Whether it has no links, and neither scans nor waits for devices.
+    var isQuiet: Bool { links.isEmpty && connecting.isEmpty && scanning == nil }
+
+    /// The links that are on the air.
+    var linkIDs: [Peer.ID] { Array(links.keys) }
 
     /// How many reads wait.
     var heldCount: Int { held.count }
@@ -59,8 +71,46 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
 
     /// Reports a link, and then returns from the call that asked for it.
     func connect(_ peer: Peer, asked address: DeviceAddress) {
+        if let address = peer.address { links[peer.id] = address }
         simulate(.connected(peer))
         resume(.success(peer)) { $0.address == address }
+    }
+
+    /// Makes a device answer by a link of a new number, if it is waited for.
+    func answerAny(_ address: DeviceAddress) {
+        guard wanted.contains(address), !links.values.contains(address) else { return }
+        lastLink += 1
+        answer(address, link: lastLink)
+    }
+
+    /// Makes a device's link end by itself.
+    func lose(_ address: DeviceAddress) {
+        for link in links.filter({ $0.value == address }).keys {
+            links[link] = nil
+            simulate(.disconnected(link, RadioError(.disconnected, "not heard any more")))
+        }
+    }
+
+    /// Makes a device send a number as its heart rate, if it has a link.
+    func send(_ number: UInt16, from address: DeviceAddress) {
+        for link in links.filter({ $0.value == address }).keys {
+            simulate(.notified(link, 3, [UInt8(number >> 8), UInt8(number & 0xFF)], .notification))
+        }
+    }
+
+    /// Switches Bluetooth off or on.
+    func setPower(_ isOn: Bool) {
+        self.isOn = isOn
+        guard !isOn else {
+            simulate(.stateChanged(.poweredOn))
+            return
+        }
+        let error = RadioError(.lost, "Bluetooth is off")
+        let lost = links
+        links = [:]
+        for link in lost.keys { simulate(.disconnected(link, error)) }
+        while !connecting.isEmpty { resume(.failure(error)) { _ in true } }
+        simulate(.stateChanged(.poweredOff))
     }
 
     /// Makes a device answer that is waited for.
@@ -114,9 +164,10 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     // MARK: The central's half
 
     func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer {
-        if connecting.contains(where: { $0.address == address }) {
-            throw RadioError(.invalidState, "\(address) is about to be connected")
+        if connecting.contains(where: { $0.address == address }) || links.values.contains(address) {
+            throw RadioError(.invalidState, "\(address) is connected, or about to be")
         }
+        guard isOn else { throw RadioError(.invalidState, "the radio does not run") }
         lastNumber += 1
         let number = lastNumber
         let result: Result<Peer, RadioError>
@@ -144,6 +195,7 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
 
     func disconnect(_ peer: Peer.ID) async {
         ended.append(peer)
+        guard links.removeValue(forKey: peer) != nil else { return }
         simulate(.disconnected(peer, nil))
     }
 

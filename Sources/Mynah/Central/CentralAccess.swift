@@ -129,7 +129,7 @@ struct PeripheralAccess: Sendable {
 
     /// These services were found on a link.
     func found(_ services: [BluetoothUUID], on peer: Peer.ID) {
-        link.run { $0.central.links[peer]?.services.formUnion(services) }
+        link.run { $0.central.found(services, on: peer, on: $0) }
     }
 
     /// Subscribes or unsubscribes.

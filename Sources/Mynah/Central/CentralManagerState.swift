@@ -44,6 +44,10 @@ final class CentralManagerState {
     private(set) var scan: Scan?
     private var coalescer = DiscoveryCoalescer()
     private var peripherals: [PeripheralIdentifier: Peripheral] = [:]
+    /// The connections of the phone that it hears of, or `nil` if it hears of none.
+    private(set) var registration: ConnectionEventMatching?
+    /// The links that it was told of by its registration.
+    var toldLinks: Set<Peer.ID> = []
     /// The peripherals that it has connected or waits for, by the addresses that the ledger knows.
     private(set) var asked: [DeviceAddress: Peripheral] = [:]
 
@@ -95,6 +99,7 @@ final class CentralManagerState {
     /// Its process is gone, or its program has let go of it.
     func end() {
         stage = .ended
+        register(nil)
         audience.sink = nil
         audience.readers.finish()
     }
@@ -165,6 +170,11 @@ final class CentralManagerState {
     }
 
     // MARK: Its peripherals
+
+    func register(_ matching: ConnectionEventMatching?) {
+        registration = matching
+        toldLinks = []
+    }
 
     /// How many peripherals are remembered before those are forgotten that it neither holds nor waits for.
     static let limit = DiscoveryCoalescer.limit

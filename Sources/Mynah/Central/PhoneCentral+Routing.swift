@@ -75,7 +75,10 @@ extension PhoneCentral {
         connector.arrived(address)
         let waiting = candidates(ledger.claimants(of: address), for: address)
         change(on: phone) { $0.linkUp(peer.id, to: address, into: &$1) }
-        if ledger.link(to: address) == peer.id { happened(.connection, to: address, for: waiting, on: phone) }
+        if ledger.link(to: address) == peer.id {
+            happened(.connection, to: address, for: waiting, on: phone)
+            linkBegan(peer.id, on: phone)
+        }
         if let own = peer.address { moved(peer.id, to: own, on: phone) }
     }
 
@@ -114,6 +117,8 @@ extension PhoneCentral {
         case .disconnected(_, let error):
             let address = ledger.address(of: id)
             let holding = address.map { candidates(ledger.holders(of: id), for: $0) } ?? []
+            // With the radio gone nobody is told of each device.
+            if error?.code == .lost { for manager in managers { manager.toldLinks.remove(id) } }
             change(on: phone) { $0.linkDown(id, error, into: &$1) }
             if let address, error?.code != .lost {
                 happened(.disconnection, to: address, for: holding, on: phone)

@@ -163,9 +163,12 @@ final class PhoneCentral {
 
     /// What was kept of a manager while its process was gone.
     func restored(_ manager: CentralManagerState) -> RestoredCentralState {
-        RestoredCentralState(
+        let devices = ledger.devices(of: manager.key)
+        // What has just ended is what relaunches the app, and comes last.
+        let ended = manager.asked.keys.filter { !devices.contains($0) }
+        return RestoredCentralState(
             scanServices: manager.scan?.request.services, scanOptions: manager.scan?.options,
-            peripherals: ledger.devices(of: manager.key).compactMap { manager.asked[$0] })
+            peripherals: (devices + ended).compactMap { manager.asked[$0] })
     }
 
     /// A manager's program has let go of it, or its app has ended and the system keeps nothing of it.
@@ -277,6 +280,7 @@ final class PhoneCentral {
         case .linkEnded(let address, let link):
             links[link] = nil
             phone.report(.linkEnded(address))
+            linkEnded(link, to: address, on: phone)
             subscriptions.linkEnded(link, Self.disconnected, on: phone)
         case .waitForStart(let request, let delay):
             let clock = ledger.manager(of: request).flatMap(manager)?.app?.clock ?? clock
@@ -324,9 +328,10 @@ final class PhoneCentral {
         _ report: (CentralManagerState, Peripheral) -> Void = { _, _ in }
     ) {
         if let manager = manager(key), let peripheral = manager.asked[address] {
-            manager.released(address)
             peripheral.take(.ended)
+            // An app that this relaunches is restored with the peripheral, and may ask for it again.
             report(manager, peripheral)
+            if ledger.state(of: address, for: key) == .disconnected { manager.released(address) }
         }
         waiters.end(key, address, result)
     }
@@ -340,6 +345,7 @@ final class PhoneCentral {
         if new != .poweredOn {
             connector.stop()
             links.parked.removeAll()
+            for manager in managers { manager.toldLinks = [] }
             change(on: phone) { $0.powerLost(keepingFor: keeps, into: &$1) }
             for manager in managers where manager.app != nil {
                 manager.powerLost(keepsScan: keeps(manager.key))

@@ -6,14 +6,12 @@ import MynahLifecycle
 /// It belongs to its phone, and runs on its executor. The radio is asked once for each device, and waits without end.
 final class PhoneConnector {
     private struct Attempt {
-        var number: UInt64
         var task: Task<Void, Never>
         /// Nobody waits for it any more, or its link was reported.
         var isOver = false
     }
 
     private var attempts: [DeviceAddress: Attempt] = [:]
-    private var lastNumber: UInt64 = 0
 
     /// The addresses that the radio was asked for and has not answered.
     var addresses: [DeviceAddress] { attempts.filter { !$0.value.isOver }.map(\.key) }
@@ -36,8 +34,6 @@ final class PhoneConnector {
     }
 
     private func begin(_ address: DeviceAddress, _ radio: any CentralRadio, _ link: PhoneLink) {
-        lastNumber += 1
-        let number = lastNumber
         // It keeps the radio and not the phone, which may go meanwhile.
         let task = Task {
             let result: Result<Peer, RadioError>
@@ -46,17 +42,15 @@ final class PhoneConnector {
             } catch {
                 result = .failure(error)
             }
-            await link.perform { $0.central.connector.ended(address, number, result, on: $0) }
+            await link.perform { $0.central.connector.ended(address, result, on: $0) }
         }
-        attempts[address] = Attempt(number: number, task: task)
+        attempts[address] = Attempt(task: task)
     }
 
     private func ended(
-        _ address: DeviceAddress, _ number: UInt64, _ result: Result<Peer, RadioError>,
-        on phone: isolated Phone
+        _ address: DeviceAddress, _ result: Result<Peer, RadioError>, on phone: isolated Phone
     ) {
-        guard let attempt = attempts[address], attempt.number == number else { return }
-        attempts[address] = nil
+        guard let attempt = attempts.removeValue(forKey: address) else { return }
         switch result {
         case .success: phone.central.connectionEnded(to: address, result, on: phone)
         // Nobody waits for it any more, or the radio is gone, which is reported by itself.
@@ -67,10 +61,12 @@ final class PhoneConnector {
         update(on: phone)
     }
 
-    /// The radio is gone: what it was asked for comes to nothing.
+    /// The radio is gone: what it was asked for comes to nothing, and is asked for again when it has said so.
     func stop() {
-        for attempt in attempts.values { attempt.task.cancel() }
-        attempts = [:]
+        for (address, attempt) in attempts {
+            attempts[address]?.isOver = true
+            attempt.task.cancel()
+        }
     }
 }
 

@@ -94,7 +94,9 @@ final class ConnectSink: CentralManagerSink {
             output?.warn(warning)
         case .readyToWrite: tellOfRoom()
         // What did not come about is the end of the call that waits for it.
-        case .stateChanged, .failedToConnect, .willRestoreState, .recovered, .missed: break
+        case .stateChanged, .failedToConnect, .willRestoreState, .connectionEvent, .recovered,
+            .missed:
+            break
         }
         return .none
     }
