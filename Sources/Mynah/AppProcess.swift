@@ -145,7 +145,9 @@ final class AppProcess {
             if let delivery { queue.append(delivery) }
             return RadioAnswer.none
         case .refuse:
-            if let event = delivery?.peripheralEvent { reportRefusal(of: event, because: refusalReason, on: phone) }
+            if let event = delivery?.peripheralEvent {
+                reportRefusal(of: event, because: refusalReason, on: phone)
+            }
             return .answer(.failure(.unlikelyError))
         case .discard: return RadioAnswer.none
         case .deliverQueued: deliverQueued(on: phone)

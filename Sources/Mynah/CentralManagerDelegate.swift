@@ -52,7 +52,8 @@ extension PeripheralDelegate {
     /// Does nothing.
     public func peripheral(_ peripheral: Peripheral, didUpdateValue update: ValueUpdate) {}
     /// Does nothing.
-    public func peripheral(_ peripheral: Peripheral, didModifyServices handles: ClosedRange<AttributeHandle>) {}
+    public func peripheral(_ peripheral: Peripheral, didModifyServices handles: ClosedRange<AttributeHandle>)
+    {}
 }
 
 /// Passes a manager's events to its delegate and to one for all of its peripherals; it keeps neither alive.

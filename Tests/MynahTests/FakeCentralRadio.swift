@@ -237,7 +237,9 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
         handles.map { [UInt8(truncatingIfNeeded: $0.rawValue)] }
     }
 
-    func readConcatenated(_ handles: [AttributeHandle], of peer: Peer.ID) async throws(RequestError) -> [UInt8] { [] }
+    func readConcatenated(_ handles: [AttributeHandle], of peer: Peer.ID) async throws(RequestError)
+        -> [UInt8]
+    { [] }
 
     func write(_ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError) {
         requests.append("write \(handle) \(Hex.encode(value))")

@@ -62,7 +62,8 @@ final class SubscriptionWriter {
     }
 
     /// The services in a range of attribute handles changed.
-    func servicesChanged(_ handles: ClosedRange<AttributeHandle>, on link: Peer.ID, on phone: isolated Phone) {
+    func servicesChanged(_ handles: ClosedRange<AttributeHandle>, on link: Peer.ID, on phone: isolated Phone)
+    {
         let error = RequestError.failed(RadioError(.unknownAttribute, "the peripheral's services changed"))
         change(on: phone) { $0.servicesChanged(handles, on: link, error, into: &$1) }
     }

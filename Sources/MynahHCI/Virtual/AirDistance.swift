@@ -21,7 +21,9 @@ public struct AirDistance: Hashable, Sendable, Comparable {
 
     /// A distance in metres, to the centimetre; `nil` if it is none, negative, no number, or longer than 40,000 km.
     public init?(metres: Double) {
-        guard metres > 0, let centimetres = UInt32(exactly: max(1, (metres * 100).rounded())) else { return nil }
+        guard metres > 0, let centimetres = UInt32(exactly: max(1, (metres * 100).rounded())) else {
+            return nil
+        }
         self.init(centimetres: centimetres)
     }
 
