@@ -148,7 +148,7 @@ public final class StateDirectory: Sendable {
 
     /// Forgets what is preserved under a name, soon.
     func remove(_ name: PreservedName) {
-        for each in [name.fileName, name.formerFileName] { writer.remove(file(each)) }
+        writer.remove(file(name.fileName))
     }
 
     private func file(_ name: String) -> KeptFile { KeptFile(path: "\(path)/\(name)") }

@@ -11,18 +11,20 @@ extension DevicePlayer {
         let app = await phone.makeApp(
             emulated.description, delegate: link, clock: clock, isTerminated: emulated.isTerminated)
         appSide.app = app
-        if emulated.isTerminated { return takeOver(app) }
+        if emulated.isTerminated { return takeOver(app, emulated.description.rules) }
         await app.enterForeground()
     }
 
     /// The phone serves without the app what it preserved.
-    private func takeOver(_ app: App) {
+    private func takeOver(_ app: App, _ rules: AppRules) {
         let services = app.access.services
         guard !services.isEmpty else {
+            let reason =
+                rules.isBackgroundPeripheral
+                ? "has preserved no services" : "has no background mode, so nothing serves what it preserved"
             return events.warn(
                 "nothingPreserved",
-                "\(device.label) is terminated and has preserved no services: it is silent until its user opens it"
-            )
+                "\(device.label) is terminated and \(reason): it is silent until its user opens it")
         }
         if let mapping = device.services.keys(in: services) { rekey(mapping) }
     }

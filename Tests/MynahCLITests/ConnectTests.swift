@@ -158,6 +158,22 @@ import Testing
         #expect(terminal.isAsUsual)
     }
 
+    @Test func `ctrl-C while the device does not answer ends without a word of error`() async throws {
+        let air = try TemporaryDirectory()
+        let device = try Program(["run", "--radio", "virtual", RunTests.profile], air: air)
+        #expect(try await device.output.line(containing: "ready") != nil)
+        let phone = try Program(
+            ["connect", "Mynah HRM", "--radio", "virtual", "--format", "json", "--command", "wait 1 min"],
+            air: air)
+        #expect(try await phone.output.line(containing: "\"services\"") != nil)
+        phone.child.send(SIGINT)
+        let result = try await phone.end()
+        #expect(result.status == .exited(0))
+        #expect(!result.output.contains("\"error\""))
+        device.child.send(SIGTERM)
+        _ = try await device.end()
+    }
+
     @Test(arguments: [
         (["--timeout", "200 ms"], "no device \"nobody\" was heard; nor any other"),
         (["--radio", "hci:tcp-client:127.0.0.1:1"], "no controller is reached at 127.0.0.1:1"),

@@ -35,6 +35,21 @@ import Testing
         #expect(result.output.contains("\"read\"") && result.output.contains("\"subscribed\""))
     }
 
+    @Test
+    func `the screen that apps take while they are opened does not count, and a phone's event is each app's`()
+        async throws
+    {
+        let (first, second) = try AppRunTests.two()
+        let result = try await Program([
+            "run", "--radio", "virtual", "--events", "json", first.path, second.path, "--until",
+            "app.background device=App", "--until", "ready device=Other", "--at", "100 ms=Other:foreground",
+        ]).end()
+        #expect(result.status == .exited(0))
+        let events = result.output.split(separator: "\n")
+        let ready = try #require(events.firstIndex { $0.contains("\"ready\"") })
+        #expect(events[ready...].contains { $0.contains("app.background") && $0.contains("\"App\"") })
+    }
+
     @Test func `time alone ends a run with 0, after it was ready`() async throws {
         let result = try await run(["--events", "json", "--timeout", "10 ms"]).end()
         #expect(result.status == .exited(0))

@@ -108,6 +108,16 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("Lock", true), ("Strap", true), ("Scale, too", true), ("Lock, Strap, Scale, too", true),
+        ("Loc", false),
+        ("rap", false), ("lock", false),
+    ])
+    func `an event of a phone is of each of its apps`(name: String, isMatch: Bool) throws {
+        let event = Self.event(.ready, [.init("device", .string("Lock, Strap, Scale, too"))])
+        #expect(try EventMatch(parsing: "ready device=\(name)").matches(event) == isMatch)
+    }
+
     @Test func `a device is renamed to what events call it`() throws {
         let match = try EventMatch(parsing: "write device=lock-file value=..")
         #expect(match.device == "lock-file")

@@ -128,8 +128,8 @@ struct ConnectCommand: AsyncParsableCommand {
                     let peripheral = try await find(manager, sink, timeout, interruption)
                     guard let peripheral else { return }
                     let session = ConnectSession(
-                        manager: manager, peripheral: peripheral, sink: sink, output: output, timeout: timeout
-                    )
+                        manager: manager, peripheral: peripheral, sink: sink, output: output, timeout: timeout,
+                        isEnding: { interruption.isInterrupted })
                     let isGood = await Self.talk(session, input, terminal, sink)
                     await session.settle()
                     isFailed.withLock { $0 = !isGood && !interruption.isInterrupted }
@@ -174,7 +174,7 @@ struct ConnectCommand: AsyncParsableCommand {
         do throws(RequestError) {
             try await session.open()
         } catch {
-            session.output.tell(ConnectSession.event(of: error))
+            if !session.isEnding() { session.output.tell(ConnectSession.event(of: error)) }
             return false
         }
         if let terminal {

@@ -17,18 +17,21 @@ struct ConnectSession: Sendable {
     let sink: ConnectSink
     let output: ConnectOutput
     let timeout: Duration?
+    /// Whether the user has ended the program: what fails then fails because of that.
+    let isEnding: @Sendable () -> Bool
     /// Something was sent that nobody answers, and nothing was asked since.
     private let hasSent = Lock(false)
 
     init(
         manager: CentralManager, peripheral: Peripheral, sink: ConnectSink, output: ConnectOutput,
-        timeout: Duration?
+        timeout: Duration?, isEnding: @escaping @Sendable () -> Bool
     ) {
         self.manager = manager
         self.peripheral = peripheral
         self.sink = sink
         self.output = output
         self.timeout = timeout
+        self.isEnding = isEnding
     }
 
     /// Connects, looks for everything and shows it.
@@ -56,7 +59,7 @@ struct ConnectSession: Sendable {
             do throws(RequestError) {
                 try await perform(request)
             } catch {
-                output.tell(Self.event(of: error))
+                if !isEnding() { output.tell(Self.event(of: error)) }
                 return .failed
             }
             return .done
