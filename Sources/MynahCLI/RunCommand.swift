@@ -210,22 +210,23 @@ struct RunCommand: AsyncParsableCommand {
 
     /// What is wrong with the options for these profiles, or `nil` if nothing is.
     private func misuse(of groups: [[Profile]]) -> String? {
+        let usesAdapters = radio.usesAdapters && !Self.playsCentrals(groups)
         let needed =
             "these profiles need \(groups.count) radios, one for each accessory and one for all apps"
         if case .hci = radio, groups.count > 1 {
             return "\(needed), and --radio hci: is one"
         }
-        if !radio.usesAdapters, !adapter.isEmpty {
+        if !usesAdapters, !adapter.isEmpty {
             return "--adapter names BlueZ's adapters, and the radio is another"
         }
-        if !radio.usesAdapters, let option = optionsForBlueZ.first {
+        if !usesAdapters, let option = optionsForBlueZ.first {
             return "\(option) is for BlueZ, and the radio is another"
         }
-        if radio.usesAdapters, address != nil {
+        if usesAdapters, address != nil {
             return
                 "--address is for --radio virtual, netsim and hci:; bluetoothd chooses an adapter's address"
         }
-        if radio.usesAdapters, groups.count > 1, adapter.count != groups.count {
+        if usesAdapters, groups.count > 1, adapter.count != groups.count {
             return
                 "\(needed): give --adapter \(groups.count) times, in their order, or --radio virtual or netsim"
         }
@@ -246,6 +247,11 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
+    /// Whether an app of them is a central, which BlueZ does not play.
+    private static func playsCentrals(_ groups: [[Profile]]) -> Bool {
+        groups.contains { $0.contains { !$0.centrals.isEmpty } }
+    }
+
     /// The options given that BlueZ alone follows.
     private var optionsForBlueZ: [String] {
         (nameSubscribers ? ["--name-subscribers"] : [])
@@ -261,8 +267,9 @@ struct RunCommand: AsyncParsableCommand {
         let watch = RunWatch(
             try named(plan.matches, among: groups.names), timeout: plan.timeout, interruption)
         let planned = try targeted(plan.actions, among: groups.names)
-        for issue in groups.issues { StandardError.print(issue.description) }
-        guard groups.issues.isEmpty else { throw Exit.problems }
+        let issues = groups.issues + (radio == .bluez ? profiles.compactMap(\.centralIssueWithBlueZ) : [])
+        for issue in issues { StandardError.print(issue.description) }
+        guard issues.isEmpty else { throw Exit.problems }
         Logs.begin(logLevel)
         let stateDirectory: StateDirectory?
         do throws(RadioError) {
@@ -295,7 +302,10 @@ struct RunCommand: AsyncParsableCommand {
         // An accessory keeps its bonds there too, and no other run may use it meanwhile.
         defer { withExtendedLifetime(stateDirectory) {} }
         let player = RunPlayer(
-            runs, RadioChooser(choice: radio, adapters: adapter, notice: { output.warn($0) }),
+            runs,
+            RadioChooser(
+                choice: radio, adapters: adapter, playsCentrals: Self.playsCentrals(groups.groups),
+                notice: { output.warn($0) }),
             planned, output, watch
         ) { chosen in makeRadios(chosen, captured, output, writer) }
         let failure = await player.play(until: interruption)
