@@ -86,7 +86,8 @@ struct RunCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             What happens to the apps after a time, counted from ready: \(UserAction.words.dropLast().joined(separator: ", ")) or \
-            \(UserAction.words.last ?? ""). With NAME: before it, to the app of that name or file. Repeatable.
+            \(UserAction.words.last ?? ""); with --radio virtual also to the accessories: \
+            \(RangeChange.words.joined(separator: ", ")). With NAME: before it, to the device of that name or file. Repeatable.
             """,
             valueName: "10s=[NAME:]background"))
     var planned: [String] = []
@@ -209,7 +210,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     /// What is wrong with the options for these profiles, or `nil` if nothing is.
-    private func misuse(of groups: [[Profile]]) -> String? {
+    private func misuse(of groups: [[Profile]], _ plan: Plan) -> String? {
         let usesAdapters = radio.usesAdapters && !Self.playsCentrals(groups)
         let needed =
             "these profiles need \(groups.count) radios, one for each accessory and one for all apps"
@@ -239,7 +240,7 @@ struct RunCommand: AsyncParsableCommand {
             return state?.problem(with: groups.flatMap { $0 }, hasStateDirectory: stateDir != nil)
         }
         let options = [
-            ("--state", state != nil), ("--at", !planned.isEmpty),
+            ("--state", state != nil), ("--at", plan.actions.contains { $0.isOfApp }),
             ("--state-dir", stateDir != nil && radio == .bluez),
         ]
         return options.first { $0.1 }.map {
@@ -263,7 +264,7 @@ struct RunCommand: AsyncParsableCommand {
         let interruption = Interruption()
         let profiles = try ProfileLoading.load(profiles)
         let groups = RunGroups(profiles)
-        if let misuse = misuse(of: groups.groups) { throw Exit.wrongUsage(misuse, of: Self.self) }
+        if let misuse = misuse(of: groups.groups, plan) { throw Exit.wrongUsage(misuse, of: Self.self) }
         let watch = RunWatch(
             try named(plan.matches, among: groups.names), timeout: plan.timeout, interruption)
         let planned = try targeted(plan.actions, among: groups.names)

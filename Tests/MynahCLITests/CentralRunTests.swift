@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
+import MynahSupport
 import MynahTestSupport
 import Testing
 
 /// Apps that are centrals, played by the built program beside the devices that they use.
 @Suite(.timeLimit(.minutes(15))) struct CentralRunTests {
-    private static let strap = "\(repository)/profiles/heart-rate.yaml"
-    private static let phone = "\(repository)/profiles/phone-heart-rate-app.yaml"
+    static let strap = "\(repository)/profiles/heart-rate.yaml"
+    static let phone = "\(repository)/profiles/phone-heart-rate-app.yaml"
 
     private func run(_ arguments: [String]) async throws -> Program.Result {
         try await Program(["run", "--radio", "virtual", "--timeout", "10 min"] + arguments).end()
@@ -107,6 +108,67 @@ import Testing
         #expect(paused["intervalMilliseconds"] is NSNull)
         let started = try #require(scans.first { $0["event"] as? String == "scan.started" })
         #expect(started["allowDuplicates"] as? Bool == true)
+    }
+
+    @Test func `a strap that goes out of range is lost, and connected again when it is back`() async throws {
+        let program = try Program([
+            "run", "--radio", "virtual", "--events", "json", Self.phone, Self.strap, "--at",
+            "4s=heart-rate:outOfRange", "--at", "7s=heart-rate:inRange",
+        ])
+        // In this order: values come, none after the loss until it is connected again, and then they come again.
+        let wanted = [
+            "value.updated", "peripheral.disconnected", "peripheral.connecting", "peripheral.connected",
+            "value.updated",
+        ]
+        let seen = Lock(0)
+        let last = try await program.output.line("the strap is lost and comes back") { line in
+            seen.withLock { seen in
+                guard seen < wanted.count, line.contains("\"\(wanted[seen])\"") else { return false }
+                seen += 1
+                return seen == wanted.count
+            }
+        }
+        #expect(last != nil)
+        program.child.send(SIGTERM)
+        let result = try await program.end()
+        #expect(result.status == .exited(0))
+        #expect(result.output.contains("the peripheral was not heard any more"))
+    }
+
+    @Test func `a distance is heard as a weaker signal, and range needs no app in the run`() async throws {
+        let app = try ProfileFile(
+            "mynah: 1\nname: App\napp: {}\ncentral: {scan: {services: [180D], allowDuplicates: true, until: never}}\n"
+        )
+        let air = try TemporaryDirectory()
+        let strap = try Program(
+            ["run", "--radio", "virtual", "--events", "json", Self.strap, "--at", "0s=distance 5 m"], air: air
+        )
+        let phone = try await Program(
+            [
+                "run", "--radio", "virtual", "--events", "json", app.path, "--until",
+                "peripheral.discovered rssi=-54", "--timeout", "10 min",
+            ], air: air
+        ).end()
+        #expect(phone.status == .exited(0))
+        strap.child.send(SIGTERM)
+        #expect(try await strap.end().status == .exited(0))
+    }
+
+    @Test(arguments: [
+        (
+            ["--radio", "bluez", "--at", "1s=outOfRange", strap], 1,
+            "for the virtual radio, and this is BlueZ"
+        ),
+        (["--radio", "virtual", "--at", "1s=outOfRange", phone], 64, "no device here is an accessory"),
+        (["--radio", "virtual", "--at", "1s=hart-rate:inRange", strap], 64, "did you mean \"heart-rate\"?"),
+        (["--radio", "virtual", "--at", "1s=distance 5", strap], 64, "as in distance 5 m"),
+    ])
+    func `what cannot be moved is an error at the start`(
+        arguments: [String], status: Int32, message: String
+    ) async throws {
+        let result = try await Program(["run"] + arguments).end()
+        #expect(result.status == .exited(status))
+        #expect(result.error.contains(message), "\(result.error)")
     }
 
     @Test func `BlueZ plays no app that is a central, and auto takes another radio and says so`() async throws
