@@ -135,6 +135,11 @@ public actor CentralManager {
         try? await access.ask { reference, phone in await phone.central.stopScan(for: reference, on: phone) }
     }
 
+    /// What it has of its phone's scan, or `nil` if it does not scan; for code that runs on its executor already.
+    package nonisolated var scanStatus: ScanStatus? {
+        access.look { manager, phone in phone.central.scanner.status(of: manager, on: phone) } ?? nil
+    }
+
     // MARK: Peripherals
 
     /// The peripheral at an address, heard or not: for a program that was told of it, as no app is.

@@ -100,7 +100,14 @@ public actor Peripheral: Identifiable {
     /// Takes what happened to it, on its executor; returns the characteristic that it is about, or `nil` if none.
     @discardableResult
     nonisolated func take(_ change: Change) -> DiscoveredCharacteristic? {
-        onOwnExecutor { $0.apply(change) }
+        look { $0.apply(change) }
+    }
+
+    /// Looks at it at once; the caller already runs on its executor.
+    package nonisolated func look<Value: Sendable>(
+        _ body: @Sendable (isolated Peripheral) -> Value
+    ) -> Value {
+        onOwnExecutor(body)
     }
 
     private func apply(_ change: Change) -> DiscoveredCharacteristic? {

@@ -62,7 +62,10 @@ struct CheckCommand: ParsableCommand {
 
     private static func summary(of profile: Profile) -> String {
         let characteristics = profile.services.reduce(0) { $0 + $1.characteristics.count }
-        return "ok: \(count(profile.services.count, "service")), \(count(characteristics, "characteristic"))"
+        let parts =
+            [count(profile.services.count, "service"), count(characteristics, "characteristic")]
+            + (profile.centrals.isEmpty ? [] : [count(profile.centrals.count, "central manager")])
+        return "ok: \(parts.joined(separator: ", "))"
     }
 
     private static func count(_ number: Int, _ noun: String) -> String {

@@ -51,6 +51,7 @@ enum KnownRadio: String, CaseIterable {
     func issues(with profile: Profile) -> [ProfileIssue] {
         var issues = profile.issues(with: capabilities, isChosen: true)
         if profile.app != nil { issues += losses(of: profile) }
+        if self == .bluez, let issue = profile.centralIssueWithBlueZ { issues.append(issue) }
         if let advertising = profile.advertising, profile.app == nil {
             do throws(AdvertisementError) {
                 _ = try report(advertising.advertisement)

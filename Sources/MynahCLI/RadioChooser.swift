@@ -26,6 +26,8 @@ struct RadioChooser: Sendable {
     var choice: RadioChoice
     /// BlueZ's adapters that the user named.
     var adapters: [String] = []
+    /// Whether an app of the run is a central, which BlueZ does not play.
+    var playsCentrals = false
     /// Takes what the user should know of the choice; called on any thread.
     var notice: @Sendable (RadioWarning) -> Void
 
@@ -34,6 +36,9 @@ struct RadioChooser: Sendable {
     /// Nothing may be launched before it is known, so BlueZ is looked for first.
     func forDevice() async throws(RadioError) -> ChosenRadio {
         guard choice == .auto else { return try settled() }
+        if playsCentrals {
+            return try take { AutoRadio.forPhone("a profile with central:", emulator: $0) }
+        }
         var trouble: RadioError?
         var probe = BlueZProbe()
         probe.adapter = adapters.first

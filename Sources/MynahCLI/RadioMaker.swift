@@ -1,4 +1,5 @@
 import MynahBlueZ
+import MynahConsole
 import MynahCore
 import MynahHCI
 import MynahHost
@@ -30,6 +31,14 @@ final class RadioMaker: Sendable {
     private let options: Options
     /// Made when it is wanted first.
     private let air: Lock<SharedAir?>
+    /// The controllers on the air, by the number of their devices.
+    private let stations = Lock<[Int: Station]>([:])
+
+    /// A controller on the air, and how far it is away unless it is out of range.
+    private struct Station {
+        let transport: VirtualTransport
+        var distance = AirDistance.usual
+    }
 
     init(_ options: Options) {
         self.options = options
@@ -53,8 +62,35 @@ final class RadioMaker: Sendable {
         }
     }
 
+    // MARK: Range
+
+    /// Throws `unsupported` unless devices can be moved: on the virtual radio alone.
+    func checkHasRange() throws(RadioError) {
+        guard choice != .virtual else { return }
+        throw RadioError(
+            .unsupported,
+            "outOfRange, inRange and distance are for the virtual radio, and this is \(choice.name)",
+            remedy: "choose --radio virtual")
+    }
+
+    /// The device of a number is somewhere else.
+    func move(_ index: Int, _ change: RangeChange) {
+        stations.withLock { stations in
+            switch change {
+            case .outOfRange: stations[index]?.transport.setDistance(nil)
+            case .inRange:
+                if let station = stations[index] { station.transport.setDistance(station.distance) }
+            case .distance(let metres):
+                guard let distance = AirDistance(metres: metres) else { return }
+                stations[index]?.distance = distance
+                stations[index]?.transport.setDistance(distance)
+            }
+        }
+    }
+
     /// The radios are not used any more: nothing of them is left in the directory of the air.
     func end() {
+        stations.withLock { $0 = [:] }
         air.withLock { $0 }?.leave()
         options.capture?.end()
     }
@@ -86,7 +122,9 @@ final class RadioMaker: Sendable {
         case .virtual, .bluez:
             host.name = ChosenRadio.virtual.name
             let air = try sharedAir()
-            let transport = try recorded(air.transport(cipher: ControllerConfiguration.aes), index)
+            let station = air.transport(cipher: ControllerConfiguration.aes)
+            stations.withLock { $0[index] = Station(transport: station) }
+            let transport = try recorded(station, index)
             try options.capture?.record(air)
             return HostRadio(transport: transport, options: host)
         }

@@ -86,7 +86,8 @@ struct RunCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             What happens to the apps after a time, counted from ready: \(UserAction.words.dropLast().joined(separator: ", ")) or \
-            \(UserAction.words.last ?? ""). With NAME: before it, to the app of that name or file. Repeatable.
+            \(UserAction.words.last ?? ""); with --radio virtual also to the accessories: \
+            \(RangeChange.words.joined(separator: ", ")). With NAME: before it, to the device of that name or file. Repeatable.
             """,
             valueName: "10s=[NAME:]background"))
     var planned: [String] = []
@@ -209,23 +210,24 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     /// What is wrong with the options for these profiles, or `nil` if nothing is.
-    private func misuse(of groups: [[Profile]]) -> String? {
+    private func misuse(of groups: [[Profile]], _ plan: Plan) -> String? {
+        let usesAdapters = radio.usesAdapters && !Self.playsCentrals(groups)
         let needed =
             "these profiles need \(groups.count) radios, one for each accessory and one for all apps"
         if case .hci = radio, groups.count > 1 {
             return "\(needed), and --radio hci: is one"
         }
-        if !radio.usesAdapters, !adapter.isEmpty {
+        if !usesAdapters, !adapter.isEmpty {
             return "--adapter names BlueZ's adapters, and the radio is another"
         }
-        if !radio.usesAdapters, let option = optionsForBlueZ.first {
+        if !usesAdapters, let option = optionsForBlueZ.first {
             return "\(option) is for BlueZ, and the radio is another"
         }
-        if radio.usesAdapters, address != nil {
+        if usesAdapters, address != nil {
             return
                 "--address is for --radio virtual, netsim and hci:; bluetoothd chooses an adapter's address"
         }
-        if radio.usesAdapters, groups.count > 1, adapter.count != groups.count {
+        if usesAdapters, groups.count > 1, adapter.count != groups.count {
             return
                 "\(needed): give --adapter \(groups.count) times, in their order, or --radio virtual or netsim"
         }
@@ -238,12 +240,17 @@ struct RunCommand: AsyncParsableCommand {
             return state?.problem(with: groups.flatMap { $0 }, hasStateDirectory: stateDir != nil)
         }
         let options = [
-            ("--state", state != nil), ("--at", !planned.isEmpty),
+            ("--state", state != nil), ("--at", plan.actions.contains { $0.isOfApp }),
             ("--state-dir", stateDir != nil && radio == .bluez),
         ]
         return options.first { $0.1 }.map {
             "\($0.0) is about an app's life, and no profile here has an app: section"
         }
+    }
+
+    /// Whether an app of them is a central, which BlueZ does not play.
+    private static func playsCentrals(_ groups: [[Profile]]) -> Bool {
+        groups.contains { $0.contains { !$0.centrals.isEmpty } }
     }
 
     /// The options given that BlueZ alone follows.
@@ -257,12 +264,13 @@ struct RunCommand: AsyncParsableCommand {
         let interruption = Interruption()
         let profiles = try ProfileLoading.load(profiles)
         let groups = RunGroups(profiles)
-        if let misuse = misuse(of: groups.groups) { throw Exit.wrongUsage(misuse, of: Self.self) }
+        if let misuse = misuse(of: groups.groups, plan) { throw Exit.wrongUsage(misuse, of: Self.self) }
         let watch = RunWatch(
             try named(plan.matches, among: groups.names), timeout: plan.timeout, interruption)
         let planned = try targeted(plan.actions, among: groups.names)
-        for issue in groups.issues { StandardError.print(issue.description) }
-        guard groups.issues.isEmpty else { throw Exit.problems }
+        let issues = groups.issues + (radio == .bluez ? profiles.compactMap(\.centralIssueWithBlueZ) : [])
+        for issue in issues { StandardError.print(issue.description) }
+        guard issues.isEmpty else { throw Exit.problems }
         Logs.begin(logLevel)
         let stateDirectory: StateDirectory?
         do throws(RadioError) {
@@ -295,7 +303,10 @@ struct RunCommand: AsyncParsableCommand {
         // An accessory keeps its bonds there too, and no other run may use it meanwhile.
         defer { withExtendedLifetime(stateDirectory) {} }
         let player = RunPlayer(
-            runs, RadioChooser(choice: radio, adapters: adapter, notice: { output.warn($0) }),
+            runs,
+            RadioChooser(
+                choice: radio, adapters: adapter, playsCentrals: Self.playsCentrals(groups.groups),
+                notice: { output.warn($0) }),
             planned, output, watch
         ) { chosen in makeRadios(chosen, captured, output, writer) }
         let failure = await player.play(until: interruption)

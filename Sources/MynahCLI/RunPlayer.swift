@@ -1,3 +1,4 @@
+import Dispatch
 import MynahConsole
 import MynahCore
 import MynahEmulator
@@ -67,6 +68,7 @@ final class RunPlayer: Sendable {
             do throws(RadioError) {
                 let radios = makeRadios(try await choosing.value.get())
                 self.radios.withLock { $0 = radios }
+                if planned.contains(where: { !$0.action.isOfApp }) { try radios.checkHasRange() }
                 for index in runs.indices {
                     let run = runs[index]
                     try await play(run, on: try radios.peripheralRadio(index, isPhone: run.isPhone))
@@ -121,8 +123,28 @@ final class RunPlayer: Sendable {
     private func begin() async {
         watch.begin()
         for emulator in emulators.withLock({ $0 }) ?? [] where emulator.playsApps {
-            for each in planned {
-                await emulator.plan(each.action.action, on: each.target, after: each.action.delay)
+            for case (let planned, let target) in planned {
+                guard case .action(let action) = planned.effect else { continue }
+                await emulator.plan(action, on: target, after: planned.delay)
+            }
+        }
+        for case (let planned, let target) in planned {
+            guard case .range(let change) = planned.effect else { continue }
+            let (seconds, attoseconds) = planned.delay.components
+            let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+            DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(nanoseconds))) { [self] in
+                guard let radios = radios.withLock({ $0 }) else { return }
+                for index in indices(of: target) { radios.move(index, change) }
+            }
+        }
+    }
+
+    /// The radios of the devices that a change of range is for.
+    private func indices(of target: AppTarget) -> [Int] {
+        runs.indices.filter { index in
+            switch target {
+            case .named(let label): runs[index].devices.contains { $0.label == label }
+            case .every, .lastInFront: !runs[index].isPhone
             }
         }
     }

@@ -24,9 +24,67 @@ package enum EventText {
             return device + advertising(event)
         case .read, .write, .requestRefused, .notified, .subscribed, .unsubscribed, .confirmed, .error:
             return attribute(event)
+        case .scanStarted, .scanChanged, .scanPaused, .scanStopped: return scan(event)
+        case .peripheralDiscovered, .peripheralConnecting, .peripheralConnected, .peripheralFailedToConnect,
+            .peripheralDisconnected, .servicesDiscovered, .characteristicsDiscovered, .servicesChanged,
+            .valueRead, .valueUpdated, .valueWritten, .notificationChanged:
+            return peripheral(event)
         default:
             return event.fields.map { plain($0) }.joined(separator: "  ")
         }
+    }
+
+    private static func scan(_ event: DeviceEvent) -> String {
+        var parts = event.string("device").map { ["device \(PrintableText.of($0))"] } ?? []
+        if case .array(let services)? = event["services"], !services.isEmpty {
+            parts.append("for " + services.compactMap(\.stringValue).joined(separator: ", "))
+        } else {
+            parts.append("for every device")
+        }
+        if event["allowDuplicates"] == .bool(true) { parts.append("with duplicates") }
+        if case .number(let interval)? = event["intervalMilliseconds"],
+            case .number(let window)? = event["windowMilliseconds"], event.name != .scanStopped
+        {
+            parts.append("\(JSON.number(window).text) of \(JSON.number(interval).text) ms")
+        }
+        return (parts + omissions(event)).joined(separator: "  ")
+    }
+
+    /// What is left out of what was asked for, and why.
+    private static func omissions(_ event: DeviceEvent) -> [String] {
+        guard case .array(let omitted)? = event["omitted"] else { return [] }
+        return omitted.compactMap { omission in
+            guard case .object(let members) = omission else { return nil }
+            return "without " + members.compactMap(\.value.stringValue).joined(separator: ": ")
+        }
+    }
+
+    /// What an app sees of a peripheral: what it calls it, and what is not as usual.
+    private static func peripheral(_ event: DeviceEvent) -> String {
+        let subject = ["as", "name", "address"].lazy.compactMap { event.string($0) }.first
+        var parts = [PrintableText.of(subject ?? "")]
+        if event.string("characteristic") != nil { parts.append(name(of: event)) }
+        for field in event.fields {
+            switch (field.key, field.value) {
+            case ("peripheral", _), ("as", _), ("name", _), ("characteristic", _), (_, .bool(false)),
+                ("withResponse", .bool(true)), ("coalesced", .integer(1)), (_, .array([])), (_, .string("")),
+                ("data", _), ("scanResponse", _):
+                if field.key == "withResponse", field.value == .bool(false) {
+                    parts.append("without response")
+                } else if field.key == "on", field.value == .bool(false) {
+                    parts.append(plain(field))
+                }
+            case ("service", _) where event.string("characteristic") != nil: break
+            case ("address", .string(let address)):
+                if event.name == .peripheralDiscovered { parts.append(address) }
+            case ("rssi", .integer(let rssi)): parts.append("\(rssi) dBm")
+            case ("value", .string(let hex)): parts.append(value(hex))
+            case ("device", .string(let device)): parts.insert("device \(PrintableText.of(device))", at: 0)
+            case (_, .bool(true)): parts.append(field.key)
+            default: parts.append(plain(field))
+            }
+        }
+        return parts.joined(separator: "  ")
     }
 
     private static func attribute(_ event: DeviceEvent) -> String {
@@ -63,16 +121,7 @@ package enum EventText {
             text += "  every \(JSON.number(interval).text) ms"
         }
         if let address = event.string("address") { text += "  from \(address)" }
-        if case .array(let omitted)? = event["omitted"] {
-            for case .object(let members) in omitted {
-                let texts = members.compactMap { member -> String? in
-                    guard case .string(let text) = member.value else { return nil }
-                    return text
-                }
-                text += "  without " + texts.joined(separator: ": ")
-            }
-        }
-        return text
+        return ([text] + omissions(event)).joined(separator: "  ")
     }
 
     /// Hex, and the text that it spells where that is all printable.

@@ -3,17 +3,25 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// What `--at` says: a time after the start, an app, and what happens to it then.
+/// What `--at` says: a time after the start, a device, and what happens to it then.
 package struct PlannedAction: Hashable, Sendable {
     /// What is wrong with it.
     package struct Problem: Error, Hashable, Sendable {
         package var message: String
     }
 
+    /// What happens.
+    package enum Effect: Hashable, Sendable {
+        /// Its user does something with an app.
+        case action(UserAction)
+        /// A device is somewhere else.
+        case range(RangeChange)
+    }
+
     /// From the moment that every device of the run is ready.
     package let delay: Duration
-    package let action: UserAction
-    /// The app's name as it was written, or `nil` if there is none.
+    package let effect: Effect
+    /// The device's name as it was written, or `nil` if there is none.
     let name: String?
     private let text: String
 
@@ -37,26 +45,45 @@ package struct PlannedAction: Hashable, Sendable {
         // A name may have a colon in it, and no state has one.
         let colon = parts[1].lastIndex(of: ":")
         name = colon.map { String(parts[1][..<$0]) }
-        let word = (colon.map { parts[1][$0...].dropFirst() } ?? parts[1][...]).filter { $0 != " " }
         if name?.isEmpty == true { throw Problem(message: "--at \(text): there is no name before the colon") }
-        guard let action = UserAction(word) else {
-            let near = NearestName.of(word, among: UserAction.words).map { "; did you mean \($0)?" }
-            let hint = near ?? "; the states are \(UserAction.words.joined(separator: ", "))"
-            throw Problem(message: "--at \(text): there is no state \"\(word)\"\(hint)")
-        }
-        self.action = action
+        effect = try Self.effect(colon.map { String(parts[1][$0...].dropFirst()) } ?? parts[1], in: text)
     }
 
-    /// The apps that it is for.
+    private static func effect(_ phrase: String, in text: String) throws(Problem) -> Effect {
+        if let change = RangeChange(phrase) { return .range(change) }
+        let word = phrase.filter { $0 != " " }
+        if let action = UserAction(word) { return .action(action) }
+        if word.hasPrefix("distance") {
+            throw Problem(message: "--at \(text): write a distance in metres, as in distance 5 m")
+        }
+        let near = NearestName.of(word, among: UserAction.words + RangeChange.words)
+        let hint =
+            near.map { "; did you mean \($0)?" }
+            ?? "; the states are \((UserAction.words + RangeChange.words).joined(separator: ", "))"
+        throw Problem(message: "--at \(text): there is no state \"\(word)\"\(hint)")
+    }
+
+    /// Whether it is about an app, and not about where a device is.
+    package var isOfApp: Bool {
+        if case .action = effect { true } else { false }
+    }
+
+    /// The devices that it is for; without a name every app, or for a change of range every accessory.
     package func target(among names: DeviceNames) throws(Problem) -> AppTarget {
-        guard let name else { return .every }
+        guard let name else {
+            guard isOfApp || names.devices.contains(where: { !$0.isApp }) else {
+                throw Problem(
+                    message: "--at \(text): no device here is an accessory; name the one that is meant")
+            }
+            return .every
+        }
         let device: DeviceNames.Device
         do throws(DeviceNames.Problem) {
             device = try names.device(named: name)
         } catch {
             throw Problem(message: "--at \(text): \(error.message)")
         }
-        guard device.isApp else {
+        guard device.isApp || !isOfApp else {
             throw Problem(message: "--at \(text): \"\(device.label)\" is an accessory, and no app plays it")
         }
         return .named(device.label)

@@ -71,6 +71,28 @@ public struct AttributeName: Hashable, Sendable {
         return (String(step[..<tilde]), ordinal)
     }
 
+    // MARK: - What it says
+
+    /// The types of which its service is one, or `nil` if it names no service.
+    ///
+    /// It supposes that the name is that of a characteristic.
+    public var serviceTypes: Set<BluetoothUUID>? {
+        guard case .steps(let steps) = form, steps.count > 1 else { return nil }
+        return steps[0].uuids
+    }
+
+    /// The types of which its last step is one; empty if it is a handle.
+    public var types: Set<BluetoothUUID> {
+        guard case .steps(let steps) = form else { return [] }
+        return steps.last?.uuids ?? []
+    }
+
+    /// Whether it can be the name of a characteristic, and is no handle.
+    public var mayNameCharacteristic: Bool {
+        guard case .steps(let steps) = form, steps.count < 3 else { return false }
+        return !types.allSatisfy { AssignedNumbers.isDescriptor($0) }
+    }
+
     // MARK: - Comparing
 
     /// A step of the path that leads to an attribute alone.

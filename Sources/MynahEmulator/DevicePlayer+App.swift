@@ -80,7 +80,9 @@ extension DevicePlayer {
         let identifier = device.app?.description.restoreIdentifiers.first
         do throws(RadioError) {
             launched(
-                try app.access.makePeripheralManager(restoreIdentifier: identifier, sink: link))
+                device.isPeripheral
+                    ? try app.access.makePeripheralManager(restoreIdentifier: identifier, sink: link) : nil)
+            for central in centrals { try central.launched(app) }
         } catch {
             launched(nil)
             events.report(.error, [.init("message", .string(error.description))])
@@ -103,10 +105,10 @@ extension DevicePlayer {
         case .extraneous(let attribute?): report(.appExtraneous, on: attribute)
         case .extraneous(nil): events.report(.appExtraneous)
         case .terminated(let reason):
-            ended()
+            ended(byUser: false)
             events.report(.appTerminated, [.init("reason", .string(reason.rawValue))])
         case .quit:
-            ended()
+            ended(byUser: true)
             events.report(.appQuit)
         }
     }

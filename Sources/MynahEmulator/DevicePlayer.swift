@@ -16,6 +16,10 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     var table: AttributeTable
     private(set) lazy var ticks = TickSender(self)
     private(set) var manager: PeripheralManager?
+    /// The central managers of its app.
+    private(set) lazy var centrals = device.centrals.enumerated().map { number, central in
+        CentralPlayer(central, CentralLink(link, number), of: self)
+    }
     var appSide = AppSide()
     /// When the device's time began.
     private(set) var since: C.Instant?
@@ -130,10 +134,15 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
         if device.app != nil { appSide.note(attribute) }
     }
 
-    private func stateChanged(to state: RadioState) {
+    /// A manager was given the Bluetooth state: the first after a launch is reported.
+    func introduce(_ state: RadioState) {
         if appSide.takeIntroduction(), stage.isRunning {
             events.report(.stateChanged, [.init("state", .string(state.rawValue))])
         }
+    }
+
+    private func stateChanged(to state: RadioState) {
+        introduce(state)
         if state != .poweredOn { ticks.stop() }
         guard device.app != nil else { return }
         switch state {
@@ -182,7 +191,8 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     }
 
     /// Its app's process is gone.
-    func ended() {
+    func ended(byUser isQuit: Bool) {
+        for central in centrals { central.ended(byUser: isQuit) }
         ticks.stop()
         manager = nil
         stage.take(.missing)

@@ -1,4 +1,5 @@
 public import MynahCore
+public import MynahProfiles
 
 /// A device ready to be played: what is published and advertised, and what its attributes hold.
 public struct EmulatedDevice: Sendable {
@@ -16,7 +17,12 @@ public struct EmulatedDevice: Sendable {
     public var passkey: UInt32?
     /// The app that plays it, or `nil` if it is an accessory.
     public var app: EmulatedApp?
+    /// What its app does as a central, one for each manager.
+    public var centrals: [Profile.Central] = []
     var table: AttributeTable
+
+    /// Whether it plays a peripheral too.
+    var isPeripheral: Bool { centrals.isEmpty || !services.isEmpty || advertisement != nil }
 
     init(
         name: String, label: String? = nil, identity: DeviceIdentity, services: [ServiceDefinition],

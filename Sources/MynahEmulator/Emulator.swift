@@ -91,6 +91,9 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
             try checkIsStarting()
             state = .running
             reportReady(capabilities)
+            for player in players {
+                for central in player.centrals { central.begin() }
+            }
         } catch {
             await stop()
             throw error
@@ -204,6 +207,12 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     func take(_ change: AppChange, of index: Int) {
         if case .enteredForeground = change { lastInFront = index }
         player(index)?.take(change)
+        // The phone scans for all apps at once, and knows their states after this.
+        link.enqueue { emulator in
+            for player in emulator.players {
+                for central in player.centrals { central.reportScan() }
+            }
+        }
     }
 
     private func waitForPlanned() {

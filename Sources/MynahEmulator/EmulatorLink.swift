@@ -48,9 +48,36 @@ extension Emulator {
         players.indices.contains(index) ? players[index] : nil
     }
 
+    /// Returns the player of an app's central manager, or `nil` after the end of the run.
+    func central(_ index: Int, _ number: Int) -> CentralPlayer<C>? { player(index)?.centrals[number] }
+
     /// A task may be cancelled on its way to the executor, after its sleep has ended.
     fileprivate func unlessCancelled(_ work: @Sendable (isolated Emulator<C>) async -> Void) async {
         if !Task.isCancelled { await work(self) }
+    }
+}
+
+/// What a central manager of a player's app calls: it names its player and leads to it.
+final class CentralLink<C: Clock>: CentralManagerSink where C.Duration == Duration {
+    private let link: PlayerLink<C>
+    /// Its index among the central managers of the app.
+    private let number: Int
+
+    init(_ link: PlayerLink<C>, _ number: Int) {
+        self.link = link
+        self.number = number
+    }
+
+    func handle(_ event: CentralManagerEvent) -> RadioAnswer {
+        link.emulator.run { [index = link.index, number] in $0.central(index, number)?.take(event) }
+        return .none
+    }
+
+    /// Queues work of its player, which is dropped after the end of the run.
+    func enqueue(_ work: @escaping @Sendable (CentralPlayer<C>) async -> Void) {
+        link.emulator.enqueue { [index = link.index, number] emulator in
+            if let central = emulator.central(index, number) { await work(central) }
+        }
     }
 }
 

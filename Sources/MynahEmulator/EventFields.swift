@@ -75,7 +75,7 @@ public enum EventFields {
             ])
         }
         return [
-            .init("restoreIdentifier", .string(restoreIdentifier)),
+            .init("role", .string("peripheral")), .init("restoreIdentifier", .string(restoreIdentifier)),
             .init("services", .array(state.services.map { .string($0.uuid.description) })),
             .init("advertising", .bool(state.advertisement != nil)),
             .init("subscribers", .array(subscribers)),
@@ -104,14 +104,16 @@ public enum EventFields {
         fields.append(
             .init(
                 "omitted",
-                .array(
-                    report.omitted.map {
-                        .object([.init("item", .string($0.item)), .init("reason", .string($0.reason))])
-                    })))
+                omissions(report.omitted)))
         return fields
     }
 
-    private static func milliseconds(_ duration: Duration) -> Double {
+    static func omissions(_ omitted: [AdvertisingReport.Omission]) -> JSON {
+        .array(
+            omitted.map { .object([.init("item", .string($0.item)), .init("reason", .string($0.reason))]) })
+    }
+
+    static func milliseconds(_ duration: Duration) -> Double {
         let (seconds, attoseconds) = duration.components
         return Double(seconds) * 1000 + Double(attoseconds) / 1e15
     }
@@ -134,8 +136,24 @@ public enum EventFields {
             (.warning, [.init("code", .string(warning.code)), .init("message", .string(warning.message))])
         case .advertisingChanged, .centralChanged, .capabilitiesChanged, .pairing, .answeredRead, .refused:
             nil
-        // No app of a profile is a central.
-        case .linkKept, .linkEnded, .alert: nil
+        case .linkKept(let address, let apps):
+            (
+                .linkKept,
+                [
+                    .init("address", .string(address.description)),
+                    .init("heldBy", .array(apps.map { .string($0) })),
+                ]
+            )
+        case .linkEnded(let address):
+            (.linkEnded, [.init("address", .string(address.description)), .init("heldBy", .array([]))])
+        case .alert(let alert, let step):
+            (
+                step == .shown ? .alertShown : step == .opened ? .alertOpened : .alertDismissed,
+                [
+                    .init("by", .string(alert.cause.rawValue)), .init("app", .string(alert.app)),
+                    .init("address", .string(alert.address.description)),
+                ]
+            )
         }
     }
 

@@ -28,6 +28,7 @@ extension EmulatedDevice {
             name: profile.name, label: label, identity: profile.device, services: services, table: table,
             advertisement: profile.advertising?.advertisement, passkey: profile.passkey,
             app: profile.app.map { EmulatedApp($0, name: label ?? profile.name) })
+        centrals = profile.centrals
     }
 
     private static func definition(

@@ -75,7 +75,7 @@ extension ProfileDecoder {
         }
     }
 
-    private mutating func uuids(
+    mutating func uuids(
         _ fields: Fields, _ key: String,
         inspect: (inout ProfileDecoder, BluetoothUUID, Node) -> Void = { _, _, _ in }
     ) -> [BluetoothUUID] {

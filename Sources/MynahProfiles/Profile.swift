@@ -16,6 +16,8 @@ public struct Profile: Sendable {
     public var services: [Service]
     /// The app that plays it; nil: it is an accessory.
     public var app: App?
+    /// The app's central managers; empty if it is no central.
+    public var centrals: [Central]
     /// What was noticed that does not keep it from being played.
     public var warnings: [ProfileIssue]
     /// The file's lines, for problems found later.

@@ -69,6 +69,10 @@ struct ProfileDecoder {
         note(.warning, at: mark, message())
     }
 
+    mutating func hint(at mark: SourceMark?, _ message: @autoclosure () -> String) {
+        note(.note, at: mark, message())
+    }
+
     private mutating func note(
         _ severity: ProfileIssue.Severity, at mark: SourceMark?, _ message: @autoclosure () -> String
     ) {
@@ -76,7 +80,7 @@ struct ProfileDecoder {
         case .error:
             guard !isFull else { return }
             errorCount += 1
-        case .warning:
+        case .warning, .note:
             guard warningCount < Self.maximumIssues else { return }
             warningCount += 1
         }

@@ -23,6 +23,8 @@ public struct ProfileIssue: Hashable, Sendable {
         case error
         /// It can.
         case warning
+        /// It can, and does what is written; this is what follows from it.
+        case note
     }
 
     /// Whether the profile can be played all the same.

@@ -2,7 +2,7 @@
 ///
 /// The decoder knows a key by them, and the published schema is tested against them.
 enum ProfileKeys {
-    static let root = ["mynah", "name", "device", "security", "advertising", "app", "services"]
+    static let root = ["mynah", "name", "device", "security", "advertising", "app", "central", "services"]
     static let device = ["name", "appearance"]
     static let security = ["io", "passkey"]
     static let advertising = [
@@ -16,6 +16,16 @@ enum ProfileKeys {
         "backgroundModes", "restoreIdentifier", "state", "suspendAfter", "iOS", "foregroundInterval",
         "backgroundInterval",
     ]
+    static let central = ["restoreIdentifier", "scan", "peripherals"]
+    static let scan = ["services", "allowDuplicates", "until"]
+    static let peripheral = [
+        "name", "match", "connect", "discover", "read", "subscribe", "write", "whenDone", "onDisconnect",
+    ]
+    static let match = ["services", "localName", "rssi"]
+    static let connect = [
+        "notifyOnConnection", "notifyOnDisconnection", "notifyOnNotification", "startDelay", "autoReconnect",
+    ]
+    static let write = ["to", "value", "withResponse"]
     static let service = ["uuid", "primary", "includes", "characteristics"]
     static let characteristic = [
         "uuid", "properties", "permissions", "value", "every", "maxLength", "errors", "descriptors",

@@ -20,9 +20,11 @@ extension ProfileDecoder {
         let app = fields["app"].map { self.app($0, isCentral: fields["central"] != nil) }
         let advertising = fields["advertising"].flatMap { self.advertising($0, identity, isApp: app != nil) }
         let services = fields["services"].map { self.services($0) } ?? []
+        let centrals =
+            fields["central"].map { self.centrals($0, of: app, at: fields.mark(of: "central")) } ?? []
         return Profile(
             file: file, name: name ?? "", device: identity, passkey: passkey, advertising: advertising,
-            services: services, app: app, warnings: [], sourceLines: lines, marks: marks)
+            services: services, app: app, centrals: centrals, warnings: [], sourceLines: lines, marks: marks)
     }
 
     private mutating func version(_ fields: Fields) {
@@ -126,10 +128,7 @@ extension ProfileDecoder {
             }
         }
         if let node = fields["restoreIdentifier"], let text = text(node, "restoreIdentifier") {
-            if text.isEmpty || text.utf8.count > 128 {
-                error(at: node, "restoreIdentifier must have 1 to 128 bytes")
-            }
-            checkIsPrintable(text, "restoreIdentifier", at: node)
+            checkRestoreIdentifier(text, at: node)
             app.restoreIdentifier = text
         }
         if let node = fields["state"], let state = choice(node, "app state", as: Profile.App.StartState.self)
@@ -148,6 +147,13 @@ extension ProfileDecoder {
             app.backgroundInterval = time
         }
         return app
+    }
+
+    mutating func checkRestoreIdentifier(_ text: String, at node: Node) {
+        if text.isEmpty || text.utf8.count > 128 {
+            error(at: node, "restoreIdentifier must have 1 to 128 bytes")
+        }
+        checkIsPrintable(text, "restoreIdentifier", at: node)
     }
 
     /// An advertising interval: 20 ms to 10.24 s for legacy advertising (Core Specification, Vol 6, Part B, 4.4.2.2).

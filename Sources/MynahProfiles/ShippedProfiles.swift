@@ -363,6 +363,38 @@ enum ShippedProfiles {
             """# + "\n"
         ),
         (
+            "lock",
+            #"""
+            # A door lock that takes its command from a paired phone only. profiles/phone-lock-app.yaml opens it.
+            #
+            #     mynah run profiles/lock.yaml
+            mynah: 1
+            name: Lock
+
+            device:
+              name: Front door
+              appearance: door-lock             # 0x0708
+
+            # A 128-bit UUID takes 18 of the 31 bytes, and the Flags 3: the name goes to the scan response.
+            advertising:
+              serviceUUIDs: [6D796E61-0200-4C61-8000-6C6162000000]
+              interval: 100 ms
+
+            services:
+              - uuid: 6D796E61-0200-4C61-8000-6C6162000000
+                characteristics:
+                  # Whether it is closed, 00, or open, 01. A profile does not act on what is written, so that it stays closed.
+                  - uuid: 6D796E61-0201-4C61-8000-6C6162000000
+                    properties: [read]
+                    value: {hex: "00"}
+                  # 01 opens it.
+                  - uuid: 6D796E61-0202-4C61-8000-6C6162000000
+                    properties: [write]
+                    permissions: {write: encrypted}
+                    maxLength: 1
+            """# + "\n"
+        ),
+        (
             "nordic-uart",
             #"""
             # A serial port over the air, as Nordic's tools and many terminal apps know it. The SIG has no number for it, so its
@@ -389,6 +421,56 @@ enum ShippedProfiles {
                     properties: [notify]
                     value: {text: "Hello, you\r\n"}
                     every: 2 s
+            """# + "\n"
+        ),
+        (
+            "phone-heart-rate-app",
+            #"""
+            # An app on an iPhone that shows a heart rate: it looks for a strap, and hears its values in the background too.
+            #
+            #     mynah run profiles/phone-heart-rate-app.yaml profiles/heart-rate.yaml --radio virtual
+            mynah: 1
+            name: Heart rate app
+
+            # Without the mode, a suspended app hears nothing until it is opened again.
+            app:
+              backgroundModes: [bluetooth-central]
+
+            central:
+              scan:
+                services: [heart-rate]            # an app in the background has to name them
+              peripherals:
+                - name: Strap                     # what events call it
+                  match: {services: [heart-rate]}
+                  read: [heart-rate/body-sensor-location]
+                  subscribe: [heart-rate/heart-rate-measurement]
+            """# + "\n"
+        ),
+        (
+            "phone-lock-app",
+            #"""
+            # An app on an iPhone that opens a door when it comes near, even after iOS has ended the app.
+            #
+            #     mynah run profiles/phone-lock-app.yaml profiles/lock.yaml --radio virtual
+            mynah: 1
+            name: Lock app
+
+            app:
+              backgroundModes: [bluetooth-central]
+
+            central:
+              restoreIdentifier: com.example.lock # iOS goes on for the app, and starts it again for an event
+              scan:
+                services: [6D796E61-0200-4C61-8000-6C6162000000]
+              peripherals:
+                - name: Door
+                  match: {services: [6D796E61-0200-4C61-8000-6C6162000000], localName: Front door}
+                  # The lock takes the command from a paired phone only, so the phone pairs by itself and asks again.
+                  write:
+                    - to: 6D796E61-0200-4C61-8000-6C6162000000/6D796E61-0202-4C61-8000-6C6162000000
+                      value: {hex: 01}            # open
+                  read: [6D796E61-0200-4C61-8000-6C6162000000/6D796E61-0201-4C61-8000-6C6162000000]
+                  onDisconnect: connect           # a connection that is asked for waits until the door is near again
             """# + "\n"
         ),
     ]

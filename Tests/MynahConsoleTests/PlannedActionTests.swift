@@ -26,11 +26,32 @@ import Testing
     ) throws {
         let planned = try PlannedAction(parsing: text)
         #expect(planned.delay == .milliseconds(milliseconds))
-        #expect(planned.action == action)
+        #expect(planned.effect == .action(action))
         #expect(try planned.target(among: Self.names) == target)
     }
 
+    @Test(
+        arguments: [
+            ("1s=outOfRange", .outOfRange, .every), ("1s=Strap:inRange", .inRange, .named("Strap")),
+            ("1s=Lock:distance 2.5 m", .distance(metres: 2.5), .named("Lock")),
+            ("1s=distance 5m", .distance(metres: 5), .every),
+        ] as [(String, RangeChange, AppTarget)])
+    func `a change of range is read, for an accessory and for an app`(
+        text: String, change: RangeChange, target: AppTarget
+    ) throws {
+        let planned = try PlannedAction(parsing: text)
+        #expect(planned.effect == .range(change))
+        #expect(try planned.target(among: Self.names) == target)
+        let apps = DeviceNames(Self.names.devices.filter(\.isApp))
+        #expect(throws: PlannedAction.Problem.self) {
+            try PlannedAction(parsing: "1s=outOfRange").target(among: apps)
+        }
+    }
+
     @Test(arguments: [
+        ("1s=distance", "as in distance 5 m"), ("1s=distance 5", "as in distance 5 m"),
+        ("1s=Strap:distance -1 m", "as in distance 5 m"), ("1s=outOfRage", "did you mean outOfRange?"),
+        ("1s=distance nan m", "as in distance 5 m"), ("1s=distance 2000000 m", "as in distance 5 m"),
         ("10s", "a time and a state"), ("10=quit", "the time has no unit"),
         ("-1s=quit", "past before the run"),
         ("1s=", "the states are foreground, background, "),

@@ -122,6 +122,11 @@ enum ProfileSchema {
     private static let definitions: [JSON.Member] = [
         .init("profile", profile), .init("device", device), .init("security", security),
         .init("advertising", advertising), .init("appAdvertising", appAdvertising), .init("app", app),
+        .init("central", central), .init("scan", scan), .init("peripheral", peripheral),
+        .init("match", match), .init("connect", connect), .init("write", write),
+        .init(
+            "attributeName",
+            types(["string", "number"], [.init("pattern", .string("^[^/@]+(/[^/]+)?$"))])),
         .init("service", service), .init("characteristic", characteristic), .init("descriptor", descriptor),
         .init("permissions", permissions), .init("descriptorPermissions", descriptorPermissions),
         .init("errors", errors), .init("value", value(forms: ProfileKeys.valueForms)),
@@ -184,6 +189,23 @@ enum ProfileSchema {
             ("security", ref("security", "How it pairs.")),
             ("advertising", ref("advertising", "What it advertises; left out: nothing.")),
             ("app", ref("app", "An iOS app plays the device, and Apple's rules hold.")),
+            (
+                "central",
+                .object([
+                    .init(
+                        "description",
+                        .string("What the app does as a central: one manager, or a list of several.")),
+                    .init(
+                        "anyOf",
+                        .array([
+                            .object([.init("$ref", .string("#/$defs/central"))]),
+                            .object([
+                                .init("type", .string("array")),
+                                .init("items", .object([.init("$ref", .string("#/$defs/central"))])),
+                            ]),
+                        ])),
+                ])
+            ),
             (
                 "services",
                 .object([
@@ -302,6 +324,132 @@ enum ProfileSchema {
                 ref("duration", "The advertising interval in the foreground, an assumption.")
             ),
             ("backgroundInterval", ref("duration", "The advertising interval in the background.")),
+        ])
+
+    private static let central = object(
+        ProfileKeys.central,
+        [
+            ("restoreIdentifier", ref("text", "Opts in to state preservation under this name.")),
+            ("scan", ref("scan", "What it scans for; left out: it never scans.")),
+            (
+                "peripherals",
+                .object([
+                    .init(
+                        "description",
+                        .string("What it does with a device that it finds: the first entry that matches.")),
+                    .init("type", .string("array")),
+                    .init("items", .object([.init("$ref", .string("#/$defs/peripheral"))])),
+                ])
+            ),
+        ])
+
+    private static let scan = object(
+        ProfileKeys.scan,
+        [
+            (
+                "services",
+                list(
+                    ref("serviceUUID", "A service."),
+                    "Left out: every device, in the foreground; none in the background.")
+            ),
+            ("allowDuplicates", ref("boolean", "Whether each packet is reported, in the foreground.")),
+            (
+                "until",
+                words(
+                    Profile.Central.Scan.End.allCases.map(\.rawValue),
+                    "When it stops; left out: connected, when every entry that connects has been connected.")
+            ),
+        ])
+
+    private static let peripheral = object(
+        ProfileKeys.peripheral, required: ["name"],
+        [
+            ("name", ref("text", "What events call it.")),
+            ("match", ref("match", "Which device it is; all of it must match. Left out: any.")),
+            (
+                "connect",
+                .object([
+                    .init("description", .string("The options of its connection, or never.")),
+                    .init(
+                        "anyOf",
+                        .array([words(["never"]), .object([.init("$ref", .string("#/$defs/connect"))])])),
+                ])
+            ),
+            (
+                "discover",
+                words(
+                    Profile.Central.Peripheral.Discovery.allCases.map(\.rawValue),
+                    "What is looked for on a link; left out: needed, which is what is used below.")
+            ),
+            ("read", names("The characteristics that are read.")),
+            ("subscribe", names("The characteristics that are subscribed to.")),
+            (
+                "write",
+                .object([
+                    .init("description", .string("What is written once per connection.")),
+                    .init("type", .string("array")),
+                    .init("items", .object([.init("$ref", .string("#/$defs/write"))])),
+                ])
+            ),
+            (
+                "whenDone",
+                words(
+                    Profile.Central.Peripheral.WhenDone.allCases.map(\.rawValue),
+                    "What it does when everything is done; left out: stay.")
+            ),
+            (
+                "onDisconnect",
+                words(
+                    Profile.Central.Peripheral.OnDisconnect.allCases.map(\.rawValue),
+                    "What it does when a connection has ended; left out: connect, which never times out.")
+            ),
+        ])
+
+    private static func names(_ description: String) -> JSON {
+        .object([
+            .init("description", .string(description)), .init("type", .string("array")),
+            .init("items", .object([.init("$ref", .string("#/$defs/attributeName"))])),
+        ])
+    }
+
+    private static let match = object(
+        ProfileKeys.match,
+        [
+            ("services", list(ref("serviceUUID", "A service."), "The services that the device advertises.")),
+            ("localName", ref("text", "Its whole local name.")),
+            (
+                "rssi",
+                types(
+                    ["string"],
+                    [
+                        .init("description", .string("The weakest signal, as -75 dBm.")),
+                        .init("pattern", .string("^ *[+-]?[0-9]{1,3} +dBm *$")),
+                    ])
+            ),
+        ])
+
+    private static let connect = object(
+        ProfileKeys.connect,
+        [
+            ("notifyOnConnection", ref("boolean", "An alert if it is connected while the app is suspended.")),
+            (
+                "notifyOnDisconnection",
+                ref("boolean", "An alert if the link ends while the app is suspended.")
+            ),
+            ("notifyOnNotification", ref("boolean", "An alert if a value comes while the app is suspended.")),
+            ("startDelay", ref("duration", "How long the system waits before it tries to connect.")),
+            (
+                "autoReconnect",
+                ref("boolean", "Whether the system connects again after a loss; from iOS 17 on.")
+            ),
+        ])
+
+    private static let write = object(
+        ProfileKeys.write, required: ["to", "value"],
+        [
+            ("to", ref("attributeName", "The characteristic.")),
+            ("value", ref("bytesValue", "The value: hex, text or base64.")),
+            ("withResponse", ref("boolean", "Left out: true.")),
         ])
 
     private static let service = object(

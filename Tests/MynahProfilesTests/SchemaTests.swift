@@ -86,6 +86,7 @@ import Testing
             characteristic("properties: [read]\n        value: {text: 1.10}\n"),
             characteristic("properties: [read]\n        value: {base64: 1234}\n"),
             characteristic("properties: [read]\n        errors: {read: \"0x80\"}\n"),
+            head("app: {}\ncentral: {}\n"), CentralProfileTests.whole,
         ])
     func accepts(_ text: String) throws {
         #expect(problems(text).filter { $0.contains("error: ") } == [])
@@ -110,6 +111,14 @@ import Testing
             head("app: {}\nadvertising: {interval: 100 ms}\n"), head("app: {state: asleep}\n"),
             head("app: {iOS: 3}\n"),
             head("app: {backgroundModes: [x]}\n"), head("app: {suspendAfter: 5}\n"), head("app: {mode: x}\n"),
+            head("app: {}\ncentral: {scans: {}}\n"), head("app: {}\ncentral: [{scan: []}]\n"),
+            head("app: {}\ncentral: {scan: {until: lost}}\n"),
+            head("app: {}\ncentral: {peripherals: [{match: {}}]}\n"),
+            head("app: {}\ncentral: {peripherals: [{name: a, match: {rssi: -75}}]}\n"),
+            head("app: {}\ncentral: {peripherals: [{name: a, connect: always}]}\n"),
+            head("app: {}\ncentral: {peripherals: [{name: a, read: [180D/2A37/2901]}]}\n"),
+            head("app: {}\ncentral: {peripherals: [{name: a, read: [\"@3\"]}]}\n"),
+            head("app: {}\ncentral: {peripherals: [{name: a, write: [{to: 2A39}]}]}\n"),
             head("services: {}\n"), head("services: [battery]\n"), head("services: [{}]\n"),
             head("services: [{uuid: batery}]\n"),
             head("services: [{uuid: 180F, primary: no}]\n"), head("services: [{uuid: 180F, include: []}]\n"),

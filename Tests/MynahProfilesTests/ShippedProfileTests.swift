@@ -5,16 +5,18 @@ import Testing
 @Suite struct ShippedProfileTests {
     static let names = [
         "battery", "device-information", "environmental-sensing", "everything-accessory", "everything-app",
-        "health-thermometer", "heart-rate", "nordic-uart",
+        "health-thermometer", "heart-rate", "lock", "nordic-uart", "phone-heart-rate-app", "phone-lock-app",
     ]
 
     @Test("each shipped profile is read without a warning", arguments: names)
     func eachIsRead(_ name: String) throws {
         let profile = try ProfileLoader.load(path: "\(repository)/profiles/\(name).yaml")
         #expect(profile.warnings.map(\.description) == [])
-        #expect(!profile.services.isEmpty)
-        #expect(profile.advertising != nil)
-        #expect((profile.app != nil) == (name == "everything-app"))
+        let isCentral = name.hasPrefix("phone-")
+        #expect(profile.services.isEmpty == isCentral)
+        #expect((profile.advertising == nil) == isCentral)
+        #expect(profile.centrals.isEmpty != isCentral)
+        #expect((profile.app != nil) == (name == "everything-app" || isCentral))
     }
 
     @Test("every profile in the folder is known to these tests")

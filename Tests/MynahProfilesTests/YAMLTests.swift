@@ -52,11 +52,11 @@ import Testing
             ),
             (
                 "hello",
-                "1:1: error: a profile must be a mapping of mynah, name, device, security, advertising, app and services, not \"hello\""
+                "1:1: error: a profile must be a mapping of mynah, name, device, security, advertising, app, central and services, not \"hello\""
             ),
             (
                 "[1, 2]",
-                "1:1: error: a profile must be a mapping of mynah, name, device, security, advertising, app and services, not a list"
+                "1:1: error: a profile must be a mapping of mynah, name, device, security, advertising, app, central and services, not a list"
             ),
         ])
     func saysWhere(_ text: String, _ expected: String) {

@@ -1,6 +1,7 @@
 import Mynah
 import MynahConsole
 import MynahCore
+import MynahEmulator
 
 /// An attribute of the connected device, as it is typed.
 struct AttributePath: Hashable, Sendable {
@@ -56,23 +57,5 @@ struct AttributePath: Hashable, Sendable {
         }
         let all = typed.isEmpty ? names : names + positions.map { tree.shortName(of: $0) }
         return Set(all.filter { $0.lowercased().hasPrefix(typed.lowercased()) }).sorted()
-    }
-}
-
-extension AttributeTree {
-    /// What was discovered on a device.
-    init(_ services: [DiscoveredService]) {
-        self.init(
-            services.map { service in
-                Service(
-                    uuid: service.uuid,
-                    characteristics: service.characteristics.map { characteristic in
-                        Characteristic(
-                            uuid: characteristic.uuid, handle: characteristic.id,
-                            descriptors: (characteristic.descriptors ?? []).map {
-                                Descriptor(uuid: $0.uuid, handle: $0.handle)
-                            })
-                    })
-            })
     }
 }

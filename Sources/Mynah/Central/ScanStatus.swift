@@ -1,0 +1,15 @@
+package import MynahCore
+
+/// What a central manager has of its phone's scan, which is one for all apps.
+package struct ScanStatus: Hashable, Sendable {
+    /// The services that it scans for; empty if for every device.
+    package var services: [BluetoothUUID]
+    /// Whether the phone scans for it now.
+    package var isInForce: Bool
+    /// Whether every packet is reported to it now.
+    package var allowsDuplicates: Bool
+    /// How the radio scans for all apps; `nil` if it does not scan for this one.
+    package var options: ScanOptions?
+    /// What of its request is left out, and why.
+    package var omitted: [AdvertisingReport.Omission]
+}

@@ -1,0 +1,31 @@
+/// What `--at` does to where a device is.
+package enum RangeChange: Hashable, Sendable {
+    /// It neither hears the others nor is heard.
+    case outOfRange
+    /// It is where it was before.
+    case inRange
+    /// It is so far away.
+    case distance(metres: Double)
+
+    /// The words for all of them.
+    package static let words = ["outOfRange", "inRange", "distance 5 m"]
+
+    /// The farthest that is taken, in metres.
+    private static let farthest = 1_000_000.0
+
+    /// What a text stands for, or `nil` if it stands for nothing.
+    package init?(_ text: String) {
+        let words = text.split(separator: " ")
+        switch words.first {
+        case "outOfRange" where words.count == 1: self = .outOfRange
+        case "inRange" where words.count == 1: self = .inRange
+        case "distance":
+            let rest = words.dropFirst().joined()
+            guard rest.hasSuffix("m"), let metres = Double(rest.dropLast()), metres > 0,
+                metres <= Self.farthest
+            else { return nil }
+            self = .distance(metres: metres)
+        default: return nil
+        }
+    }
+}

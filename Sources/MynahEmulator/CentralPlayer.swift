@@ -1,0 +1,269 @@
+import Mynah
+import MynahCore
+import MynahLifecycle
+import MynahProfiles
+import MynahSupport
+
+/// Plays one central manager of a device's app: it carries out what its script wants, and reports what happens.
+///
+/// It belongs to its device's player.
+final class CentralPlayer<C: Clock> where C.Duration == Duration {
+    unowned let player: DevicePlayer<C>
+    let central: Profile.Central
+    private let link: CentralLink<C>
+    private var script: CentralScript
+    private var manager: CentralManager?
+    /// The peripherals of this launch.
+    private var peripherals: [PeripheralIdentifier: Peripheral] = [:]
+    private var state = RadioState.unknown
+    /// Whether the run is under way.
+    private var isBegun = false
+    /// What has not been carried out.
+    private var waiting: [CentralScript.Action] = []
+    private var isCarryingOut = false
+    /// The scan as it was reported last.
+    private var scan: ScanStatus?
+
+    init(_ central: Profile.Central, _ link: CentralLink<C>, of player: DevicePlayer<C>) {
+        self.central = central
+        self.link = link
+        self.player = player
+        script = CentralScript(central)
+    }
+
+    private var events: EventReporter { player.events }
+
+    /// Whether the system works on for it when its app was terminated.
+    private var isKept: Bool {
+        central.restoreIdentifier != nil
+            && player.device.app?.description.rules.backgroundModes.contains(.bluetoothCentral) == true
+    }
+
+    // MARK: Its app
+
+    /// Its app's process has started.
+    func launched(_ app: App) throws(RadioError) {
+        peripherals = [:]
+        waiting = []
+        state = .unknown
+        script.launched()
+        manager = try app.access.makeCentralManager(
+            restoreIdentifier: central.restoreIdentifier, options: .init(), sink: link)
+    }
+
+    /// Its app's process is gone.
+    func ended(byUser isQuit: Bool) {
+        manager = nil
+        waiting = []
+        if isQuit || !isKept { report(nil) }
+    }
+
+    /// The run is under way: it may scan and connect.
+    func begin() {
+        isBegun = true
+        power()
+    }
+
+    private func power() {
+        guard isBegun else { return }
+        act { $0.powered(state == .poweredOn, into: &$1) }
+    }
+
+    // MARK: What happens
+
+    func take(_ event: CentralManagerEvent) {
+        switch event {
+        case .willRestoreState(let state): restore(state)
+        case .stateChanged(let new):
+            player.introduce(new)
+            state = new
+            power()
+            reportScan()
+        case .discovered(let discovery): discovered(discovery)
+        case .connected(let peripheral, let isLocal):
+            report(.peripheralConnected, peripheral, [.init("local", .bool(isLocal))])
+            act { $0.connected(peripheral.identifier, into: &$1) }
+        case .failedToConnect(let peripheral, let error):
+            report(.peripheralFailedToConnect, peripheral, [.init("message", .string(error.description))])
+            act { $0.failed(peripheral.identifier, into: &$1) }
+        case .disconnected(let peripheral, let end):
+            report(.peripheralDisconnected, peripheral, EventFields.of(end))
+            act { $0.disconnected(peripheral.identifier, isReconnecting: end.isReconnecting, into: &$1) }
+        case .valueUpdated(let update):
+            let names = update.characteristic.map { EventFields.of($0) } ?? []
+            report(
+                .valueUpdated, update.peripheral, names + [.init("value", .string(Hex.encode(update.value)))])
+        case .servicesChanged(let peripheral, _): report(.servicesChanged, peripheral)
+        case .paired(let peripheral): report(.paired, peripheral)
+        case .missed(let count):
+            events.warn(
+                "eventsMissed", "\(count) events were dropped because the app did not run for so long")
+        case .mtuChanged, .pairing, .readyToWrite, .lost, .recovered, .warning: break
+        }
+    }
+
+    private func discovered(_ discovery: Discovery) {
+        reportScan()
+        let peripheral = discovery.peripheral
+        peripherals[peripheral.identifier] = peripheral
+        let advertisement = discovery.advertisement
+        let services = Set(advertisement.serviceUUIDs).union(discovery.overflowServices)
+        let actions = actions {
+            $0.heard(
+                peripheral.identifier,
+                .init(
+                    services: services, localName: advertisement.localName,
+                    rssi: discovery.rssi.map { Int($0) }
+                ), into: &$1)
+        }
+        report(.peripheralDiscovered, peripheral, EventFields.of(discovery))
+        carryOut(actions)
+    }
+
+    private func restore(_ state: RestoredCentralState) {
+        for peripheral in state.peripherals { peripherals[peripheral.identifier] = peripheral }
+        func identifiers(_ state: PeripheralState, _ all: [Peripheral]) -> [PeripheralIdentifier] {
+            all.filter { $0.look { $0.state } == state }.map(\.identifier)
+        }
+        script.restored(
+            isScanning: state.scanServices != nil, connected: identifiers(.connected, state.peripherals),
+            wanted: identifiers(.connecting, state.peripherals))
+        let devices = state.peripherals.map { peripheral in
+            JSON.object(fields(peripheral) + peripheral.look { EventFields.restored($0) })
+        }
+        events.report(
+            .appRestored,
+            EventFields.of(state, restoreIdentifier: central.restoreIdentifier ?? "")
+                + [.init("peripherals", .array(devices))])
+    }
+
+    // MARK: Actions
+
+    private func actions(
+        _ body: (inout CentralScript, inout [CentralScript.Action]) -> Void
+    ) -> [CentralScript.Action] {
+        var actions: [CentralScript.Action] = []
+        body(&script, &actions)
+        return actions
+    }
+
+    private func act(_ body: (inout CentralScript, inout [CentralScript.Action]) -> Void) {
+        carryOut(actions(body))
+    }
+
+    /// Carries actions out in their order; what is done on a link waits for nothing else.
+    private func carryOut(_ actions: [CentralScript.Action]) {
+        waiting += actions
+        guard !waiting.isEmpty, !isCarryingOut else { return }
+        isCarryingOut = true
+        link.enqueue { await $0.carryOutWaiting() }
+    }
+
+    func carryOutWaiting() async {
+        while !waiting.isEmpty {
+            let action = waiting.removeFirst()
+            do throws(RadioError) {
+                if let manager { try await carryOut(action, manager) }
+            } catch {
+                guard manager != nil else { continue }
+                events.report(.error, [.init("message", .string(error.description))])
+            }
+        }
+        isCarryingOut = false
+    }
+
+    private func carryOut(
+        _ action: CentralScript.Action, _ manager: CentralManager
+    ) async throws(RadioError) {
+        switch action {
+        case .startScan:
+            let scan = central.scan ?? .init()
+            try await manager.scanForPeripherals(
+                withServices: scan.services.isEmpty ? nil : scan.services,
+                options: ScanOptions(allowsDuplicates: scan.allowsDuplicates))
+            reportScan()
+        case .stopScan:
+            await manager.stopScan()
+            reportScan()
+        case .connect(let device, let entry):
+            guard let peripheral = await peripheral(device, manager) else { return }
+            report(.peripheralConnecting, peripheral)
+            let options = central.peripherals[entry].connection.map { ConnectOptions($0) }
+            try await manager.connect(peripheral, options: options ?? ConnectOptions())
+        case .cancel(let device):
+            guard let peripheral = await peripheral(device, manager) else { return }
+            await manager.cancelPeripheralConnection(peripheral)
+        case .work(let device, let entry):
+            guard let peripheral = peripherals[device] else { return }
+            link.enqueue { await $0.work(on: peripheral, entry) }
+        }
+    }
+
+    private func peripheral(_ device: PeripheralIdentifier, _ manager: CentralManager) async -> Peripheral? {
+        if let known = peripherals[device] { return known }
+        let found = await manager.retrievePeripherals(withIdentifiers: [device]).first
+        peripherals[device] = found
+        return found
+    }
+
+    private func work(on peripheral: Peripheral, _ entry: Int) async {
+        let work = PeripheralWork(central.peripherals[entry], on: peripheral) { [unowned self] name, more in
+            report(name, peripheral, more())
+        }
+        do throws(RequestError) {
+            let isSubscribed = try await work.run()
+            act { $0.done(peripheral.identifier, isSubscribed: isSubscribed, into: &$1) }
+        } catch {
+            // A link that ended, or an app, has been reported.
+            guard manager != nil, await peripheral.isConnected else { return }
+            report(.error, peripheral, [.init("message", .string(error.description))])
+        }
+    }
+
+    // MARK: Reports
+
+    /// The phone's scan may be another than was reported.
+    func reportScan() {
+        if let manager { report(manager.scanStatus) }
+    }
+
+    private func report(_ new: ScanStatus?) {
+        defer { scan = new }
+        guard let name = EventFields.scanEvent(from: scan, to: new) else { return }
+        events.report(name, (new ?? scan).map { EventFields.of($0) } ?? [])
+    }
+
+    private func report(_ name: DeviceEvent.Name, _ peripheral: Peripheral, _ more: [JSON.Member] = []) {
+        guard events.isObserved else { return }
+        var fields = fields(peripheral) + more
+        if let app = player.appSide.app, app.access.isDeliveringQueued {
+            fields.append(.init("queued", .bool(true)))
+        }
+        events.report(name, fields)
+    }
+
+    private func fields(_ peripheral: Peripheral) -> [JSON.Member] {
+        var fields = EventFields.peripheral(peripheral)
+        if let entry = script.entry(of: peripheral.identifier) {
+            fields.append(.init("as", .string(central.peripherals[entry].name)))
+        }
+        return fields
+    }
+
+    /// A peripheral that was found at an address.
+    func peripheral(at address: DeviceAddress) -> Peripheral? {
+        peripherals.values.first { $0.address == address }
+    }
+}
+
+extension ConnectOptions {
+    /// The options that a profile declares.
+    init(_ connection: Profile.Central.Connection) {
+        self.init()
+        notifyOnConnection = connection.notifyOnConnection
+        notifyOnDisconnection = connection.notifyOnDisconnection
+        notifyOnNotification = connection.notifyOnNotification
+        startDelay = connection.startDelay
+        autoReconnect = connection.autoReconnect
+    }
+}

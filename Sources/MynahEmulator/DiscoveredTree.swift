@@ -1,0 +1,20 @@
+package import Mynah
+package import MynahCore
+
+extension AttributeTree {
+    /// What was discovered on a device.
+    package init(_ services: [DiscoveredService]) {
+        self.init(
+            services.map { service in
+                Service(
+                    uuid: service.uuid,
+                    characteristics: service.characteristics.map { characteristic in
+                        Characteristic(
+                            uuid: characteristic.uuid, handle: characteristic.id,
+                            descriptors: (characteristic.descriptors ?? []).map {
+                                Descriptor(uuid: $0.uuid, handle: $0.handle)
+                            })
+                    })
+            })
+    }
+}

@@ -1,0 +1,88 @@
+import Mynah
+import MynahCore
+import MynahLifecycle
+import MynahSupport
+
+// What an app sees as a central.
+extension EventFields {
+    /// What names a peripheral.
+    static func peripheral(_ peripheral: Peripheral) -> [JSON.Member] {
+        [
+            .init("peripheral", .string(peripheral.identifier.description)),
+            .init("address", .string(peripheral.address.description)),
+        ] + (peripheral.look { $0.name }.map { [.init("name", .string($0))] } ?? [])
+    }
+
+    static func of(_ characteristic: DiscoveredCharacteristic) -> [JSON.Member] {
+        [
+            .init("service", .string(characteristic.service.description)),
+            .init("characteristic", .string(characteristic.uuid.description)),
+        ]
+    }
+
+    static func of(_ discovery: Discovery) -> [JSON.Member] {
+        [
+            .init("rssi", discovery.rssi.map { .integer(Int($0)) } ?? .null),
+            .init("services", list(discovery.advertisement.serviceUUIDs)),
+            .init("overflowServices", list(discovery.overflowServices)),
+            .init("coalesced", .integer(discovery.coalesced)),
+            .init("data", .string(Hex.encode(discovery.data))),
+            .init("scanResponse", .string(Hex.encode(discovery.scanResponse))),
+        ]
+    }
+
+    static func of(_ end: Disconnection) -> [JSON.Member] {
+        [
+            .init("local", .bool(end.isLocal)), .init("pending", .bool(end.wasPending)),
+            .init("isReconnecting", .bool(end.isReconnecting)),
+        ] + (end.error.map { [.init("message", .string($0.description))] } ?? [])
+    }
+
+    /// What is scanned for, and how.
+    static func of(_ scan: ScanStatus) -> [JSON.Member] {
+        [
+            .init("services", list(scan.services)), .init("allowDuplicates", .bool(scan.allowsDuplicates)),
+            .init("intervalMilliseconds", scan.options.map { .number(milliseconds($0.interval)) } ?? .null),
+            .init("windowMilliseconds", scan.options.map { .number(milliseconds($0.window)) } ?? .null),
+            .init("omitted", omissions(scan.omitted)),
+        ]
+    }
+
+    /// What a change of an app's scan is called, or `nil` if it is none.
+    static func scanEvent(from old: ScanStatus?, to new: ScanStatus?) -> DeviceEvent.Name? {
+        guard old != new else { return nil }
+        return switch (old?.isInForce, new?.isInForce) {
+        case (_?, nil): .scanStopped
+        case (true, true): .scanChanged
+        case (_, true): .scanStarted
+        case (nil, false), (true, false): .scanPaused
+        default: nil
+        }
+    }
+
+    /// What the system kept of a central manager.
+    static func of(_ state: RestoredCentralState, restoreIdentifier: String) -> [JSON.Member] {
+        [
+            .init("role", .string("central")), .init("restoreIdentifier", .string(restoreIdentifier)),
+            .init("scanServices", state.scanServices.map { list($0) } ?? .null),
+            .init(
+                "scanOptions",
+                state.scanOptions.map { .object([.init("allowDuplicates", .bool($0.allowsDuplicates))]) }
+                    ?? .null),
+        ]
+    }
+
+    /// What the system kept of a peripheral.
+    static func restored(_ peripheral: isolated Peripheral) -> [JSON.Member] {
+        let subscribed = peripheral.services.flatMap(\.characteristics).filter { $0.delivery != nil }
+        return [
+            .init("state", .string("\(peripheral.state)")),
+            .init("services", list(peripheral.services.map(\.uuid))),
+            .init("subscriptions", .array(subscribed.map { .object(of($0)) })),
+        ]
+    }
+
+    private static func list(_ uuids: [BluetoothUUID]) -> JSON {
+        .array(uuids.map { .string($0.description) })
+    }
+}

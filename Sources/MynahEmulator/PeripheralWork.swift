@@ -1,0 +1,118 @@
+import Mynah
+import MynahCore
+import MynahProfiles
+import MynahSupport
+
+/// What an app does on a link: it discovers what it needs, reads, subscribes and writes, in this order.
+///
+/// What the peripheral refuses is reported, and the rest is done all the same.
+struct PeripheralWork {
+    private let entry: Profile.Central.Peripheral
+    private let peripheral: Peripheral
+    private let report: (DeviceEvent.Name, () -> [JSON.Member]) -> Void
+
+    init(
+        _ entry: Profile.Central.Peripheral, on peripheral: Peripheral,
+        report: @escaping (DeviceEvent.Name, () -> [JSON.Member]) -> Void
+    ) {
+        self.entry = entry
+        self.peripheral = peripheral
+        self.report = report
+    }
+
+    /// Returns whether values may come.
+    func run() async throws(RequestError) -> Bool {
+        try await discover()
+        for name in entry.read {
+            guard let characteristic = await find(name) else { continue }
+            var value: [UInt8] = []
+            let error = try await refusal { () async throws(RequestError) in
+                value = try await peripheral.readValue(for: characteristic)
+            }
+            report(.valueRead) {
+                EventFields.of(characteristic)
+                    + [error.map { .init("error", $0) } ?? .init("value", .string(Hex.encode(value)))]
+            }
+        }
+        var isSubscribed = false
+        for name in entry.subscribe {
+            guard let characteristic = await find(name) else { continue }
+            let error = try await refusal { () async throws(RequestError) in
+                try await peripheral.setNotifyValue(true, for: characteristic)
+            }
+            if error == nil { isSubscribed = true }
+            report(.notificationChanged) {
+                EventFields.of(characteristic)
+                    + [.init("on", .bool(error == nil))] + (error.map { [.init("error", $0)] } ?? [])
+            }
+        }
+        for write in entry.writes {
+            guard let characteristic = await find(write.target) else { continue }
+            let error = try await refusal { () async throws(RequestError) in
+                try await peripheral.writeValue(
+                    write.value, for: characteristic,
+                    type: write.withResponse ? .withResponse : .withoutResponse)
+            }
+            report(.valueWritten) {
+                EventFields.of(characteristic) + [
+                    .init("value", .string(Hex.encode(write.value))),
+                    .init("withResponse", .bool(write.withResponse)),
+                ] + (error.map { [.init("error", $0)] } ?? [])
+            }
+        }
+        return isSubscribed
+    }
+
+    /// Returns the code of an error that the peripheral answered, or `nil` if it did as it was asked.
+    private func refusal(_ body: () async throws(RequestError) -> Void) async throws(RequestError) -> JSON? {
+        do throws(RequestError) {
+            try await body()
+            return nil
+        } catch {
+            guard case .refused(let code) = error else { throw error }
+            return EventFields.code(code)
+        }
+    }
+
+    private func discover() async throws(RequestError) {
+        let needed = NeededAttributes(entry.names)
+        let services: [DiscoveredService]
+        switch entry.discovery {
+        case .none: return
+        case .all: services = try await peripheral.discoverServices()
+        case .needed:
+            let types = needed.services
+            guard types?.isEmpty != true else { return }
+            services = try await peripheral.discoverServices(types)
+        }
+        report(.servicesDiscovered) {
+            [.init("uuids", .array(services.map { .string($0.uuid.description) }))]
+        }
+        for service in services {
+            let types = entry.discovery == .all ? nil : needed.characteristics(of: service.uuid)
+            guard types?.isEmpty != true else { continue }
+            let found = try await peripheral.discoverCharacteristics(types, for: service)
+            report(.characteristicsDiscovered) {
+                [
+                    .init("service", .string(service.uuid.description)),
+                    .init("uuids", .array(found.map { .string($0.uuid.description) })),
+                ]
+            }
+        }
+    }
+
+    /// The characteristic of a name, or `nil` after a warning.
+    private func find(_ name: AttributeName) async -> DiscoveredCharacteristic? {
+        let services = await peripheral.services
+        do throws(AttributeName.Problem) {
+            let position = try name.resolve(in: AttributeTree(services))
+            guard let index = position.characteristic, position.descriptor == nil else { return nil }
+            return services[position.service].characteristics[index]
+        } catch {
+            report(.warning) {
+                [.init("code", .string("attributeMissing")), .init("message", .string(error.message))]
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,215 @@
+import MynahCore
+import Yams
+
+// `central:`
+extension ProfileDecoder {
+    /// One manager, or a list of several.
+    mutating func centrals(_ node: Node, of app: Profile.App?, at mark: SourceMark) -> [Profile.Central] {
+        if app == nil {
+            error(at: mark, "central: is what an app does, and this profile has no app: section")
+        }
+        var taken = Set([app?.restoreIdentifier].compactMap { $0 })
+        let app = app ?? Profile.App()
+        guard case .sequence = node else {
+            return central(node, of: app, taken: &taken).map { [$0] } ?? []
+        }
+        return elements(node, "central").compactMap { central($0, of: app, taken: &taken) }
+    }
+
+    private mutating func central(
+        _ node: Node, of app: Profile.App, taken: inout Set<String>
+    ) -> Profile.Central? {
+        guard let fields = fields(node, "central", known: ProfileKeys.central) else { return nil }
+        var central = Profile.Central()
+        if let node = fields["restoreIdentifier"], let text = text(node, "restoreIdentifier") {
+            checkRestoreIdentifier(text, at: node)
+            if !taken.insert(text).inserted {
+                error(
+                    at: node,
+                    "the restoreIdentifier \(Self.quote(text)) is another manager's of this app; give each one of its own"
+                )
+            }
+            central.restoreIdentifier = text
+        }
+        if let node = fields["scan"] { central.scan = scan(node, at: fields.mark(of: "scan"), of: app) }
+        guard let node = fields["peripherals"] else { return central }
+        for element in elements(node, "peripherals") {
+            guard let peripheral = peripheral(element, of: app) else { continue }
+            if central.peripherals.contains(where: { $0.name == peripheral.name }) {
+                error(at: element, "the name \(Self.quote(peripheral.name)) is another peripheral's already")
+            }
+            central.peripherals.append(peripheral)
+        }
+        return central
+    }
+
+    private mutating func scan(
+        _ node: Node, at mark: SourceMark, of app: Profile.App
+    ) -> Profile.Central.Scan? {
+        guard let fields = fields(node, "scan", known: ProfileKeys.scan) else { return nil }
+        var scan = Profile.Central.Scan()
+        scan.services = uuids(fields, "services")
+        scan.allowsDuplicates =
+            fields["allowDuplicates"].flatMap { bool($0, "allowDuplicates") } ?? scan.allowsDuplicates
+        if let node = fields["until"], let end = choice(node, "until", as: Profile.Central.Scan.End.self) {
+            scan.end = end
+        }
+        guard app.backgroundModes.contains(.bluetoothCentral) else { return scan }
+        if scan.services.isEmpty {
+            warning(
+                at: mark,
+                "a scan that names no services finds nothing in the background; add services")
+        }
+        if scan.allowsDuplicates {
+            hint(
+                at: fields.mark(of: "allowDuplicates"),
+                "allowDuplicates counts in the foreground; in the background each device is reported once")
+        }
+        return scan
+    }
+
+    private mutating func peripheral(
+        _ node: Node, of app: Profile.App
+    ) -> Profile.Central.Peripheral? {
+        guard let fields = fields(node, "a peripheral", known: ProfileKeys.peripheral) else { return nil }
+        guard let name = fields["name"] else {
+            error(at: fields.mark, "a peripheral needs a name, which events call it by")
+            return nil
+        }
+        guard let word = text(name, "name") else { return nil }
+        checkIsPrintable(word, "the name", at: name)
+        var peripheral = Profile.Central.Peripheral(name: word)
+        if let node = fields["match"] { peripheral.match = match(node) }
+        if let node = fields["connect"] { peripheral.connection = connection(node, of: app) }
+        if let node = fields["discover"],
+            let choice = choice(node, "discover", as: Profile.Central.Peripheral.Discovery.self)
+        {
+            peripheral.discovery = choice
+        }
+        peripheral.read = names(fields, "read")
+        peripheral.subscribe = names(fields, "subscribe")
+        if let node = fields["write"] {
+            peripheral.writes = elements(node, "write").compactMap { write($0) }
+        }
+        if let node = fields["whenDone"],
+            let choice = choice(node, "whenDone", as: Profile.Central.Peripheral.WhenDone.self)
+        {
+            peripheral.whenDone = choice
+            if choice == .disconnect, !peripheral.subscribe.isEmpty {
+                warning(
+                    at: Self.mark(node),
+                    "whenDone: disconnect waits until nothing notifies, and this entry subscribes")
+            }
+        }
+        if let node = fields["onDisconnect"],
+            let choice = choice(node, "onDisconnect", as: Profile.Central.Peripheral.OnDisconnect.self)
+        {
+            peripheral.onDisconnect = choice
+        }
+        checkUse(of: peripheral, fields)
+        return peripheral
+    }
+
+    private mutating func checkUse(of peripheral: Profile.Central.Peripheral, _ fields: Fields) {
+        let used = ["read", "subscribe", "write"].first { fields[$0] != nil }
+        guard let used, !peripheral.names.isEmpty else { return }
+        if peripheral.connection == nil {
+            error(at: fields.mark(of: used), "\(used) needs a connection, and this entry has connect: never")
+        } else if peripheral.discovery == .none {
+            error(at: fields.mark(of: used), "\(used) needs what discover: none leaves out")
+        }
+    }
+
+    private mutating func match(_ node: Node) -> Profile.Central.Match {
+        var match = Profile.Central.Match()
+        guard let fields = fields(node, "match", known: ProfileKeys.match) else { return match }
+        match.services = uuids(fields, "services")
+        match.localName = fields["localName"].flatMap { text($0, "localName") }
+        match.rssi = fields["rssi"].flatMap { rssi($0) }
+        return match
+    }
+
+    /// A received signal strength is from -127 to 20 dBm (Core Specification, Vol 4, Part E, 7.7.65.2).
+    private mutating func rssi(_ node: Node) -> Int? {
+        guard let text = text(node, "rssi") else { return nil }
+        let words = text.split(separator: " ")
+        guard words.count == 2, words[1] == "dBm", let number = Int(words[0]), (-127...20).contains(number)
+        else {
+            error(at: node, "rssi must be from -127 dBm to 20 dBm, as in -75 dBm, not \(Self.quote(text))")
+            return nil
+        }
+        return number
+    }
+
+    /// `nil` if it never connects.
+    private mutating func connection(_ node: Node, of app: Profile.App) -> Profile.Central.Connection? {
+        if node.scalar?.string == "never" { return nil }
+        var connection = Profile.Central.Connection()
+        guard case .mapping = node else {
+            error(
+                at: node,
+                "connect must be never or a mapping of \(Self.list(ProfileKeys.connect)), not \(Self.shape(of: node))"
+            )
+            return connection
+        }
+        guard let fields = fields(node, "connect", known: ProfileKeys.connect) else { return connection }
+        func flag(_ key: String, _ decoder: inout ProfileDecoder) -> Bool {
+            fields[key].flatMap { decoder.bool($0, key) } ?? false
+        }
+        connection.notifyOnConnection = flag("notifyOnConnection", &self)
+        connection.notifyOnDisconnection = flag("notifyOnDisconnection", &self)
+        connection.notifyOnNotification = flag("notifyOnNotification", &self)
+        connection.autoReconnect = flag("autoReconnect", &self)
+        if let node = fields["startDelay"], let delay = duration(node, "startDelay") {
+            connection.startDelay = delay
+        }
+        if connection.autoReconnect, app.iOS < 17 {
+            error(
+                at: fields.mark(of: "autoReconnect"),
+                "autoReconnect needs iOS 17, and the app's is \(app.iOS)")
+        }
+        guard app.backgroundModes.contains(.bluetoothCentral) else { return connection }
+        for (key, isOn) in [
+            ("notifyOnConnection", connection.notifyOnConnection),
+            ("notifyOnDisconnection", connection.notifyOnDisconnection),
+            ("notifyOnNotification", connection.notifyOnNotification),
+        ] where isOn {
+            warning(
+                at: fields.mark(of: key),
+                "\(key) shows no alert for an app with bluetooth-central: the app is woken instead")
+        }
+        return connection
+    }
+
+    private mutating func names(_ fields: Fields, _ key: String) -> [AttributeName] {
+        guard let node = fields[key] else { return [] }
+        return elements(node, key).compactMap { name($0, key) }
+    }
+
+    private mutating func name(_ node: Node, _ key: String) -> AttributeName? {
+        guard let text = text(node, key) else { return nil }
+        do throws(AttributeName.Problem) {
+            let name = try AttributeName(parsing: text)
+            if name.mayNameCharacteristic { return name }
+            error(at: node, "\(key) names a characteristic, as 180D/2A37 or 2A37, not \(Self.quote(text))")
+        } catch {
+            self.error(at: node, "\(key): \(error.message)")
+        }
+        return nil
+    }
+
+    private mutating func write(_ node: Node) -> Profile.Central.Write? {
+        guard let fields = fields(node, "a write", known: ProfileKeys.write) else { return nil }
+        guard let to = fields["to"], let valueNode = fields["value"] else {
+            error(at: fields.mark, "a write needs to and value, as in {to: 2A39, value: {hex: 01}}")
+            return nil
+        }
+        guard let target = name(to, "to"), let value = value(valueNode) else { return nil }
+        guard case .bytes(let bytes) = value else {
+            error(at: valueNode, "what is written is hex, text or base64")
+            return nil
+        }
+        let withResponse = fields["withResponse"].flatMap { bool($0, "withResponse") } ?? true
+        return Profile.Central.Write(target: target, value: bytes, withResponse: withResponse)
+    }
+}

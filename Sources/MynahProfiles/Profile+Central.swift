@@ -1,0 +1,151 @@
+public import MynahCore
+
+extension Profile {
+    /// What an app does with one central manager.
+    public struct Central: Sendable {
+        /// Opts in to state preservation under this name.
+        public var restoreIdentifier: String?
+        /// What it scans for; `nil` if it never scans.
+        public var scan: Scan?
+        /// What it does with the devices that it finds: the first that matches.
+        public var peripherals: [Peripheral]
+
+        /// A manager.
+        public init(restoreIdentifier: String? = nil, scan: Scan? = nil, peripherals: [Peripheral] = []) {
+            self.restoreIdentifier = restoreIdentifier
+            self.scan = scan
+            self.peripherals = peripherals
+        }
+
+        /// What an app scans for.
+        public struct Scan: Hashable, Sendable {
+            /// When it stops.
+            public enum End: String, Hashable, Sendable, CaseIterable {
+                /// When every entry that connects has been connected to its device.
+                case connected
+                /// When every entry has its device.
+                case found
+                /// It never does.
+                case never
+            }
+
+            /// The services of which a device advertises at least one; empty if every device is meant.
+            public var services: [BluetoothUUID] = []
+            /// Whether every packet is reported, in the foreground.
+            public var allowsDuplicates = false
+            /// When it stops.
+            public var end = End.connected
+
+            /// A scan for every device, until each is connected.
+            public init() {}
+        }
+
+        /// What an app does with one device.
+        public struct Peripheral: Sendable {
+            /// What is looked for on a link.
+            public enum Discovery: String, Hashable, Sendable, CaseIterable {
+                /// What it uses.
+                case needed
+                case all
+                case none
+            }
+
+            /// What it does when everything is done.
+            public enum WhenDone: String, Hashable, Sendable, CaseIterable {
+                case stay
+                /// It cancels the connection, unless it is subscribed to something.
+                case disconnect
+            }
+
+            /// What it does when a connection that it wanted has ended.
+            public enum OnDisconnect: String, Hashable, Sendable, CaseIterable {
+                /// It asks for a connection, which never times out.
+                case connect
+                case nothing
+            }
+
+            /// What events call it.
+            public var name: String
+            /// Which devices it is about.
+            public var match = Match()
+            /// How it connects; `nil` if it only reports the device.
+            public var connection: Connection? = Connection()
+            /// What is looked for on a link.
+            public var discovery = Discovery.needed
+            /// The characteristics that are read.
+            public var read: [AttributeName] = []
+            /// The characteristics that are subscribed to.
+            public var subscribe: [AttributeName] = []
+            /// What is written once per connection.
+            public var writes: [Write] = []
+            /// What it does when everything is done.
+            public var whenDone = WhenDone.stay
+            /// What it does when a connection has ended.
+            public var onDisconnect = OnDisconnect.connect
+
+            /// A device of this name in events.
+            public init(name: String) {
+                self.name = name
+            }
+
+            /// The characteristics that it uses.
+            public var names: [AttributeName] { read + subscribe + writes.map(\.target) }
+        }
+
+        /// Which devices an entry is about; all of it must match.
+        public struct Match: Hashable, Sendable {
+            /// The services that a device advertises, or whose bit it sets in the overflow area.
+            public var services: [BluetoothUUID] = []
+            /// Its whole local name; `nil` if any will do.
+            public var localName: String?
+            /// The weakest signal, in dBm; `nil` if any will do.
+            public var rssi: Int?
+
+            /// Any device.
+            public init() {}
+        }
+
+        /// The options of a connection (after CBCentralManager's).
+        public struct Connection: Hashable, Sendable {
+            /// An alert if it is connected while the app is suspended.
+            public var notifyOnConnection = false
+            /// An alert if the link ends while the app is suspended.
+            public var notifyOnDisconnection = false
+            /// An alert if a value comes while the app is suspended.
+            public var notifyOnNotification = false
+            /// How long the system waits before it tries to connect.
+            public var startDelay: Duration = .zero
+            /// Whether the system connects again after a loss.
+            public var autoReconnect = false
+
+            /// All of them off.
+            public init() {}
+        }
+
+        /// A value that is written.
+        public struct Write: Hashable, Sendable {
+            /// The characteristic.
+            public var target: AttributeName
+            /// The value.
+            public var value: [UInt8]
+            /// Whether the device answers.
+            public var withResponse: Bool
+
+            /// A value for a characteristic.
+            public init(target: AttributeName, value: [UInt8], withResponse: Bool = true) {
+                self.target = target
+                self.value = value
+                self.withResponse = withResponse
+            }
+        }
+    }
+
+    /// Why BlueZ does not play it, or `nil` if it does, as far as its centrals are concerned.
+    public var centralIssueWithBlueZ: ProfileIssue? {
+        guard !centrals.isEmpty else { return nil }
+        return issue(
+            .error, at: marks["central"],
+            "BlueZ plays no app that is a central; choose --radio virtual, or hci:user:0 for the adapter hci0 itself"
+        )
+    }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import Glibc
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+/// Apps that are centrals, played by the built program beside the devices that they use.
+@Suite(.timeLimit(.minutes(15))) struct CentralRunTests {
+    static let strap = "\(repository)/profiles/heart-rate.yaml"
+    static let phone = "\(repository)/profiles/phone-heart-rate-app.yaml"
+
+    private func run(_ arguments: [String]) async throws -> Program.Result {
+        try await Program(["run", "--radio", "virtual", "--timeout", "10 min"] + arguments).end()
+    }
+
+    /// A line of an article or an output without what is another each time.
+    private static func masked(_ line: String) -> String {
+        line.replacing(/([0-9A-F]{2}:){5}[0-9A-F]{2}/, with: "ADDRESS")
+            .replacing(/-?[0-9]+ dBm/, with: "RSSI").replacing(/coalesced [0-9]+/, with: "coalesced N")
+            .replacing(/^(value.updated .*  )[0-9A-F]+$/) { "\($0.1)VALUE" }
+    }
+
+    @Test func `the transcript of the article is what its command prints`() async throws {
+        let article = try String(
+            contentsOfFile: "\(repository)/Sources/Mynah/Mynah.docc/ConnectFromAnApp.md", encoding: .utf8)
+        let blocks = article.components(separatedBy: "```\n")
+        let command = try #require(blocks.first { $0.hasPrefix("mynah run") })
+        let expected = try #require(blocks.first { $0.hasPrefix("app.launched") })
+            .split(separator: "\n").map { Self.masked(String($0)) }
+        var words = command.replacing("\\\n", with: "").split(separator: " ").map(String.init)
+        let until = try #require(words.firstIndex(of: "--until"))
+        words = words[...until] + ["app.woken by=notified"]
+        words = words.dropFirst(2).map { $0.hasPrefix("profiles/") ? "\(repository)/\($0)" : $0 }
+        let result = try await Program(["run"] + words).end()
+        #expect(result.status == .exited(0) && result.complaint == "")
+        let prefix = "Heart rate app: "
+        let lines = result.output.split(separator: "\n").filter { $0.hasPrefix(prefix) }.map {
+            // The time has 12 characters, and two spaces follow.
+            Self.masked(String($0.dropFirst(prefix.count + 14)))
+        }
+        // How many values came before the app was suspended, and how often the strap was heard, is another each time.
+        var shown: [String] = []
+        for line in lines where shown.last != line { shown.append(line) }
+        let end = try #require(shown.firstIndex { $0.hasPrefix("app.woken") })
+        #expect(Array(shown[...end]) == expected)
+    }
+
+    @Test func `an app that the system ended is relaunched by a value, and restored first`() async throws {
+        let app = try ProfileFile(
+            """
+            mynah: 1
+            name: App
+            app: {backgroundModes: [bluetooth-central]}
+            central:
+              restoreIdentifier: com.example.app
+              scan: {services: [180D]}
+              peripherals: [{name: Strap, subscribe: [180D/2A37]}]
+            """)
+        let stage = try Program([
+            "run", "--radio", "virtual", "--events", "json", "--at", "3s=App:terminated", app.path,
+            Self.strap,
+            "--until", "app.woken by=notified", "--until", "value.updated device=App", "--timeout", "10 min",
+        ])
+        let result = try await stage.end()
+        #expect(result.status == .exited(0))
+        let events = try result.output.split(separator: "\n").map { try json(String($0)) }
+            .filter { $0["device"] as? String == "App" }
+        let names = events.compactMap { $0["event"] as? String }
+        let end = try #require(names.firstIndex(of: "app.terminated"))
+        #expect(
+            Array(names[end...].prefix(5)) == [
+                "app.terminated", "app.launched", "app.restored", "state.changed", "app.woken",
+            ])
+        let launched = events[end + 1]
+        #expect(launched["centralRestoreIdentifiers"] as? [String] == ["com.example.app"])
+        let restored = events[end + 2]
+        #expect(restored["role"] as? String == "central")
+        let peripheral = try #require((restored["peripherals"] as? [[String: Any]])?.first)
+        #expect(peripheral["as"] as? String == "Strap" && peripheral["state"] as? String == "connected")
+        #expect((peripheral["subscriptions"] as? [[String: Any]])?.count == 1)
+    }
+
+    @Test func `a lock pairs with the phone that opens it, and each side reports it`() async throws {
+        let result = try await run([
+            "--events", "json", "\(repository)/profiles/phone-lock-app.yaml",
+            "\(repository)/profiles/lock.yaml",
+            "--until", "value.written as=Door value=01 withResponse=true", "--until", "value.read as=Door",
+            "--until", "write device=Lock value=01", "--until", "paired device=Lock",
+        ])
+        #expect(result.status == .exited(0), "\(result.output)")
+        #expect(!result.output.contains("\"event\":\"error\""))
+    }
+
+    @Test func `a foreground-only app pauses its scan in the background, and resumes it`() async throws {
+        let app = try ProfileFile(
+            "mynah: 1\nname: App\napp: {}\ncentral: {scan: {allowDuplicates: true, until: never}}\n")
+        let result = try await run([
+            "--events", "json", app.path, "--at", "1ms=background", "--at", "50ms=foreground",
+            "--until", "scan.paused", "--until", "app.foreground", "--until", "scan.started",
+            "--at", "100ms=quit", "--until", "scan.stopped", "--until", "app.quit",
+        ])
+        #expect(result.status == .exited(0))
+        let events = try result.output.split(separator: "\n").map { try json(String($0)) }
+        let scans = events.filter { ($0["event"] as? String)?.hasPrefix("scan.") == true }
+        #expect(scans.last?["event"] as? String == "scan.stopped")
+        let paused = try #require(scans.first { $0["event"] as? String == "scan.paused" })
+        #expect((paused["omitted"] as? [[String: Any]])?.isEmpty == false)
+        #expect(paused["intervalMilliseconds"] is NSNull)
+        let started = try #require(scans.first { $0["event"] as? String == "scan.started" })
+        #expect(started["allowDuplicates"] as? Bool == true)
+    }
+
+    @Test func `a strap that goes out of range is lost, and connected again when it is back`() async throws {
+        let program = try Program([
+            "run", "--radio", "virtual", "--events", "json", Self.phone, Self.strap, "--at",
+            "4s=heart-rate:outOfRange", "--at", "7s=heart-rate:inRange",
+        ])
+        // In this order: values come, none after the loss until it is connected again, and then they come again.
+        let wanted = [
+            "value.updated", "peripheral.disconnected", "peripheral.connecting", "peripheral.connected",
+            "value.updated",
+        ]
+        let seen = Lock(0)
+        let last = try await program.output.line("the strap is lost and comes back") { line in
+            seen.withLock { seen in
+                guard seen < wanted.count, line.contains("\"\(wanted[seen])\"") else { return false }
+                seen += 1
+                return seen == wanted.count
+            }
+        }
+        #expect(last != nil)
+        program.child.send(SIGTERM)
+        let result = try await program.end()
+        #expect(result.status == .exited(0))
+        #expect(result.output.contains("the peripheral was not heard any more"))
+    }
+
+    @Test func `a distance is heard as a weaker signal, and range needs no app in the run`() async throws {
+        let app = try ProfileFile(
+            "mynah: 1\nname: App\napp: {}\ncentral: {scan: {services: [180D], allowDuplicates: true, until: never}}\n"
+        )
+        let air = try TemporaryDirectory()
+        let strap = try Program(
+            ["run", "--radio", "virtual", "--events", "json", Self.strap, "--at", "0s=distance 5 m"], air: air
+        )
+        let phone = try await Program(
+            [
+                "run", "--radio", "virtual", "--events", "json", app.path, "--until",
+                "peripheral.discovered rssi=-54", "--timeout", "10 min",
+            ], air: air
+        ).end()
+        #expect(phone.status == .exited(0))
+        strap.child.send(SIGTERM)
+        #expect(try await strap.end().status == .exited(0))
+    }
+
+    @Test(arguments: [
+        (
+            ["--radio", "bluez", "--at", "1s=outOfRange", strap], 1,
+            "for the virtual radio, and this is BlueZ"
+        ),
+        (["--radio", "virtual", "--at", "1s=outOfRange", phone], 64, "no device here is an accessory"),
+        (["--radio", "virtual", "--at", "1s=hart-rate:inRange", strap], 64, "did you mean \"heart-rate\"?"),
+        (["--radio", "virtual", "--at", "1s=distance 5", strap], 64, "as in distance 5 m"),
+    ])
+    func `what cannot be moved is an error at the start`(
+        arguments: [String], status: Int32, message: String
+    ) async throws {
+        let result = try await Program(["run"] + arguments).end()
+        #expect(result.status == .exited(status))
+        #expect(result.error.contains(message), "\(result.error)")
+    }
+
+    @Test func `BlueZ plays no app that is a central, and auto takes another radio and says so`() async throws
+    {
+        let refused = try await Program.run("run", "--radio", "bluez", Self.phone)
+        #expect(refused.status == .exited(1))
+        #expect(
+            refused.error.contains(
+                "error: BlueZ plays no app that is a central; choose --radio virtual, or hci:user:0"))
+        let checked = try await Program.run("check", "--radio", "bluez", Self.phone)
+        #expect(checked.status == .exited(1))
+        #expect(checked.output.contains("BlueZ plays no app that is a central"))
+        let named = try await Program.run("run", "--adapter", "hci0", Self.phone)
+        #expect(named.status == .exited(64))
+        let chosen = try await Program(["run", Self.phone, Self.strap, "--until", "ready"]).end()
+        #expect(chosen.status == .exited(0))
+        #expect(chosen.output.contains("a profile with central: never uses BlueZ; it uses the virtual radio"))
+        let summary = try await Program.run("check", "--radio", "virtual", Self.phone)
+        #expect(summary.output.contains("ok: 0 services, 0 characteristics, 1 central manager"))
+    }
+}

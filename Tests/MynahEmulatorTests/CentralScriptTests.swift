@@ -1,0 +1,199 @@
+import MynahCore
+import MynahLifecycle
+import MynahProfiles
+import Testing
+
+@testable import MynahEmulator
+
+@Suite struct CentralScriptTests {
+    typealias Action = CentralScript.Action
+
+    private static func device(_ number: UInt64) -> PeripheralIdentifier {
+        PeripheralIdentifier(high: number, low: number)
+    }
+    private static let (one, two, three) = (device(1), device(2), device(3))
+
+    private static func entry(
+        _ name: String, _ change: (inout Profile.Central.Peripheral) -> Void = { _ in }
+    ) -> Profile.Central.Peripheral {
+        var entry = Profile.Central.Peripheral(name: name)
+        change(&entry)
+        return entry
+    }
+
+    /// Two entries: a strap by its service, and anything that is only reported.
+    private static func script(
+        end: Profile.Central.Scan.End = .connected,
+        _ change: (inout Profile.Central.Peripheral) -> Void = { _ in }
+    ) -> CentralScript {
+        var scan = Profile.Central.Scan()
+        scan.end = end
+        let strap = entry("Strap") {
+            $0.match.services = ["180D"]
+            change(&$0)
+        }
+        return CentralScript(
+            Profile.Central(scan: scan, peripherals: [strap, entry("Other") { $0.connection = nil }]))
+    }
+
+    /// What follows from something.
+    private static func actions(
+        _ script: inout CentralScript, _ body: (inout CentralScript, inout [Action]) -> Void
+    ) -> [Action] {
+        var actions: [Action] = []
+        body(&script, &actions)
+        return actions
+    }
+
+    private static func hear(
+        _ script: inout CentralScript, _ device: PeripheralIdentifier, _ services: Set<BluetoothUUID> = []
+    ) -> [Action] {
+        actions(&script) { $0.heard(device, .init(services: services), into: &$1) }
+    }
+
+    @Test func `it scans when Bluetooth is on, connects, and stops when every device is connected`() {
+        var script = Self.script()
+        #expect(Self.hear(&script, Self.two) == [])
+        #expect(Self.actions(&script) { $0.powered(true, into: &$1) } == [.startScan])
+        #expect(Self.actions(&script) { $0.powered(true, into: &$1) } == [])
+        #expect(Self.hear(&script, Self.one, ["180D"]) == [.connect(Self.one, entry: 0)])
+        #expect(Self.hear(&script, Self.one, ["180D"]) == [])
+        #expect(script.entry(of: Self.one) == 0 && script.entry(of: Self.two) == 1)
+        #expect(
+            Self.actions(&script) { $0.connected(Self.one, into: &$1) }
+                == [.stopScan, .work(Self.one, entry: 0)])
+    }
+
+    @Test func `an entry has one device, and the first entry that matches counts`() {
+        var script = Self.script()
+        _ = Self.actions(&script) { $0.powered(true, into: &$1) }
+        _ = Self.hear(&script, Self.one, ["180D"])
+        _ = Self.hear(&script, Self.two, ["180D"])
+        _ = Self.hear(&script, Self.three, ["180D"])
+        #expect([Self.one, Self.two, Self.three].map(script.entry) == [0, 1, nil])
+    }
+
+    @Test(arguments: [
+        (Profile.Central.Scan.End.found, [false, true]), (.connected, [false, false]),
+        (.never, [false, false]),
+    ])
+    func `a scan ends as the profile says`(end: Profile.Central.Scan.End, stops: [Bool]) {
+        var script = Self.script(end: end)
+        _ = Self.actions(&script) { $0.powered(true, into: &$1) }
+        #expect(
+            [Self.hear(&script, Self.one, ["180D"]), Self.hear(&script, Self.two)].map {
+                $0.contains(.stopScan)
+            } == stops)
+        let connected = Self.actions(&script) { $0.connected(Self.one, into: &$1) }
+        #expect(connected.contains(.stopScan) == (end == .connected))
+    }
+
+    @Test(arguments: [
+        (Profile.Central.Peripheral.OnDisconnect.connect, false, true), (.connect, true, false),
+        (.nothing, false, false), (.nothing, true, false),
+    ])
+    func `a lost device is asked for again unless the system does it`(
+        policy: Profile.Central.Peripheral.OnDisconnect, isReconnecting: Bool, asks: Bool
+    ) {
+        var script = Self.script { $0.onDisconnect = policy }
+        _ = Self.actions(&script) { $0.powered(true, into: &$1) }
+        _ = Self.hear(&script, Self.one, ["180D"])
+        _ = Self.actions(&script) { $0.connected(Self.one, into: &$1) }
+        let actions = Self.actions(&script) {
+            $0.disconnected(Self.one, isReconnecting: isReconnecting, into: &$1)
+        }
+        #expect(actions == (asks ? [.connect(Self.one, entry: 0)] : []))
+        #expect(Self.hear(&script, Self.one, ["180D"]) == [])
+        #expect(
+            Self.actions(&script) { $0.connected(Self.one, into: &$1) } == [.work(Self.one, entry: 0)])
+    }
+
+    @Test func `a connection that failed is asked for again when the device is heard again`() {
+        var script = Self.script()
+        _ = Self.actions(&script) { $0.powered(true, into: &$1) }
+        _ = Self.hear(&script, Self.one, ["180D"])
+        #expect(Self.actions(&script) { $0.failed(Self.one, into: &$1) } == [])
+        #expect(Self.hear(&script, Self.one) == [.connect(Self.one, entry: 0)])
+    }
+
+    @Test(arguments: [
+        (Profile.Central.Peripheral.WhenDone.disconnect, false, [Action.cancel(device(1))]),
+        (.disconnect, true, []), (.stay, false, []),
+    ])
+    func `a link ends when all is done and nothing notifies`(
+        whenDone: Profile.Central.Peripheral.WhenDone, isSubscribed: Bool, expected: [Action]
+    ) {
+        var script = Self.script { $0.whenDone = whenDone }
+        _ = Self.actions(&script) { $0.powered(true, into: &$1) }
+        _ = Self.hear(&script, Self.one, ["180D"])
+        _ = Self.actions(&script) { $0.connected(Self.one, into: &$1) }
+        #expect(
+            Self.actions(&script) { $0.done(Self.one, isSubscribed: isSubscribed, into: &$1) } == expected)
+        let after = Self.actions(&script) { $0.disconnected(Self.one, isReconnecting: false, into: &$1) }
+        #expect(after == (expected.isEmpty ? [.connect(Self.one, entry: 0)] : []))
+    }
+
+    @Test func `Bluetooth that was off, and a new process, begin with the devices that are known`() {
+        for isLaunch in [false, true] {
+            var script = Self.script()
+            _ = Self.actions(&script) { $0.powered(true, into: &$1) }
+            _ = Self.hear(&script, Self.one, ["180D"])
+            _ = Self.actions(&script) { $0.connected(Self.one, into: &$1) }
+            if isLaunch {
+                script.launched()
+            } else {
+                #expect(Self.actions(&script) { $0.powered(false, into: &$1) } == [])
+            }
+            #expect(
+                Self.actions(&script) { $0.powered(true, into: &$1) }
+                    == [.connect(Self.one, entry: 0), .startScan])
+        }
+    }
+
+    @Test func `what the system kept goes on, and is not asked for again`() {
+        var script = Self.script()
+        _ = Self.actions(&script) { $0.powered(true, into: &$1) }
+        _ = Self.hear(&script, Self.one, ["180D"])
+        script.launched()
+        script.restored(isScanning: true, connected: [], wanted: [Self.one])
+        #expect(Self.actions(&script) { $0.powered(true, into: &$1) } == [])
+        #expect(
+            Self.actions(&script) { $0.connected(Self.one, into: &$1) }
+                == [.stopScan, .work(Self.one, entry: 0)])
+        script.launched()
+        script.restored(isScanning: false, connected: [Self.one], wanted: [])
+        #expect(Self.actions(&script) { $0.powered(true, into: &$1) } == [])
+    }
+
+    @Test(
+        arguments: [
+            (["180D"], "Door", -60, true), (["180D", "180F"], "Door", -75, true), ([], "Door", -60, false),
+            (["180D"], "Doors", -60, false), (["180D"], nil, -60, false), (["180D"], "Door", -76, false),
+            (["180D"], "Door", nil, false),
+        ] as [(Set<BluetoothUUID>, String?, Int?, Bool)])
+    func `all of a match must match`(services: Set<BluetoothUUID>, name: String?, rssi: Int?, matches: Bool) {
+        var match = Profile.Central.Match()
+        match.services = ["180D"]
+        match.localName = "Door"
+        match.rssi = -75
+        #expect(match.matches(.init(services: services, localName: name, rssi: rssi)) == matches)
+        #expect(Profile.Central.Match().matches(.init(services: services, localName: name, rssi: rssi)))
+    }
+}
+
+@Suite struct NeededAttributeTests {
+    @Test(
+        arguments: [
+            ([], [], [], []), (["180D/2A37"], ["180D"], ["2A37"], []),
+            (["180D/2A37", "180F/2A19", "180D~2/2A38"], ["180D", "180F"], ["2A37", "2A38"], ["2A19"]),
+            (["2A37", "180F/2A19"], nil, ["2A37"], ["2A19", "2A37"]),
+        ] as [([String], [BluetoothUUID]?, [BluetoothUUID], [BluetoothUUID])])
+    func `only services and characteristics that are named are looked for`(
+        names: [String], services: [BluetoothUUID]?, heartRate: [BluetoothUUID], battery: [BluetoothUUID]
+    ) throws {
+        let needed = NeededAttributes(try names.map { try AttributeName(parsing: $0) })
+        #expect(needed.services == services)
+        #expect(needed.characteristics(of: "180D") == heartRate)
+        #expect(needed.characteristics(of: "180F") == battery)
+    }
+}

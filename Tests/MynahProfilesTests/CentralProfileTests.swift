@@ -1,0 +1,135 @@
+import MynahCore
+import MynahProfiles
+import Testing
+
+@Suite struct CentralProfileTests {
+    static let whole = head(
+        """
+        app: {backgroundModes: [bluetooth-central]}
+        central:
+          - restoreIdentifier: com.example.lock
+            scan: {services: [180D, battery], until: found}
+            peripherals:
+              - name: Strap
+                match: {services: [heart-rate], localName: Mynah HRM, rssi: -75 dBm}
+                connect: {startDelay: 2 s, autoReconnect: true}
+                discover: all
+                read: [180F/2A19, body-sensor-location]
+                subscribe: [180D/2A37]
+                write: [{to: 2A39, value: {hex: 01}, withResponse: false}]
+                onDisconnect: nothing
+              - name: Other
+                connect: never
+          - peripherals: [{name: Strap, whenDone: disconnect, discover: none}]
+
+        """)
+
+    @Test("every key is read")
+    func all() throws {
+        #expect(problems(Self.whole) == [])
+        let centrals = try profile(Self.whole).centrals
+        #expect(centrals.count == 2)
+        let central = try #require(centrals.first)
+        #expect(central.restoreIdentifier == "com.example.lock")
+        #expect(central.scan?.services == ["180D", "180F"])
+        #expect(central.scan?.end == .found)
+        #expect(central.scan?.allowsDuplicates == false)
+        let strap = try #require(central.peripherals.first)
+        #expect(strap.name == "Strap" && strap.discovery == .all && strap.onDisconnect == .nothing)
+        #expect(strap.match.services == ["180D"])
+        #expect(strap.match.localName == "Mynah HRM" && strap.match.rssi == -75)
+        #expect(strap.connection?.startDelay == .seconds(2) && strap.connection?.autoReconnect == true)
+        #expect(strap.read.map(\.text) == ["180F/2A19", "body-sensor-location"])
+        #expect(strap.subscribe.map(\.text) == ["180D/2A37"])
+        #expect(strap.writes.map(\.value) == [[1]] && strap.writes.first?.withResponse == false)
+        #expect(central.peripherals.last?.connection == nil)
+        #expect(centrals.last?.scan == nil)
+        let rest = try #require(centrals.last?.peripherals.first)
+        #expect(rest.whenDone == .disconnect && rest.onDisconnect == .connect && rest.discovery == .none)
+    }
+
+    @Test("a mapping is one manager, and left out is none")
+    func one() throws {
+        #expect(try profile(head("app: {}\ncentral: {}\n")).centrals.count == 1)
+        #expect(try profile(head("app: {}\n")).centrals.isEmpty)
+    }
+
+    @Test(
+        "what is wrong is said where it is",
+        arguments: [
+            (
+                "central: {}\n",
+                ["3:1: error: central: is what an app does, and this profile has no app: section"]
+            ),
+            (
+                "app: {backgroundModes: [bluetooth-central]}\ncentral: {scan: {allowDuplicates: true}}\n",
+                [
+                    "4:11: warning: a scan that names no services finds nothing in the background; add services",
+                    "4:18: note: allowDuplicates counts in the foreground; in the background each device is reported once",
+                ]
+            ),
+            ("app: {}\ncentral: {scan: {allowDuplicates: true}}\n", []),
+            (
+                "app: {backgroundModes: [bluetooth-central]}\ncentral: {peripherals: [{name: a, connect: {notifyOnDisconnection: true}}]}\n",
+                [
+                    "4:45: warning: notifyOnDisconnection shows no alert for an app with bluetooth-central: the app is woken instead"
+                ]
+            ),
+            ("app: {}\ncentral: {peripherals: [{name: a, connect: {notifyOnDisconnection: true}}]}\n", []),
+            (
+                "app: {restoreIdentifier: a}\ncentral: [{restoreIdentifier: b}, {restoreIdentifier: a}]\n",
+                [
+                    "4:55: error: the restoreIdentifier \"a\" is another manager's of this app; give each one of its own"
+                ]
+            ),
+            (
+                "app: {iOS: 16}\ncentral: {peripherals: [{name: a, connect: {autoReconnect: true}}]}\n",
+                ["4:45: error: autoReconnect needs iOS 17, and the app's is 16"]
+            ),
+            (
+                "app: {}\ncentral: {peripherals: [{name: a}, {name: a}]}\n",
+                ["4:36: error: the name \"a\" is another peripheral's already"]
+            ),
+            (
+                "app: {}\ncentral: {peripherals: [{name: a, connect: never, read: [2A37]}]}\n",
+                ["4:51: error: read needs a connection, and this entry has connect: never"]
+            ),
+            (
+                "app: {}\ncentral: {peripherals: [{name: a, discover: none, subscribe: [2A37]}]}\n",
+                ["4:51: error: subscribe needs what discover: none leaves out"]
+            ),
+            (
+                "app: {}\ncentral: {peripherals: [{name: a, read: [2A37/2901]}]}\n",
+                ["4:42: error: read names a characteristic, as 180D/2A37 or 2A37, not \"2A37/2901\""]
+            ),
+            (
+                "app: {}\ncentral: {peripherals: [{name: a, match: {rssi: -75}}]}\n",
+                ["4:49: error: rssi must be from -127 dBm to 20 dBm, as in -75 dBm, not \"-75\""]
+            ),
+            (
+                "app: {}\ncentral: {peripherals: [{name: a, write: [{to: 2A39, value: {generate: heart-rate}}]}]}\n",
+                ["4:61: error: what is written is hex, text or base64"]
+            ),
+            (
+                "app: {}\ncentral: {peripherals: [{name: a, subscribe: [2A37], whenDone: disconnect}]}\n",
+                [
+                    "4:64: warning: whenDone: disconnect waits until nothing notifies, and this entry subscribes"
+                ]
+            ),
+            (
+                "app: {}\ncentral: {peripheral: []}\n",
+                ["4:11: error: unknown key \"peripheral\" in central; did you mean \"peripherals\"?"]
+            ),
+        ])
+    func wrong(_ rest: String, _ expected: [String]) {
+        #expect(problems(head(rest)) == expected)
+    }
+
+    @Test("BlueZ plays no central, and is told where it says so")
+    func bluez() throws {
+        let issue = try #require(try profile(head("app: {}\ncentral: {}\n")).centralIssueWithBlueZ)
+        #expect(issue.severity == .error && issue.mark?.line == 4)
+        #expect(issue.message.contains("virtual") && issue.message.contains("hci:user:0"))
+        #expect(try profile(head("app: {}\n")).centralIssueWithBlueZ == nil)
+    }
+}
