@@ -128,7 +128,8 @@ struct ConnectCommand: AsyncParsableCommand {
                     let peripheral = try await find(manager, sink, timeout, interruption)
                     guard let peripheral else { return }
                     let session = ConnectSession(
-                        manager: manager, peripheral: peripheral, sink: sink, output: output, timeout: timeout,
+                        manager: manager, peripheral: peripheral, sink: sink, output: output,
+                        timeout: timeout,
                         isEnding: { interruption.isInterrupted })
                     let isGood = await Self.talk(session, input, terminal, sink)
                     await session.settle()
