@@ -64,6 +64,11 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         power()
     }
 
+    /// Its app's user starts or stops the scan.
+    func setScanning(_ isWanted: Bool) {
+        act { $0.userWants(isWanted, into: &$1) }
+    }
+
     private func power() {
         guard isBegun else { return }
         act { $0.powered(state == .poweredOn, into: &$1) }
