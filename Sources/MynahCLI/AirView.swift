@@ -1,3 +1,4 @@
+import Mynah
 import MynahConsole
 import MynahCore
 import MynahEmulator
@@ -10,6 +11,8 @@ struct AirView {
     /// The app's states in which it is so; none: an accessory.
     var states: [Profile.App.StartState]
     var report: AdvertisingReport
+    /// What the phone scans for, one for each central manager that scans.
+    private(set) var scans: [ScanStatus] = []
     private let profile: Profile
 
     /// What is on the air in each state, those that are alike together.
@@ -27,10 +30,11 @@ struct AirView {
         for state in states {
             guard let phone = profile.phoneAdvertisement(in: state) else { continue }
             let report = try radio.report(phone)
-            if let last = airs.indices.last, airs[last].report == report {
+            let scans = profile.phoneScans(in: state)
+            if let last = airs.indices.last, airs[last].report == report, airs[last].scans == scans {
                 airs[last].states.append(state)
             } else {
-                airs.append(AirView(states: [state], report: report, profile: profile))
+                airs.append(AirView(states: [state], report: report, scans: scans, profile: profile))
             }
         }
         return airs
@@ -55,7 +59,8 @@ struct AirView {
 
     var text: [String] {
         guard !states.isEmpty else { return lines }
-        return [states.map(\.rawValue).joined(separator: ", ")] + lines.map { "  " + $0 }
+        let all = lines + scans.flatMap(Self.lines)
+        return [states.map(\.rawValue).joined(separator: ", ")] + all.map { "  " + $0 }
     }
 
     private var lines: [String] {
@@ -73,6 +78,16 @@ struct AirView {
                     + (intervalSource.map { " (\($0))" } ?? ""))
         }
         return lines + omitted
+    }
+
+    private static func lines(of scan: ScanStatus) -> [String] {
+        let services = scan.services.map { ProfileView.name(of: $0) }.joined(separator: ", ")
+        let what = services.isEmpty ? "every device" : services
+        let omitted = scan.omitted.map { "omitted: \($0.item): \($0.reason)" }
+        guard let options = scan.options else { return ["not scanning"] + omitted }
+        let times = "\(milliseconds(options.window)) of every \(milliseconds(options.interval))"
+        return ["scanning for \(what)" + (scan.allowsDuplicates ? ", with duplicates" : "")]
+            + ["listening \(times) (assumed: Apple has published no figure)"] + omitted
     }
 
     private func structures(_ bytes: [UInt8]) -> [String] {

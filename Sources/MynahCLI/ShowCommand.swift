@@ -77,6 +77,9 @@ enum ProfileView {
         var fields: [JSON.Member] = [.init("profile", .string(profile.name))]
         if let state = air?.states.first { fields.append(.init("state", .string(state.rawValue))) }
         fields.append(.init("advertising", .object(air?.fields ?? [])))
+        if !profile.centrals.isEmpty {
+            fields.append(.init("scans", .array((air?.scans ?? []).map { .object(EventFields.of($0)) })))
+        }
         let tree = profile.attributeTree
         fields.append(
             .init("services", .array(profile.services.indices.map { json(of: $0, in: profile, tree) })))

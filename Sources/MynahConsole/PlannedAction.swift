@@ -77,6 +77,11 @@ package struct PlannedAction: Hashable, Sendable {
             }
             return .every
         }
+        if case .action(let action) = effect, action.isOfPhone {
+            throw Problem(
+                message: "--at \(text): an alert is the phone's and the last one is meant; leave the name out"
+            )
+        }
         let device: DeviceNames.Device
         do throws(DeviceNames.Problem) {
             device = try names.device(named: name)

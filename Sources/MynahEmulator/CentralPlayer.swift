@@ -64,6 +64,11 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         power()
     }
 
+    /// Its app's user starts or stops the scan.
+    func setScanning(_ isWanted: Bool) {
+        act { $0.userWants(isWanted, into: &$1) }
+    }
+
     private func power() {
         guard isBegun else { return }
         act { $0.powered(state == .poweredOn, into: &$1) }
@@ -98,7 +103,8 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         case .missed(let count):
             events.warn(
                 "eventsMissed", "\(count) events were dropped because the app did not run for so long")
-        case .mtuChanged, .pairing, .readyToWrite, .lost, .recovered, .warning: break
+        // A profile registers for no connection events.
+        case .mtuChanged, .pairing, .readyToWrite, .lost, .recovered, .warning, .connectionEvent: break
         }
     }
 

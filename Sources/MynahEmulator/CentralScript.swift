@@ -46,6 +46,8 @@ struct CentralScript {
     private var devices: [PeripheralIdentifier: Device] = [:]
     private var isPoweredOn = false
     private var isScanning = false
+    /// Whether the app's user wants it to scan; `nil` if the profile decides.
+    private var userWish: Bool?
 
     init(_ central: Profile.Central) {
         self.central = central
@@ -58,6 +60,7 @@ struct CentralScript {
 
     /// The app's process has started.
     mutating func launched() {
+        userWish = nil
         forgetLinks()
     }
 
@@ -148,6 +151,12 @@ struct CentralScript {
         actions.append(.cancel(device))
     }
 
+    /// The app's user starts or stops the scan, which then goes on until the user says otherwise.
+    mutating func userWants(_ isScanWanted: Bool, into actions: inout [Action]) {
+        userWish = isScanWanted
+        updateScan(into: &actions)
+    }
+
     // MARK: What follows
 
     private mutating func connect(_ device: PeripheralIdentifier, into actions: inout [Action]) {
@@ -159,7 +168,7 @@ struct CentralScript {
     }
 
     private mutating func updateScan(into actions: inout [Action]) {
-        let isWanted = isPoweredOn && central.scan.map { !isOver($0.end) } ?? false
+        let isWanted = isPoweredOn && central.scan.map { userWish ?? !isOver($0.end) } ?? false
         guard isWanted != isScanning else { return }
         isScanning = isWanted
         actions.append(isWanted ? .startScan : .stopScan)

@@ -1,6 +1,7 @@
 import Mynah
 import MynahCore
 import MynahLifecycle
+import MynahProfiles
 import MynahSupport
 
 // The app that plays the device.
@@ -46,17 +47,32 @@ extension DevicePlayer {
         case .transition(let transition): await carryOut(transition)
         case .startAdvertising: await setAdvertising(true)
         case .stopAdvertising: await setAdvertising(false)
+        case .startScan: await setScanning(true)
+        case .stopScan: await setScanning(false)
+        case .openAlert, .dismissAlert: break
         }
+    }
+
+    /// Whether its user can do something on its own screen; if not, that is reported.
+    private func isOnScreen(_ what: String) async -> Bool {
+        if await appSide.app?.state == .foreground { return true }
+        events.warn(
+            "notOnScreen", "\(device.label) is not on the screen, where its user could \(what)")
+        return false
+    }
+
+    /// Its user starts or stops its scans, for as long as the app remembers it.
+    private func setScanning(_ isWanted: Bool) async {
+        guard await isOnScreen("\(isWanted ? "start" : "stop") its scan") else { return }
+        guard device.centrals.contains(where: { $0.scan != nil }) else {
+            return events.warn("noScan", "\(device.label) has nothing to scan for: its profile has no scan")
+        }
+        for central in centrals { central.setScanning(isWanted) }
     }
 
     /// Its user starts or stops advertising, for as long as the app remembers it.
     private func setAdvertising(_ isWanted: Bool) async {
-        guard await appSide.app?.state == .foreground else {
-            return events.warn(
-                "notOnScreen",
-                "\(device.label) is not on the screen, where its user could \(isWanted ? "start" : "stop") advertising"
-            )
-        }
+        guard await isOnScreen("\(isWanted ? "start" : "stop") advertising") else { return }
         appSide.isSilenced = !isWanted
         guard let manager else { return }
         do throws(RadioError) {

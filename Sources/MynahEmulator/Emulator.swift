@@ -183,7 +183,12 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     /// Does this to apps.
     public func carryOut(_ action: UserAction, on target: AppTarget = .every) async {
         guard case .running = state else { return }
-        for player in players(for: action, target) { await player.carryOut(action) }
+        switch action {
+        case .openAlert: await phone.openAlert()
+        case .dismissAlert: await phone.dismissAlert()
+        default:
+            for player in players(for: action, target) { await player.carryOut(action) }
+        }
     }
 
     /// Does this to apps after a time from now on; of two at one time first what was planned first.
@@ -198,8 +203,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         return switch (target, action) {
         case (.named(let label), _): players.filter { $0.device.label == label }
         case (.lastInFront, _), (.every, .transition(.enterForeground)): last
-        case (.every, .startAdvertising), (.every, .stopAdvertising): last
-        case (.every, _): players
+        case (.every, _): action.isOnScreen ? last : players
         }
     }
 

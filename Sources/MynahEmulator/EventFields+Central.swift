@@ -1,7 +1,7 @@
-import Mynah
+package import Mynah
 import MynahCore
 import MynahLifecycle
-import MynahSupport
+package import MynahSupport
 
 // What an app sees as a central.
 extension EventFields {
@@ -39,7 +39,7 @@ extension EventFields {
     }
 
     /// What is scanned for, and how.
-    static func of(_ scan: ScanStatus) -> [JSON.Member] {
+    package static func of(_ scan: ScanStatus) -> [JSON.Member] {
         [
             .init("services", list(scan.services)), .init("allowDuplicates", .bool(scan.allowsDuplicates)),
             .init("intervalMilliseconds", scan.options.map { .number(milliseconds($0.interval)) } ?? .null),

@@ -1,3 +1,4 @@
+package import Mynah
 import MynahCore
 public import MynahLifecycle
 public import MynahProfiles
@@ -58,5 +59,27 @@ extension Profile {
             ].map { $0.map { .init(item: $0, reason: reason) } }
         }
         return plan
+    }
+
+    /// What a phone with this app alone scans for while the app is in a state, for each central manager that scans.
+    package func phoneScans(in state: App.StartState) -> [ScanStatus] {
+        guard let app else { return [] }
+        let appState: AppState =
+            switch state {
+            case .foreground: .foreground
+            case .background: .background
+            case .suspended: .suspended
+            }
+        let requests = centrals.compactMap { central in
+            central.scan.map { scan in
+                AppScan(
+                    services: scan.services, allowsDuplicates: scan.allowsDuplicates,
+                    mode: ScanMode(
+                        scanIn: appState, hasMode: app.backgroundModes.contains(.bluetoothCentral),
+                        isRestorable: central.restoreIdentifier != nil, radioState: .poweredOn))
+            }
+        }
+        let options = PhoneScanning().compose(requests).options
+        return requests.map { ScanStatus($0, options: options) }
     }
 }

@@ -8,20 +8,44 @@ public enum UserAction: Hashable, Sendable {
     case startAdvertising
     /// Its user stops what the app advertises, on its own screen.
     case stopAdvertising
+    /// Its user starts what the app scans for, on its own screen.
+    case startScan
+    /// Its user stops what the app scans for, on its own screen.
+    case stopScan
+    /// The user opens the alert that was shown last, and with it its app.
+    case openAlert
+    /// The user dismisses the alert that was shown last.
+    case dismissAlert
+
+    /// Those that are no step of an app's life.
+    private static let others: [(word: String, action: UserAction)] = [
+        ("startAdvertising", .startAdvertising), ("stopAdvertising", .stopAdvertising),
+        ("startScan", .startScan), ("stopScan", .stopScan), ("openAlert", .openAlert),
+        ("dismissAlert", .dismissAlert),
+    ]
 
     /// The words for all of them.
-    public static var words: [String] {
-        AppTransition.allCases.map(\.rawValue) + ["startAdvertising", "stopAdvertising"]
-    }
+    public static var words: [String] { AppTransition.allCases.map(\.rawValue) + others.map(\.word) }
 
     /// What a word stands for, or `nil` if it stands for nothing.
     public init?(_ word: String) {
-        switch word {
-        case "startAdvertising": self = .startAdvertising
-        case "stopAdvertising": self = .stopAdvertising
-        default:
-            guard let transition = AppTransition(rawValue: word) else { return nil }
+        if let transition = AppTransition(rawValue: word) {
             self = .transition(transition)
+        } else if let other = Self.others.first(where: { $0.word == word }) {
+            self = other.action
+        } else {
+            return nil
         }
     }
+
+    /// Whether it is done on the screen that an app has of its own.
+    var isOnScreen: Bool {
+        switch self {
+        case .startAdvertising, .stopAdvertising, .startScan, .stopScan: true
+        case .transition, .openAlert, .dismissAlert: false
+        }
+    }
+
+    /// Whether it is about the phone rather than one of its apps.
+    public var isOfPhone: Bool { self == .openAlert || self == .dismissAlert }
 }

@@ -115,24 +115,91 @@ import Testing
             "run", "--radio", "virtual", "--events", "json", Self.phone, Self.strap, "--at",
             "4s=heart-rate:outOfRange", "--at", "7s=heart-rate:inRange",
         ])
-        // In this order: values come, none after the loss until it is connected again, and then they come again.
-        let wanted = [
-            "value.updated", "peripheral.disconnected", "peripheral.connecting", "peripheral.connected",
-            "value.updated",
-        ]
-        let seen = Lock(0)
-        let last = try await program.output.line("the strap is lost and comes back") { line in
-            seen.withLock { seen in
-                guard seen < wanted.count, line.contains("\"\(wanted[seen])\"") else { return false }
-                seen += 1
-                return seen == wanted.count
-            }
-        }
-        #expect(last != nil)
+        try await see(
+            [
+                "value.updated", "peripheral.disconnected", "peripheral.connecting", "peripheral.connected",
+                "value.updated",
+            ], of: program)
         program.child.send(SIGTERM)
         let result = try await program.end()
         #expect(result.status == .exited(0))
         #expect(result.output.contains("the peripheral was not heard any more"))
+    }
+
+    /// Waits for events in this order, whatever comes between them.
+    private func see(_ names: [String], of program: Program) async throws {
+        let seen = Lock(0)
+        let last = try await program.output.line("\(names), in this order") { line in
+            seen.withLock { seen in
+                guard seen < names.count, line.contains("\"event\":\"\(names[seen])\"") else { return false }
+                seen += 1
+                return seen == names.count
+            }
+        }
+        #expect(last != nil, "\(names.dropFirst(seen.withLock { $0 })) did not come")
+    }
+
+    @Test
+    func
+        `a foreground-only app learns of a lost strap when it is opened, here by the alert that it asked for`()
+        async throws
+    {
+        let app = try ProfileFile(
+            """
+            mynah: 1
+            name: App
+            app: {}
+            central:
+              scan: {services: [180D]}
+              peripherals: [{name: Strap, connect: {notifyOnDisconnection: true}, onDisconnect: nothing}]
+            """)
+        let program = try Program([
+            "run", "--radio", "virtual", "--events", "json", app.path, Self.strap, "--at", "3s=App:suspended",
+            "--at", "4s=heart-rate:outOfRange", "--at", "7s=openAlert",
+        ])
+        try await see(
+            [
+                "peripheral.connected", "app.suspended", "alert.shown", "alert.opened", "app.foreground",
+                "peripheral.disconnected",
+            ], of: program)
+        program.child.send(SIGTERM)
+        let events = try await program.end().output.split(separator: "\n").map { try json(String($0)) }
+        let lost = try #require(events.first { $0["event"] as? String == "peripheral.disconnected" })
+        #expect(lost["queued"] as? Bool == true)
+        let alert = try #require(events.first { $0["event"] as? String == "alert.shown" })
+        #expect(alert["by"] as? String == "disconnection" && alert["app"] as? String == "App")
+    }
+
+    @Test func `the app's user stops and starts its scan on its screen, and nowhere else`() async throws {
+        let app = try ProfileFile("mynah: 1\nname: App\napp: {}\ncentral: {scan: {until: never}}\n")
+        let program = try Program([
+            "run", "--radio", "virtual", "--events", "json", app.path, "--at", "1s=stopScan", "--at",
+            "2s=startScan", "--at", "3s=background", "--at", "3s=startScan",
+        ])
+        try await see(
+            ["scan.started", "scan.stopped", "scan.started", "app.background", "warning"], of: program)
+        program.child.send(SIGTERM)
+        #expect(try await program.end().output.contains("App is not on the screen"))
+    }
+
+    @Test func `show has what is scanned for in each state`() async throws {
+        func scan(_ profile: String, _ state: String) async throws -> [String: Any] {
+            let output = try await Program.run("show", profile, "--format", "json", "--state", state).output
+            return try #require((try json(output)["scans"] as? [[String: Any]])?.first)
+        }
+        for (state, interval) in [("foreground", 40), ("background", 300), ("suspended", 300)] {
+            let scan = try await scan(Self.phone, state)
+            #expect(scan["services"] as? [String] == ["180D"])
+            #expect(scan["intervalMilliseconds"] as? Int == interval)
+            #expect(scan["windowMilliseconds"] as? Int == 30)
+            #expect((scan["omitted"] as? [Any])?.isEmpty == true)
+        }
+        let app = try ProfileFile("mynah: 1\nname: App\napp: {}\ncentral: {scan: {allowDuplicates: true}}\n")
+        #expect(try await scan(app.path, "foreground")["allowDuplicates"] as? Bool == true)
+        let off = try await scan(app.path, "background")
+        #expect(off["intervalMilliseconds"] is NSNull && (off["omitted"] as? [Any])?.count == 1)
+        let text = try await Program.run("show", Self.phone).output
+        #expect(text.contains("scanning for 180D heart-rate") && text.contains("30 ms of every 300 ms"))
     }
 
     @Test func `a distance is heard as a weaker signal, and range needs no app in the run`() async throws {

@@ -19,6 +19,7 @@ import Testing
             ("1 ms=lock-app: foreground ", 1, .transition(.enterForeground), .named("Lock")),
             ("1min=a:b:crash", 60_000, .transition(.crash), .named("a:b")),
             ("0 s=stopAdvertising", 0, .stopAdvertising, .every),
+            ("0 s=stopScan", 0, .stopScan, .every), ("0 s=openAlert", 0, .openAlert, .every),
             ("0 s=Two:startAdvertising", 0, .startAdvertising, .named("Two")),
         ] as [(String, Int, UserAction, AppTarget)])
     func `a time, an app and what happens to it are read`(
@@ -52,7 +53,8 @@ import Testing
         ("1s=distance", "as in distance 5 m"), ("1s=distance 5", "as in distance 5 m"),
         ("1s=Strap:distance -1 m", "as in distance 5 m"), ("1s=outOfRage", "did you mean outOfRange?"),
         ("1s=distance nan m", "as in distance 5 m"), ("1s=distance 2000000 m", "as in distance 5 m"),
-        ("10s", "a time and a state"), ("10=quit", "the time has no unit"),
+        ("1s=Lock:openAlert", "leave the name out"), ("10s", "a time and a state"),
+        ("10=quit", "the time has no unit"),
         ("-1s=quit", "past before the run"),
         ("1s=", "the states are foreground, background, "),
         ("1s=Lock:", "the states are"), ("1s=:quit", "no name before the colon"),

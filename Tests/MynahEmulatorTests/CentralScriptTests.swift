@@ -150,6 +150,22 @@ import Testing
         }
     }
 
+    @Test func `the app's user starts and stops the scan, until the app starts again`() {
+        var script = Self.script()
+        #expect(Self.actions(&script) { $0.userWants(false, into: &$1) } == [])
+        #expect(Self.actions(&script) { $0.powered(true, into: &$1) } == [])
+        #expect(Self.actions(&script) { $0.userWants(true, into: &$1) } == [.startScan])
+        _ = Self.hear(&script, Self.one, ["180D"])
+        #expect(
+            Self.actions(&script) { $0.connected(Self.one, into: &$1) } == [.work(Self.one, entry: 0)])
+        #expect(Self.actions(&script) { $0.userWants(false, into: &$1) } == [.stopScan])
+        script.launched()
+        #expect(Self.actions(&script) { $0.powered(true, into: &$1) }.contains(.startScan))
+        var silent = CentralScript(Profile.Central())
+        _ = Self.actions(&silent) { $0.powered(true, into: &$1) }
+        #expect(Self.actions(&silent) { $0.userWants(true, into: &$1) } == [])
+    }
+
     @Test func `what the system kept goes on, and is not asked for again`() {
         var script = Self.script()
         _ = Self.actions(&script) { $0.powered(true, into: &$1) }

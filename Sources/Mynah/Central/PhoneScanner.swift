@@ -33,15 +33,7 @@ final class PhoneScanner {
 
     /// What a manager has of the scan, or `nil` if it does not scan.
     func status(of manager: CentralManagerState, on phone: isolated Phone) -> ScanStatus? {
-        guard let request = manager.scan?.request else { return nil }
-        var part = composer.compose([request]).apps[0]
-        if !part.isInForce, part.omitted.isEmpty {
-            let reason = "without the background mode bluetooth-central nothing is scanned for off the screen"
-            part.omitted = [.init(item: "scan", reason: reason)]
-        }
-        return ScanStatus(
-            services: request.services, isInForce: part.isInForce, allowsDuplicates: part.allowsDuplicates,
-            options: part.isInForce ? composed(on: phone).options : nil, omitted: part.omitted)
+        manager.scan.map { ScanStatus($0.request, options: composed(on: phone).options) }
     }
 
     /// Something changed that may change how the radio scans.

@@ -1,4 +1,5 @@
 package import MynahCore
+package import MynahLifecycle
 
 /// What a central manager has of its phone's scan, which is one for all apps.
 package struct ScanStatus: Hashable, Sendable {
@@ -12,4 +13,17 @@ package struct ScanStatus: Hashable, Sendable {
     package var options: ScanOptions?
     /// What of its request is left out, and why.
     package var omitted: [AdvertisingReport.Omission]
+
+    /// What a request has of a scan with these options.
+    package init(_ request: AppScan, options: ScanOptions?) {
+        services = request.services
+        isInForce = request.isInForce
+        allowsDuplicates = request.reportsDuplicates
+        self.options = isInForce ? options : nil
+        omitted = request.omitted
+        if !isInForce, omitted.isEmpty {
+            let reason = "without the background mode bluetooth-central nothing is scanned for off the screen"
+            omitted = [.init(item: "scan", reason: reason)]
+        }
+    }
 }
