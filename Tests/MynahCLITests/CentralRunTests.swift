@@ -170,6 +170,32 @@ import Testing
         #expect(alert["by"] as? String == "disconnection" && alert["app"] as? String == "App")
     }
 
+    @Test func `two apps hold one link, and it goes on for the other if one cancels`() async throws {
+        func app(_ name: String, _ entry: String) throws -> ProfileFile {
+            try ProfileFile(
+                """
+                mynah: 1
+                name: \(name)
+                app: {backgroundModes: [bluetooth-central]}
+                central: {scan: {services: [180D]}, peripherals: [{name: Strap, \(entry)}]}
+                """)
+        }
+        let once = try app("Once", "read: [180D/2A38], whenDone: disconnect")
+        let stays = try app("Stays", "subscribe: [180D/2A37]")
+        let program = try Program([
+            "run", "--radio", "virtual", "--events", "json", once.path, stays.path, Self.strap,
+        ])
+        try await see(["peripheral.disconnected", "link.kept", "value.updated"], of: program)
+        program.child.send(SIGTERM)
+        let events = try await program.end().output.split(separator: "\n").map { try json(String($0)) }
+        let end = try #require(events.first { $0["event"] as? String == "peripheral.disconnected" })
+        #expect(end["device"] as? String == "Once" && end["local"] as? Bool == true)
+        let kept = try #require(events.first { $0["event"] as? String == "link.kept" })
+        #expect(kept["heldBy"] as? [String] == ["Stays"] && kept["peripheral"] is String)
+        let value = try #require(events.first { $0["event"] as? String == "value.updated" })
+        #expect(value["device"] as? String == "Stays")
+    }
+
     @Test func `the app's user stops and starts its scan on its screen, and nowhere else`() async throws {
         let app = try ProfileFile("mynah: 1\nname: App\napp: {}\ncentral: {scan: {until: never}}\n")
         let program = try Program([
