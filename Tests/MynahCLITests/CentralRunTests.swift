@@ -57,7 +57,7 @@ import Testing
               peripherals: [{name: Strap, subscribe: [180D/2A37]}]
             """)
         let stage = try Program([
-            "run", "--radio", "virtual", "--events", "json", "--at", "3s=App:terminated", app.path,
+            "run", "--radio", "virtual", "--events", "json", "--at", "6s=App:terminated", app.path,
             Self.strap,
             "--until", "app.woken by=notified", "--until", "value.updated device=App", "--timeout", "10 min",
         ])
@@ -113,7 +113,7 @@ import Testing
     @Test func `a strap that goes out of range is lost, and connected again when it is back`() async throws {
         let program = try Program([
             "run", "--radio", "virtual", "--events", "json", Self.phone, Self.strap, "--at",
-            "4s=heart-rate:outOfRange", "--at", "7s=heart-rate:inRange",
+            "6s=heart-rate:outOfRange", "--at", "9s=heart-rate:inRange",
         ])
         try await see(
             [
@@ -154,8 +154,8 @@ import Testing
               peripherals: [{name: Strap, connect: {notifyOnDisconnection: true}, onDisconnect: nothing}]
             """)
         let program = try Program([
-            "run", "--radio", "virtual", "--events", "json", app.path, Self.strap, "--at", "3s=App:suspended",
-            "--at", "4s=heart-rate:outOfRange", "--at", "7s=openAlert",
+            "run", "--radio", "virtual", "--events", "json", app.path, Self.strap, "--at", "6s=App:suspended",
+            "--at", "7s=heart-rate:outOfRange", "--at", "10s=openAlert",
         ])
         try await see(
             [
