@@ -37,10 +37,10 @@ struct RunCommand: AsyncParsableCommand {
             Ctrl-C or SIGTERM withdraws everything, puts the adapter back as it was found and ends with 0. On a terminal \
             a screen shows what happens; into a pipe one line an event is written, or with --events json one object.
 
-            A profile with app: is played as iOS plays an app. Several of them are apps of one phone, and one is on its \
-            screen. On a terminal the keys f, b and s bring an app to the foreground, to the background and suspend it, t \
-            ends it as the system does, and q as its user does; 1 to 9 choose which app. What it preserves is kept in \
-            --state-dir: SIGTERM keeps it, Ctrl-C forgets it.
+            A profile with app: is played as iOS plays an app; with central: the app scans and connects. Several of them are \
+            apps of one phone, and one is on its screen. On a terminal the keys f, b and s bring an app to the foreground, to \
+            the background and suspend it, t ends it as the system does, and q as its user does; 1 to 9 choose which app. \
+            What it preserves is kept in --state-dir: SIGTERM keeps it, Ctrl-C forgets it.
             """)
 
     @Argument(

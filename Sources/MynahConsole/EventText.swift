@@ -27,7 +27,9 @@ package enum EventText {
         case .scanStarted, .scanChanged, .scanPaused, .scanStopped: return scan(event)
         case .peripheralDiscovered, .peripheralConnecting, .peripheralConnected, .peripheralFailedToConnect,
             .peripheralDisconnected, .servicesDiscovered, .characteristicsDiscovered, .servicesChanged,
-            .valueRead, .valueUpdated, .valueWritten, .notificationChanged:
+            .valueRead, .valueUpdated, .valueWritten, .notificationChanged, .linkKept, .linkEnded,
+            .alertShown,
+            .alertOpened, .alertDismissed:
             return peripheral(event)
         default:
             return event.fields.map { plain($0) }.joined(separator: "  ")
@@ -66,17 +68,20 @@ package enum EventText {
         if event.string("characteristic") != nil { parts.append(name(of: event)) }
         for field in event.fields {
             switch (field.key, field.value) {
-            case ("peripheral", _), ("as", _), ("name", _), ("characteristic", _), (_, .bool(false)),
-                ("withResponse", .bool(true)), ("coalesced", .integer(1)), (_, .array([])), (_, .string("")),
-                ("data", _), ("scanResponse", _):
-                if field.key == "withResponse", field.value == .bool(false) {
-                    parts.append("without response")
-                } else if field.key == "on", field.value == .bool(false) {
-                    parts.append(plain(field))
-                }
+            case ("withResponse", .bool(let isAsked)):
+                if !isAsked { parts.append("without response") }
+            case ("on", .bool(let isOn)): parts.append(isOn ? "on" : "off")
+            case ("peripheral", _), ("as", _), ("name", _), ("characteristic", _), ("data", _),
+                ("scanResponse", _), ("coalesced", .integer(1)), (_, .bool(false)), (_, .array([])),
+                (_, .string("")):
+                break
             case ("service", _) where event.string("characteristic") != nil: break
             case ("address", .string(let address)):
                 if event.name == .peripheralDiscovered { parts.append(address) }
+            case (let key, .array(let items)):
+                let list = items.compactMap(\.stringValue).map { PrintableText.of($0) }.joined(
+                    separator: ", ")
+                parts.append(key == "uuids" ? list : "\(key) \(list)")
             case ("rssi", .integer(let rssi)): parts.append("\(rssi) dBm")
             case ("value", .string(let hex)): parts.append(value(hex))
             case ("device", .string(let device)): parts.insert("device \(PrintableText.of(device))", at: 0)

@@ -64,6 +64,13 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         power()
     }
 
+    /// The run is over: what follows from now on is not reported as trouble.
+    func stop() {
+        isBegun = false
+        waiting = []
+        report(nil)
+    }
+
     /// Its app's user starts or stops the scan.
     func setScanning(_ isWanted: Bool) {
         act { $0.userWants(isWanted, into: &$1) }
@@ -171,7 +178,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
             do throws(RadioError) {
                 if let manager { try await carryOut(action, manager) }
             } catch {
-                guard manager != nil else { continue }
+                guard isBegun, manager != nil else { continue }
                 events.report(.error, [.init("message", .string(error.description))])
             }
         }
@@ -221,7 +228,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
             act { $0.done(peripheral.identifier, isSubscribed: isSubscribed, into: &$1) }
         } catch {
             // A link that ended, or an app, has been reported.
-            guard manager != nil, await peripheral.isConnected else { return }
+            guard isBegun, manager != nil, await peripheral.isConnected else { return }
             report(.error, peripheral, [.init("message", .string(error.description))])
         }
     }
@@ -230,7 +237,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
 
     /// The phone's scan may be another than was reported.
     func reportScan() {
-        if let manager { report(manager.scanStatus) }
+        if isBegun, let manager { report(manager.scanStatus) }
     }
 
     private func report(_ new: ScanStatus?) {

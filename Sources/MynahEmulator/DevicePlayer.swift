@@ -78,6 +78,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     /// Stops sending and advertising; its manager stays until the phone has stopped, and with it what is preserved.
     func stop() async {
         stage = .stopped
+        for central in centrals { central.stop() }
         ticks.stop()
         if device.app == nil, let manager, await manager.isAdvertising { await manager.stopAdvertising() }
     }

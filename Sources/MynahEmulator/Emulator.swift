@@ -211,6 +211,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     func take(_ change: AppChange, of index: Int) {
         if case .enteredForeground = change { lastInFront = index }
         player(index)?.take(change)
+        guard players.contains(where: { !$0.device.centrals.isEmpty }) else { return }
         // The phone scans for all apps at once, and knows their states after this.
         link.enqueue { emulator in
             for player in emulator.players {
@@ -262,9 +263,26 @@ extension Emulator {
         if case .advertisingChanged(let report) = event {
             reportAdvertising(report)
         } else if events.isObserved, let (name, fields) = EventFields.of(event) {
-            events.report(name, fields)
+            events.report(name, linkedDevice(of: event) + fields)
         }
         return .none
+    }
+
+    /// What names the device that an event of the phone's links and alerts is about.
+    private func linkedDevice(of event: PhoneEvent) -> [JSON.Member] {
+        let address: DeviceAddress
+        switch event {
+        case .linkKept(let device, _), .linkEnded(let device): address = device
+        case .alert(let alert, _): address = alert.address
+        default: return []
+        }
+        for player in players {
+            for central in player.centrals {
+                guard let known = central.peripheral(at: address) else { continue }
+                return EventFields.peripheral(known)
+            }
+        }
+        return [.init("address", .string(address.description))]
     }
 
     private func player(with attribute: AttributeKey) -> DevicePlayer<C>? {

@@ -76,7 +76,10 @@ final class CentralLink<C: Clock>: CentralManagerSink where C.Duration == Durati
     /// Queues work of its player, which is dropped after the end of the run.
     func enqueue(_ work: @escaping @Sendable (CentralPlayer<C>) async -> Void) {
         link.emulator.enqueue { [index = link.index, number] emulator in
-            if let central = emulator.central(index, number) { await work(central) }
+            guard let player = emulator.player(index) else { return }
+            await work(player.centrals[number])
+            // The end of the run lets go of the players, also while one works.
+            withExtendedLifetime(player) {}
         }
     }
 }

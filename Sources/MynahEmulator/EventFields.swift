@@ -136,22 +136,13 @@ public enum EventFields {
             (.warning, [.init("code", .string(warning.code)), .init("message", .string(warning.message))])
         case .advertisingChanged, .centralChanged, .capabilitiesChanged, .pairing, .answeredRead, .refused:
             nil
-        case .linkKept(let address, let apps):
-            (
-                .linkKept,
-                [
-                    .init("address", .string(address.description)),
-                    .init("heldBy", .array(apps.map { .string($0) })),
-                ]
-            )
-        case .linkEnded(let address):
-            (.linkEnded, [.init("address", .string(address.description)), .init("heldBy", .array([]))])
+        case .linkKept(_, let apps): (.linkKept, [.init("heldBy", .array(apps.map { .string($0) }))])
+        case .linkEnded: (.linkEnded, [.init("heldBy", .array([]))])
         case .alert(let alert, let step):
             (
                 step == .shown ? .alertShown : step == .opened ? .alertOpened : .alertDismissed,
                 [
                     .init("by", .string(alert.cause.rawValue)), .init("app", .string(alert.app)),
-                    .init("address", .string(alert.address.description)),
                 ]
             )
         }

@@ -57,7 +57,7 @@ import Testing
               peripherals: [{name: Strap, subscribe: [180D/2A37]}]
             """)
         let stage = try Program([
-            "run", "--radio", "virtual", "--events", "json", "--at", "3s=App:terminated", app.path,
+            "run", "--radio", "virtual", "--events", "json", "--at", "6s=App:terminated", app.path,
             Self.strap,
             "--until", "app.woken by=notified", "--until", "value.updated device=App", "--timeout", "10 min",
         ])
@@ -113,7 +113,7 @@ import Testing
     @Test func `a strap that goes out of range is lost, and connected again when it is back`() async throws {
         let program = try Program([
             "run", "--radio", "virtual", "--events", "json", Self.phone, Self.strap, "--at",
-            "4s=heart-rate:outOfRange", "--at", "7s=heart-rate:inRange",
+            "6s=heart-rate:outOfRange", "--at", "9s=heart-rate:inRange",
         ])
         try await see(
             [
@@ -154,8 +154,8 @@ import Testing
               peripherals: [{name: Strap, connect: {notifyOnDisconnection: true}, onDisconnect: nothing}]
             """)
         let program = try Program([
-            "run", "--radio", "virtual", "--events", "json", app.path, Self.strap, "--at", "3s=App:suspended",
-            "--at", "4s=heart-rate:outOfRange", "--at", "7s=openAlert",
+            "run", "--radio", "virtual", "--events", "json", app.path, Self.strap, "--at", "6s=App:suspended",
+            "--at", "7s=heart-rate:outOfRange", "--at", "10s=openAlert",
         ])
         try await see(
             [
@@ -168,6 +168,32 @@ import Testing
         #expect(lost["queued"] as? Bool == true)
         let alert = try #require(events.first { $0["event"] as? String == "alert.shown" })
         #expect(alert["by"] as? String == "disconnection" && alert["app"] as? String == "App")
+    }
+
+    @Test func `two apps hold one link, and it goes on for the other if one cancels`() async throws {
+        func app(_ name: String, _ entry: String) throws -> ProfileFile {
+            try ProfileFile(
+                """
+                mynah: 1
+                name: \(name)
+                app: {backgroundModes: [bluetooth-central]}
+                central: {scan: {services: [180D]}, peripherals: [{name: Strap, \(entry)}]}
+                """)
+        }
+        let once = try app("Once", "read: [180D/2A38], whenDone: disconnect")
+        let stays = try app("Stays", "subscribe: [180D/2A37]")
+        let program = try Program([
+            "run", "--radio", "virtual", "--events", "json", once.path, stays.path, Self.strap,
+        ])
+        try await see(["peripheral.disconnected", "link.kept", "value.updated"], of: program)
+        program.child.send(SIGTERM)
+        let events = try await program.end().output.split(separator: "\n").map { try json(String($0)) }
+        let end = try #require(events.first { $0["event"] as? String == "peripheral.disconnected" })
+        #expect(end["device"] as? String == "Once" && end["local"] as? Bool == true)
+        let kept = try #require(events.first { $0["event"] as? String == "link.kept" })
+        #expect(kept["heldBy"] as? [String] == ["Stays"] && kept["peripheral"] is String)
+        let value = try #require(events.first { $0["event"] as? String == "value.updated" })
+        #expect(value["device"] as? String == "Stays")
     }
 
     @Test func `the app's user stops and starts its scan on its screen, and nowhere else`() async throws {

@@ -1,0 +1,83 @@
+import MynahEmulator
+import MynahSupport
+import Testing
+
+@testable import MynahConsole
+
+@Suite(.timeLimit(.minutes(5))) struct EventTextTests {
+    private static let strap: [JSON.Member] = [
+        .init("peripheral", .string("0063EC46-11F5-41F3-950D-542CBE63A5A9")),
+        .init("address", .string("D2:6D:8F:35:7E:9D")), .init("name", .string("Mynah HRM")),
+    ]
+    private static let named = strap + [.init("as", .string("Strap"))]
+    private static let rate: [JSON.Member] = [
+        .init("service", .string("180D")), .init("characteristic", .string("2A37")),
+    ]
+    private static let scan: [JSON.Member] = [
+        .init("services", .array([.string("180D"), .string("180F")])), .init("allowDuplicates", .bool(true)),
+        .init("intervalMilliseconds", .number(40)), .init("windowMilliseconds", .number(30)),
+        .init("omitted", .array([])),
+    ]
+    private static let paused: [JSON.Member] = [
+        .init("services", .array([])), .init("allowDuplicates", .bool(false)),
+        .init("intervalMilliseconds", .null), .init("windowMilliseconds", .null),
+        .init(
+            "omitted",
+            .array([.object([.init("item", .string("scan")), .init("reason", .string("no mode"))])])),
+    ]
+
+    @Test(
+        arguments: [
+            (.scanStarted, scan, "for 180D, 180F  with duplicates  30 of 40 ms"),
+            (.scanStopped, scan, "for 180D, 180F  with duplicates"),
+            (.scanPaused, paused, "for every device  without scan: no mode"),
+            (
+                .peripheralDiscovered,
+                named + [
+                    .init("rssi", .integer(-40)), .init("services", .array([.string("180D")])),
+                    .init("overflowServices", .array([])), .init("coalesced", .integer(1)),
+                    .init("data", .string("0201")), .init("scanResponse", .string("")),
+                ], "Strap  D2:6D:8F:35:7E:9D  -40 dBm  services 180D"
+            ),
+            (.peripheralConnected, named + [.init("local", .bool(true))], "Strap  local"),
+            (.peripheralConnected, strap + [.init("local", .bool(false))], "Mynah HRM"),
+            (
+                .peripheralDisconnected,
+                named + [.init("pending", .bool(false)), .init("message", .string("lost"))],
+                "Strap  lost"
+            ),
+            (
+                .characteristicsDiscovered,
+                named + [.init("service", .string("180D")), .init("uuids", .array([.string("2A37")]))],
+                "Strap  service 180D  2A37"
+            ),
+            (
+                .valueRead, named + rate + [.init("error", .string("0x05"))],
+                "Strap  heart-rate-measurement  error 0x05"
+            ),
+            (
+                .valueWritten,
+                named + rate + [.init("value", .string("01")), .init("withResponse", .bool(false))],
+                "Strap  heart-rate-measurement  01  without response"
+            ),
+            (
+                .notificationChanged, named + rate + [.init("on", .bool(false))],
+                "Strap  heart-rate-measurement  off"
+            ),
+            (
+                .linkKept, strap + [.init("heldBy", .array([.string("A"), .string("B")]))],
+                "Mynah HRM  heldBy A, B"
+            ),
+            (.linkEnded, strap + [.init("heldBy", .array([]))], "Mynah HRM"),
+            (
+                .alertShown, strap + [.init("by", .string("disconnection")), .init("app", .string("A"))],
+                "Mynah HRM  by disconnection  app A"
+            ),
+        ] as [(DeviceEvent.Name, [JSON.Member], String)])
+    func `what an app sees as a central is said briefly`(
+        name: DeviceEvent.Name, fields: [JSON.Member], text: String
+    ) {
+        let event = DeviceEvent(time: WallTime(microseconds: 0), name: name, fields: fields)
+        #expect(EventText.detail(of: event) == text)
+    }
+}
