@@ -23,6 +23,17 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     private var isCarryingOut = false
     /// The scan as it was reported last.
     private var scan: ScanStatus?
+    /// What waits until it is written again.
+    private var timers: [Repetition: Task<Void, Never>] = [:]
+    /// What was due while the app did not run.
+    private var held: Set<Repetition> = []
+
+    /// A value that is written again and again on a link.
+    private struct Repetition: Hashable {
+        let device: PeripheralIdentifier
+        let entry: Int
+        let write: Int
+    }
 
     init(_ central: Profile.Central, _ link: CentralLink<C>, of player: DevicePlayer<C>) {
         self.central = central
@@ -55,6 +66,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     func ended(byUser isQuit: Bool) {
         manager = nil
         waiting = []
+        stopWriting()
         if isQuit || !isKept { report(nil) }
     }
 
@@ -68,6 +80,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     func stop() {
         isBegun = false
         waiting = []
+        stopWriting()
         report(nil)
     }
 
@@ -89,6 +102,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         case .stateChanged(let new):
             player.introduce(new)
             state = new
+            if new != .poweredOn { stopWriting() }
             power()
             reportScan()
         case .discovered(let discovery): discovered(discovery)
@@ -99,6 +113,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
             report(.peripheralFailedToConnect, peripheral, [.init("message", .string(error.description))])
             act { $0.failed(peripheral.identifier, into: &$1) }
         case .disconnected(let peripheral, let end):
+            stopWriting { $0 == peripheral.identifier }
             report(.peripheralDisconnected, peripheral, EventFields.of(end))
             act { $0.disconnected(peripheral.identifier, isReconnecting: end.isReconnecting, into: &$1) }
         case .valueUpdated(let update):
@@ -138,9 +153,11 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         func identifiers(_ state: PeripheralState, _ all: [Peripheral]) -> [PeripheralIdentifier] {
             all.filter { $0.look { $0.state } == state }.map(\.identifier)
         }
+        let connected = identifiers(.connected, state.peripherals)
         script.restored(
-            isScanning: state.scanServices != nil, connected: identifiers(.connected, state.peripherals),
+            isScanning: state.scanServices != nil, connected: connected,
             wanted: identifiers(.connecting, state.peripherals))
+        for device in connected { script.entry(of: device).map { writeAgain(to: device, $0) } }
         let devices = state.peripherals.map { peripheral in
             JSON.object(fields(peripheral) + peripheral.look { EventFields.restored($0) })
         }
@@ -220,17 +237,79 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     }
 
     private func work(on peripheral: Peripheral, _ entry: Int) async {
-        let work = PeripheralWork(central.peripherals[entry], on: peripheral) { [unowned self] name, more in
-            report(name, peripheral, more())
-        }
+        let work = work(of: entry, on: peripheral)
         do throws(RequestError) {
             let isSubscribed = try await work.run()
             act { $0.done(peripheral.identifier, isSubscribed: isSubscribed, into: &$1) }
+            writeAgain(to: peripheral.identifier, entry)
         } catch {
-            // A link that ended, or an app, has been reported.
-            guard isBegun, manager != nil, await peripheral.isConnected else { return }
-            report(.error, peripheral, [.init("message", .string(error.description))])
+            await report(error, peripheral)
         }
+    }
+
+    private func work(of entry: Int, on peripheral: Peripheral) -> PeripheralWork {
+        PeripheralWork(central.peripherals[entry], on: peripheral) { [unowned self] name, more in
+            report(name, peripheral, more())
+        }
+    }
+
+    private func report(_ error: RequestError, _ peripheral: Peripheral) async {
+        // A link that ended, or an app, has been reported.
+        guard isBegun, manager != nil, await peripheral.isConnected else { return }
+        report(.error, peripheral, [.init("message", .string(error.description))])
+    }
+
+    // MARK: Writing again
+
+    private func writeAgain(to device: PeripheralIdentifier, _ entry: Int) {
+        for write in central.peripherals[entry].writes.indices {
+            again(Repetition(device: device, entry: entry, write: write))
+        }
+    }
+
+    private func again(_ repetition: Repetition) {
+        let write = central.peripherals[repetition.entry].writes[repetition.write]
+        guard isBegun, let every = write.every else { return }
+        timers[repetition]?.cancel()
+        timers[repetition] = link.enqueue(at: player.clock.now.advanced(by: every), on: player.clock) {
+            await $0.writeAgain(repetition)
+        }
+    }
+
+    private func writeAgain(_ repetition: Repetition) async {
+        timers[repetition] = nil
+        guard isBegun, manager != nil, let peripheral = peripherals[repetition.device],
+            await peripheral.isConnected
+        else { return }
+        guard await player.appSide.app?.isRunning == true else {
+            held.insert(repetition)
+            return
+        }
+        let entry = central.peripherals[repetition.entry]
+        do throws(RequestError) {
+            try await work(of: repetition.entry, on: peripheral).write(entry.writes[repetition.write])
+            again(repetition)
+        } catch {
+            await report(error, peripheral)
+        }
+    }
+
+    /// An app of the phone is in another state: its scan may be another, and what was held goes on from now.
+    func appChanged() async {
+        reportScan()
+        guard !held.isEmpty, await player.appSide.app?.isRunning == true else { return }
+        let all = held
+        held = []
+        for repetition in all { again(repetition) }
+    }
+
+    /// Writes nothing again on the links to these devices.
+    private func stopWriting(to isMeant: (PeripheralIdentifier) -> Bool = { _ in true }) {
+        for (repetition, timer) in timers where isMeant(repetition.device) {
+            timer.cancel()
+            timers[repetition] = nil
+        }
+        held = held.filter { !isMeant($0.device) }
     }
 
     // MARK: Reports

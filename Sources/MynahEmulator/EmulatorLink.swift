@@ -82,6 +82,17 @@ final class CentralLink<C: Clock>: CentralManagerSink where C.Duration == Durati
             withExtendedLifetime(player) {}
         }
     }
+
+    /// Queues work for a time, unless the task is cancelled before.
+    func enqueue(
+        at instant: C.Instant, on clock: C, _ work: @escaping @Sendable (CentralPlayer<C>) async -> Void
+    ) -> Task<Void, Never> {
+        link.emulator.enqueue(at: instant, on: clock) { [index = link.index, number] emulator in
+            guard let player = emulator.player(index) else { return }
+            await work(player.centrals[number])
+            withExtendedLifetime(player) {}
+        }
+    }
 }
 
 /// What a player's manager and app call: it names the player and leads to it.

@@ -46,21 +46,23 @@ struct PeripheralWork {
                     + [.init("on", .bool(error == nil))] + (error.map { [.init("error", $0)] } ?? [])
             }
         }
-        for write in entry.writes {
-            guard let characteristic = await find(write.target) else { continue }
-            let error = try await refusal { () async throws(RequestError) in
-                try await peripheral.writeValue(
-                    write.value, for: characteristic,
-                    type: write.withResponse ? .withResponse : .withoutResponse)
-            }
-            report(.valueWritten) {
-                EventFields.of(characteristic) + [
-                    .init("value", .string(Hex.encode(write.value))),
-                    .init("withResponse", .bool(write.withResponse)),
-                ] + (error.map { [.init("error", $0)] } ?? [])
-            }
-        }
+        for write in entry.writes { try await self.write(write) }
         return isSubscribed
+    }
+
+    /// Writes a value.
+    func write(_ write: Profile.Central.Write) async throws(RequestError) {
+        guard let characteristic = await find(write.target) else { return }
+        let type: Peripheral.WriteType = write.withResponse ? .withResponse : .withoutResponse
+        let error = try await refusal { () async throws(RequestError) in
+            try await peripheral.writeValue(write.value, for: characteristic, type: type)
+        }
+        report(.valueWritten) {
+            EventFields.of(characteristic) + [
+                .init("value", .string(Hex.encode(write.value))),
+                .init("withResponse", .bool(write.withResponse)),
+            ] + (error.map { [.init("error", $0)] } ?? [])
+        }
     }
 
     /// Returns the code of an error that the peripheral answered, or `nil` if it did as it was asked.

@@ -210,6 +210,8 @@ extension ProfileDecoder {
             return nil
         }
         let withResponse = fields["withResponse"].flatMap { bool($0, "withResponse") } ?? true
-        return Profile.Central.Write(target: target, value: bytes, withResponse: withResponse)
+        let every = fields["every"].flatMap { duration($0, "every", atLeast: .milliseconds(1)) }
+        return Profile.Central.Write(
+            target: target, value: bytes, withResponse: withResponse, every: every)
     }
 }

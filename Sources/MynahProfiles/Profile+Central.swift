@@ -76,7 +76,7 @@ extension Profile {
             public var read: [AttributeName] = []
             /// The characteristics that are subscribed to.
             public var subscribe: [AttributeName] = []
-            /// What is written once per connection.
+            /// What is written on a connection.
             public var writes: [Write] = []
             /// What it does when everything is done.
             public var whenDone = WhenDone.stay
@@ -130,12 +130,17 @@ extension Profile {
             public var value: [UInt8]
             /// Whether the device answers.
             public var withResponse: Bool
+            /// How often it is written on a connection; `nil` if once.
+            public var every: Duration?
 
             /// A value for a characteristic.
-            public init(target: AttributeName, value: [UInt8], withResponse: Bool = true) {
+            public init(
+                target: AttributeName, value: [UInt8], withResponse: Bool = true, every: Duration? = nil
+            ) {
                 self.target = target
                 self.value = value
                 self.withResponse = withResponse
+                self.every = every
             }
         }
     }

@@ -25,7 +25,7 @@ enum ProfileKeys {
     static let connect = [
         "notifyOnConnection", "notifyOnDisconnection", "notifyOnNotification", "startDelay", "autoReconnect",
     ]
-    static let write = ["to", "value", "withResponse"]
+    static let write = ["to", "value", "withResponse", "every"]
     static let service = ["uuid", "primary", "includes", "characteristics"]
     static let characteristic = [
         "uuid", "properties", "permissions", "value", "every", "maxLength", "errors", "descriptors",

@@ -170,6 +170,31 @@ import Testing
         #expect(alert["by"] as? String == "disconnection" && alert["app"] as? String == "App")
     }
 
+    @Test func `what is written again and again stands still while the app is suspended`() async throws {
+        let app = try ProfileFile(
+            """
+            mynah: 1
+            name: App
+            app: {}
+            central:
+              scan: {services: [180D]}
+              peripherals: [{name: Strap, write: [{to: 180D/2A39, value: {hex: 01}, every: 100 ms}]}]
+            """)
+        let program = try Program([
+            "run", "--radio", "virtual", "--events", "json", app.path, Self.strap, "--at", "5s=App:suspended",
+            "--at", "7s=App:foreground",
+        ])
+        let written = "value.written"
+        try await see(
+            [written, written, written, "app.suspended", "app.foreground", written, written], of: program)
+        program.child.send(SIGTERM)
+        let names = try await program.end().output.split(separator: "\n").map { try json(String($0)) }
+            .compactMap { $0["event"] as? String }
+        let suspended = try #require(names.firstIndex(of: "app.suspended"))
+        let opened = try #require(names[suspended...].firstIndex(of: "app.foreground"))
+        #expect(!names[suspended..<opened].contains(written))
+    }
+
     @Test func `two apps hold one link, and it goes on for the other if one cancels`() async throws {
         func app(_ name: String, _ entry: String) throws -> ProfileFile {
             try ProfileFile(

@@ -386,7 +386,7 @@ enum ProfileSchema {
             (
                 "write",
                 .object([
-                    .init("description", .string("What is written once per connection.")),
+                    .init("description", .string("What is written on a connection.")),
                     .init("type", .string("array")),
                     .init("items", .object([.init("$ref", .string("#/$defs/write"))])),
                 ])
@@ -450,6 +450,7 @@ enum ProfileSchema {
             ("to", ref("attributeName", "The characteristic.")),
             ("value", ref("bytesValue", "The value: hex, text or base64.")),
             ("withResponse", ref("boolean", "Left out: true.")),
+            ("every", ref("duration", "How often, while the app runs; left out: once per connection.")),
         ])
 
     private static let service = object(
