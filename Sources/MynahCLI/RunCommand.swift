@@ -86,7 +86,8 @@ struct RunCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             What happens to the apps after a time, counted from ready: \(UserAction.words.dropLast().joined(separator: ", ")) or \
-            \(UserAction.words.last ?? ""). With NAME: before it, to the app of that name or file. Repeatable.
+            \(UserAction.words.last ?? ""). With NAME: before it, to the app of that name or file. poweredOff and poweredOn are \
+            about Bluetooth of the phone, or of an accessory, and not for BlueZ. Repeatable.
             """,
             valueName: "10s=[NAME:]background"))
     var planned: [String] = []
@@ -182,6 +183,8 @@ struct RunCommand: AsyncParsableCommand {
         var actions: [PlannedAction]
         var matches: [EventMatch]
         var timeout: Duration?
+
+        var setsPower: Bool { actions.contains { $0.action.isAboutRadio } }
     }
 
     /// The actions, each with the apps that it is for.
@@ -209,7 +212,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     /// What is wrong with the options for these profiles, or `nil` if nothing is.
-    private func misuse(of groups: [[Profile]]) -> String? {
+    private func misuse(of groups: [[Profile]], _ plan: Plan) -> String? {
         let needed =
             "these profiles need \(groups.count) radios, one for each accessory and one for all apps"
         if case .hci = radio, groups.count > 1 {
@@ -230,6 +233,7 @@ struct RunCommand: AsyncParsableCommand {
                 "\(needed): give --adapter \(groups.count) times, in their order, or --radio virtual or netsim"
         }
         if radio == .bluez, capture != nil { return RadioMaker.noCaptureOfBlueZ.description }
+        if radio == .bluez, plan.setsPower { return RadioMaker.noPowerOfBlueZ.description }
         if adapter.count > groups.count {
             return
                 "--adapter is given \(adapter.count) times for \(groups.count) radio\(groups.count == 1 ? "" : "s")"
@@ -238,7 +242,7 @@ struct RunCommand: AsyncParsableCommand {
             return state?.problem(with: groups.flatMap { $0 }, hasStateDirectory: stateDir != nil)
         }
         let options = [
-            ("--state", state != nil), ("--at", !planned.isEmpty),
+            ("--state", state != nil), ("--at", plan.actions.contains { !$0.action.isAboutRadio }),
             ("--state-dir", stateDir != nil && radio == .bluez),
         ]
         return options.first { $0.1 }.map {
@@ -257,7 +261,7 @@ struct RunCommand: AsyncParsableCommand {
         let interruption = Interruption()
         let profiles = try ProfileLoading.load(profiles)
         let groups = RunGroups(profiles)
-        if let misuse = misuse(of: groups.groups) { throw Exit.wrongUsage(misuse, of: Self.self) }
+        if let misuse = misuse(of: groups.groups, plan) { throw Exit.wrongUsage(misuse, of: Self.self) }
         let watch = RunWatch(
             try named(plan.matches, among: groups.names), timeout: plan.timeout, interruption)
         let planned = try targeted(plan.actions, among: groups.names)
@@ -297,7 +301,7 @@ struct RunCommand: AsyncParsableCommand {
         let player = RunPlayer(
             runs, RadioChooser(choice: radio, adapters: adapter, notice: { output.warn($0) }),
             planned, output, watch
-        ) { chosen in makeRadios(chosen, captured, output, writer) }
+        ) { chosen in makeRadios(chosen, plan, captured, output, writer) }
         let failure = await player.play(until: interruption)
         output.end()
         if let problem = output.problem {
@@ -318,7 +322,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     private func makeRadios(
-        _ chosen: ChosenRadio, _ capture: Capture?, _ output: RunOutput, _ writer: FileWriter
+        _ chosen: ChosenRadio, _ plan: Plan, _ capture: Capture?, _ output: RunOutput, _ writer: FileWriter
     ) -> RadioMaker {
         if chosen != .bluez, let option = optionsForBlueZ.first {
             output.warn(
@@ -329,6 +333,6 @@ struct RunCommand: AsyncParsableCommand {
             RadioMaker.Options(
                 choice: chosen, adapters: adapter, notificationRate: rate == 0 ? nil : rate,
                 namesSubscribers: nameSubscribers, stateDirectory: stateDir, writer: writer, address: address,
-                capture: capture, notice: { output.warn($0) }))
+                capture: capture, setsPower: plan.setsPower, notice: { output.warn($0) }))
     }
 }

@@ -120,8 +120,8 @@ final class RunPlayer: Sendable {
     /// Every device is ready: the run's time begins.
     private func begin() async {
         watch.begin()
-        for emulator in emulators.withLock({ $0 }) ?? [] where emulator.playsApps {
-            for each in planned {
+        for emulator in emulators.withLock({ $0 }) ?? [] {
+            for each in planned where emulator.playsApps || each.action.action.isAboutRadio {
                 await emulator.plan(each.action.action, on: each.target, after: each.action.delay)
             }
         }

@@ -3,7 +3,7 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// What `--at` says: a time after the start, an app, and what happens to it then.
+/// What `--at` says: a time after the start, an app or another device, and what happens to it then.
 package struct PlannedAction: Hashable, Sendable {
     /// What is wrong with it.
     package struct Problem: Error, Hashable, Sendable {
@@ -56,7 +56,7 @@ package struct PlannedAction: Hashable, Sendable {
         } catch {
             throw Problem(message: "--at \(text): \(error.message)")
         }
-        guard device.isApp else {
+        guard device.isApp || action.isAboutRadio else {
             throw Problem(message: "--at \(text): \"\(device.label)\" is an accessory, and no app plays it")
         }
         return .named(device.label)

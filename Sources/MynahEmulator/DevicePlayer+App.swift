@@ -44,6 +44,8 @@ extension DevicePlayer {
         case .transition(let transition): await carryOut(transition)
         case .startAdvertising: await setAdvertising(true)
         case .stopAdvertising: await setAdvertising(false)
+        // The phone's, which the emulator has.
+        case .setPower: break
         }
     }
 
