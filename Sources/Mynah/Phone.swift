@@ -199,6 +199,8 @@ public actor Phone {
         try central.makeManager(options: options, sink: sink, on: self)
     }
 
+    /// The user turns Bluetooth off or on in Control Center; throws `unsupported` with BlueZ, whose adapter is others' too.
+    public func setPower(_ isOn: Bool) async throws(RadioError) { try await radio.setPower(isOn) }
     /// The user opens the alert that was shown last, and with it its app.
     public func openAlert() { central.openAlert(on: self) }
     /// The user dismisses the alert that was shown last.

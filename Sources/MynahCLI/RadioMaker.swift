@@ -24,6 +24,8 @@ final class RadioMaker: Sendable {
         var address: AddressChoice?
         /// Records our own host's HCI, and the virtual air.
         var capture: Capture?
+        /// Whether the run is to turn Bluetooth off, which is not done to BlueZ's adapters.
+        var setsPower = false
         /// Takes what the user should know and what stops no radio; called on any thread.
         var notice: @Sendable (RadioWarning) -> Void
     }
@@ -52,6 +54,7 @@ final class RadioMaker: Sendable {
         switch choice {
         case .bluez:
             if options.capture != nil { throw Self.noCaptureOfBlueZ }
+            if options.setsPower { throw Self.noPowerOfBlueZ }
             var bluez = BlueZRadio.Options()
             if options.adapters.indices.contains(index) { bluez.adapter = options.adapters[index] }
             bluez.notificationRate = options.notificationRate
@@ -153,6 +156,10 @@ final class RadioMaker: Sendable {
     static let noCaptureOfBlueZ = RadioError(
         .unsupported, "--capture records Mynah's own host, and this is BlueZ",
         remedy: "run `btmon -w FILE` for BlueZ's HCI, or choose --radio virtual, netsim or hci:TRANSPORT")
+
+    static let noPowerOfBlueZ = RadioError(
+        .unsupported, "--at poweredOff and poweredOn are not for BlueZ, whose adapter other programs use too",
+        remedy: "choose --radio virtual, netsim or hci:TRANSPORT")
 
     private func sharedAir() throws(RadioError) -> SharedAir {
         let made = air.withLock { air in

@@ -87,7 +87,8 @@ struct RunCommand: AsyncParsableCommand {
             """
             What happens to the apps after a time, counted from ready: \(UserAction.words.dropLast().joined(separator: ", ")) or \
             \(UserAction.words.last ?? ""); with --radio virtual also to the accessories: \
-            \(RangeChange.words.joined(separator: ", ")). With NAME: before it, to the device of that name or file. Repeatable.
+            \(RangeChange.words.joined(separator: ", ")). poweredOff and poweredOn are Bluetooth's, an accessory's too, and not \
+            for BlueZ. With NAME: before it, to the device of that name or file. Repeatable.
             """,
             valueName: "10s=[NAME:]background"))
     var planned: [String] = []
@@ -183,6 +184,8 @@ struct RunCommand: AsyncParsableCommand {
         var actions: [PlannedAction]
         var matches: [EventMatch]
         var timeout: Duration?
+
+        var setsPower: Bool { actions.contains(where: \.setsPower) }
     }
 
     /// The actions, each with the apps that it is for.
@@ -232,6 +235,7 @@ struct RunCommand: AsyncParsableCommand {
                 "\(needed): give --adapter \(groups.count) times, in their order, or --radio virtual or netsim"
         }
         if radio == .bluez, capture != nil { return RadioMaker.noCaptureOfBlueZ.description }
+        if radio == .bluez, plan.setsPower { return RadioMaker.noPowerOfBlueZ.description }
         if adapter.count > groups.count {
             return
                 "--adapter is given \(adapter.count) times for \(groups.count) radio\(groups.count == 1 ? "" : "s")"
@@ -308,7 +312,7 @@ struct RunCommand: AsyncParsableCommand {
                 choice: radio, adapters: adapter, playsCentrals: Self.playsCentrals(groups.groups),
                 notice: { output.warn($0) }),
             planned, output, watch
-        ) { chosen in makeRadios(chosen, captured, output, writer) }
+        ) { chosen in makeRadios(chosen, plan, captured, output, writer) }
         let failure = await player.play(until: interruption)
         output.end()
         if let problem = output.problem {
@@ -329,7 +333,7 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     private func makeRadios(
-        _ chosen: ChosenRadio, _ capture: Capture?, _ output: RunOutput, _ writer: FileWriter
+        _ chosen: ChosenRadio, _ plan: Plan, _ capture: Capture?, _ output: RunOutput, _ writer: FileWriter
     ) -> RadioMaker {
         if chosen != .bluez, let option = optionsForBlueZ.first {
             output.warn(
@@ -340,6 +344,6 @@ struct RunCommand: AsyncParsableCommand {
             RadioMaker.Options(
                 choice: chosen, adapters: adapter, notificationRate: rate == 0 ? nil : rate,
                 namesSubscribers: nameSubscribers, stateDirectory: stateDir, writer: writer, address: address,
-                capture: capture, notice: { output.warn($0) }))
+                capture: capture, setsPower: plan.setsPower, notice: { output.warn($0) }))
     }
 }

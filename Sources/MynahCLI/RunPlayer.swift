@@ -68,7 +68,7 @@ final class RunPlayer: Sendable {
             do throws(RadioError) {
                 let radios = makeRadios(try await choosing.value.get())
                 self.radios.withLock { $0 = radios }
-                if planned.contains(where: { !$0.action.isOfApp }) { try radios.checkHasRange() }
+                if planned.contains(where: \.action.isRange) { try radios.checkHasRange() }
                 for index in runs.indices {
                     let run = runs[index]
                     try await play(run, on: try radios.peripheralRadio(index, isPhone: run.isPhone))
@@ -122,9 +122,10 @@ final class RunPlayer: Sendable {
     /// Every device is ready: the run's time begins.
     private func begin() async {
         watch.begin()
-        for emulator in emulators.withLock({ $0 }) ?? [] where emulator.playsApps {
+        for emulator in emulators.withLock({ $0 }) ?? [] {
             for case (let planned, let target) in planned {
-                guard case .action(let action) = planned.effect else { continue }
+                guard case .action(let action) = planned.effect, emulator.playsApps || action.isAboutRadio
+                else { continue }
                 await emulator.plan(action, on: target, after: planned.delay)
             }
         }

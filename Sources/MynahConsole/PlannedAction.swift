@@ -63,15 +63,25 @@ package struct PlannedAction: Hashable, Sendable {
         throw Problem(message: "--at \(text): there is no state \"\(word)\"\(hint)")
     }
 
-    /// Whether it is about an app, and not about where a device is.
+    /// Whether it is about an app, and not about a radio or where a device is.
     package var isOfApp: Bool {
-        if case .action = effect { true } else { false }
+        if case .action(let action) = effect { !action.isAboutRadio } else { false }
     }
 
-    /// The devices that it is for; without a name every app, or for a change of range every accessory.
+    /// Whether it turns Bluetooth off or on.
+    package var setsPower: Bool {
+        if case .action(let action) = effect { action.isAboutRadio } else { false }
+    }
+
+    /// Whether it is about where a device is.
+    package var isRange: Bool {
+        if case .range = effect { true } else { false }
+    }
+
+    /// The devices that it is for; without a name every app, for a change of range every accessory, and for one of power everything.
     package func target(among names: DeviceNames) throws(Problem) -> AppTarget {
         guard let name else {
-            guard isOfApp || names.devices.contains(where: { !$0.isApp }) else {
+            guard !isRange || names.devices.contains(where: { !$0.isApp }) else {
                 throw Problem(
                     message: "--at \(text): no device here is an accessory; name the one that is meant")
             }

@@ -76,6 +76,11 @@ public protocol PeripheralRadio: Actor {
     /// Takes everything off the air at once, from any thread, and then stops: its phone is gone.
     nonisolated func close()
 
+    /// Turns Bluetooth off or on, as its user does; links end, and services and what is advertised are kept.
+    ///
+    /// Throws `unsupported` if the radio's adapter is not its own.
+    func setPower(_ isOn: Bool) async throws(RadioError)
+
     /// Publishes a batch of services in one registration; includes stay inside it, and other batches are not disturbed.
     func publish(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices
 
@@ -119,6 +124,13 @@ extension PeripheralRadio {
     /// Stops as soon as its executor is free.
     public nonisolated func close() {
         Task { await stop() }
+    }
+
+    /// Throws `unsupported`.
+    public func setPower(_ isOn: Bool) async throws(RadioError) {
+        throw RadioError(
+            .unsupported, "this radio does not turn Bluetooth off: other programs may use its adapter too",
+            remedy: "Mynah's own host does, on a controller of its own")
     }
 
     /// Throws `unsupported`.

@@ -49,7 +49,8 @@ extension DevicePlayer {
         case .stopAdvertising: await setAdvertising(false)
         case .startScan: await setScanning(true)
         case .stopScan: await setScanning(false)
-        case .openAlert, .dismissAlert: break
+        // The phone's, which the emulator has.
+        case .openAlert, .dismissAlert, .setPower: break
         }
     }
 

@@ -180,18 +180,28 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         await carryOut(.transition(transition), on: target)
     }
 
-    /// Does this to apps.
+    /// Does this to apps, or to their phone.
     public func carryOut(_ action: UserAction, on target: AppTarget = .every) async {
         guard case .running = state else { return }
+        let players = players(for: action, target)
         switch action {
         case .openAlert: await phone.openAlert()
         case .dismissAlert: await phone.dismissAlert()
-        default:
-            for player in players(for: action, target) { await player.carryOut(action) }
+        case .setPower(let isOn): if !players.isEmpty { await setPower(isOn) }
+        default: for player in players { await player.carryOut(action) }
         }
     }
 
-    /// Does this to apps after a time from now on; of two at one time first what was planned first.
+    private func setPower(_ isOn: Bool) async {
+        do throws(RadioError) {
+            try await phone.setPower(isOn)
+        } catch {
+            guard case .running = state else { return }
+            events.warn("powerNotSet", "Bluetooth is not turned \(isOn ? "on" : "off"): \(error)")
+        }
+    }
+
+    /// Does this to apps, or to their phone, after a time from now on; of two at one time first what was planned first.
     public func plan(_ action: UserAction, on target: AppTarget = .every, after delay: Duration) {
         guard case .running = state else { return }
         planned.add(action, on: target, due: clock.now.advanced(by: delay))

@@ -1,6 +1,6 @@
 public import MynahLifecycle
 
-/// What the user of a run makes happen to an app: by `--at`, or by a key of the terminal.
+/// What the user of a run makes happen to an app, or to its phone: by `--at`, or by a key of the terminal.
 public enum UserAction: Hashable, Sendable {
     /// A step of its life.
     case transition(AppTransition)
@@ -16,16 +16,23 @@ public enum UserAction: Hashable, Sendable {
     case openAlert
     /// The user dismisses the alert that was shown last.
     case dismissAlert
+    /// The user turns Bluetooth off or on, for all that is on the phone; an accessory's too.
+    case setPower(Bool)
 
     /// Those that are no step of an app's life.
     private static let others: [(word: String, action: UserAction)] = [
         ("startAdvertising", .startAdvertising), ("stopAdvertising", .stopAdvertising),
         ("startScan", .startScan), ("stopScan", .stopScan), ("openAlert", .openAlert),
-        ("dismissAlert", .dismissAlert),
+        ("dismissAlert", .dismissAlert), ("poweredOff", .setPower(false)), ("poweredOn", .setPower(true)),
     ]
 
     /// The words for all of them.
     public static var words: [String] { AppTransition.allCases.map(\.rawValue) + others.map(\.word) }
+
+    /// Whether it is about the whole radio, and so about an accessory too.
+    public var isAboutRadio: Bool {
+        if case .setPower = self { true } else { false }
+    }
 
     /// What a word stands for, or `nil` if it stands for nothing.
     public init?(_ word: String) {
@@ -42,7 +49,7 @@ public enum UserAction: Hashable, Sendable {
     var isOnScreen: Bool {
         switch self {
         case .startAdvertising, .stopAdvertising, .startScan, .stopScan: true
-        case .transition, .openAlert, .dismissAlert: false
+        case .transition, .openAlert, .dismissAlert, .setPower: false
         }
     }
 

@@ -20,8 +20,8 @@ extension HostRadio {
         try checkMayStart(isStarted: sinks.peripheral != nil)
         sinks.peripheral = sink
         // The central's half, if it has started the radio, did so with an identity of its own.
-        if controller.isRunning { links.begin(as: identity) } else { try await open(identity) }
-        sinks.tell(.stateChanged(.poweredOn))
+        if case .running = stage { links.begin(as: identity) } else { try await open(identity) }
+        sinks.tell(.stateChanged(state))
         var capabilities = RadioCapabilities(name: options.name)
         capabilities.address = controller.ownAddress
         return capabilities
@@ -32,16 +32,18 @@ extension HostRadio {
         try checkMayStart(isStarted: sinks.central != nil)
         sinks.central = sink
         controller.setMayBeCentral()
-        if !controller.isRunning { try await open(identity) }
-        sinks.tellCentral(.stateChanged(.poweredOn))
+        if case .stopped = stage { try await open(identity) }
+        sinks.tellCentral(.stateChanged(state))
     }
+
+    private var state: RadioState { controller.isOff ? .poweredOff : .poweredOn }
 
     /// Checks that a half may be started now: the radio is stopped, or the other half runs.
     private func checkMayStart(isStarted: Bool) throws(RadioError) {
         switch stage {
         case .stopped where !isStarted: return
         case .running where !isStarted:
-            guard !controller.isRunning else { return }
+            guard !controller.isRunning, !controller.isOff else { return }
             throw RadioError(
                 .lost, "\(options.controller) is gone, and is looked for", remedy: "start it when it is back")
         case .stopping: throw RadioError(.invalidState, "the radio is about to stop")
@@ -97,7 +99,7 @@ extension HostRadio {
     }
 
     private func recover() async {
-        if await controller.recover() { await access.goOn() }
+        if await controller.recover() { await access.goOn(afterLoss: true) }
     }
 
     /// Stops advertising, ends every link and closes the transport.

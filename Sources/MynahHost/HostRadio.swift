@@ -21,6 +21,8 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     let access: GenericAccess
     let links: LinkDriver
     var stage = Stage.stopped
+    /// Calls that wait until it is turned on or off, or `nil` if it is not about to be.
+    var powerWaiters: [CheckedContinuation<Void, Never>]?
 
     /// A radio that is not started; `sleep` and `now` are its time.
     public init(

@@ -44,6 +44,10 @@ struct LinkTable {
 
     private var links = SortedMap<ConnectionHandle, Link>()
     private(set) var lastPeer: UInt32 = 0
+    /// The radio is being turned off.
+    private var isLeaving = false
+    /// The links that have ended since.
+    private var left: [Link] = []
 
     // MARK: Looking up
 
@@ -101,6 +105,10 @@ struct LinkTable {
     mutating func began(_ connection: LEConnection, _ context: Context, _ actions: inout [Action]) {
         let handle = connection.handle
         guard index(of: handle) == nil else { return }
+        if isLeaving {
+            if let request = context.request { actions.append(.connectionFailed(request, Self.radioIsGone)) }
+            return actions.append(.end(link: handle))
+        }
         // The call that asked for it was given up, and it came after all.
         guard connection.role == .peripheral || context.request != nil else {
             return actions.append(.end(link: handle))
@@ -164,6 +172,7 @@ struct LinkTable {
     mutating func ended(_ handle: ConnectionHandle, _ reason: HCIStatus, _ actions: inout [Action]) {
         guard let link = links.removeValue(forKey: handle) else { return }
         actions.append(.removed(link))
+        guard !isLeaving else { return left.append(link) }
         switch link.stage {
         case .givenUp: break
         case .reported:
@@ -179,21 +188,31 @@ struct LinkTable {
         }
     }
 
+    /// Links that end from now on are reported by `removeAll`, as lost with the radio; those that begin are ended.
+    mutating func leave() { isLeaving = true }
+
     /// The controller is gone, and all links with it; `error` ends calls for connections.
     mutating func removeAll(_ error: RadioError, _ actions: inout [Action]) {
-        let all = links
-        links = SortedMap()
+        let (ended, all) = (left, links)
+        (left, links, isLeaving) = ([], SortedMap(), false)
+        for link in ended { reportLost(link, error, &actions) }
         for link in all.values {
             actions.append(.removed(link))
-            switch link.stage {
-            case .givenUp: break
-            case .reported:
-                let reason = link.role == .central ? RadioError(.lost, "the radio is gone") : nil
-                actions.append(.disconnected(link.peer.id, link.role, reason))
-            case .unheard(let request): actions.append(.connectionFailed(request, error))
-            }
+            reportLost(link, error, &actions)
         }
     }
+
+    private func reportLost(_ link: Link, _ error: RadioError, _ actions: inout [Action]) {
+        switch link.stage {
+        case .givenUp: break
+        case .reported:
+            let reason = link.role == .central ? Self.radioIsGone : nil
+            actions.append(.disconnected(link.peer.id, link.role, reason))
+        case .unheard(let request): actions.append(.connectionFailed(request, error))
+        }
+    }
+
+    private static let radioIsGone = RadioError(.lost, "the radio is gone")
 
     /// The error for the end of a link to a peripheral, or `nil` if this side ended it.
     private static func error(for reason: HCIStatus) -> RadioError? {

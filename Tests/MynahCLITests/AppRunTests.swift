@@ -182,6 +182,32 @@ import Testing
         #expect(result.output.split(separator: "app.launched").count == 2)
     }
 
+    @Test(arguments: [true, false])
+    func `Bluetooth that was turned off and on serves again`(isApp: Bool) async throws {
+        let air = try TemporaryDirectory()
+        let app =
+            isApp
+            ? ""
+            : "app: {backgroundModes: [bluetooth-peripheral], restoreIdentifier: com.example.hrm, suspendAfter: 60 s}\n"
+        let profile = try ProfileFile(Self.app.replacing(app, with: ""))
+        let program = try Program(
+            [
+                "run", "--radio", "virtual", "--address", "identity", "--events", "json", profile.path,
+                "--at", "1ms=poweredOff", "--at", "2ms=App:poweredOn",
+            ], air: air)
+        let ready = try #require(try await program.output.line(containing: "\"ready\""))
+        let address = try #require(try json(ready)["address"] as? String)
+        for word in ["\"poweredOff\"", "\"poweredOn\"", "advertising.started"] {
+            #expect(try await program.output.line(containing: word) != nil)
+        }
+        let phone = try await Program(["connect", address, "--command", "read 2A38"], air: air).end()
+        #expect(phone.status == .exited(0), "\(phone.error)")
+        program.child.send(SIGTERM)
+        let result = try await program.end()
+        #expect(result.status == .exited(0))
+        #expect(!result.output.contains("radio.lost") && !result.output.contains("radio.recovered"))
+    }
+
     @Test func `what is planned for an app happens in its order`() async throws {
         let profile = try ProfileFile(Self.app)
         let stage = try await RunTests.Stage(

@@ -40,6 +40,14 @@ import Testing
         await stage.expectNothingIsLeft()
     }
 
+    @Test func `BlueZ's adapter is not turned off, also if auto chose it`() async throws {
+        let stage = try await RunTests.Stage(["--radio", "auto", "--events", "json", "--at", "1s=poweredOff"])
+        expectRefusal(
+            try await stage.program.end(), "whose adapter other programs use too", "--radio virtual",
+            "hci:TRANSPORT")
+        await stage.expectNothingIsLeft()
+    }
+
     @Test func `advertising sets that are all taken are told, and nothing is left behind`() async throws {
         var configuration = StandInConfiguration()
         configuration.maximumAdvertisements = 0

@@ -95,6 +95,10 @@ import Testing
             ["APP", "--state", "terminated", "--state-dir", "x"],
             "needs an app with a restoreIdentifier and a background mode"
         ), (["ACCESSORY", "--at", "1s=quit"], "--at is about an app's life"),
+        (
+            ["ACCESSORY", "--at", "1s=poweredOff", "--radio", "bluez"],
+            "choose --radio virtual, netsim or hci:"
+        ),
         (["ACCESSORY", "--state-dir", "x", "--radio", "bluez"], "--state-dir is about an app's life"),
     ])
     func `options that do not go with the profiles are told before anything is begun`(

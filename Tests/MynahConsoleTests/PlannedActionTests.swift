@@ -20,6 +20,8 @@ import Testing
             ("1min=a:b:crash", 60_000, .transition(.crash), .named("a:b")),
             ("0 s=stopAdvertising", 0, .stopAdvertising, .every),
             ("0 s=stopScan", 0, .stopScan, .every), ("0 s=openAlert", 0, .openAlert, .every),
+            ("1 s=poweredOff", 1000, .setPower(false), .every),
+            ("1 s=Strap:poweredOn", 1000, .setPower(true), .named("Strap")),
             ("0 s=Two:startAdvertising", 0, .startAdvertising, .named("Two")),
         ] as [(String, Int, UserAction, AppTarget)])
     func `a time, an app and what happens to it are read`(
@@ -60,6 +62,7 @@ import Testing
         ("1s=Lock:", "the states are"), ("1s=:quit", "no name before the colon"),
         ("1s=Lock:quti", "there is no state \"quti\"; did you mean quit?"),
         ("1s=stopAdvertisng", "did you mean stopAdvertising?"),
+        ("1s=powerdOff", "did you mean poweredOff?"),
         ("1s=Lokc:quit", "there is no device \"Lokc\"; did you mean \"Lock\"?"),
         ("1s=two:quit", "\"two\" fits \"a:b\" (other/two.yaml) and \"Two\" (more/two.json)"),
         ("1s=Strap:quit", "\"Strap\" is an accessory, and no app plays it"),

@@ -49,6 +49,16 @@ import Testing
             wallTime: { WallTime(microseconds: 0) }, observer: { log.append($0) })
     }
 
+    @Test func `a radio that cannot be turned off is a warning`() async throws {
+        let emulator = try emulator()
+        try await emulator.start()
+        await emulator.carryOut(.setPower(false), on: .named("nobody"))
+        #expect(!log.names.contains(.warning))
+        await emulator.carryOut(.setPower(false))
+        try await wait(for: .warning)
+        await emulator.stop()
+    }
+
     func key(_ uuid: BluetoothUUID) async throws -> AttributeKey {
         let all = await radio.published.flatMap(\.services).flatMap(\.characteristics)
         return try #require(all.first { $0.uuid == uuid }).key

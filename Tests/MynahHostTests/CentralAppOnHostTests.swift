@@ -89,6 +89,36 @@ import Testing
         await phone.stop()
     }
 
+    @Test func `an app whose phone is turned off is told the state alone, and connects again`() async throws {
+        let rig = try await CentralRig(starts: false)
+        try await rig.playDevice()
+        let code = Code()
+        let phone = Phone(radio: rig.phone, identity: DeviceIdentity(name: "iPhone"))
+        let app = await phone.makeApp(
+            AppDescription(name: "test", rules: AppRules()), delegate: code, clock: ManualClock())
+        await app.enterForeground()
+        try await phone.start()
+        try await code.wait(for: "state poweredOn")
+        let manager = try #require(code.state.withLock { $0.manager })
+        let strap = await manager.peripheral(at: rig.address)
+        try await manager.connect(strap)
+        try await code.wait(for: "connected")
+        try await phone.setPower(false)
+        try await code.wait(for: "state poweredOff")
+        #expect(await strap.state == .disconnected)
+        try await until("the device has lost the phone") { rig.sink.words.contains("disconnected") }
+        try await phone.setPower(true)
+        try await until("the app is told that Bluetooth is on") { code.words.count == 4 }
+        try await manager.connect(strap)
+        try await until("the app is connected again") { code.words.count == 5 }
+        #expect(
+            code.words == [
+                "state poweredOn", "connected", "state poweredOff", "state poweredOn", "connected",
+            ])
+        await phone.stop()
+        await rig.device.stop()
+    }
+
     @Test func `a background scan hears a device that advertises the service, once`() async throws {
         let rig = try await CentralRig(starts: false)
         try await rig.playDevice()

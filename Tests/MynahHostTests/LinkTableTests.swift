@@ -192,6 +192,27 @@ import Testing
         #expect(scene.begin(1) == ["added 1", "connected 5"])
     }
 
+    @Test func `links of a radio that is turned off are reported together, and none begins any more`() {
+        var scene = Scene()
+        _ = scene.begin(1)
+        _ = scene.beginCentral(2)
+        _ = scene.hear(2)
+        _ = scene.begin(3)
+        scene.links.leave()
+        #expect(scene.end(1) == ["removed 1"])
+        #expect(scene.end(2) == ["removed 2"])
+        #expect(scene.begin(4) == ["end 4"])
+        #expect(scene.beginCentral(5) == ["failed 5: the radio is gone", "end 5"])
+        #expect(scene.links.handles == [3])
+        #expect(
+            scene.removeAll() == [
+                "disconnected 1: as asked for", "disconnected 2: the radio is gone", "removed 3",
+                "disconnected 3: as asked for",
+            ])
+        #expect(scene.removeAll() == [])
+        #expect(scene.begin(1) == ["added 1", "connected 4"])
+    }
+
     @Test func `links are found by peer and by address`() throws {
         var scene = Scene()
         _ = scene.begin(1)

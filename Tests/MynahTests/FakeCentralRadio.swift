@@ -99,7 +99,7 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     }
 
     /// Switches Bluetooth off or on.
-    func setPower(_ isOn: Bool) {
+    func setPower(_ isOn: Bool) async {
         self.isOn = isOn
         guard !isOn else {
             simulate(.stateChanged(.poweredOn))

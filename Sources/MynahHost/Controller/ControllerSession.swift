@@ -78,6 +78,8 @@ struct ControllerSession: Sendable {
     private var port = CommandPort<Sender>()
     private var stage = Stage.absent
     private var cancelDeadline: Duration?
+    /// Nothing more goes on the air on this controller.
+    private var isTurningOff = false
     private var lastCall: UInt64 = 0
 
     init(name: String, timeout: Duration) {
@@ -95,6 +97,7 @@ struct ControllerSession: Sendable {
     /// A transport was opened: begins to bring the controller up.
     mutating func begin(at now: Duration, _ actions: inout [Action]) {
         stage = .bringingUp(BringUp())
+        isTurningOff = false
         continueBringUp(at: now, &actions)
     }
 
@@ -115,6 +118,19 @@ struct ControllerSession: Sendable {
         if !requests.isEmpty { actions.append(.connectionsFailed(requests, error ?? loss())) }
         actions.append(.settled(.advertiser))
         actions.append(.settled(.scanner))
+    }
+
+    /// The controller is about to be reset: advertising, scanning and initiating stop, whatever is wanted.
+    mutating func turnOff(at now: Duration, _ actions: inout [Action]) {
+        isTurningOff = true
+        hold()
+        run(at: now, &actions)
+    }
+
+    private mutating func hold() {
+        advertiser.hold()
+        scanner.hold()
+        connector.hold()
     }
 
     /// Chooses the own address; bring-up fails with `unsupported` if the policy asks for one that the controller cannot have.
@@ -245,6 +261,8 @@ struct ControllerSession: Sendable {
             advertiser.release(address.current)
             scanner.release()
             connector.release()
+            // Its address may have been about to change.
+            if isTurningOff { hold() }
             advertiser.announceAddress(address.current)
             if isChanged, let current = address.current { actions.append(.addressChanged(current)) }
         }
@@ -311,9 +329,7 @@ struct ControllerSession: Sendable {
         guard case .running = stage else { return }
         address.expire(at: now)
         guard address.needsQuiet else { return }
-        advertiser.hold()
-        scanner.hold()
-        connector.hold()
+        hold()
         run(at: now, &actions)
     }
 

@@ -8,17 +8,6 @@ import MynahSupport
 ///
 /// It is confined to the radio's executor.
 final class ControllerDriver {
-    enum Stage {
-        case absent
-        /// It is brought up for the first time.
-        case starting
-        case running
-        /// It is gone, and is looked for again.
-        case lost
-        /// It is there again, and is brought up.
-        case recovering
-    }
-
     /// How a transport gets back to the radio's executor.
     struct Inlet {
         /// Takes a packet of the transport that was opened at an epoch.
@@ -42,7 +31,7 @@ final class ControllerDriver {
     /// What goes over links.
     unowned var links: LinkDriver?
     private(set) var session: ControllerSession
-    private(set) var stage = Stage.absent
+    private(set) var stage = ControllerStage.absent
     private var inlet: Inlet?
     /// Changes with each transport that is opened, so that what an earlier one delivers late is dropped.
     private(set) var epoch = 0
@@ -70,11 +59,20 @@ final class ControllerDriver {
     private var logger: Logger { environment.logger }
     var isRunning: Bool { stage == .running }
     /// Whether a controller is at the other end.
-    private var isAttached: Bool { stage == .starting || stage == .running || stage == .recovering }
+    var isAttached: Bool { stage.isAttached }
+    /// Whether it was turned off, or is on its way there or back.
+    var isOff: Bool { stage.isOff }
     /// Why the controller is gone.
     var loss: RadioError { lastLoss ?? session.loss() }
     /// The address that is on the air, or `nil` if none is.
     var ownAddress: DeviceAddress? { session.address.current }
+
+    /// The error for what needs a controller that runs.
+    func unavailable(_ message: String = "the radio does not run") -> RadioError {
+        isOff
+            ? RadioError(.poweredOff, "Bluetooth is off", remedy: "turn it on")
+            : RadioError(.invalidState, message)
+    }
 
     // MARK: Start
 
@@ -99,6 +97,12 @@ final class ControllerDriver {
         try await environment.transport.open(
             receive: { inlet.receive($0, epoch) }, ended: { inlet.ended($0, epoch) })
         try checkIsAttached(epoch)
+        try await beginAnew()
+    }
+
+    /// Resets the controller and brings it up, on a transport that is open.
+    private func beginAnew() async throws(RadioError) {
+        let epoch = epoch
         let result = await withCheckedContinuation { continuation in
             bringUp = continuation
             drive { $0.begin(at: $1, &$2) }
@@ -143,7 +147,11 @@ final class ControllerDriver {
 
     /// Takes the end of the transport that was opened at an epoch.
     func transportEnded(_ error: RadioError?, _ epoch: Int) {
-        if epoch == self.epoch { lose(error ?? session.loss()) }
+        guard epoch == self.epoch else { return }
+        guard case .off = stage else { return lose(error ?? session.loss()) }
+        // It is missed when it is turned on.
+        environment.transport.close()
+        stage = .off(isOpen: false)
     }
 
     /// A controller that does not answer is treated as one that is gone.
@@ -167,16 +175,18 @@ final class ControllerDriver {
         lastLoss = callError
         guard isRunning else {
             drive { session, _, actions in session.end(callError, &actions) }
+            links?.stopWaitingForEnd()
             return endBringUp(.failure(callError))
         }
+        lost(error, callError)
+    }
+
+    private func lost(_ error: RadioError, _ callError: RadioError) {
         stage = .lost
         environment.transport.close()
         links?.controllerLost(callError)
         drive { session, _, actions in session.end(callError, &actions) }
-        sinks.tell(.lost(error))
-        sinks.tell(.stateChanged(.unsupported))
-        sinks.tellCentral(.lost(error))
-        sinks.tellCentral(.stateChanged(.unsupported))
+        sinks.report(.unsupported, after: error)
         links?.reportRoom()
         if let inlet { recovery = Task { await inlet.recover() } }
     }
@@ -206,6 +216,50 @@ final class ControllerDriver {
             return true
         }
         return false
+    }
+
+    // MARK: Power
+
+    /// Ends every link on the air and resets the controller; what is wanted of it is kept, but for connections.
+    func turnOff() async throws(RadioError) {
+        guard isRunning else {
+            recovery?.cancel()
+            return turnedOff(isOpen: false)
+        }
+        stage = .turningOff
+        drive { $0.turnOff(at: $1, &$2) }
+        links?.table.leave()
+        await links?.endAll()
+        let isReset = (try? await command(HCICommand(.reset), "turning it off")) != nil
+        guard stage == .turningOff else { throw Self.stopped }
+        turnedOff(isOpen: isReset)
+    }
+
+    private func turnedOff(isOpen: Bool) {
+        stage = .off(isOpen: isOpen)
+        if !isOpen { environment.transport.close() }
+        let error = unavailable()
+        lastLoss = error
+        links?.controllerLost(error)
+        drive { session, _, actions in session.end(error, &actions) }
+        endBringUp(.failure(error))
+        sinks.report(.poweredOff)
+        links?.reportRoom()
+    }
+
+    /// Brings the controller up again; one that has gone meanwhile is looked for as one that was lost.
+    func turnOn() async throws(RadioError) {
+        let isOpen = stage == .off(isOpen: true)
+        stage = .turningOn
+        lastLoss = nil
+        do throws(RadioError) {
+            if isOpen { try await beginAnew() } else { try await open() }
+        } catch {
+            if stage == .turningOn { lost(error, error) }
+            throw error
+        }
+        guard stage == .turningOn else { throw Self.stopped }
+        stage = .running
     }
 
     // MARK: What it reports

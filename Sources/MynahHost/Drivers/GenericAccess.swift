@@ -57,8 +57,8 @@ final class GenericAccess {
         await controller.settled(.advertiser)
     }
 
-    /// Has a controller that came back advertise and scan as before, and reports it.
-    func goOn() async {
+    /// Has a controller that came back, or was turned on, advertise and scan as before, and reports it.
+    func goOn(afterLoss: Bool = false) async {
         let scan = controller.session.scanner.number
         controller.change { _, _, _ in }
         await controller.settled(.advertiser)
@@ -71,11 +71,11 @@ final class GenericAccess {
             sinks.tellCentral(.warning(RadioWarning("scanLost", "the scan does not go on: \(error)")))
         }
         sinks.tell(.stateChanged(.poweredOn))
-        sinks.tell(.recovered)
+        if afterLoss { sinks.tell(.recovered) }
         // The loss was reported as silence.
         addressChanged()
         sinks.tellCentral(.stateChanged(.poweredOn))
-        sinks.tellCentral(.recovered)
+        if afterLoss { sinks.tellCentral(.recovered) }
     }
 
     // MARK: Advertising
@@ -85,7 +85,7 @@ final class GenericAccess {
     /// Throws `advertisementRefused` if it does not fit or the controller refuses it; nothing is advertised then.
     func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
         guard controller.isRunning else {
-            throw RadioError(.invalidState, "a device can be advertised while the radio runs")
+            throw controller.unavailable("a device can be advertised while the radio runs")
         }
         let configuration = try HostAdvertiser.Configuration(advertisement)
         let number = controller.change { advertiser, _, _ in advertiser.want(configuration) }
@@ -135,7 +135,7 @@ final class GenericAccess {
 
     /// Scans, or scans with other options than before.
     func scan(_ options: ScanOptions) async throws(RadioError) {
-        guard controller.isRunning else { throw RadioError(.invalidState, "the radio does not run") }
+        guard controller.isRunning else { throw controller.unavailable() }
         let number = controller.change { _, scanner, _ in scanner.want(options) }
         await controller.settled(.scanner)
         switch controller.session.scanner.verdict(on: number) {
@@ -185,7 +185,7 @@ final class GenericAccess {
     /// Asks for a connection; several may be waited for at once.
     func want(_ address: DeviceAddress, timeout: Duration?) throws(RadioError) -> Request {
         guard controller.isRunning, let links else {
-            throw RadioError(.invalidState, "the radio does not run")
+            throw controller.unavailable()
         }
         let address = peers.identity(of: address, links.bonds)
         guard !links.hasPeripheral(address), !controller.session.connector.wants(address) else {

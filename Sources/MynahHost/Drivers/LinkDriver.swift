@@ -69,7 +69,7 @@ final class LinkDriver {
     /// Ends every link and waits until they are gone: without that the other sides wait for their supervision timeouts.
     func endAll() async {
         for handle in table.handles { end(handle) }
-        guard controller.isRunning, !table.isEmpty else { return }
+        guard controller.isAttached, !table.isEmpty else { return }
         await withCheckedContinuation { continuation in
             linksEnded.append(continuation)
             timer[.linksEnd] = environment.now() + Self.endTimeout

@@ -21,6 +21,14 @@ final class RadioSinks {
         central?.handle(event) ?? .none
     }
 
+    /// Reports another Bluetooth state to both halves, and before it why the controller is gone, if it is.
+    func report(_ state: RadioState, after loss: RadioError? = nil) {
+        if let loss { tell(.lost(loss)) }
+        tell(.stateChanged(state))
+        if let loss { tellCentral(.lost(loss)) }
+        tellCentral(.stateChanged(state))
+    }
+
     /// Warns the peripheral's half, or the central's if that alone is started.
     func warn(_ warning: RadioWarning) {
         if peripheral == nil { tellCentral(.warning(warning)) } else { tell(.warning(warning)) }

@@ -89,6 +89,38 @@ import Testing
         #expect(scene.session.address.due == .seconds(120))
     }
 
+    @Test(arguments: [false, true])
+    func `nothing goes on the air on a controller that is turned off, whatever it was about to do`(
+        isAddressDue: Bool
+    ) throws {
+        var scene = try Scene(central: true)
+        let peer = DeviceAddress(value: 0xC0_0000_0000_01, kind: .random)
+        _ = try scene.change { advertiser, scanner, connector in
+            _ = advertiser.want(HostAdvertiserTests.first)
+            _ = scanner.want(ScanOptions())
+            return connector.want(peer, onAir: peer)
+        }
+        if isAddressDue {
+            scene.now = .seconds(60)
+            try scene.take { $0.expireAddress(at: $1, &$2) }
+        }
+        try scene.take { $0.turnOff(at: $1, &$2) }
+        scene.sent = []
+        // With this the address may change, if it is to, and all would go on.
+        try scene.take { $0.attemptEnded(HCIStatus(0x02), at: $1, &$2) }
+        try scene.take { $0.linkEnded(at: $1, &$2) }
+        #expect(scene.sent.map(\.opcode) == (isAddressDue ? [.leSetRandomAddress] : []))
+        let session = scene.session
+        #expect(session.advertiser.isQuiet && session.scanner.isQuiet && session.connector.isQuiet)
+        scene.sent = []
+        try scene.take { session, _, actions in session.end(nil, &actions) }
+        try scene.take { session, now, actions in session.begin(at: now, &actions) }
+        _ = try scene.change { _, _, _ in }
+        let opcodes = scene.sent.map(\.opcode)
+        #expect(
+            opcodes.contains(.leSetExtendedAdvertisingEnable) && opcodes.contains(.leSetExtendedScanEnable))
+    }
+
     @Test func `what is wanted outlives a controller, but for connections and calls`() throws {
         var scene = try Scene(central: true)
         let peer = DeviceAddress(value: 0xC0_0000_0000_01, kind: .random)
