@@ -73,14 +73,21 @@ public struct AppDescription: Hashable, Sendable {
     public var name: String
     /// The rules of its life.
     public var rules: AppRules
-    /// The identifiers under which its managers' state may have been kept; unique within the app.
+    /// The identifiers under which its peripheral managers' state may have been kept; unique within the app.
     public var restoreIdentifiers: [String]
+    /// The same of its central managers.
+    public var centralRestoreIdentifiers: [String]
 
     /// An app, which is restorable if it has restore identifiers.
-    public init(name: String, rules: AppRules = AppRules(), restoreIdentifiers: [String] = []) {
+    public init(
+        name: String, rules: AppRules = AppRules(), restoreIdentifiers: [String] = [],
+        centralRestoreIdentifiers: [String] = []
+    ) {
         self.name = name
         self.rules = rules
         self.restoreIdentifiers = restoreIdentifiers
+        self.centralRestoreIdentifiers = centralRestoreIdentifiers
         if !restoreIdentifiers.isEmpty { self.rules.isRestorable = true }
+        if !centralRestoreIdentifiers.isEmpty { self.rules.isCentralRestorable = true }
     }
 }

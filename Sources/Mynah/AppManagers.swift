@@ -15,7 +15,9 @@ final class AppManagers {
     /// Takes what another process preserved, unless there is a manager of that identifier.
     func load(_ restoreIdentifier: String, of app: AppProcess, on phone: isolated Phone) {
         let name = PreservedName(app: app.description.name, restoreIdentifier: restoreIdentifier)
-        guard preserved(restoreIdentifier) == nil, let state = phone.load(name) else { return }
+        guard preserved(restoreIdentifier) == nil, let state: PreservedState = phone.load(name) else {
+            return
+        }
         add(ManagerState(number: phone.nextNumber(), app: app, preserved: state), on: phone)
     }
 

@@ -59,7 +59,9 @@ final class AppProcess {
     /// What its managers' states may be preserved under.
     var preservedNames: Set<PreservedName> {
         let identifiers = description.restoreIdentifiers + managers.compactMap(\.restoreIdentifier)
-        return Set(identifiers.map { PreservedName(app: description.name, restoreIdentifier: $0) })
+        let central = description.centralRestoreIdentifiers + ownCentrals.all.compactMap(\.restoreIdentifier)
+        return Set(identifiers.map { PreservedName(app: description.name, restoreIdentifier: $0) }).union(
+            central.map { PreservedName(app: description.name, restoreIdentifier: $0, role: .central) })
     }
 
     func checkRuns() throws(RadioError) {
@@ -254,6 +256,7 @@ final class AppProcess {
     /// It was ended before the phone was restarted: what it preserved is served if an event may relaunch it.
     func serveTerminated(on phone: isolated Phone) {
         if rules.isRelaunched(for: .peripheral) { loadPreserved(on: phone) }
+        loadPreservedCentrals(on: phone)
     }
 
     /// Takes what another process preserved of its managers.
@@ -263,8 +266,16 @@ final class AppProcess {
         }
     }
 
+    /// Takes what another process preserved of its central managers.
+    private func loadPreservedCentrals(on phone: isolated Phone) {
+        for identifier in description.centralRestoreIdentifiers {
+            ownCentrals.load(identifier, of: self, on: phone)
+        }
+    }
+
     private func launch(inBackground: Bool, on phone: isolated Phone) {
         loadPreserved(on: phone)
+        loadPreservedCentrals(on: phone)
         // The user's own launch names none.
         let identifiers = inBackground ? ownManagers.servedIdentifiers : []
         let centralIdentifiers = inBackground ? ownCentrals.keptIdentifiers : []

@@ -12,8 +12,10 @@ extension Peripheral {
     }
 
     /// Asks, and gives the program the answer when it runs.
+    ///
+    /// `isPreserved`: what the answer changes outlives the process, and is saved before.
     private func answering<Value: Sendable>(
-        _ body: (Peer.ID) async throws(RequestError) -> Value
+        isPreserved: Bool = false, _ body: (Peer.ID) async throws(RequestError) -> Value
     ) async throws(RequestError) -> Value {
         let peer = try link()
         try access.check()
@@ -23,6 +25,7 @@ extension Peripheral {
         } catch {
             result = .failure(error)
         }
+        if isPreserved { access.preserve() }
         try await access.answered()
         return try result.get()
     }
@@ -55,7 +58,7 @@ extension Peripheral {
     public func discoverServices(
         _ uuids: [BluetoothUUID]? = nil
     ) async throws(RequestError) -> [DiscoveredService] {
-        try await answering { peer throws(RequestError) in
+        try await answering(isPreserved: true) { peer throws(RequestError) in
             var found: [RemoteService] = []
             if let uuids {
                 for uuid in uuids { found += try await radio.discoverServices(uuid, of: peer) }
@@ -75,7 +78,7 @@ extension Peripheral {
     /// Finds secondary services, besides those that were found already.
     @discardableResult
     public func discoverSecondaryServices() async throws(RequestError) -> [DiscoveredService] {
-        try await answering { peer throws(RequestError) in
+        try await answering(isPreserved: true) { peer throws(RequestError) in
             let found = try await radio.discoverSecondaryServices(of: peer)
             guard isLinked(peer) else { return }
             let new = found.filter { one in !services.contains { $0.id == one.handles.lowerBound } }
@@ -89,7 +92,7 @@ extension Peripheral {
     public func discoverIncludedServices(
         for service: DiscoveredService
     ) async throws(RequestError) -> [RemoteService] {
-        try await answering { peer throws(RequestError) in
+        try await answering(isPreserved: true) { peer throws(RequestError) in
             var found = try await radio.discoverIncludedServices(in: service.attribute, of: peer)
             for index in found.indices {
                 found[index].isPrimary = services.contains {
@@ -110,7 +113,7 @@ extension Peripheral {
     public func discoverCharacteristics(
         _ uuids: [BluetoothUUID]? = nil, for service: DiscoveredService
     ) async throws(RequestError) -> [DiscoveredCharacteristic] {
-        try await answering { peer throws(RequestError) in
+        try await answering(isPreserved: true) { peer throws(RequestError) in
             let all = try await radio.discoverCharacteristics(in: service.attribute, of: peer)
             let index = services.firstIndex { $0.id == service.id }
             let known = index.map { services[$0].characteristics } ?? []
@@ -131,7 +134,7 @@ extension Peripheral {
     public func discoverDescriptors(
         for characteristic: DiscoveredCharacteristic
     ) async throws(RequestError) -> [RemoteDescriptor] {
-        try await answering { peer throws(RequestError) in
+        try await answering(isPreserved: true) { peer throws(RequestError) in
             let found = try await radio.discoverDescriptors(of: characteristic.attribute, of: peer)
             change(characteristic.id) { $0.descriptors = found }
             return found
@@ -250,14 +253,14 @@ extension Peripheral {
                     .unknownAttribute,
                     "\(characteristic.uuid) has no Client Characteristic Configuration to subscribe by"))
         }
-        try await answering { peer throws(RequestError) in
+        try await answering(isPreserved: true) { peer throws(RequestError) in
             try await access.setNotify(
                 isOn, for: .init(link: peer, handle: characteristic.id),
                 by: .init(
                     handle: configuration.handle, bits: delivery == .notification ? 1 : 2,
                     pairs: pairsWhenAsked))
+            if isLinked(peer) { change(characteristic.id) { $0.delivery = isOn ? delivery : nil } }
         }
-        change(characteristic.id) { $0.delivery = isOn ? delivery : nil }
     }
 
     // MARK: - The link

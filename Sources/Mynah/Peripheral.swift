@@ -28,6 +28,10 @@ public actor Peripheral: Identifiable {
         case paired
         case value([UInt8], handle: AttributeHandle)
         case servicesChanged(ClosedRange<AttributeHandle>)
+        /// What was found on it before the process that it was found by was gone.
+        case restored([DiscoveredService])
+        /// Its values are not sent although they were subscribed to.
+        case notSubscribed(AttributeHandle)
         /// The link ended, for this manager.
         case ended
     }
@@ -103,6 +107,17 @@ public actor Peripheral: Identifiable {
         look { $0.apply(change) }
     }
 
+    /// What of its services outlives the process, on its executor; values do not.
+    nonisolated var preservedServices: [DiscoveredService] {
+        look { peripheral in
+            peripheral.services.map { service in
+                var service = service
+                for index in service.characteristics.indices { service.characteristics[index].value = nil }
+                return service
+            }
+        }
+    }
+
     /// Looks at it at once; the caller already runs on its executor.
     package nonisolated func look<Value: Sendable>(
         _ body: @Sendable (isolated Peripheral) -> Value
@@ -129,6 +144,8 @@ public actor Peripheral: Identifiable {
             self.change(handle) { $0.value = value }
             return characteristic(withHandle: handle)
         case .servicesChanged(let range): forgetServices(in: range)
+        case .restored(let found): services = found
+        case .notSubscribed(let handle): self.change(handle) { $0.delivery = nil }
         case .ended:
             peer = nil
             services = []

@@ -24,7 +24,7 @@ public actor Phone {
     let radio: any PeripheralRadio
     let identity: DeviceIdentity
     private let sink: (any PhoneSink)?
-    private var preserved: PreservedStates
+    private(set) var preserved: PreservedStates
     private var stage = Stage.stopped
     /// Accessories' managers, and those of apps, with the ones whose process is gone.
     private(set) var managers: [ManagerState] = []
@@ -139,6 +139,7 @@ public actor Phone {
     /// `forgetting`: what its apps' managers preserved is deleted.
     public func stop(forgetting: Bool = false) async {
         // From here on the radio takes services down by itself: preserved state is not to change.
+        central.saveKnownPeripherals(isLast: true, on: self)
         let preserved = preserved
         self.preserved = PreservedStates(nil)
         if case .starting = stage { stage = .abandoned }
@@ -233,17 +234,17 @@ public actor Phone {
 
     // MARK: Preserved state
 
-    func load(_ name: PreservedName) -> PreservedState? {
-        let (state, warning) = preserved.load(name)
+    func load<State: PreservableState>(_ name: PreservedName) -> State? {
+        let (state, warning): (State?, String?) = preserved.load(name)
         if let warning { warn("preservedStateUnusable", warning) }
         return state
     }
 
-    /// Saves a state soon, and returns `false` if nothing is kept.
+    /// Saves a file's content soon, and returns `false` if nothing is kept.
     ///
     /// A problem is reported once for as long as the reason is the same.
-    func save(_ state: PreservedState) -> Bool {
-        preserved.save(state) { [weak self] message in
+    func save(_ content: some KeptContent) -> Bool {
+        preserved.save(content) { [weak self] message in
             Task { await self?.warn("stateNotKept", message) }
         }
     }

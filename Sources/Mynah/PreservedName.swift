@@ -1,3 +1,4 @@
+import MynahLifecycle
 import MynahSupport
 
 /// The name of a manager's preserved state: restore identifiers are unique within an app only.
@@ -5,12 +6,18 @@ struct PreservedName: Hashable {
     /// The app's name.
     var app: String
     var restoreIdentifier: String
+    /// What the manager plays.
+    var role = BluetoothRole.peripheral
 
     /// The name of its file, without a directory; the content says what it is of too.
-    var fileName: String { "peripheral+\(Self.escape(app, 100))+\(Self.escape(restoreIdentifier, 100)).json" }
+    var fileName: String {
+        "\(role.rawValue)+\(Self.escape(app, 100))+\(Self.escape(restoreIdentifier, 100)).json"
+    }
 
-    /// The name that the file had before it carried the app's.
-    var formerFileName: String { "peripheral-\(Self.escape(restoreIdentifier, 180)).json" }
+    /// The name that the file had before it carried the app's, or `nil` if it always did.
+    var formerFileName: String? {
+        role == .peripheral ? "peripheral-\(Self.escape(restoreIdentifier, 180)).json" : nil
+    }
 
     /// Escapes what a file name cannot hold, what separates its parts, and what another text could be mistaken for.
     ///

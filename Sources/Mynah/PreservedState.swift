@@ -2,7 +2,7 @@ import MynahCore
 import MynahSupport
 
 /// The preserved state of one peripheral manager, in memory and in its file.
-struct PreservedState: Hashable {
+struct PreservedState: PreservableState {
     var name: PreservedName
     /// The services, by the batch they were published in.
     var batches: [[ServiceDefinition]] = []
@@ -16,11 +16,6 @@ struct PreservedState: Hashable {
     }
 
     static let version = 1
-}
-
-/// What is wrong with a file of preserved state.
-struct PreservedStateProblem: Error, CustomStringConvertible {
-    var description: String
 }
 
 // To JSON and back. Attributes get keys of this process when they are read.
@@ -56,14 +51,7 @@ extension PreservedState {
 
     /// Reads what is preserved under a name.
     init(json: JSON, of name: PreservedName) throws(PreservedStateProblem) {
-        guard case .object = json else { throw .init(description: "it holds no object") }
-        guard let version = json["mynahState"]?.integerValue else {
-            throw .init(description: "it has no version")
-        }
-        guard version == Self.version else {
-            throw .init(
-                description: "it is of version \(version), and this mynah reads version \(Self.version)")
-        }
+        try json.checkVersion(Self.version)
         guard let identifier = json["restoreIdentifier"]?.stringValue,
             let batches = json["services"]?.arrayValue
         else { throw .init(description: "restoreIdentifier or services are missing") }

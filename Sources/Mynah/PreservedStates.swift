@@ -1,4 +1,5 @@
 import MynahCore
+import MynahLifecycle
 import MynahSupport
 
 /// What a phone preserves of its apps' managers, in a directory if there is one.
@@ -10,17 +11,22 @@ struct PreservedStates {
     }
 
     /// Returns what was preserved under a name, and what the user should know of it.
-    func load(_ name: PreservedName) -> (state: PreservedState?, warning: String?) {
+    func load<State: PreservableState>(_ name: PreservedName) -> (state: State?, warning: String?) {
         directory?.load(name) ?? (nil, nil)
     }
 
-    /// Saves a state soon, and returns `false` if there is no directory.
+    /// Returns the devices that were known, and what the user should know of them.
+    func loadKnownPeripherals() -> (entries: [KnownPeripherals.Entry], warning: String?) {
+        directory?.loadKnownPeripherals() ?? ([], nil)
+    }
+
+    /// Saves a file's content soon, and returns `false` if there is no directory.
     ///
     /// `failed` is called on another thread with a message for the user, once for as long as the reason is the same.
-    func save(_ state: PreservedState, failed: @escaping @Sendable (String) -> Void) -> Bool {
+    func save(_ content: some KeptContent, failed: @escaping @Sendable (String) -> Void) -> Bool {
         guard let directory else { return false }
-        let identifier = state.name.restoreIdentifier
-        directory.save(state) { error in failed("the state of \(identifier) could not be kept: \(error)") }
+        let subject = content.subject
+        directory.save(content) { error in failed("\(subject) could not be kept: \(error)") }
         return true
     }
 

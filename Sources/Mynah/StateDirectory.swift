@@ -1,4 +1,5 @@
 public import MynahCore
+import MynahLifecycle
 package import MynahSupport
 
 #if canImport(Glibc)
@@ -102,19 +103,36 @@ public final class StateDirectory: Sendable {
     /// What was preserved under a name, and what the user should know of it.
     ///
     /// A file that an earlier version named otherwise is taken over, and read under that name no more.
-    func load(_ name: PreservedName) -> (state: PreservedState?, warning: String?) {
+    func load<State: PreservableState>(_ name: PreservedName) -> (state: State?, warning: String?) {
         let file = file(name.fileName)
-        let loaded = load(name, from: file)
-        guard loaded.state == nil, loaded.warning == nil else { return loaded }
-        let former = self.file(name.formerFileName)
-        let taken = load(name, from: former)
+        let loaded = load(name, from: file, State.self)
+        guard loaded.state == nil, loaded.warning == nil, let former = name.formerFileName.map(self.file)
+        else { return loaded }
+        let taken = load(name, from: former, State.self)
         if taken.state != nil { former.move(to: file) }
         return taken
     }
 
-    private func load(_ name: PreservedName, from file: KeptFile) -> (
-        state: PreservedState?, warning: String?
-    ) {
+    private func load<State: PreservableState>(
+        _ name: PreservedName, from file: KeptFile, _: State.Type
+    ) -> (state: State?, warning: String?) {
+        let (state, problem) = read(file) { json throws(PreservedStateProblem) in
+            try State(json: json, of: name)
+        }
+        return (state, problem.map { "the preserved state in \(file.path) cannot be used: \($0)" })
+    }
+
+    /// The devices that the phone knew, the least recently used first, and what the user should know of them.
+    func loadKnownPeripherals() -> (entries: [KnownPeripherals.Entry], warning: String?) {
+        let file = file(KnownPeripherals.fileName)
+        let (entries, problem) = read(file, KnownPeripherals.entries(of:))
+        return (entries ?? [], problem.map { "the known peripherals in \(file.path) cannot be used: \($0)" })
+    }
+
+    /// Reads a file that may be missing; one that cannot be used is set aside.
+    private func read<Content>(
+        _ file: KeptFile, _ parse: (JSON) throws(PreservedStateProblem) -> Content
+    ) -> (content: Content?, problem: String?) {
         do throws(PreservedStateProblem) {
             let bytes: [UInt8]
             do throws(KeptFile.Problem) {
@@ -129,18 +147,17 @@ public final class StateDirectory: Sendable {
             } catch {
                 throw .init(description: "it is no JSON: \(error)")
             }
-            return (try PreservedState(json: json, of: name), nil)
+            return (try parse(json), nil)
         } catch {
             let outcome = file.setAside().map { "it was set aside as \($0)" } ?? "it could not be set aside"
-            return (nil, "the preserved state in \(file.path) cannot be used: \(error); \(outcome)")
+            return (nil, "\(error); \(outcome)")
         }
     }
 
-    /// Replaces what is preserved under a state's name, soon; `failed` is called on another thread, once while the reason is
-    /// the same.
-    func save(_ state: PreservedState, failed: @escaping @Sendable (RadioError) -> Void) {
-        writer.replace(file(state.name.fileName)) {
-            Array((state.json.prettyText + "\n").utf8)
+    /// Replaces what a file holds, soon; `failed` is called on another thread, once while the reason is the same.
+    func save(_ content: some KeptContent, failed: @escaping @Sendable (RadioError) -> Void) {
+        writer.replace(file(content.fileName)) {
+            Array((content.json.prettyText + "\n").utf8)
         } failed: {
             failed(Self.error($0.description))
         }

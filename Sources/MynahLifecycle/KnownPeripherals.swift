@@ -39,12 +39,21 @@ package struct KnownPeripherals: Sendable {
     private var devices: [PeripheralIdentifier: Device] = [:]
     private var identifiers: [DeviceAddress: PeripheralIdentifier] = [:]
     private var useCount: UInt64 = 0
+    /// Changes with what is to be saved; which device was used last does not count.
+    package private(set) var revision = 0
 
     /// A phone that knows these devices, the least recently used first.
     ///
     /// Of two entries with one identifier, and of the entries past the limit, the later ones are kept.
     package init(seed: UInt64, entries: [Entry] = []) {
         self.seed = seed
+        load(entries)
+    }
+
+    /// Knows these devices, the least recently used first, besides those that it knows already.
+    ///
+    /// Of two entries with one identifier, and of the entries past the limit, the later ones are kept.
+    package mutating func load(_ entries: [Entry]) {
         for entry in entries.suffix(Self.limit) {
             if let old = devices[entry.identifier], identifiers[old.entry.address] == entry.identifier {
                 identifiers[old.entry.address] = nil
@@ -75,6 +84,7 @@ package struct KnownPeripherals: Sendable {
         let new = makeIdentifier(for: address)
         identifiers[address] = new
         devices[new] = Device(entry: Entry(identifier: new, address: address), lastUse: 0)
+        revision += 1
         use(new)
         return new
     }
@@ -86,9 +96,26 @@ package struct KnownPeripherals: Sendable {
         return entry
     }
 
+    /// A device that was preserved by its identifier is known, by the address that the identifier leads to by now.
+    ///
+    /// To make room, a device is not forgotten while `isInUse` says that it is connected or waited for.
+    package mutating func restore(
+        _ entry: Entry, isInUse: (DeviceAddress) -> Bool = { _ in false }
+    ) -> Entry {
+        if let known = retrieve(entry.identifier) { return known }
+        if devices.count >= Self.limit { forgetOne(isInUse) }
+        devices[entry.identifier] = Device(entry: entry, lastUse: 0)
+        if identifiers[entry.address] == nil { identifiers[entry.address] = entry.identifier }
+        revision += 1
+        use(entry.identifier)
+        return entry
+    }
+
     /// A device's name became known.
     package mutating func name(_ address: DeviceAddress, _ name: String) {
-        if let identifier = identifiers[address] { devices[identifier]?.entry.name = name }
+        guard let identifier = identifiers[address], devices[identifier]?.entry.name != name else { return }
+        devices[identifier]?.entry.name = name
+        revision += 1
     }
 
     /// The device that was known by one address has paired, and its identity address is another.
@@ -98,6 +125,7 @@ package struct KnownPeripherals: Sendable {
             devices[other]?.entry.address = identity
         }
         if identifiers[identity] == nil { identifiers[identity] = identifier }
+        revision += 1
         use(identifier)
     }
 

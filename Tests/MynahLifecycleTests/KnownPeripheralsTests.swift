@@ -55,6 +55,54 @@ import Testing
         #expect(known.count == 1)
     }
 
+    @Test func `a device that was preserved apart is known, by the address that its identifier leads to`() {
+        var known = KnownPeripherals(seed: 1)
+        let moved = known.identifier(of: .device(1))
+        known.moved(from: .device(1), to: .device(2))
+        let revision = known.revision
+        let current = known.restore(.init(identifier: moved, address: .device(1)))
+        #expect(current.address == .device(2))
+        #expect(known.revision == revision)
+
+        var other = KnownPeripherals(seed: 2)
+        let own = other.identifier(of: .device(3))
+        #expect(other.restore(.init(identifier: moved, address: .device(2))).address == .device(2))
+        #expect(other.identifier(of: .device(2)) == moved)
+        // Another identifier of a device leads to it, and does not become its own.
+        _ = known.restore(.init(identifier: own, address: .device(2)))
+        #expect(known.retrieve(own)?.address == .device(2))
+        #expect(known.identifier(of: .device(2)) == moved)
+    }
+
+    @Test func `a preserved device makes room for itself`() {
+        let former = KnownPeripherals(seed: 2)
+        var donor = former
+        let identifier = donor.identifier(of: .device(5000))
+        var known = KnownPeripherals(seed: 1)
+        for device in 0..<UInt64(KnownPeripherals.limit) { _ = known.identifier(of: .device(device)) }
+        _ = known.restore(.init(identifier: identifier, address: .device(5000))) { $0 == .device(0) }
+        #expect(known.count == KnownPeripherals.limit)
+        #expect(known.entries.contains { $0.address == .device(0) })
+        #expect(!known.entries.contains { $0.address == .device(1) })
+        #expect(known.entries.last?.identifier == identifier)
+    }
+
+    @Test func `what is to be saved has a new revision, what was used last has not`() {
+        var known = KnownPeripherals(seed: 1)
+        var revisions = [known.revision]
+        let identifier = known.identifier(of: .device(1))
+        revisions.append(known.revision)
+        known.name(.device(1), "Strap")
+        revisions.append(known.revision)
+        known.moved(from: .device(1), to: .device(2))
+        revisions.append(known.revision)
+        #expect(Set(revisions).count == 4)
+        known.name(.device(2), "Strap")
+        _ = known.identifier(of: .device(2))
+        _ = known.retrieve(identifier)
+        #expect(known.revision == revisions.last)
+    }
+
     @Test func `what was saved is known again, whatever the seed is`() {
         var known = KnownPeripherals(seed: 1)
         for device in 1...3 as ClosedRange<UInt64> { _ = known.identifier(of: .device(device)) }

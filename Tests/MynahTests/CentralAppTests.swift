@@ -6,7 +6,7 @@ import MynahTestSupport
 import Testing
 
 /// An app's code with one central manager: everything it hears is in one list of words.
-private final class CentralApp: AppDelegate, CentralManagerSink {
+final class CentralApp: AppDelegate, CentralManagerSink {
     struct State {
         var words: [String] = []
         var manager: CentralManager?

@@ -27,6 +27,22 @@ final class AppCentrals {
         }
     }
 
+    /// Takes what another process preserved, unless there is a manager of that identifier.
+    ///
+    /// Without the background mode the system works for no app that has ended.
+    func load(_ restoreIdentifier: String, of app: AppProcess, on phone: isolated Phone) {
+        guard app.rules.isBackgroundCentral,
+            !all.contains(where: { $0.restoreIdentifier == restoreIdentifier })
+        else { return }
+        let name = PreservedName(
+            app: app.description.name, restoreIdentifier: restoreIdentifier, role: .central)
+        guard let state = phone.central.load(name, on: phone) else { return }
+        let manager = CentralManagerState(number: phone.nextNumber(), app: app, preserved: state)
+        all.append(manager)
+        phone.central.add(manager)
+        phone.central.restore(manager, state, on: phone)
+    }
+
     /// Returns the manager of an identifier that the system works for, or a new one.
     func make(
         _ restoreIdentifier: String?, _ options: CentralManager.Options, sink: (any CentralManagerSink)?,
@@ -36,6 +52,8 @@ final class AppCentrals {
         guard let radio = phone.central.radio else {
             throw RadioError(.unsupported, "this radio does not play a central")
         }
+        phone.central.loadKnownPeripherals(on: phone)
+        if let restoreIdentifier { load(restoreIdentifier, of: app, on: phone) }
         let kept = all.first { $0.restoreIdentifier != nil && $0.restoreIdentifier == restoreIdentifier }
         let manager: CentralManagerState
         if let kept {

@@ -132,6 +132,11 @@ struct PeripheralAccess: Sendable {
         link.run { $0.central.found(services, on: peer, on: $0) }
     }
 
+    /// What was found on its manager's peripherals, or is subscribed to, has changed.
+    func preserve() {
+        _ = look { manager, phone in phone.central.preserve(manager, on: phone) }
+    }
+
     /// Subscribes or unsubscribes.
     func setNotify(
         _ isOn: Bool, for characteristic: SubscriptionLedger.Characteristic,

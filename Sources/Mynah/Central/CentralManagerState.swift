@@ -11,6 +11,13 @@ final class CentralManagerState {
         var request: AppScan
         /// How a manager that no app made wants the radio to scan.
         var options: ScanOptions
+
+        /// What an app asked for, which is given scan responses if they are asked for.
+        init(services: [BluetoothUUID], options: ScanOptions, mode: ScanMode) {
+            request = AppScan(services: services, allowsDuplicates: options.allowsDuplicates, mode: mode)
+            request.awaitsScanResponses = options.isActive
+            self.options = options
+        }
     }
 
     /// Whether its program hears of it.
@@ -50,6 +57,8 @@ final class CentralManagerState {
     var toldLinks: Set<Peer.ID> = []
     /// The peripherals that it has connected or waits for, by the addresses that the ledger knows.
     private(set) var asked: [DeviceAddress: Peripheral] = [:]
+    /// What was saved last, or `nil` if nothing was.
+    var saved: PreservedCentralState?
 
     /// A manager that no app made: it is an app of its own, which is always in the foreground.
     init(number: UInt64, state: RadioState, options: CentralManager.Options, sink: (any CentralManagerSink)?)
@@ -75,6 +84,27 @@ final class CentralManagerState {
         state = .unknown
         stage = .new(isRestored: false)
         audience = Audience(sink: sink)
+    }
+
+    /// What another process preserved.
+    init(number: UInt64, app: AppProcess, preserved: PreservedCentralState) {
+        key = ManagerKey(app: app.number, manager: number)
+        self.app = app
+        restoreIdentifier = preserved.name.restoreIdentifier
+        options = CentralManager.Options()
+        state = .unknown
+        stage = .ended
+        audience = Audience()
+        saved = preserved
+    }
+
+    /// What its state is preserved under, or `nil` if it is not.
+    ///
+    /// Without the background mode the system keeps nothing of an app that has ended.
+    var preservedName: PreservedName? {
+        guard let app, let restoreIdentifier, app.rules.isBackgroundCentral else { return nil }
+        return PreservedName(
+            app: app.description.name, restoreIdentifier: restoreIdentifier, role: .central)
     }
 
     var isEnded: Bool { if case .ended = stage { true } else { false } }

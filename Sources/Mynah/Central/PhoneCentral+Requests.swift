@@ -19,16 +19,17 @@ extension PhoneCentral {
     ) async throws(RadioError) {
         let manager = try acting(reference)
         try checkPower()
-        var request = AppScan(
-            services: services ?? [], allowsDuplicates: options.allowsDuplicates,
-            mode: manager.scanMode(radioState))
+        var scan = CentralManagerState.Scan(
+            services: services ?? [], options: options, mode: manager.scanMode(radioState))
         // A program that wants every packet has each as it comes.
-        request.awaitsScanResponses = options.isActive && !(manager.app == nil && options.allowsDuplicates)
-        manager.startScan(.init(request: request, options: options))
+        if manager.app == nil, options.allowsDuplicates { scan.request.awaitsScanResponses = false }
+        manager.startScan(scan)
+        preserve(manager, on: phone)
         do throws(RadioError) {
             try await scanner.settle(on: phone)
         } catch {
             manager.stopScan()
+            preserve(manager, on: phone)
             throw error
         }
     }
@@ -36,6 +37,7 @@ extension PhoneCentral {
     func stopScan(for reference: CentralReference, on phone: isolated Phone) async {
         guard let manager = try? acting(reference), manager.scan != nil else { return }
         manager.stopScan()
+        preserve(manager, on: phone)
         try? await scanner.settle(on: phone)
     }
 

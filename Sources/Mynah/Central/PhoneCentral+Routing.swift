@@ -49,7 +49,7 @@ extension PhoneCentral {
                     continue
                 }
                 if let name = found.advertisement.localName {
-                    self.name(found.address, name)
+                    self.name(found.address, name, on: phone)
                     peripheral.take(.heard(found.advertisement))
                 }
                 let discovery = Discovery(found, peripheral, report)
@@ -162,6 +162,7 @@ extension PhoneCentral {
             deliver(.valueUpdated(update), to: manager, on: phone)
         case .servicesChanged(_, let range):
             peripheral.take(.servicesChanged(range))
+            preserve(manager, on: phone)
             deliver(.servicesChanged(peripheral, range), to: manager, on: phone)
         default: break
         }

@@ -21,7 +21,8 @@ final class PhoneCentral {
     /// What the ledger asked for and has not been carried out.
     private var actions: [LinkAction] = []
     private var isCarryingOut = false
-    private var known: KnownPeripherals
+    var known: KnownPeripherals
+    var preservation = CentralPreservation()
     var links = CentralLinks()
     let scanner = PhoneScanner()
     let connector = PhoneConnector()
@@ -64,6 +65,7 @@ final class PhoneCentral {
         guard case .stopped = stage else { return }
         guard let radio else { throw RadioError(.unsupported, "this radio does not play a central") }
         guard phone.isRunning else { throw RadioError(.invalidState, "the phone has not been started") }
+        loadKnownPeripherals(on: phone)
         stage = .starting
         defer { starting.resumeAll() }
         do throws(RadioError) {
@@ -147,6 +149,7 @@ final class PhoneCentral {
         options: CentralManager.Options, sink: (any CentralManagerSink)?, on phone: isolated Phone
     ) throws(RadioError) -> CentralManager {
         guard let radio else { throw RadioError(.unsupported, "this radio does not play a central") }
+        loadKnownPeripherals(on: phone)
         let manager = CentralManagerState(
             number: phone.nextNumber(), state: radioState, options: options, sink: sink)
         add(manager)
@@ -176,6 +179,7 @@ final class PhoneCentral {
         manager.end()
         manager.stopScan()
         managers.removeAll { $0 === manager }
+        if let name = manager.preservedName { phone.deletePreserved(name) }
         for peripheral in manager.asked.values { peripheral.take(.ended) }
         waiters.end(manager.key, Self.managerIsGone)
         release(manager, ledger.devices(of: manager.key), on: phone) { $0.end(manager.key, into: &$1) }
@@ -189,10 +193,11 @@ final class PhoneCentral {
         at address: DeviceAddress, for manager: CentralManagerState, on phone: isolated Phone
     ) -> Peripheral? {
         let identifier = known.identifier(of: address) { ledger.concerns($0) }
+        saveKnownPeripherals(on: phone)
         return peripheral(identifier, at: address, for: manager, on: phone)
     }
 
-    private func peripheral(
+    func peripheral(
         _ identifier: PeripheralIdentifier, at address: DeviceAddress, for manager: CentralManagerState,
         on phone: isolated Phone
     ) -> Peripheral? {
@@ -229,8 +234,9 @@ final class PhoneCentral {
     }
 
     /// A device's name became known.
-    func name(_ address: DeviceAddress, _ name: String) {
+    func name(_ address: DeviceAddress, _ name: String, on phone: isolated Phone) {
         known.name(address, name)
+        saveKnownPeripherals(on: phone)
     }
 
     // MARK: The ledger
@@ -240,6 +246,8 @@ final class PhoneCentral {
         on phone: isolated Phone, _ body: (inout LinkLedger, inout [LinkAction]) -> Void
     ) {
         body(&ledger, &actions)
+        // What follows is reported to programs, and has to be in place by then.
+        preserve(on: phone)
         guard !isCarryingOut else { return }
         isCarryingOut = true
         defer { isCarryingOut = false }
@@ -302,6 +310,7 @@ final class PhoneCentral {
         else { return }
         manager.connected(address)
         peripheral.take(.connected(state.peer, mtu: state.mtu))
+        subscribeAgain(manager, to: peripheral, by: link, on: phone)
         deliver(.connected(peripheral, isLocal: isLocal), to: manager, on: phone)
         waiters.end(key, address, .success(()))
     }
@@ -319,6 +328,7 @@ final class PhoneCentral {
             return released(key, address, .failure(error), report)
         }
         peripheral.take(.ended)
+        preserve(manager, on: phone)
         report(manager, peripheral)
     }
 
@@ -350,6 +360,7 @@ final class PhoneCentral {
             for manager in managers where manager.app != nil {
                 manager.powerLost(keepsScan: keeps(manager.key))
             }
+            preserve(on: phone)
         }
         appChanged(on: phone)
         for manager in managers where manager.app == nil {
@@ -380,6 +391,7 @@ final class PhoneCentral {
             guard ledger.address(of: link) == new else { return }
             known.moved(from: old, to: new)
             for manager in managers { manager.moved(from: old, to: new) }
+            saveKnownPeripherals(on: phone)
         }
     }
 

@@ -1,0 +1,40 @@
+import MynahSupport
+
+/// What a file of a state directory holds.
+protocol KeptContent: Sendable {
+    /// The file's name, without a directory.
+    var fileName: String { get }
+    /// What it is, as the beginning of a sentence for the user.
+    var subject: String { get }
+    var json: JSON { get }
+}
+
+/// What is preserved of a manager under its name.
+protocol PreservableState: KeptContent, Hashable {
+    var name: PreservedName { get }
+    /// Reads what is preserved under a name.
+    init(json: JSON, of name: PreservedName) throws(PreservedStateProblem)
+}
+
+extension PreservableState {
+    var fileName: String { name.fileName }
+    var subject: String { "the state of \(name.restoreIdentifier)" }
+}
+
+/// What is wrong with a file of preserved state.
+struct PreservedStateProblem: Error, CustomStringConvertible {
+    var description: String
+}
+
+extension JSON {
+    /// Throws unless it is an object of this version.
+    func checkVersion(_ known: Int) throws(PreservedStateProblem) {
+        guard case .object = self else { throw .init(description: "it holds no object") }
+        guard let version = self["mynahState"]?.integerValue else {
+            throw .init(description: "it has no version")
+        }
+        guard version == known else {
+            throw .init(description: "it is of version \(version), and this mynah reads version \(known)")
+        }
+    }
+}
