@@ -26,7 +26,8 @@ enum RunState: String, CaseIterable {
         }
         let isRelaunched = profiles.contains { profile in
             guard let app = profile.app else { return false }
-            return app.restoreIdentifier != nil && !app.backgroundModes.isEmpty
+            let identifiers = [app.restoreIdentifier] + profile.centrals.map(\.restoreIdentifier)
+            return identifiers.contains { $0 != nil } && !app.backgroundModes.isEmpty
         }
         return isRelaunched
             ? nil : "--state terminated needs an app with a restoreIdentifier and a background mode"

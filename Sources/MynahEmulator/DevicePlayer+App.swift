@@ -20,12 +20,11 @@ extension DevicePlayer {
     private func takeOver(_ app: App, _ rules: AppRules) {
         let services = app.access.services
         guard !services.isEmpty else {
-            let reason =
-                rules.isBackgroundPeripheral
-                ? "has preserved no services" : "has no background mode, so nothing serves what it preserved"
+            if rules.isRelaunched(for: .central) { return }
+            let why = rules.isBackgroundPeripheral ? "has preserved no services" : "has no background mode"
             return events.warn(
                 "nothingPreserved",
-                "\(device.label) is terminated and \(reason): it is silent until its user opens it")
+                "\(device.label) is terminated and \(why): it is silent until its user opens it")
         }
         if let mapping = device.services.keys(in: services) { rekey(mapping) }
     }

@@ -23,10 +23,11 @@ public struct EmulatedApp: Sendable {
         self.advertising = advertising
     }
 
-    /// The app that a profile declares under a name.
-    public init(_ app: Profile.App, name: String) {
+    /// The app that a profile declares under a name, with its central managers.
+    public init(_ app: Profile.App, name: String, centrals: [Profile.Central] = []) {
         description = AppDescription(
-            name: name, rules: AppRules(app), restoreIdentifiers: app.restoreIdentifier.map { [$0] } ?? [])
+            name: name, rules: AppRules(app), restoreIdentifiers: app.restoreIdentifier.map { [$0] } ?? [],
+            centralRestoreIdentifiers: centrals.compactMap(\.restoreIdentifier))
         startState = app.state
         advertising = PhoneAdvertising(app)
     }

@@ -27,7 +27,7 @@ extension EmulatedDevice {
         self.init(
             name: profile.name, label: label, identity: profile.device, services: services, table: table,
             advertisement: profile.advertising?.advertisement, passkey: profile.passkey,
-            app: profile.app.map { EmulatedApp($0, name: label ?? profile.name) })
+            app: profile.app.map { EmulatedApp($0, name: label ?? profile.name, centrals: profile.centrals) })
         centrals = profile.centrals
     }
 

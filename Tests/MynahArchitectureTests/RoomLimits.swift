@@ -48,6 +48,9 @@ enum RoomLimits {
             type: "Phone", lines: Limit(350, goal: 350), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
         Room(
+            type: "PhoneCentral", lines: Limit(853, goal: 500), properties: Limit(20, goal: 16),
+            function: Limit(40, goal: 40)),
+        Room(
             type: "VirtualController", lines: Limit(300, goal: 300), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
         Room(
