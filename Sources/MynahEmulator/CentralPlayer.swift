@@ -18,6 +18,8 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     private var state = RadioState.unknown
     /// Whether the run is under way.
     private var isBegun = false
+    /// Whether the run is over.
+    private var isEnded = false
     /// What has not been carried out.
     private var waiting: [CentralScript.Action] = []
     private var isCarryingOut = false
@@ -79,6 +81,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     /// The run is over: what follows from now on is not reported as trouble.
     func stop() {
         isBegun = false
+        isEnded = true
         waiting = []
         stopWriting()
         report(nil)
@@ -154,6 +157,11 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
             all.filter { $0.look { $0.state } == state }.map(\.identifier)
         }
         let connected = identifiers(.connected, state.peripherals)
+        script.recognize(
+            state.peripherals.map { peripheral in
+                let (name, services) = peripheral.look { ($0.name, $0.services.map(\.uuid)) }
+                return (peripheral.identifier, .init(services: Set(services), localName: name, rssi: nil))
+            })
         script.restored(
             isScanning: state.scanServices != nil, connected: connected,
             wanted: identifiers(.connecting, state.peripherals))
@@ -183,6 +191,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
 
     /// Carries actions out in their order; what is done on a link waits for nothing else.
     private func carryOut(_ actions: [CentralScript.Action]) {
+        guard !isEnded else { return }
         waiting += actions
         guard !waiting.isEmpty, !isCarryingOut else { return }
         isCarryingOut = true

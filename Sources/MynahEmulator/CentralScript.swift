@@ -64,6 +64,19 @@ struct CentralScript {
         forgetLinks()
     }
 
+    /// Gives devices that the system kept the first entry that matches each, if they have none, as after a restart of the phone.
+    ///
+    /// How loud they were is forgotten, and does not count.
+    mutating func recognize(_ kept: [(device: PeripheralIdentifier, known: Heard)]) {
+        for (device, known) in kept where devices[device] == nil {
+            assign(device) { match in
+                var match = match
+                match.rssi = nil
+                return match.matches(known)
+            }
+        }
+    }
+
     /// The system kept a scan, and connections: those that are active, and those that are waited for.
     mutating func restored(
         isScanning: Bool, connected: [PeripheralIdentifier], wanted: [PeripheralIdentifier]
@@ -99,16 +112,21 @@ struct CentralScript {
 
     /// A device was heard: it is given the first entry that matches it and has no device.
     mutating func heard(_ device: PeripheralIdentifier, _ heard: Heard, into actions: inout [Action]) {
-        if devices[device] == nil {
-            let taken = Set(devices.values.map(\.entry))
-            let entry = central.peripherals.indices.first { index in
-                !taken.contains(index) && central.peripherals[index].match.matches(heard)
-            }
-            guard let entry else { return }
-            devices[device] = Device(entry: entry)
-        }
+        if devices[device] == nil { assign(device) { $0.matches(heard) } }
+        guard devices[device] != nil else { return }
         connect(device, into: &actions)
         updateScan(into: &actions)
+    }
+
+    /// Gives a device the first entry that is meant and has none.
+    private mutating func assign(
+        _ device: PeripheralIdentifier, _ isMeant: (Profile.Central.Match) -> Bool
+    ) {
+        let taken = Set(devices.values.map(\.entry))
+        let entry = central.peripherals.indices.first { index in
+            !taken.contains(index) && isMeant(central.peripherals[index].match)
+        }
+        if let entry { devices[device] = Device(entry: entry) }
     }
 
     mutating func connected(_ device: PeripheralIdentifier, into actions: inout [Action]) {

@@ -181,6 +181,22 @@ import Testing
         #expect(Self.actions(&script) { $0.powered(true, into: &$1) } == [])
     }
 
+    @Test func `a device that the system kept through a restart of the phone has its entry again`() {
+        var script = Self.script { $0.match.rssi = -70 }
+        script.launched()
+        script.recognize([(Self.two, .init(services: ["180F"], localName: nil, rssi: nil))])
+        script.recognize([(Self.one, .init(services: ["180D", "180F"], localName: "Strap", rssi: nil))])
+        script.restored(isScanning: true, connected: [], wanted: [Self.one])
+        #expect(script.entry(of: Self.one) == 0)
+        #expect(script.entry(of: Self.two) == 1)
+        #expect(Self.actions(&script) { $0.powered(true, into: &$1) } == [])
+        // It is not asked for again when it is heard.
+        #expect(Self.hear(&script, Self.one, ["180D"]) == [])
+        #expect(
+            Self.actions(&script) { $0.connected(Self.one, into: &$1) }
+                == [.stopScan, .work(Self.one, entry: 0)])
+    }
+
     @Test(
         arguments: [
             (["180D"], "Door", -60, true), (["180D", "180F"], "Door", -75, true), ([], "Door", -60, false),
