@@ -13,7 +13,7 @@ package enum RangeChange: Hashable, Sendable {
     /// The farthest that is taken, in metres.
     private static let farthest = 1_000_000.0
 
-    /// What a text stands for, or `nil` if it stands for nothing.
+    /// Reads one of the words; `nil` if the text is none of them.
     package init?(_ text: String) {
         let words = text.split(separator: " ")
         switch words.first {

@@ -278,7 +278,7 @@ extension Emulator {
         return .none
     }
 
-    /// What names the device that an event of the phone's links and alerts is about.
+    /// The fields that identify the device of an event about the phone's links or alerts.
     private func linkedDevice(of event: PhoneEvent) -> [JSON.Member] {
         let address: DeviceAddress
         switch event {

@@ -5,7 +5,7 @@ package import MynahSupport
 
 // What an app sees as a central.
 extension EventFields {
-    /// What names a peripheral.
+    /// The fields that identify a peripheral.
     static func peripheral(_ peripheral: Peripheral) -> [JSON.Member] {
         [
             .init("peripheral", .string(peripheral.identifier.description)),

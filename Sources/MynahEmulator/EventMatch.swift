@@ -175,7 +175,7 @@ public struct EventMatch: Hashable, Sendable {
 
 /// Bytes of which some may be any.
 struct BytePattern: Hashable, Sendable {
-    /// The bytes; `nil` stands for any.
+    /// The bytes; `nil` matches any.
     private var bytes: [UInt8?] = []
     /// Whether any number of bytes may follow.
     private var isOpen = false

@@ -34,7 +34,7 @@ public enum UserAction: Hashable, Sendable {
         if case .setPower = self { true } else { false }
     }
 
-    /// What a word stands for, or `nil` if it stands for nothing.
+    /// Reads one of the words; `nil` if it is none of them.
     public init?(_ word: String) {
         if let transition = AppTransition(rawValue: word) {
             self = .transition(transition)

@@ -1,5 +1,6 @@
 import Glibc
 import MynahCore
+import MynahSupport
 import MynahTestSupport
 import Testing
 
@@ -122,6 +123,30 @@ import Testing
         let result = try await program.end()
         #expect(result.status == .exited(0))
         #expect(!result.output.contains("radio.lost"))
+    }
+
+    @Test func `a central that connects while the advertisement changes does not keep the old bytes`()
+        async throws
+    {
+        let controller = IllController([.connectingAmid])
+        let profile = try ProfileFile(AppRunTests.app)
+        let program = try Program([
+            "run", profile.path, "--events", "json", "--address", "identity", "--at", "100 ms=background",
+            "--until", "central.connected", "--until", "advertising.changed", "--timeout", "1 min", "--radio",
+            try await controller.listen(),
+        ])
+        let result = try await program.end()
+        #expect(result.status == .exited(0), "\(result.error)")
+        #expect(!result.output.contains("advertisingLost"))
+        // In the background an app has neither name nor UUIDs in its advertising data.
+        let commands = controller.advertisingCommands
+        let enabled = try #require(
+            commands.lastIndex { $0.opcode == .leSetAdvertisingEnable && $0.parameters == [1] })
+        let data = try #require(commands[..<enabled].last { $0.opcode == .leSetAdvertisingData }?.parameters)
+        let first = try #require(commands.first { $0.opcode == .leSetAdvertisingData }?.parameters)
+        #expect(data != first)
+        #expect(!Hex.encode(data).contains(Hex.encode(Array("Fred".utf8))))
+        #expect(Hex.encode(first).contains(Hex.encode(Array("Fred".utf8))))
     }
 
     static let kept = """

@@ -29,6 +29,8 @@ final class IllController: Sendable {
         case withoutLE
         /// Refuses every command.
         case refusing
+        /// A good one, whose link to a central begins just before it answers the first command that ends advertising.
+        case connectingAmid
     }
 
     private struct Guest {
@@ -51,6 +53,8 @@ final class IllController: Sendable {
         var whenAsked: (@Sendable () -> Void)?
         var commands = 0
         var reports = 0
+        var advertisingCommands: [HCICommand] = []
+        var hasConnected = false
     }
 
     private let air: LiveAir
@@ -191,6 +195,31 @@ final class IllController: Sendable {
         case .withoutLE:
             if opcode[1] >> 2 == 0x08 { answer([0x01]) } else { guest.controller.send(packet) }
         case .refusing: answer([0x0C])
+        case .connectingAmid:
+            if endsAdvertisingFirst(packet) { guest.line.send(Self.connection) }
+            guest.controller.send(packet)
+        }
+    }
+
+    /// LE Connection Complete: a link 0x0040 of a peripheral to F0:F1:F2:F3:F4:F5, every 30 ms.
+    private static let connection = HCIEvent(
+        HCIEvent.leMeta,
+        [0x01, 0x00, 0x40, 0x00, 0x01, 0x00, 0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0, 0x18, 0, 0, 0, 0x48, 0, 0]
+    ).packet
+
+    /// Notes a command about advertising; returns whether it is the first that ends it.
+    private func endsAdvertisingFirst(_ packet: H4Packet) -> Bool {
+        let own: Set<HCIOpcode> = [
+            .leSetAdvertisingParameters, .leSetAdvertisingData, .leSetAdvertisingEnable,
+        ]
+        guard packet.type == .command, let command = HCICommand(packet.body), own.contains(command.opcode)
+        else { return false }
+        return state.withLock { state in
+            state.advertisingCommands.append(command)
+            guard command.opcode == .leSetAdvertisingEnable, command.parameters == [0], !state.hasConnected
+            else { return false }
+            state.hasConnected = true
+            return true
         }
     }
 
@@ -224,6 +253,9 @@ final class IllController: Sendable {
     }
 
     // MARK: - In a test's hands
+
+    /// The commands about advertising that a controller with `connectingAmid` has taken, in order.
+    var advertisingCommands: [HCICommand] { state.withLock { $0.advertisingCommands } }
 
     /// How many events with advertising reports were sent.
     var reports: Int { state.withLock { $0.reports } }
