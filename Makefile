@@ -1,7 +1,8 @@
 # make run plays a heart-rate monitor; make test runs every test. Both install what they need and do no work twice.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.PHONY: run demo test interop lab lab-all bench bench-air fuzz fuzz-briefly kill-test format build lint unit tsan
+.PHONY: run demo test interop lab lab-all lab-slow lab-bookworm all-but-the-lab bench bench-air fuzz kill-test format build \
+    lint unit tsan
 
 PROFILE ?= profiles/heart-rate.yaml
 # What the demo's phone connects to.
@@ -10,7 +11,7 @@ JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 # Release and debug have a folder each, so that neither makes the other build again.
 RELEASE := -c release --static-swift-stdlib --scratch-path .build-release -j $(JOBS)
-DEBUG := -Xswiftc -warnings-as-errors -j $(JOBS)
+DEBUG := -Xswiftc -warnings-as-errors --disable-index-store -j $(JOBS)
 # Tests at a time, if this Swift can limit them. With all at once a test may wait longer for its turn than programs wait for
 # what the test does.
 WIDTH = $(if $(shell swift test --help-hidden 2>/dev/null | grep maximum-parallelization-width),--experimental-maximum-parallelization-width 8)
@@ -73,12 +74,23 @@ tsan:
 	    .ci/quietly "Running the tests that have threads with ThreadSanitizer" \
 	    timeout 3600 swift test $(TSAN) --skip-build --disable-xctest $(WIDTH) --filter '$(TSAN_TESTS)'
 
+# What is built is built first, so that what runs has the machine to itself: the lab beside everything else that waits more
+# than it works.
 test: PACKAGES := $(TEST_PACKAGES)
-test: lint unit fuzz-briefly interop build
-	@.ci/quietly "Building the lab's slow device" swift build $(RELEASE) --product mynah-lab-slow
-	@Tests/Lab/lab here --mynah $(MYNAH)
+test: lint unit build
+	@Tests/Fuzz/run --build
+	@$(MAKE) -j2 --no-print-directory --output-sync=line lab-bookworm all-but-the-lab
+
+lab-bookworm: lab-slow
 	@Tests/Lab/lab bookworm --mynah $(MYNAH)
-	@Tests/Lab/lab bookworm --mynah $(MYNAH) --radio hci:user:0
+
+all-but-the-lab: lab-slow
+	@Tests/Fuzz/run --seconds 10 --jobs 1
+	@$(MAKE) --no-print-directory interop
+	@Tests/Lab/lab here --mynah $(MYNAH)
+
+lab-slow:
+	@.ci/quietly "Building the lab's slow device" swift build $(RELEASE) --product mynah-lab-slow
 
 # mynah run, killed right after it has reported what it keeps: so many times after each of three events.
 KILL_TRIES := 334
@@ -100,8 +112,7 @@ lab: build
 	@Tests/Lab/lab bookworm --mynah $(MYNAH) --demo $(PROFILE)
 
 lab-all: PACKAGES := $(TEST_PACKAGES) debootstrap
-lab-all: build
-	@.ci/quietly "Building the lab's slow device" swift build $(RELEASE) --product mynah-lab-slow
+lab-all: build lab-slow
 	@status=0; for each in $$(awk '!/^#/ && NF { print $$1 }' Tests/Lab/generations); do \
 	    Tests/Lab/lab $$each --mynah $(MYNAH) || status=1; \
 	done; exit $$status
@@ -122,10 +133,6 @@ TARGET :=
 fuzz:
 	@.ci/need $(BUILD_PACKAGES)
 	@Tests/Fuzz/run --seconds $(FUZZ_SECONDS) $(TARGET)
-
-fuzz-briefly:
-	@.ci/need $(BUILD_PACKAGES)
-	@Tests/Fuzz/run --seconds 10
 
 format:
 	@swift format --in-place --parallel -r Sources Tests Package.swift

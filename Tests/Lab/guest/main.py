@@ -1,11 +1,13 @@
-"""The guest's driver: brings the machine's Bluetooth up once, runs the scenarios, and says how each ended."""
+"""The guest's driver: brings the machine's Bluetooth up for each radio, runs the scenarios, and says how each ended."""
 
 import asyncio
 import contextlib
 import importlib
 import json
 import logging
+import os
 import shutil
+import subprocess
 import sys
 import time
 import traceback
@@ -35,24 +37,55 @@ TOPICS = [
 HOPELESS = 10
 
 
-def keep_logs() -> None:
-    shutil.copytree(LOGS, RESULTS, dirs_exist_ok=True)
+# Which radio a driver of one radio plays.
+RADIO = "LAB_RADIO"
 
 
-async def main() -> int:
-    LOGS.mkdir(parents=True, exist_ok=True)
-    order = json.loads((RESULTS / "order.json").read_text())
+def main() -> int:
+    """Each radio has a process of its own, so that no daemon, adapter or bond of one is there for the next."""
+    if radio := os.environ.get(RADIO):
+        try:
+            return asyncio.run(drive(radio))
+        finally:
+            keep_logs(radio)
+    failed = 0
+    for radio in order()["radios"]:
+        print(f"radio {radio}:", flush=True)
+        failed += subprocess.run([sys.executable, __file__], env={**os.environ, RADIO: radio}).returncode != 0
+    return 1 if failed else 0
+
+
+def order() -> dict:
+    return json.loads((RESULTS / "order.json").read_text())
+
+
+def keep_logs(radio: str) -> None:
+    shutil.copytree(LOGS, RESULTS / radio.replace(":", "-"), dirs_exist_ok=True)
+
+
+async def drive(radio: str) -> int:
+    shutil.rmtree(LOGS, ignore_errors=True)
+    LOGS.mkdir(parents=True)
     logging.basicConfig(filename=LOGS / "bumble.log", level=logging.WARNING)
     quicken()
-    lab = await bring_up(order["radio"])
-    if order["demo"]:
+    lab = await bring_up(radio)
+    try:
+        return await play(lab, radio)
+    finally:
+        await lab.mynah.stop()
+        await lab.services.end()
+
+
+async def play(lab: Lab, radio: str) -> int:
+    if order()["demo"]:
         from demo import demonstrate
 
         return await demonstrate(lab, RESULTS / "demo.yaml")
     for topic in TOPICS:
         importlib.import_module(f"scenarios.{topic}")
-    runner = Runner(lab)
-    chosen = [each for each in scenario.REGISTERED if order["only"] in f"{each.topic}: {each.sentence}"]
+    runner = Runner(lab, radio)
+    only = order()["only"]
+    chosen = [each for each in scenario.REGISTERED if only in f"{each.topic}: {each.sentence}"]
     # Neighbours want the same bluetoothd, so that it is seldom restarted; the order within is the files'.
     chosen.sort(key=lambda each: ["experimental", "stock", None].index(each.daemon))
     for each in chosen:
@@ -70,6 +103,8 @@ async def bring_up(radio: str) -> Lab:
     services = Services(LOGS) if radio == "bluez" else Daemonless(adapter, air)
     await services.start_bus()
     await adapter.plug_in()
+    if radio.startswith("hci:user:"):
+        await adapter.until_set_up()
     phones = [Phone("first phone", "F0:00:00:00:00:11", link), Phone("second phone", "F0:00:00:00:00:22", link)]
     for phone in phones:
         await phone.device.power_on()
@@ -78,8 +113,9 @@ async def bring_up(radio: str) -> Lab:
 
 
 class Runner:
-    def __init__(self, lab: Lab) -> None:
+    def __init__(self, lab: Lab, radio: str) -> None:
         self.lab = lab
+        self.radio = radio
         self.playing: tuple | None = None
         self.passed = self.failed = self.skipped = self.in_a_row = 0
 
@@ -101,7 +137,7 @@ class Runner:
             text = str(error) or ("not done in time" if isinstance(error, TimeoutError) else repr(error))
             self.say("FAILED", each, start, f"{place(error)}: {text}")
             self.mark(traceback.format_exc())
-            keep_logs()
+            keep_logs(self.radio)
             await self.start_afresh()
         else:
             self.passed += 1
@@ -173,8 +209,4 @@ def place(error: BaseException) -> str:
 
 
 if __name__ == "__main__":
-    try:
-        status = asyncio.run(main())
-    finally:
-        keep_logs()
-    sys.exit(status)
+    sys.exit(main())

@@ -2,7 +2,10 @@
 
 import asyncio
 import contextlib
+import fcntl
 import os
+import socket
+import struct
 from pathlib import Path
 
 from bumble import hci
@@ -12,9 +15,14 @@ from bumble.transport.common import StreamPacketSource
 from bumble.transport.vhci import open_vhci_transport
 
 from lab.air import Air
+from lab.events import TimedOut
 
 ADDRESS = hci.Address("C0:DE:00:00:00:01", hci.Address.PUBLIC_DEVICE_ADDRESS)
 SETS = 4
+
+# The kernel's ioctl HCIGETDEVINFO, and two bits of the flags that it gives.
+GET_DEVICE_INFO = 0x800448D3
+UP, INITIALISING = 1, 2
 
 
 class PeripheralController(Controller):
@@ -45,6 +53,24 @@ class Adapter:
         self.transport = await open_vhci_transport(None)
         self.sink = KernelSink(self.transport.sink.transport.get_extra_info("pipe").fileno())
         self.switch_on()
+
+    async def until_set_up(self, within: float = 30) -> None:
+        """Waits until the kernel has asked a new adapter for what it can, and leaves it off: then it can be taken whole.
+
+        A controller that answers late meanwhile, because the driver is busy, is one the kernel gives up."""
+        await self.air.signal.until(lambda: self.air.packets, "the kernel's first command", within)
+        deadline = asyncio.get_running_loop().time() + within
+        with socket.socket(socket.AF_BLUETOOTH, socket.SOCK_RAW, socket.BTPROTO_HCI) as control:
+            # The kernel tells of the end of this in no event.
+            while self.flags(control) & (UP | INITIALISING):
+                if asyncio.get_running_loop().time() > deadline:
+                    raise TimedOut(f"the kernel's setup of the adapter: not within {within:g} s")
+                await asyncio.sleep(0.05)
+
+    @staticmethod
+    def flags(control: socket.socket) -> int:
+        info = fcntl.ioctl(control, GET_DEVICE_INFO, bytes(92))
+        return struct.unpack_from("<I", info, 16)[0]
 
     def switch_on(self) -> None:
         self.controller = PeripheralController("adapter", link=self.link, public_address=ADDRESS)

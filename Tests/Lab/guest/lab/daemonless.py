@@ -16,6 +16,9 @@ class Daemonless:
     async def start_bus(self) -> None:
         pass
 
+    async def end(self) -> None:
+        pass
+
     def suits(self, mode: str | None) -> bool:
         return True
 

@@ -67,6 +67,12 @@ class Services:
         await end(self.bus_daemon)
         self.bus_daemon = None
 
+    async def end(self) -> None:
+        """Leaves the machine as if neither had run."""
+        await self.stop_bluetoothd()
+        self.drop_bonds()
+        await self.stop_bus()
+
     def on_message(self, message: Message) -> None:
         if message.message_type is MessageType.SIGNAL:
             self.signal.happened()
