@@ -6,11 +6,11 @@ import MynahProfiles
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Prints every problem of profiles, with its line and column.",
+        abstract: "Reports every problem in profiles, with its line and column.",
         discussion: """
             Exits with status 0 if there is no problem, 1 if there is one, and 64 for wrong usage.
 
-            Without --radio, one line for each profile says how much BlueZ would play differently; --radio bluez lists it. \
+            Without --radio, one line for each profile counts what BlueZ would do differently; --radio bluez lists it. \
             BlueZ checks assume \(KnownRadio.bluezVersion), the oldest supported version, so results do not depend on the \
             machine. `run` uses the installed version.
             """)
@@ -20,7 +20,7 @@ struct CheckCommand: ParsableCommand {
 
     @Option(
         help:
-            "virtual or bluez: what this radio cannot do is an error, and what it does differently a warning.",
+            "virtual or bluez. Reports what this radio cannot do (an error) or does differently (a warning).",
         completion: Choice.completion(of: KnownRadio.self), transform: Choice.parse)
     var radio: KnownRadio?
 

@@ -12,18 +12,17 @@ import MynahSupport
 struct MynahCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mynah",
-        abstract: "Plays Bluetooth LE devices that are written down in profile files.",
+        abstract: "Emulates Bluetooth LE devices described in profile files.",
         discussion: """
-            A profile declares a device: its services, its values and how they move, what it advertises. Mynah plays it \
-            through BlueZ, or without an adapter on a radio of its own, so that phones find it, connect, read, write and \
-            subscribe.
+            A profile describes a device: its services, their values and what it advertises. mynah run plays it through \
+            BlueZ, or on a virtual radio if there is no adapter. Phones find it, connect, read, write and subscribe.
 
-              mynah new heart-rate > strap.yaml     a commented profile to start from
-              mynah check strap.yaml                every problem with its line and column
-              mynah show strap.yaml                 the attributes and bytes on the air
-              mynah run strap.yaml                  on the air until Ctrl-C
-              mynah scan                            the devices that a phone hears
-              mynah connect 'Mynah HRM'             connects as a phone would; try help
+              mynah new heart-rate > strap.yaml     prints a profile to start from
+              mynah check strap.yaml                reports every problem, with its line
+              mynah show strap.yaml                 prints attributes and advertised bytes
+              mynah run strap.yaml                  plays the device until Ctrl-C
+              mynah scan                            lists the devices that a phone hears
+              mynah connect 'Mynah HRM'             connects as a phone; try help
             """,
         version: "0.1.0",
         subcommands: [

@@ -6,7 +6,7 @@ import MynahSupport
 struct NewCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "Writes a commented profile to start from to standard output.",
+        abstract: "Prints a commented profile to start from.",
         discussion: """
             mynah new heart-rate > strap.yaml
 

@@ -14,7 +14,7 @@ import MynahSupport
     import Musl
 #endif
 
-/// How events are told.
+/// How events are written.
 enum EventFormat: String, CaseIterable {
     case text
     case json
@@ -32,15 +32,15 @@ enum LogLevel: String, CaseIterable {
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Plays profiles until it is interrupted.",
+        abstract: "Plays profiles until Ctrl-C.",
         discussion: """
-            Ctrl-C or SIGTERM withdraws everything, puts the adapter back as it was found and ends with 0. On a terminal \
-            a screen shows what happens; into a pipe one line an event is written, or with --events json one object.
+            Ctrl-C or SIGTERM takes the device off the air, restores the adapter's settings and exits with status 0. A \
+            terminal shows a screen. A pipe gets one line for each event, or one JSON object with --events json.
 
-            A profile with app: is played as iOS plays an app; with central: the app scans and connects. Several of them are \
-            apps of one phone, and one is on its screen. On a terminal the keys f, b and s bring an app to the foreground, to \
-            the background and suspend it, t ends it as the system does, and q as its user does; 1 to 9 choose which app. \
-            What it preserves is kept in --state-dir: SIGTERM keeps it, Ctrl-C forgets it.
+            A profile with app: plays as an iOS app; with central:, the app scans and connects. All apps of a run share one \
+            phone, and one of them is in the foreground. On a terminal, f, b and s bring an app to the foreground, send it to \
+            the background and suspend it. t terminates it as the system would, q quits it as its user would, and 1 to 9 \
+            select an app. --state-dir stores what apps preserve: SIGTERM keeps it, Ctrl-C deletes it.
             """)
 
     @Argument(
@@ -51,22 +51,25 @@ struct RunCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            auto, bluez, virtual, netsim[:instance=N] or hci:TRANSPORT. auto, the default, is BlueZ if there is an adapter, \
-            else the radio of a running Android emulator, else virtual, the air of this user's processes. netsim waits up to \
-            30 s for an emulator. TRANSPORT is one of \(HCITransportAddress.forms.joined(separator: ", ")).
+            auto, bluez, virtual, netsim[:instance=N] or hci:TRANSPORT. auto, the default, takes BlueZ if there is an \
+            adapter, else the radio of a running Android emulator, else virtual, the radio that this user's processes share. \
+            netsim waits up to 30 s for an emulator. TRANSPORT is one of \(HCITransportAddress.forms.joined(separator: ", ")).
             """, valueName: "radio"),
         completion: RadioChoice.completion, transform: RadioChoice.parse)
     var radio: RadioChoice = .auto
 
     @Option(
-        help: "With BlueZ: hci0 or AA:BB:CC:DD:EE:FF; once for each radio, in order. Default: the first.")
+        help:
+            "BlueZ only: the adapter, as hci0 or AA:BB:CC:DD:EE:FF. Repeat it for each radio, in order. Default: the first."
+    )
     var adapter: [String] = []
 
     @Option(
         help: ArgumentHelp(
             """
-            With virtual, netsim and hci: identity, the controller's own address or a random one that stays, or private, one that only \
-            paired phones know again and that changes every 15 minutes. Default: private for apps, as an iPhone's, else identity.
+            virtual, netsim and hci only. identity: the controller's public address, or a static random one. private: a \
+            resolvable private address, which changes every 15 minutes and which only bonded phones recognize. Default: \
+            private for apps, as on an iPhone, else identity.
             """, valueName: "address"),
         completion: Choice.completion(of: AddressChoice.self), transform: Choice.parse)
     var address: AddressChoice?
@@ -74,8 +77,8 @@ struct RunCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            The state apps start in: foreground, background, suspended or, with --state-dir, terminated: the phone was restarted \
-            and no app opened. Default: the profile's.
+            The state that apps start in: foreground, background, suspended, or with --state-dir terminated (the phone \
+            was restarted and no app was opened). Default: the profile's.
             """),
         completion: Choice.completion(of: RunState.self), transform: Choice.parse)
     var state: RunState?
@@ -116,15 +119,15 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help:
-            "text (the default: a screen on a terminal, lines into a pipe), json (one object a line) or off.",
+            "text (the default: a screen on a terminal, else lines), json (one object a line) or off.",
         completion: Choice.completion(of: EventFormat.self), transform: Choice.parse)
     var events: EventFormat?
 
     @Option(
         help: ArgumentHelp(
             """
-            With virtual, netsim and hci: records what crosses HCI, and with virtual what is on the air, for Wireshark. The file contains \
-            the keys of pairings. - is standard output; then there are no events.
+            virtual, netsim and hci only. Records HCI packets, and the air of the virtual radio, for Wireshark. The file \
+            contains pairing keys. - writes it to standard output and turns events off.
             """, valueName: "file.pcapng"),
         completion: CaptureTarget.completion, transform: CaptureTarget.parse)
     var capture: CaptureTarget?
@@ -138,20 +141,20 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help:
-            "With BlueZ: the most notifications a second that bluetoothd gets, which queues them without limit. 0 is no limit. Default: 2000.",
+            "BlueZ only: how many notifications a second bluetoothd is given at most; it queues them without limit. 0: no limit. Default: 2000.",
         transform: { try Choice.number($0, in: 0...Int.max) })
     var notificationRate: Int?
 
     @Flag(
-        help: "With BlueZ 5.80 or later: a socket for each subscriber, so that events name the subscriber.")
+        help: "BlueZ 5.80 or later only: opens a socket for each subscriber, so that events name it.")
     var nameSubscribers = false
 
     @Option(
-        help: "trace, debug, info, notice, warning (the default) or error; written to standard error.",
+        help: "trace, debug, info, notice, warning (the default) or error. Logs go to standard error.",
         completion: Choice.completion(of: LogLevel.self), transform: Choice.parse)
     var logLevel: LogLevel = .warning
 
-    // Not by `validate()`, which speaks before an unknown option is told: what stands behind one looks like a profile.
+    // Not in `validate()`: it runs before an unknown option is reported, whose value looks like a profile.
     private func checkUsage() throws -> Plan {
         if Set(adapter.map { $0.uppercased() }).count < adapter.count {
             throw Exit.wrongUsage(

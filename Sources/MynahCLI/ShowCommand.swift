@@ -9,10 +9,10 @@ import MynahSupport
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Shows a profile's attributes and the bytes it puts on the air, without any radio.",
+        abstract: "Prints a profile's attributes and advertising bytes, without a radio.",
         discussion: """
-            With app: the bytes are those of an iPhone with this app alone, and another in each of the app's states. Text \
-            shows every state, JSON the one that the app starts in, unless --state names one.
+            For a profile with app:, the bytes are those of an iPhone on which only this app advertises. They depend on \
+            the app's state: text shows every state, JSON the one that the app starts in. --state selects one.
             """)
 
     enum Format: String, CaseIterable {
@@ -25,12 +25,12 @@ struct ShowCommand: ParsableCommand {
 
     @Option(
         help:
-            "Whose bytes: virtual (the default), what the device itself would send, or bluez, as bluetoothd \(KnownRadio.bluezVersion), the oldest known here, arranges them.",
+            "Whose bytes to print: virtual (the default), or bluez: as bluetoothd \(KnownRadio.bluezVersion), the oldest supported version, arranges them.",
         completion: Choice.completion(of: KnownRadio.self), transform: Choice.parse)
     var radio: KnownRadio = .virtual
 
     @Option(
-        help: "foreground, background or suspended: the state of an iOS app to show.",
+        help: "The app's state: foreground, background or suspended.",
         completion: Choice.completion(of: Profile.App.StartState.self), transform: Choice.parse)
     var state: Profile.App.StartState?
 

@@ -23,7 +23,7 @@ import Testing
         #expect(result.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
         #expect(
             result.output.contains(
-                "  mynah show strap.yaml                 the attributes and bytes on the air\n"))
+                "  mynah show strap.yaml                 prints attributes and advertised bytes\n"))
     }
 
     @Test(arguments: [
@@ -35,7 +35,7 @@ import Testing
         (["run", "x.yaml", "--events", "jsno"], "json"), (["run", "x.yaml", "--log-level", "dbug"], "debug"),
         (["new", "hart-rate"], "heart-rate"),
     ])
-    func `a word that is none suggests the near one`(arguments: [String], near: String) async throws {
+    func `a misspelled word suggests the nearest one`(arguments: [String], near: String) async throws {
         let result = try await Program(arguments).end()
         #expect(result.status == .exited(64))
         #expect(result.output.isEmpty)

@@ -18,10 +18,10 @@ struct ConnectCommand: AsyncParsableCommand {
         commandName: "connect",
         abstract: "Connects to a device as a phone would, and runs the commands you type.",
         discussion: """
-            DEVICE is an address, a name, or an unambiguous prefix of either. Its services are shown, and then a prompt takes \
-            commands: help lists them, and the Tab key completes them.
+            DEVICE is an address, a name, or an unambiguous prefix of either. The device's services are printed, then a \
+            prompt reads commands: help lists them, and the Tab key completes them.
 
-            Commands can also come from a pipe or from --command. The first one that fails ends the program with status 1:
+            Commands also come from a pipe or from --command. The program exits with status 1 at the first one that fails:
 
               mynah connect 'Mynah HRM' --command 'read body-sensor-location'
               mynah connect 'Mynah HRM' --format json --command 'subscribe 2A37' --command 'wait 10s'
@@ -33,15 +33,16 @@ struct ConnectCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            auto, virtual, netsim[:instance=N] or hci:TRANSPORT. auto, the default, is the radio of a running Android \
-            emulator, else virtual, the air of this user's processes.
+            auto, virtual, netsim[:instance=N] or hci:TRANSPORT. auto, the default, takes the radio of a running Android \
+            emulator, else virtual, the radio that this user's processes share.
             """, valueName: "radio"),
         completion: RadioChoice.phoneCompletion, transform: RadioChoice.parseForPhone)
     var radio: RadioChoice = .auto
 
     @Option(
         name: .customLong("command"), parsing: .singleValue,
-        help: ArgumentHelp("What is asked, instead of a prompt. Repeatable, in order.", valueName: "command"))
+        help: ArgumentHelp(
+            "A command to run, in place of the prompt. Repeatable; they run in order.", valueName: "command"))
     var commands: [String] = []
 
     @Option(
@@ -51,30 +52,30 @@ struct ConnectCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The longest time to search for the device, and the longest to wait for its connection.",
+            "Time limit of the search for the device, and again of the connection.",
             valueName: "duration"))
     var timeout: String = "10s"
 
     @Option(
-        help: "Directory for the keys of pairings; no other user may write to it. Default: in memory only."
+        help: "Directory for bonds; no other user may write to it. Default: in memory only."
     )
     var stateDir: String?
 
     @Option(
         help:
-            "The number that the device shows while pairing, if no prompt can ask for it: up to six digits.",
+            "The passkey that the device displays while pairing, if there is no prompt to ask for it: up to six digits.",
         transform: { try Choice.number($0, in: 0...999_999) })
     var passkey: UInt32?
 
     @Option(
         help: ArgumentHelp(
-            "Records what crosses HCI, and on the virtual radio what is on the air, for Wireshark. The file contains the keys of pairings.",
+            "Records HCI packets, and the air of the virtual radio, for Wireshark. The file contains pairing keys.",
             valueName: "file.pcapng"),
         completion: CaptureTarget.completion, transform: CaptureTarget.parse)
     var capture: CaptureTarget?
 
     @Option(
-        help: "trace, debug, info, notice, warning (the default) or error; written to standard error.",
+        help: "trace, debug, info, notice, warning (the default) or error. Logs go to standard error.",
         completion: Choice.completion(of: LogLevel.self), transform: Choice.parse)
     var logLevel: LogLevel = .warning
 

@@ -112,7 +112,7 @@ struct ConnectSession: Sendable {
         }
     }
 
-    /// Sees before a link is ended that commands have arrived, which would be dropped with it: the device answers this behind
+    /// Waits until write commands have arrived, which ending the link would drop: the device answers this request after
     /// them.
     func settle() async {
         let isWanted = hasSent.withLock { hasSent in
@@ -179,7 +179,7 @@ struct ConnectSession: Sendable {
             "",
             "A UUID is 2A37, heart-rate-measurement, 180D/2A37, 2A37/2901 for a descriptor, or @12 for a handle.",
             "180F~2/2A19 is in the second service 180F: ~N counts attributes of one UUID by their handles.",
-            "A VALUE is hexadecimal, as 01 02 or 0102, or a text behind text:.",
+            "A VALUE is hexadecimal, such as 01 02 or 0102, or text after text:.",
         ]
         return ConnectEvent("help", text: (lines + notes).joined(separator: "\n"))
     }

@@ -10,20 +10,20 @@ import MynahSupport
 struct ScanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan",
-        abstract: "Shows the devices around, as a phone hears them.",
+        abstract: "Lists the devices that a phone hears.",
         discussion: """
-            It asks each device for its scan response and runs until it is stopped. On a terminal it shows a table; into a pipe, \
-            or with --format json, each device when it is heard first and whenever it says something new.
+            It requests each device's scan response, and runs until Ctrl-C. A terminal shows a table. A pipe gets a line when \
+            a device is first heard and when its data changes, or a JSON object with --format json.
 
-            An iPhone whose app is in the background names no services: it sets a bit for each in its overflow area. With \
-            --service such a phone is shown too where the service's bit is set.
+            An iPhone app in the background does not advertise its service UUIDs: each sets one bit of the overflow area. \
+            --service also lists phones whose overflow area has the bit of that service.
             """)
 
     @Option(
         help: ArgumentHelp(
             """
-            auto, virtual, netsim[:instance=N] or hci:TRANSPORT. auto, the default, is the radio of a running Android \
-            emulator, else virtual, the air of this user's processes.
+            auto, virtual, netsim[:instance=N] or hci:TRANSPORT. auto, the default, takes the radio of a running Android \
+            emulator, else virtual, the radio that this user's processes share.
             """, valueName: "radio"),
         completion: RadioChoice.phoneCompletion, transform: RadioChoice.parseForPhone)
     var radio: RadioChoice = .auto
@@ -36,32 +36,32 @@ struct ScanCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Only devices whose name or address has this in it, in either case.", valueName: "text"))
+            "Only devices whose name or address contains this text; case is ignored.", valueName: "text"))
     var filter: String?
 
-    @Flag(help: "Only listen: do not ask for scan responses.")
+    @Flag(help: "Only listen: send no scan requests.")
     var passive = false
 
-    @Flag(help: "Tell each advertising event, not only what is new.")
+    @Flag(help: "Report every advertising event, not only changes.")
     var all = false
 
     @Option(
-        help: "text (the default: a table on a terminal, lines into a pipe) or json (one object a line).",
+        help: "text (the default: a table on a terminal, else lines) or json (one object a line).",
         completion: Choice.completion(of: ScanFormat.self), transform: Choice.parse)
     var format: ScanFormat = .text
 
-    @Option(help: ArgumentHelp("Ends it after listening for this time, as in 10s.", valueName: "duration"))
+    @Option(help: ArgumentHelp("Ends the scan after this time, such as 10s.", valueName: "duration"))
     var timeout: String?
 
     @Option(
         help: ArgumentHelp(
-            "Records what crosses HCI, and on the virtual radio what is on the air, for Wireshark. The file contains the keys of pairings.",
+            "Records HCI packets, and the air of the virtual radio, for Wireshark. The file contains pairing keys.",
             valueName: "file.pcapng"),
         completion: CaptureTarget.completion, transform: CaptureTarget.parse)
     var capture: CaptureTarget?
 
     @Option(
-        help: "trace, debug, info, notice, warning (the default) or error; written to standard error.",
+        help: "trace, debug, info, notice, warning (the default) or error. Logs go to standard error.",
         completion: Choice.completion(of: LogLevel.self), transform: Choice.parse)
     var logLevel: LogLevel = .warning
 
