@@ -141,11 +141,14 @@ extension Peripheral {
         }
     }
 
-    /// Finds everything: primary and secondary services, what they include, characteristics and descriptors.
+    /// Discovers services with the services they include, their characteristics and their descriptors: every primary and
+    /// secondary service, or the primary services of these types.
     @discardableResult
-    public func discoverAll() async throws(RequestError) -> [DiscoveredService] {
-        try await discoverServices()
-        try await discoverSecondaryServices()
+    public func discoverAll(
+        _ uuids: [BluetoothUUID]? = nil
+    ) async throws(RequestError) -> [DiscoveredService] {
+        try await discoverServices(uuids)
+        if uuids == nil { try await discoverSecondaryServices() }
         for service in services {
             try await discoverIncludedServices(for: service)
             for characteristic in try await discoverCharacteristics(for: service) {

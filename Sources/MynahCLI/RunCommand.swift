@@ -149,10 +149,7 @@ struct RunCommand: AsyncParsableCommand {
         help: "BlueZ 5.80 or later only: opens a socket for each subscriber, so that events name it.")
     var nameSubscribers = false
 
-    @Option(
-        help: "trace, debug, info, notice, warning (the default) or error. Logs go to standard error.",
-        completion: Choice.completion(of: LogLevel.self), transform: Choice.parse)
-    var logLevel: LogLevel = .warning
+    @OptionGroup var log: LogOptions
 
     // Not in `validate()`: it runs before an unknown option is reported, whose value looks like a profile.
     private func checkUsage() throws -> Plan {
@@ -278,7 +275,7 @@ struct RunCommand: AsyncParsableCommand {
         let issues = groups.issues + (radio == .bluez ? profiles.compactMap(\.centralIssueWithBlueZ) : [])
         for issue in issues { StandardError.print(issue.description) }
         guard issues.isEmpty else { throw Exit.problems }
-        Logs.begin(logLevel)
+        Logs.begin(log.level)
         let stateDirectory: StateDirectory?
         do throws(RadioError) {
             stateDirectory = try stateDir.map { path throws(RadioError) in try StateDirectory(path: path) }

@@ -60,6 +60,35 @@ import Testing
         try await stage.end()
     }
 
+    @Test func `only one service is discovered, and none is printed, if that is asked for`() async throws {
+        let stage = try await AirStage()
+        func phone(_ arguments: String...) async throws -> Program.Result {
+            try await stage.phone(["connect", "Mynah HRM", "--format", "json"] + arguments).end()
+        }
+        let one = try await phone("--service", "battery", "--command", "read 2A19", "--command", "read 2A38")
+        let services = try #require(
+            one.output.split(separator: "\n").map { try json(String($0)) }
+                .first { $0["event"] as? String == "services" }?["services"] as? [[String: Any]])
+        #expect(services.compactMap { $0["uuid"] as? String } == ["180F"])
+        // The second one is in a service that was not discovered.
+        #expect(one.output.contains("\"event\":\"read\",\"service\":\"180F\""))
+        #expect(one.status == .exited(1) && !one.output.contains("\"service\":\"180D\""))
+
+        let quiet = try await phone("--quiet", "--command", "read 2A19", "--command", "services")
+        #expect(quiet.status == .exited(0))
+        let events = try quiet.output.split(separator: "\n").map { try json(String($0))["event"] as? String }
+        #expect(
+            events == ["connected", "mtu", "read", "mtu", "services"]
+                || events == ["connected", "mtu", "read", "services"])
+
+        let missing = try await phone("--service", "1809", "--command", "read 2A19")
+        #expect(missing.status == .exited(1))
+        #expect(missing.output.contains("the device has no primary service 1809"))
+        let unknown = try await phone("--service", "batery", "--command", "read 2A19")
+        #expect(unknown.status == .exited(64) && unknown.error.contains("did you mean \"battery\"?"))
+        try await stage.end()
+    }
+
     @Test func `an attribute that is there several times is named by ~N, and the error lists the names`()
         async throws
     {

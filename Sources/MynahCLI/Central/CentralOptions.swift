@@ -29,21 +29,21 @@ enum CentralOptions {
 
     /// What a phone's radio is made of, once `auto` is decided; which one that is goes to standard error.
     static func radio(
-        _ choice: RadioChoice, stateDirectory: String? = nil, capture: CaptureTarget? = nil,
+        _ phone: PhoneOptions, stateDirectory: String? = nil,
         of command: any ParsableCommand.Type,
         failing fail: (RadioError) -> Void = { StandardError.print("error: \($0)") }
     ) throws -> RadioMaker.Options {
-        if capture == .standardOutput {
+        if phone.capture == .standardOutput {
             throw Exit.wrongUsage(
                 "--capture - is for `mynah run`: this command writes its results to standard output, so name a file",
                 of: command)
         }
-        let chooser = RadioChooser(choice: choice) { StandardError.print($0.message) }
+        let chooser = RadioChooser(choice: phone.radio) { StandardError.print($0.message) }
         do throws(RadioError) {
             let chosen = try chooser.forPhone(command.configuration.commandName ?? "mynah")
             return RadioMaker.Options(
                 choice: chosen, stateDirectory: stateDirectory,
-                capture: capture.map {
+                capture: phone.capture.map {
                     Capture(
                         $0,
                         reports: .init(

@@ -31,15 +31,6 @@ struct ConnectCommand: AsyncParsableCommand {
     var device: String
 
     @Option(
-        help: ArgumentHelp(
-            """
-            auto, virtual, netsim[:instance=N] or hci:TRANSPORT. auto, the default, takes the radio of a running Android \
-            emulator, else virtual, the radio that this user's processes share.
-            """, valueName: "radio"),
-        completion: RadioChoice.phoneCompletion, transform: RadioChoice.parseForPhone)
-    var radio: RadioChoice = .auto
-
-    @Option(
         name: .customLong("command"), parsing: .singleValue,
         help: ArgumentHelp(
             "A command to run, in place of the prompt. Repeatable; they run in order.", valueName: "command"))
@@ -68,16 +59,16 @@ struct ConnectCommand: AsyncParsableCommand {
     var passkey: UInt32?
 
     @Option(
+        name: .customLong("service"),
         help: ArgumentHelp(
-            "Records HCI packets, and the air of the virtual radio, for Wireshark. The file contains pairing keys.",
-            valueName: "file.pcapng"),
-        completion: CaptureTarget.completion, transform: CaptureTarget.parse)
-    var capture: CaptureTarget?
+            "Discovers only this service: a UUID or the SIG's name. Repeatable. Default: everything.",
+            valueName: "service"))
+    var services: [String] = []
 
-    @Option(
-        help: "trace, debug, info, notice, warning (the default) or error. Logs go to standard error.",
-        completion: Choice.completion(of: LogLevel.self), transform: Choice.parse)
-    var logLevel: LogLevel = .warning
+    @Flag(help: "Does not print the device's services.")
+    var quiet = false
+
+    @OptionGroup var phone: PhoneOptions
 
     func run() async throws {
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
@@ -91,10 +82,12 @@ struct ConnectCommand: AsyncParsableCommand {
                 throw Exit.wrongUsage("--command \"\(command)\": \(error.message)", of: Self.self)
             }
         }
-        Logs.begin(logLevel)
+        let scope = DiscoveryScope(
+            services: try services.map { try CentralOptions.service($0, of: Self.self) }, isPrinted: !quiet)
+        Logs.begin(phone.log.level)
         let maker = RadioMaker(
             try CentralOptions.radio(
-                self.radio, stateDirectory: stateDir, capture: capture, of: Self.self,
+                phone, stateDirectory: stateDir, of: Self.self,
                 failing: { error in
                     guard format == .json else { return StandardError.print("error: \(error)") }
                     let line = ConnectEvent.failed(error.description).json.text + "\n"
@@ -130,7 +123,7 @@ struct ConnectCommand: AsyncParsableCommand {
                     guard let peripheral else { return }
                     let session = ConnectSession(
                         manager: manager, peripheral: peripheral, sink: sink, output: output,
-                        timeout: timeout,
+                        timeout: timeout, scope: scope,
                         isEnding: { interruption.isInterrupted })
                     let isGood = await Self.talk(session, input, terminal, sink)
                     await session.settle()

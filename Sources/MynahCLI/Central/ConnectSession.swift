@@ -3,6 +3,14 @@ import MynahConsole
 import MynahCore
 import MynahSupport
 
+/// What `connect` discovers of a device.
+struct DiscoveryScope: Sendable {
+    /// The types of the primary services to discover; empty for everything.
+    var services: [BluetoothUUID]
+    /// Whether it is printed once it is discovered.
+    var isPrinted: Bool
+}
+
 /// Carries out what is asked of a device.
 struct ConnectSession: Sendable {
     /// How a line ended.
@@ -17,6 +25,7 @@ struct ConnectSession: Sendable {
     let sink: ConnectSink
     let output: ConnectOutput
     let timeout: Duration?
+    private let scope: DiscoveryScope
     /// Whether the user has ended the program: what fails then fails because of that.
     let isEnding: @Sendable () -> Bool
     /// Something was sent that nobody answers, and nothing was asked since.
@@ -24,31 +33,35 @@ struct ConnectSession: Sendable {
 
     init(
         manager: CentralManager, peripheral: Peripheral, sink: ConnectSink, output: ConnectOutput,
-        timeout: Duration?, isEnding: @escaping @Sendable () -> Bool
+        timeout: Duration?, scope: DiscoveryScope, isEnding: @escaping @Sendable () -> Bool
     ) {
         self.manager = manager
         self.peripheral = peripheral
         self.sink = sink
         self.output = output
         self.timeout = timeout
+        self.scope = scope
         self.isEnding = isEnding
     }
 
-    /// Connects, looks for everything and shows it.
+    /// Connects, and discovers and prints what is asked for.
     func open() async throws(RequestError) {
         do throws(RadioError) {
             try await manager.connect(peripheral, timeout: timeout)
         } catch {
             throw .failed(error)
         }
-        try await discover()
+        try await discover(isPrinted: scope.isPrinted)
     }
 
-    private func discover() async throws(RequestError) {
+    private func discover(isPrinted: Bool) async throws(RequestError) {
         try await peripheral.exchangeMTU()
-        let services = try await peripheral.discoverAll()
+        let services = try await peripheral.discoverAll(scope.services.isEmpty ? nil : scope.services)
+        if let missing = scope.services.first(where: { uuid in !services.contains { $0.uuid == uuid } }) {
+            throw .failed(RadioError(.unknownAttribute, "the device has no primary service \(missing)"))
+        }
         sink.services = services
-        output.tell(.services(services))
+        if isPrinted { output.tell(.services(services)) }
     }
 
     /// Carries out a line.
@@ -78,7 +91,7 @@ struct ConnectSession: Sendable {
 
     private func perform(_ request: ConnectRequest) async throws(RequestError) {
         switch request {
-        case .services: try await discover()
+        case .services: try await discover(isPrinted: true)
         case .read(let path):
             let target = try await target(path)
             let value: [UInt8]

@@ -21,15 +21,6 @@ struct ScanCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            """
-            auto, virtual, netsim[:instance=N] or hci:TRANSPORT. auto, the default, takes the radio of a running Android \
-            emulator, else virtual, the radio that this user's processes share.
-            """, valueName: "radio"),
-        completion: RadioChoice.phoneCompletion, transform: RadioChoice.parseForPhone)
-    var radio: RadioChoice = .auto
-
-    @Option(
-        help: ArgumentHelp(
             "Only devices that advertise this service: a UUID or the SIG's name. Repeatable.",
             valueName: "service"))
     var service: [String] = []
@@ -53,24 +44,14 @@ struct ScanCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Ends the scan after this time, such as 10s.", valueName: "duration"))
     var timeout: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Records HCI packets, and the air of the virtual radio, for Wireshark. The file contains pairing keys.",
-            valueName: "file.pcapng"),
-        completion: CaptureTarget.completion, transform: CaptureTarget.parse)
-    var capture: CaptureTarget?
-
-    @Option(
-        help: "trace, debug, info, notice, warning (the default) or error. Logs go to standard error.",
-        completion: Choice.completion(of: LogLevel.self), transform: Choice.parse)
-    var logLevel: LogLevel = .warning
+    @OptionGroup var phone: PhoneOptions
 
     func run() async throws {
         let services = try service.map { try CentralOptions.service($0, of: Self.self) }
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
-        Logs.begin(logLevel)
+        Logs.begin(phone.log.level)
         // Before a screen is drawn, which would hide which radio it is.
-        var options = try CentralOptions.radio(radio, capture: capture, of: Self.self)
+        var options = try CentralOptions.radio(phone, of: Self.self)
         let shown = Lock<ScanOutput?>(nil)
         options.notice = { warning in
             if let output = shown.withLock({ $0 }) {
