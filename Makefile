@@ -1,7 +1,7 @@
 # make run plays a heart-rate monitor; make test runs every test. Both install what they need and do no work twice.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.PHONY: run demo test interop lab lab-all lab-slow lab-bookworm all-but-the-lab bench bench-air fuzz kill-test format build \
+.PHONY: run demo docs test interop lab lab-all lab-slow lab-bookworm all-but-the-lab bench bench-air fuzz kill-test format build \
     lint unit tsan
 
 PROFILE ?= profiles/heart-rate.yaml
@@ -62,6 +62,13 @@ unit:
 	    .ci/quietly "Running the unit tests" \
 	    timeout 1800 swift test $(DEBUG) --skip-build --disable-xctest $(WIDTH)
 
+# The library's pages, in .build/docs: a static site.
+docs: PACKAGES := $(TEST_PACKAGES)
+docs:
+	@.ci/need $(PACKAGES)
+	@.ci/quietly "Building the library and its tests" swift build $(DEBUG) --build-tests
+	@.ci/quietly "Making the documentation pages" .ci/docs
+
 # Data races in what has threads: locks, executors, transports, hosts and phones. TSAN_JOBS=1 leaves a busy machine alone.
 TSAN_JOBS := $(JOBS)
 TSAN := --sanitize=thread --scratch-path .build-tsan -j $(TSAN_JOBS)
@@ -77,7 +84,7 @@ tsan:
 # What is built is built first, so that what runs has the machine to itself: the lab beside everything else that waits more
 # than it works.
 test: PACKAGES := $(TEST_PACKAGES)
-test: lint unit build
+test: lint unit docs build
 	@Tests/Fuzz/run --build
 	@$(MAKE) -j2 --no-print-directory --output-sync=line lab-bookworm all-but-the-lab
 
