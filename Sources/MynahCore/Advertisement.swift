@@ -1,14 +1,14 @@
-/// What a device wants to say of itself on the air, before a radio has made bytes of it.
+/// What a device advertises, before a radio encodes it.
 public struct Advertisement: Hashable, Sendable {
     /// The local name, or `nil` if none is advertised.
     public var localName: String?
-    /// Service UUIDs, each in the width it goes out in.
+    /// Service UUIDs; each is encoded in its own width.
     public var serviceUUIDs: [BluetoothUUID] = []
-    /// UUIDs of services that it looks for in the other.
+    /// Solicited services: UUIDs of services that the device looks for in a central.
     public var solicitedServiceUUIDs: [BluetoothUUID] = []
-    /// Data under a company's number, in order.
+    /// Manufacturer-specific data, in order.
     public var manufacturerData: [ManufacturerData] = []
-    /// Data under a service's UUID, in order.
+    /// Service data, in order.
     public var serviceData: [ServiceData] = []
     /// The appearance to advertise, or `nil` if none is.
     public var appearance: UInt16?
@@ -23,10 +23,13 @@ public struct Advertisement: Hashable, Sendable {
     /// The bytes that a radio with exact advertising must send instead of composing its own, or `nil` if it composes them.
     public var exact: ExactAdvertisement?
 
-    /// An empty, connectable advertisement.
-    public init() {}
+    /// A connectable advertisement with this local name and these services; empty without either.
+    public init(localName: String? = nil, serviceUUIDs: [BluetoothUUID] = []) {
+        self.localName = localName
+        self.serviceUUIDs = serviceUUIDs
+    }
 
-    /// Bytes under a company's number.
+    /// Manufacturer-specific data of one company.
     public struct ManufacturerData: Hashable, Sendable {
         /// The SIG's number of the company.
         public var company: UInt16
