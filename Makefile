@@ -1,7 +1,8 @@
 # make run plays a heart-rate monitor; make test runs every test. Both install what they need and do no work twice.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.PHONY: run demo test interop lab lab-all bench bench-air fuzz fuzz-briefly kill-test format build lint unit tsan
+.PHONY: run demo test interop lab lab-all bench bench-air fuzz fuzz-briefly kill-test format build lint unit tsan \
+    api-digest without-headers
 
 PROFILE ?= profiles/heart-rate.yaml
 # What the demo's phone connects to.
@@ -54,12 +55,25 @@ build:
 lint:
 	@.ci/quietly "Checking the style" swift format lint --strict --parallel -r Sources Tests Package.swift
 
+MODULES := .build/debug/Modules
 unit:
 	@.ci/need $(TEST_PACKAGES)
 	@.ci/quietly "Building the tests, warnings as errors (minutes the first time)" swift build $(DEBUG) --build-tests
 	@KEEP='^.{0,4}Test run with|warning:' RECAP='recorded an issue|failed after|Fatal error' \
 	    .ci/quietly "Running the unit tests" \
 	    timeout 1800 swift test $(DEBUG) --skip-build --disable-xctest $(WIDTH)
+	@.ci/quietly "Compiling what users of the library write" Tests/PublicAPI/users $(MODULES)
+	@.ci/quietly "Comparing the library's public declarations" Tests/PublicAPI/digest --modules $(MODULES)
+
+# The library's public declarations as they are now, for Tests/PublicAPI: `make unit` compares with them.
+api-digest:
+	@.ci/need $(BUILD_PACKAGES) python3
+	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
+	@Tests/PublicAPI/digest --modules $(MODULES) --update
+
+# A package that needs no radio of ours builds where libdbus and GLib are missing.
+without-headers:
+	@.ci/quietly "Building a package that depends on the product Mynah alone" Tests/PublicAPI/without-headers
 
 # Data races in what has threads: locks, executors, transports, hosts and phones. TSAN_JOBS=1 leaves a busy machine alone.
 TSAN_JOBS := $(JOBS)
@@ -74,7 +88,7 @@ tsan:
 	    timeout 3600 swift test $(TSAN) --skip-build --disable-xctest $(WIDTH) --filter '$(TSAN_TESTS)'
 
 test: PACKAGES := $(TEST_PACKAGES)
-test: lint unit fuzz-briefly interop build
+test: lint unit without-headers fuzz-briefly interop build
 	@.ci/quietly "Building the lab's slow device" swift build $(RELEASE) --product mynah-lab-slow
 	@Tests/Lab/lab here --mynah $(MYNAH)
 	@Tests/Lab/lab bookworm --mynah $(MYNAH)
