@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .PHONY: run demo docs test interop lab lab-all lab-slow lab-bookworm all-but-the-lab bench bench-air fuzz kill-test format build \
-    lint unit tsan
+    lint unit tsan api-digest without-headers
 
 PROFILE ?= profiles/heart-rate.yaml
 # What the demo's phone connects to.
@@ -55,12 +55,25 @@ build:
 lint:
 	@.ci/quietly "Checking the style" swift format lint --strict --parallel -r Sources Tests Package.swift
 
+MODULES := .build/debug/Modules
 unit:
 	@.ci/need $(TEST_PACKAGES)
 	@.ci/quietly "Building the tests, warnings as errors (minutes the first time)" swift build $(DEBUG) --build-tests
 	@KEEP='^.{0,4}Test run with|warning:' RECAP='recorded an issue|failed after|Fatal error' \
 	    .ci/quietly "Running the unit tests" \
 	    timeout 1800 swift test $(DEBUG) --skip-build --disable-xctest $(WIDTH)
+	@.ci/quietly "Compiling what users of the library write" Tests/PublicAPI/users $(MODULES)
+	@.ci/quietly "Comparing the library's public declarations" Tests/PublicAPI/digest --modules $(MODULES)
+
+# The library's public declarations as they are now, for Tests/PublicAPI: `make unit` compares with them.
+api-digest:
+	@.ci/need $(BUILD_PACKAGES) python3
+	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
+	@Tests/PublicAPI/digest --modules $(MODULES) --update
+
+# A package that needs no radio of ours builds where libdbus and GLib are missing.
+without-headers:
+	@.ci/quietly "Building a package that depends on the product Mynah alone" Tests/PublicAPI/without-headers
 
 # The library's pages, in .build/docs: a static site.
 docs: PACKAGES := $(TEST_PACKAGES)
@@ -84,7 +97,7 @@ tsan:
 # What is built is built first, so that what runs has the machine to itself: the lab beside everything else that waits more
 # than it works.
 test: PACKAGES := $(TEST_PACKAGES)
-test: lint unit docs build
+test: lint unit docs without-headers build
 	@Tests/Fuzz/run --build
 	@$(MAKE) -j2 --no-print-directory --output-sync=line lab-bookworm all-but-the-lab
 

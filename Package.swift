@@ -13,9 +13,11 @@ let package = Package(
     name: "mynah",
     products: [
         .executable(name: "mynah", targets: ["MynahCLI"]),
-        .library(
-            name: "Mynah",
-            targets: ["Mynah", "MynahCore", "MynahLifecycle", "MynahBlueZ", "MynahHCI", "MynahHost"]),
+        // Managers, phones and apps, on whatever radio; it needs nothing of the system.
+        .library(name: "Mynah", targets: ["Mynah", "MynahCore", "MynahLifecycle"]),
+        // Radios for them: bluetoothd's, which needs libdbus and GLib, and our own host's with the virtual radio.
+        .library(name: "MynahBlueZ", targets: ["MynahBlueZ"]),
+        .library(name: "MynahHost", targets: ["MynahHost", "MynahHCI"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),

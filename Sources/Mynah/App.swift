@@ -30,7 +30,7 @@ public actor App {
     /// How what it advertises goes on the air now.
     public var advertisingMode: AdvertisingMode { access.look { app, _ in app.advertisingMode } ?? .off }
     /// Whether what is being delivered has waited while the app did not run: it may not hold any more.
-    public var isDeliveringQueued: Bool { access.isDeliveringQueued }
+    package var isDeliveringQueued: Bool { access.isDeliveringQueued }
 
     // MARK: What its user and the system do
 
@@ -80,7 +80,7 @@ public actor App {
     /// What `beginWork()` reported has ended.
     public func endWork() { handle(.workEnded) }
     /// The app does something that has nothing to do with why it was woken.
-    public func noteExtraneousWork(on attribute: AttributeKey? = nil) {
+    package func noteExtraneousWork(on attribute: AttributeKey? = nil) {
         access.noteExtraneousWork(on: attribute)
     }
 

@@ -22,7 +22,7 @@ public struct LaunchOptions: Hashable, Sendable {
     public var isInBackground: Bool
 
     /// Options.
-    public init(
+    package init(
         restoreIdentifiers: [String] = [], centralRestoreIdentifiers: [String] = [],
         isInBackground: Bool = false
     ) {

@@ -1,14 +1,14 @@
-public import MynahCore
+package import MynahCore
 
 // What managers ask of the one advertisement.
 extension Phone {
     /// Keeps what is on the air until `releaseAdvertising()`, so that what is being set up does not go out half done.
-    public func holdAdvertising() {
+    package func holdAdvertising() {
         advertiser.hold()
     }
 
     /// Brings the radio in step with what the managers ask for, and returns when it is.
-    public func releaseAdvertising() async throws(RadioError) {
+    package func releaseAdvertising() async throws(RadioError) {
         try await advertiser.release(on: self)
     }
 }

@@ -19,7 +19,7 @@ public struct RestoredState: Hashable, Sendable {
         public var isLive: Bool
 
         /// A subscriber.
-        public init(attribute: AttributeKey, address: DeviceAddress?, isLive: Bool) {
+        package init(attribute: AttributeKey, address: DeviceAddress?, isLive: Bool) {
             self.attribute = attribute
             self.address = address
             self.isLive = isLive
@@ -27,7 +27,7 @@ public struct RestoredState: Hashable, Sendable {
     }
 
     /// A state.
-    public init(services: [ServiceDefinition], advertisement: Advertisement?, subscribers: [Subscriber]) {
+    package init(services: [ServiceDefinition], advertisement: Advertisement?, subscribers: [Subscriber]) {
         self.services = services
         self.advertisement = advertisement
         self.subscribers = subscribers

@@ -1,4 +1,4 @@
-public import MynahCore
+package import MynahCore
 import MynahDBus
 import MynahSupport
 
@@ -7,15 +7,15 @@ import MynahSupport
 /// It composes the bytes itself: service UUIDs, solicited ones, manufacturer data, service data, appearance, raw data,
 /// and the Flags last. The local name goes to the scan response, after the fields that are registered for it (from 5.80 on)
 /// and before the raw data. The length is checked before, because a live change that does not fit ends bluetoothd before 5.74.
-public struct BlueZAdvertising: Hashable, Sendable {
+package struct BlueZAdvertising: Hashable, Sendable {
     /// What is advertised.
-    public let advertisement: Advertisement
+    package let advertisement: Advertisement
     /// The AD structures of the advertising data.
-    public let data: [ADStructure]
+    package let data: [ADStructure]
     /// The AD structures of the scan response.
-    public let scanResponse: [ADStructure]
+    package let scanResponse: [ADStructure]
     /// The parts of exact bytes that are not sent, or not whole.
-    public let lost: [AdvertisingReport.Omission]
+    package let lost: [AdvertisingReport.Omission]
     /// The fields for the scan response, beside the name.
     private let beside: Advertisement
     private let keepsInterval: Bool
@@ -28,7 +28,7 @@ public struct BlueZAdvertising: Hashable, Sendable {
     /// Throws an error for the first field that does not fit.
     ///
     /// Exact bytes become the nearest advertisement that bluetoothd can compose. Fields that do not fit are left out.
-    public init(
+    package init(
         _ advertisement: Advertisement, keepsInterval: Bool, placesScanResponse: Bool = false
     ) throws(AdvertisementError) {
         var told = advertisement
@@ -129,7 +129,7 @@ public struct BlueZAdvertising: Hashable, Sendable {
     }
 
     /// The report of what is on the air.
-    public var report: AdvertisingReport {
+    package var report: AdvertisingReport {
         var omitted = omitted + lost
         var interval: ClosedRange<Duration>?
         if let asked = advertisement.interval {

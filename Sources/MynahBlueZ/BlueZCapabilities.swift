@@ -1,11 +1,11 @@
-public import MynahCore
+package import MynahCore
 
 /// The capabilities of a peripheral through bluetoothd, by version.
-public enum BlueZCapabilities {
+package enum BlueZCapabilities {
     /// Returns the capabilities of a version.
     ///
     /// `keepsInterval` is what bluetoothd itself reports, or `nil` to assume that it runs without `--experimental`.
-    public static func capabilities(
+    package static func capabilities(
         version: BlueZVersion = .oldest, keepsInterval: Bool? = nil, namesSubscribers: Bool = false,
         adapter: String? = nil
     ) -> RadioCapabilities {

@@ -1,4 +1,4 @@
-public import MynahDBus
+package import MynahDBus
 
 /// The settings of a `BlueZRadio`.
 public struct BlueZOptions: Sendable {
@@ -11,9 +11,9 @@ public struct BlueZOptions: Sendable {
     /// Whether to offer a notification socket to each subscriber, so that subscribers have names; needs BlueZ 5.80.
     public var acquiresNotify = false
     /// The bus.
-    public var bus = DBusConnection.Address.system
+    package var bus = DBusConnection.Address.system
     /// bluetoothd's version, or `nil` to find it out.
-    public var version: BlueZVersion?
+    package var version: BlueZVersion?
     /// The longest time that a request may take.
     ///
     /// bluetoothd drops an answer after 5 s (ATTRIBUTE_TIMEOUT).

@@ -1,5 +1,5 @@
-public import MynahCore
-public import MynahDBus
+package import MynahCore
+package import MynahDBus
 
 #if canImport(Glibc)
     import Glibc
@@ -8,22 +8,22 @@ public import MynahDBus
 #endif
 
 /// Looks for bluetoothd and an adapter, without changing anything.
-public struct BlueZProbe: Sendable {
+package struct BlueZProbe: Sendable {
     /// The bus.
-    public var bus = DBusConnection.Address.system
+    package var bus = DBusConnection.Address.system
     /// The adapter, `hci0` or `AA:BB:CC:DD:EE:FF`; `nil` if any will do.
-    public var adapter: String?
+    package var adapter: String?
     /// Whether the bus is to start bluetoothd if it is not running.
     ///
     /// If the kernel has no adapter, systemd skips bluetoothd without an error, and the call would only time out.
-    public var startsDaemon = Self.kernelHasAdapter
+    package var startsDaemon = Self.kernelHasAdapter
     /// The longest time to wait for an answer.
     package var limit = Duration.seconds(5)
     /// The time after which a wait is reported.
     package var silence = Duration.seconds(1)
 
     /// A probe of the system bus for any adapter.
-    public init() {}
+    package init() {}
 
     private enum Step {
         case ended(Result<Void, RadioError>)
@@ -32,7 +32,7 @@ public struct BlueZProbe: Sendable {
     }
 
     /// Returns if bluetoothd has the adapter; `whenWaiting` is called, once, if the answer takes long.
-    public func run(whenWaiting: @Sendable (_ message: String) -> Void) async throws(RadioError) {
+    package func run(whenWaiting: @Sendable (_ message: String) -> Void) async throws(RadioError) {
         let result = await withTaskGroup(of: Step.self) { steps in
             steps.addTask { .ended(await look()) }
             // The answer ends the wait at once, and cancels the deadline.
@@ -102,7 +102,7 @@ public struct BlueZProbe: Sendable {
     }
 
     /// Whether the kernel has an adapter, even if bluetoothd reports none.
-    public static var kernelHasAdapter: Bool {
+    package static var kernelHasAdapter: Bool {
         guard let folder = opendir("/sys/class/bluetooth") else { return false }
         defer { closedir(folder) }
         while let entry = readdir(folder) {

@@ -1,18 +1,18 @@
 /// A version of bluetoothd.
-public struct BlueZVersion: Hashable, Sendable, Comparable, CustomStringConvertible {
+package struct BlueZVersion: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The number before the point.
-    public var major: Int
+    package var major: Int
     /// The number after the point.
-    public var minor: Int
+    package var minor: Int
 
     /// A version.
-    public init(_ major: Int, _ minor: Int) {
+    package init(_ major: Int, _ minor: Int) {
         self.major = major
         self.minor = minor
     }
 
     /// Reads `5.66`, as `bluetoothd -v` prints it, or returns `nil` for anything else.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ".", maxSplits: 1)
         guard parts.count == 2, let major = Int(parts[0]), let minor = Int(parts[1].prefix { $0.isNumber })
         else {
@@ -30,13 +30,13 @@ public struct BlueZVersion: Hashable, Sendable, Comparable, CustomStringConverti
     }
 
     /// The oldest supported version, which is assumed if the version is not known.
-    public static let oldest = BlueZVersion(5, 66)
+    package static let oldest = BlueZVersion(5, 66)
 
     /// `5.66`.
-    public var description: String { "\(major).\(minor)" }
+    package var description: String { "\(major).\(minor)" }
 
     /// Compares the major, then the minor numbers.
-    public static func < (left: BlueZVersion, right: BlueZVersion) -> Bool {
+    package static func < (left: BlueZVersion, right: BlueZVersion) -> Bool {
         (left.major, left.minor) < (right.major, right.minor)
     }
 }

@@ -67,17 +67,17 @@ public struct ADStructure: Hashable, Sendable {
     }
 
     /// How many bytes it takes on the air: its data and two bytes of header.
-    public var byteCount: Int { data.count + 2 }
+    package var byteCount: Int { data.count + 2 }
 }
 
 extension [ADStructure] {
     /// How many bytes they take on the air.
-    public var byteCount: Int { reduce(0) { $0 + $1.byteCount } }
+    package var byteCount: Int { reduce(0) { $0 + $1.byteCount } }
 
     /// The bytes on the air, in order.
     ///
     /// Traps if a structure has more than the 254 bytes that its length can express: the caller has to measure first.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var writer = ByteWriter(capacity: byteCount)
         for structure in self {
             writer.write(UInt8(structure.data.count + 1))
@@ -91,7 +91,7 @@ extension [ADStructure] {
     ///
     /// A length of zero ends it early, as the specification has it. A structure cut off by the end is left out, as are
     /// the bytes behind it: `rest` counts them.
-    public static func decode(_ bytes: [UInt8]) -> (structures: [ADStructure], rest: Int) {
+    package static func decode(_ bytes: [UInt8]) -> (structures: [ADStructure], rest: Int) {
         var reader = ByteReader(bytes)
         var structures: [ADStructure] = []
         while let length = reader.readUInt8(), length > 0 {

@@ -3,15 +3,15 @@ import MynahSupport
 /// How an accessory lays out its advertisement.
 ///
 /// Everything is in the advertising data, the name too if it fits whole; otherwise the name is in the scan response. Flags are 06 (LE General Discoverable, BR/EDR Not Supported) and stand first.
-public enum AccessoryAdvertising {
+package enum AccessoryAdvertising {
     /// The Flags of a connectable accessory.
-    public static let flags: UInt8 = 0x06
+    package static let flags: UInt8 = 0x06
 
     /// The level that is written into Tx Power Level if the radio does not know its own, in dBm.
-    public static let assumedTxPower: Int8 = 0
+    package static let assumedTxPower: Int8 = 0
 
     /// Composes the bytes, or names the first field that does not fit.
-    public static func compose(_ advertisement: Advertisement) throws(AdvertisementError)
+    package static func compose(_ advertisement: Advertisement) throws(AdvertisementError)
         -> ExactAdvertisement
     {
         if let exact = advertisement.exact { return try measured(exact) }
@@ -31,8 +31,9 @@ public enum AccessoryAdvertising {
     }
 
     /// The structures of every field but the name and the flags, by the field's name in a profile, in the air's order.
-    public static func fields(of advertisement: Advertisement) -> [(field: String, structures: [ADStructure])]
-    {
+    package static func fields(
+        of advertisement: Advertisement
+    ) -> [(field: String, structures: [ADStructure])] {
         var fields: [(String, [ADStructure])] = [
             ("serviceUUIDs", lists(of: advertisement.serviceUUIDs) { .serviceUUIDs($0, isComplete: true) }),
             (
@@ -54,7 +55,7 @@ public enum AccessoryAdvertising {
     }
 
     /// The complete local name, or `nil` if none is advertised.
-    public static func nameStructure(of advertisement: Advertisement) -> ADStructure? {
+    package static func nameStructure(of advertisement: Advertisement) -> ADStructure? {
         guard let name = advertisement.localName, !name.isEmpty else { return nil }
         return ADStructure(type: .completeLocalName, data: Array(name.utf8))
     }

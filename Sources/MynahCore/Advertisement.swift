@@ -72,7 +72,7 @@ public struct ExactAdvertisement: Hashable, Sendable {
     }
 
     /// The most that a legacy advertising PDU, and a scan response, carry, in bytes (Core Specification, Vol 6, Part B, 2.3.1).
-    public static let legacyCapacity = 31
+    package static let legacyCapacity = 31
 }
 
 /// What really goes on the air, as the radio in use sends it.
@@ -100,14 +100,14 @@ public struct AdvertisingReport: Hashable, Sendable {
         public var reason: String
 
         /// An omission.
-        public init(item: String, reason: String) {
+        package init(item: String, reason: String) {
             self.item = item
             self.reason = reason
         }
     }
 
     /// A report.
-    public init(
+    package init(
         isOn: Bool, data: [UInt8] = [], scanResponse: [UInt8] = [], interval: ClosedRange<Duration>? = nil,
         isConnectable: Bool = true, address: DeviceAddress? = nil, omitted: [Omission] = []
     ) {
@@ -121,22 +121,22 @@ public struct AdvertisingReport: Hashable, Sendable {
     }
 
     /// Silence.
-    public static let silent = AdvertisingReport(isOn: false)
+    package static let silent = AdvertisingReport(isOn: false)
 }
 
 /// An advertisement that does not fit, by field.
-public struct AdvertisementError: Error, Hashable, Sendable {
+package struct AdvertisementError: Error, Hashable, Sendable {
     /// The field of the profile that does not fit, such as `manufacturerData`.
-    public var field: String
+    package var field: String
     /// How many bytes it takes with its headers.
-    public var needed: Int
+    package var needed: Int
     /// How many were left for it.
-    public var available: Int
+    package var available: Int
     /// The payload that it does not fit into: `advertising data` or `scan response`.
-    public var payload: String
+    package var payload: String
 
     /// An error naming a field.
-    public init(field: String, needed: Int, available: Int, payload: String) {
+    package init(field: String, needed: Int, available: Int, payload: String) {
         self.field = field
         self.needed = needed
         self.available = available
@@ -146,7 +146,7 @@ public struct AdvertisementError: Error, Hashable, Sendable {
 
 extension AdvertisementError: CustomStringConvertible {
     /// A sentence with the figures.
-    public var description: String {
+    package var description: String {
         "\(field) takes \(needed) bytes and \(available) of \(ExactAdvertisement.legacyCapacity) are left in the \(payload)"
     }
 }

@@ -23,12 +23,12 @@ public struct AdvertisementData: Hashable, Sendable {
     /// The appearance.
     public var appearance: UInt16?
     /// An iPhone's overflow area; it is in the manufacturer data too.
-    public var overflowArea: OverflowArea?
+    package var overflowArea: OverflowArea?
     /// Everything as it came, the structures above among it.
     public var structures: [ADStructure] = []
 
     /// Nothing.
-    public init() {}
+    package init() {}
 
     /// What these bytes say; more may follow by `add`.
     public init(_ bytes: [UInt8]) {
@@ -36,7 +36,7 @@ public struct AdvertisementData: Hashable, Sendable {
     }
 
     /// Adds the contents of a scan response.
-    public mutating func add(_ bytes: [UInt8]) {
+    package mutating func add(_ bytes: [UInt8]) {
         for structure in [ADStructure].decode(bytes).structures { add(structure) }
     }
 

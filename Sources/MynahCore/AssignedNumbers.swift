@@ -27,7 +27,7 @@ public enum AssignedNumbers {
     }
 
     /// What a vendor calls so, a service or a characteristic.
-    public static func vendor(named name: String) -> BluetoothUUID? {
+    package static func vendor(named name: String) -> BluetoothUUID? {
         AssignedNumberTables.vendors.withUTF8Buffer { table in
             table.split(separator: UInt8(ascii: "\n")).lazy
                 .map { String(decoding: $0, as: UTF8.self) }
@@ -37,12 +37,12 @@ public enum AssignedNumbers {
     }
 
     /// Whether the SIG assigned it to an attribute declaration: 2800 to 2803 (Assigned Numbers, 3.6).
-    public static func isDeclaration(_ uuid: BluetoothUUID) -> Bool {
+    package static func isDeclaration(_ uuid: BluetoothUUID) -> Bool {
         uuid.assignedNumber.map { (0x2800...0x2803).contains($0) } ?? false
     }
 
     /// Whether the SIG assigned it to a descriptor (3.7).
-    public static func isDescriptor(_ uuid: BluetoothUUID) -> Bool {
+    package static func isDescriptor(_ uuid: BluetoothUUID) -> Bool {
         uuid.assignedNumber.flatMap { descriptors.name(of: $0) } != nil
     }
 
@@ -57,7 +57,7 @@ public enum AssignedNumbers {
     }
 
     /// What people call a service, a characteristic or a descriptor, as `Heart Rate Measurement`; `nil` if it has no name.
-    public static func displayName(of uuid: BluetoothUUID) -> String? {
+    package static func displayName(of uuid: BluetoothUUID) -> String? {
         guard let number = uuid.assignedNumber else { return vendorName(of: uuid) }
         return switch number {
         case 0x1800..<0x2800: services.name(of: number)
@@ -72,13 +72,13 @@ public enum AssignedNumbers {
     }
 
     /// Every service's identifier, in the order of the numbers.
-    public static var serviceNames: [String] { services.identifiers }
+    package static var serviceNames: [String] { services.identifiers }
     /// Every characteristic's identifier, in the order of the numbers.
-    public static var characteristicNames: [String] { characteristics.identifiers }
+    package static var characteristicNames: [String] { characteristics.identifiers }
     /// Every descriptor's identifier, in the order of the numbers.
-    public static var descriptorNames: [String] { descriptors.identifiers }
+    package static var descriptorNames: [String] { descriptors.identifiers }
     /// Every appearance's identifier, in the order of the numbers.
-    public static var appearanceNames: [String] { appearances.identifiers }
+    package static var appearanceNames: [String] { appearances.identifiers }
 
     /// The name in the vendors' table, each of whose lines has 36 characters of UUID in front.
     private static func vendorName(of uuid: BluetoothUUID) -> String? {

@@ -7,7 +7,7 @@ public struct AttributeKey: Hashable, Sendable {
     private static let last = Lock<UInt32>(0)
 
     /// The number.
-    public let rawValue: UInt32
+    package let rawValue: UInt32
 
     /// A key that no other has.
     public init() {
@@ -87,7 +87,7 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     public static let writableAuxiliaries = CharacteristicProperties(rawValue: 0x200)
 
     /// Each property alone with its name in a profile, in the order of their bits.
-    public static let named: [(name: String, property: CharacteristicProperties)] = [
+    package static let named: [(name: String, property: CharacteristicProperties)] = [
         ("broadcast", .broadcast), ("read", .read), ("writeWithoutResponse", .writeWithoutResponse),
         ("write", .write), ("notify", .notify), ("indicate", .indicate),
         ("authenticatedSignedWrites", .authenticatedSignedWrites),
@@ -96,7 +96,7 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     ]
 
     /// The names of the properties in it, in the order of their bits.
-    public var names: [String] { Self.named.filter { contains($0.property) }.map(\.name) }
+    package var names: [String] { Self.named.filter { contains($0.property) }.map(\.name) }
 }
 
 /// A descriptor to be published.
@@ -196,7 +196,7 @@ public enum GATT {
     /// The ATT_MTU of an LE link before an exchange, in bytes (Vol 3, Part G, 5.2.1).
     public static let defaultMTU = 23
     /// What a notification's header takes of the MTU, in bytes (Vol 3, Part F, 3.4.7.1).
-    public static let notificationHeaderLength = 3
+    package static let notificationHeaderLength = 3
 
     /// The GAP service, which the radio makes.
     public static let genericAccess = BluetoothUUID(0x1800 as UInt16)

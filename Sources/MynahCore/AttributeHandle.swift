@@ -11,13 +11,13 @@ public import MynahSupport
     }
 
     /// 0x0000, which no attribute has.
-    @inlinable public static var none: AttributeHandle { AttributeHandle(rawValue: 0x0000) }
+    @inlinable package static var none: AttributeHandle { AttributeHandle(rawValue: 0x0000) }
     /// The first that an attribute can have.
-    @inlinable public static var first: AttributeHandle { AttributeHandle(rawValue: 0x0001) }
+    @inlinable package static var first: AttributeHandle { AttributeHandle(rawValue: 0x0001) }
     /// The last that an attribute can have.
-    @inlinable public static var last: AttributeHandle { AttributeHandle(rawValue: 0xFFFF) }
+    @inlinable package static var last: AttributeHandle { AttributeHandle(rawValue: 0xFFFF) }
     /// All that attributes can have.
-    @inlinable public static var all: ClosedRange<AttributeHandle> { first...last }
+    @inlinable package static var all: ClosedRange<AttributeHandle> { first...last }
 
     /// Whether both are the same number.
     @inlinable public static func == (left: AttributeHandle, right: AttributeHandle) -> Bool {
@@ -35,15 +35,15 @@ public import MynahSupport
     }
 
     /// The handle after it, or `nil` after the last one.
-    @inlinable public var next: AttributeHandle? { self == .last ? nil : self + 1 }
+    @inlinable package var next: AttributeHandle? { self == .last ? nil : self + 1 }
 
     /// The handle so many further on; traps if there is none.
-    @inlinable public static func + (handle: AttributeHandle, distance: Int) -> AttributeHandle {
+    @inlinable package static func + (handle: AttributeHandle, distance: Int) -> AttributeHandle {
         AttributeHandle(rawValue: UInt16(Int(handle.rawValue) + distance))
     }
 
     /// The handle so many before it; traps if there is none.
-    @inlinable public static func - (handle: AttributeHandle, distance: Int) -> AttributeHandle {
+    @inlinable package static func - (handle: AttributeHandle, distance: Int) -> AttributeHandle {
         handle + -distance
     }
 }

@@ -3,11 +3,11 @@ import MynahSupport
 /// The name of an attribute: `2A37`, `heart-rate-measurement`, `180D/2A37`, `180F~2/2A19`, `2A37/2901`, or `@18`, a handle.
 ///
 /// A step is a UUID or the SIG's name. With `~N` it is the Nth attribute that it would name, in attribute order.
-public struct AttributeName: Hashable, Sendable {
+package struct AttributeName: Hashable, Sendable {
     /// What is wrong with a name, as a sentence without its full stop.
-    public struct Problem: Error, Hashable, Sendable {
+    package struct Problem: Error, Hashable, Sendable {
         /// The sentence.
-        public var message: String
+        package var message: String
     }
 
     private enum Form: Hashable, Sendable {
@@ -22,11 +22,11 @@ public struct AttributeName: Hashable, Sendable {
     }
 
     /// The name as it is written.
-    public let text: String
+    package let text: String
     private let form: Form
 
     /// Reads a name.
-    public init(parsing text: String) throws(Problem) {
+    package init(parsing text: String) throws(Problem) {
         self.text = text
         if text.hasPrefix("@") {
             guard let number = UInt16(text.dropFirst()), number > 0 else {
@@ -62,7 +62,7 @@ public struct AttributeName: Hashable, Sendable {
     }
 
     /// The UUID or name in a step, and the number behind its `~`; `nil` if it has none.
-    public static func splitOrdinal(_ step: String) throws(Problem) -> (word: String, ordinal: Int?) {
+    package static func splitOrdinal(_ step: String) throws(Problem) -> (word: String, ordinal: Int?) {
         guard let tilde = step.lastIndex(of: "~") else { return (step, nil) }
         let digits = step[step.index(after: tilde)...]
         guard (1...5).contains(digits.utf8.count), digits.first != "0",
@@ -76,19 +76,19 @@ public struct AttributeName: Hashable, Sendable {
     /// The types of which its service is one, or `nil` if it names no service.
     ///
     /// It supposes that the name is that of a characteristic.
-    public var serviceTypes: Set<BluetoothUUID>? {
+    package var serviceTypes: Set<BluetoothUUID>? {
         guard case .steps(let steps) = form, steps.count > 1 else { return nil }
         return steps[0].uuids
     }
 
     /// The types of which its last step is one; empty if it is a handle.
-    public var types: Set<BluetoothUUID> {
+    package var types: Set<BluetoothUUID> {
         guard case .steps(let steps) = form else { return [] }
         return steps.last?.uuids ?? []
     }
 
     /// Whether it can be the name of a characteristic, and is no handle.
-    public var mayNameCharacteristic: Bool {
+    package var mayNameCharacteristic: Bool {
         guard case .steps(let steps) = form, steps.count < 3 else { return false }
         return !types.allSatisfy { AssignedNumbers.isDescriptor($0) }
     }
@@ -96,14 +96,14 @@ public struct AttributeName: Hashable, Sendable {
     // MARK: - Comparing
 
     /// A step of the path that leads to an attribute alone.
-    public struct Element: Hashable, Sendable {
+    package struct Element: Hashable, Sendable {
         /// The type of the service, the characteristic or the descriptor.
-        public var uuid: BluetoothUUID
+        package var uuid: BluetoothUUID
         /// Its number among those of its type, from 1 up.
-        public var ordinal: Int
+        package var ordinal: Int
 
         /// A step.
-        public init(uuid: BluetoothUUID, ordinal: Int = 1) {
+        package init(uuid: BluetoothUUID, ordinal: Int = 1) {
             self.uuid = uuid
             self.ordinal = ordinal
         }
@@ -112,7 +112,7 @@ public struct AttributeName: Hashable, Sendable {
     /// Whether it names the characteristic or descriptor at the end of a path that begins with a service.
     ///
     /// A handle names none, since a path has no handles.
-    public func names(_ path: [Element]) -> Bool {
+    package func names(_ path: [Element]) -> Bool {
         guard case .steps(let steps) = form else { return false }
         let levels = Array(path.indices)
         // A name may leave out where an attribute is, and not which attribute it is.
@@ -129,7 +129,7 @@ public struct AttributeName: Hashable, Sendable {
     // MARK: - Resolving
 
     /// The characteristic or descriptor that it names; throws if there is none, or more than one.
-    public func resolve(in tree: AttributeTree) throws(Problem) -> AttributeTree.Position {
+    package func resolve(in tree: AttributeTree) throws(Problem) -> AttributeTree.Position {
         let found = positions(in: tree)
         guard let first = found.first else {
             let others = withoutOrdinals.positions(in: tree)

@@ -1,30 +1,30 @@
 /// A device's services, characteristics and descriptors in attribute order: what attribute names are resolved among.
-public struct AttributeTree: Hashable, Sendable {
+package struct AttributeTree: Hashable, Sendable {
     /// A service.
-    public struct Service: Hashable, Sendable {
+    package struct Service: Hashable, Sendable {
         /// Its type.
-        public var uuid: BluetoothUUID
+        package var uuid: BluetoothUUID
         /// Its characteristics.
-        public var characteristics: [Characteristic]
+        package var characteristics: [Characteristic]
 
         /// A service.
-        public init(uuid: BluetoothUUID, characteristics: [Characteristic] = []) {
+        package init(uuid: BluetoothUUID, characteristics: [Characteristic] = []) {
             self.uuid = uuid
             self.characteristics = characteristics
         }
     }
 
     /// A characteristic.
-    public struct Characteristic: Hashable, Sendable {
+    package struct Characteristic: Hashable, Sendable {
         /// Its type.
-        public var uuid: BluetoothUUID
+        package var uuid: BluetoothUUID
         /// The attribute handle of its value; `nil` if it is not known.
-        public var handle: AttributeHandle?
+        package var handle: AttributeHandle?
         /// Its descriptors.
-        public var descriptors: [Descriptor]
+        package var descriptors: [Descriptor]
 
         /// A characteristic.
-        public init(uuid: BluetoothUUID, handle: AttributeHandle? = nil, descriptors: [Descriptor] = []) {
+        package init(uuid: BluetoothUUID, handle: AttributeHandle? = nil, descriptors: [Descriptor] = []) {
             self.uuid = uuid
             self.handle = handle
             self.descriptors = descriptors
@@ -32,30 +32,30 @@ public struct AttributeTree: Hashable, Sendable {
     }
 
     /// A descriptor.
-    public struct Descriptor: Hashable, Sendable {
+    package struct Descriptor: Hashable, Sendable {
         /// Its type.
-        public var uuid: BluetoothUUID
+        package var uuid: BluetoothUUID
         /// Its attribute handle; `nil` if it is not known.
-        public var handle: AttributeHandle?
+        package var handle: AttributeHandle?
 
         /// A descriptor.
-        public init(uuid: BluetoothUUID, handle: AttributeHandle? = nil) {
+        package init(uuid: BluetoothUUID, handle: AttributeHandle? = nil) {
             self.uuid = uuid
             self.handle = handle
         }
     }
 
     /// The position of a service, a characteristic or a descriptor, as indices.
-    public struct Position: Hashable, Sendable {
+    package struct Position: Hashable, Sendable {
         /// The index of the service.
-        public var service: Int
+        package var service: Int
         /// The index of the characteristic in its service; `nil` for a service.
-        public var characteristic: Int?
+        package var characteristic: Int?
         /// The index of the descriptor in its characteristic; `nil` for anything else.
-        public var descriptor: Int?
+        package var descriptor: Int?
 
         /// A position.
-        public init(service: Int, characteristic: Int? = nil, descriptor: Int? = nil) {
+        package init(service: Int, characteristic: Int? = nil, descriptor: Int? = nil) {
             self.service = service
             self.characteristic = characteristic
             self.descriptor = descriptor
@@ -79,10 +79,10 @@ public struct AttributeTree: Hashable, Sendable {
     }
 
     /// The services.
-    public var services: [Service]
+    package var services: [Service]
 
     /// These services.
-    public init(_ services: [Service]) {
+    package init(_ services: [Service]) {
         self.services = services
     }
 
@@ -118,7 +118,7 @@ public struct AttributeTree: Hashable, Sendable {
     // MARK: - Names
 
     /// The number after `~` in the name of an attribute; `nil` if no sibling has its UUID.
-    public func ordinal(of position: Position) -> Int? {
+    package func ordinal(of position: Position) -> Int? {
         let uuid = uuid(at: position)
         let siblings: [BluetoothUUID]
         let index: Int
@@ -140,7 +140,7 @@ public struct AttributeTree: Hashable, Sendable {
     /// The name that leads to this attribute alone, from its service on: `180F~2/2A19`.
     ///
     /// `text` writes a UUID: in the fewest digits unless it is given.
-    public func path(
+    package func path(
         of position: Position, text: (BluetoothUUID) -> String = { $0.shortest.description }
     ) -> String {
         Level.allCases.filter { $0.rawValue <= position.level.rawValue }
@@ -148,13 +148,13 @@ public struct AttributeTree: Hashable, Sendable {
     }
 
     /// The path, or `nil` if no step of it needs a number.
-    public func numberedPath(of position: Position) -> String? {
+    package func numberedPath(of position: Position) -> String? {
         let steps = Level.allCases.filter { $0.rawValue <= position.level.rawValue }
         return steps.contains { ordinal(of: position.ancestor(at: $0)) != nil } ? path(of: position) : nil
     }
 
     /// The shortest name that leads to this attribute alone: its UUID, or else its path.
-    public func shortName(
+    package func shortName(
         of position: Position, text: (BluetoothUUID) -> String = { $0.shortest.description }
     ) -> String {
         let uuid = uuid(at: position)

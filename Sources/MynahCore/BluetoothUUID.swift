@@ -16,7 +16,7 @@ public struct BluetoothUUID: Sendable {
         case bits128 = 16
 
         /// How many bytes it takes on the air.
-        public var byteCount: Int { rawValue }
+        package var byteCount: Int { rawValue }
     }
 
     private let high: UInt64
@@ -96,19 +96,19 @@ public struct BluetoothUUID: Sendable {
     public var in128Bits: BluetoothUUID { BluetoothUUID(high: high, low: low, width: .bits128) }
 
     /// The same value in the fewest bits that hold it.
-    public var shortest: BluetoothUUID {
+    package var shortest: BluetoothUUID {
         guard let value = shortValue else { return self }
         return UInt16(exactly: value).map { BluetoothUUID($0) } ?? BluetoothUUID(value)
     }
 
     /// The number in front of the Bluetooth base UUID; nil for a UUID of one's own.
-    public var shortValue: UInt32? {
+    package var shortValue: UInt32? {
         guard low == Self.baseLow, high & 0xFFFF_FFFF == Self.baseHigh else { return nil }
         return UInt32(truncatingIfNeeded: high >> 32)
     }
 
     /// The SIG's 16-bit number; nil for a UUID that has none.
-    public var assignedNumber: UInt16? { shortValue.flatMap { UInt16(exactly: $0) } }
+    package var assignedNumber: UInt16? { shortValue.flatMap { UInt16(exactly: $0) } }
 
     /// The bytes as they go on the air, least significant first, as many as its width.
     public var littleEndianBytes: [UInt8] {

@@ -1,7 +1,7 @@
 /// What every batch of services must hold, whichever radio publishes it.
-public enum DefinitionRules {
+package enum DefinitionRules {
     /// Throws `servicesRefused` with the first rule that the batch breaks.
-    public static func check(_ services: [ServiceDefinition]) throws(RadioError) {
+    package static func check(_ services: [ServiceDefinition]) throws(RadioError) {
         var keys: Set<AttributeKey> = []
         var earlier: Set<AttributeKey> = []
         for service in services {
@@ -84,9 +84,9 @@ public enum DefinitionRules {
 
 extension CharacteristicProperties {
     /// Every way to write.
-    public static let anyWrite: CharacteristicProperties = [
+    package static let anyWrite: CharacteristicProperties = [
         .write, .writeWithoutResponse, .authenticatedSignedWrites, .reliableWrite,
     ]
     /// Both ways to send without being asked.
-    public static let anyUpdate: CharacteristicProperties = [.notify, .indicate]
+    package static let anyUpdate: CharacteristicProperties = [.notify, .indicate]
 }

@@ -59,7 +59,7 @@ public final class PendingPairingAnswer: Sendable {
     fileprivate init() {}
 
     /// Takes the answer when it comes, on whatever thread gives it; once.
-    public func whenAnswered(_ continuation: @escaping @Sendable (PairingAnswer) -> Void) {
+    package func whenAnswered(_ continuation: @escaping @Sendable (PairingAnswer) -> Void) {
         reply.whenGiven(continuation)
     }
 }

@@ -32,7 +32,7 @@ public struct DeviceAddress: Hashable, Sendable {
     }
 
     /// An address as packets have it, six bytes with the lowest first; `nil` for another number of them.
-    public init?(littleEndian bytes: [UInt8], kind: Kind) {
+    package init?(littleEndian bytes: [UInt8], kind: Kind) {
         guard bytes.count == 6 else { return nil }
         value = bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
         self.kind = kind
@@ -54,22 +54,22 @@ public struct Peer: Hashable, Sendable {
         public let rawValue: UInt32
 
         /// The identifier with this number.
-        public init(_ rawValue: UInt32) {
+        package init(_ rawValue: UInt32) {
             self.rawValue = rawValue
         }
     }
 
     /// What the radio calls it.
-    public var id: ID
+    package var id: ID
     /// Its address, or `nil` if the radio does not report it.
-    public var address: DeviceAddress?
+    package var address: DeviceAddress?
     /// Its name, or `nil` if it gave none.
-    public var name: String?
+    package var name: String?
     /// Whether it is paired.
-    public var isPaired: Bool
+    package var isPaired: Bool
 
     /// A peer.
-    public init(id: ID, address: DeviceAddress? = nil, name: String? = nil, isPaired: Bool = false) {
+    package init(id: ID, address: DeviceAddress? = nil, name: String? = nil, isPaired: Bool = false) {
         self.id = id
         self.address = address
         self.name = name

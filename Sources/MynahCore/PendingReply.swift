@@ -31,7 +31,7 @@ public final class PendingAnswer: Sendable {
     fileprivate init() {}
 
     /// Takes the answer when it comes, on whatever thread gives it; once.
-    public func whenAnswered(_ continuation: @escaping @Sendable (PendingReply.Outcome) -> Void) {
+    package func whenAnswered(_ continuation: @escaping @Sendable (PendingReply.Outcome) -> Void) {
         reply.whenGiven(continuation)
     }
 }

@@ -34,21 +34,21 @@ public struct PublishedServices: Hashable, Sendable {
     /// Names the batch.
     public struct ID: Hashable, Sendable {
         /// The number, given out by the radio.
-        public let rawValue: UInt32
+        package let rawValue: UInt32
 
         /// The identifier with this number.
-        public init(_ rawValue: UInt32) {
+        package init(_ rawValue: UInt32) {
             self.rawValue = rawValue
         }
     }
 
     /// Names the batch.
-    public var id: ID
+    package var id: ID
     /// The attribute handles, as far as the radio reports them.
     public var handles: [AttributeKey: AttributeHandle]
 
     /// A batch.
-    public init(id: ID, handles: [AttributeKey: AttributeHandle] = [:]) {
+    package init(id: ID, handles: [AttributeKey: AttributeHandle] = [:]) {
         self.id = id
         self.handles = handles
     }

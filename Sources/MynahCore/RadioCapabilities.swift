@@ -5,13 +5,13 @@ public struct RadioCapabilities: Hashable, Sendable {
     /// The address that the device has on the air now, or `nil` if it is not known.
     public var address: DeviceAddress?
     /// How it advertises.
-    public var advertising = Advertising()
+    package var advertising = Advertising()
     /// What it reports of subscriptions, and how it sends values to subscribers.
     public var subscriptions = Subscriptions()
     /// How it takes the writes of centrals.
-    public var writes = Writes()
+    package var writes = Writes()
     /// The ATT errors that a handler can send as the answer to a read, by code.
-    public var readErrors = ErrorCodes.all
+    package var readErrors = ErrorCodes.all
     /// Whether it publishes PSMs, under which centrals open L2CAP channels.
     public var publishesL2CAPChannels = true
     /// Whether it can ask a central for another connection interval.
@@ -20,25 +20,25 @@ public struct RadioCapabilities: Hashable, Sendable {
     public var answerDeadline: Duration?
 
     /// Capabilities of a radio that can do everything, unless changed.
-    public init(name: String) {
+    package init(name: String) {
         self.name = name
     }
 
     /// How a radio advertises.
-    public struct Advertising: Hashable, Sendable {
+    package struct Advertising: Hashable, Sendable {
         /// Whether it sends advertising bytes exactly as they are given.
-        public var isExact = true
+        package var isExact = true
         /// Whether it keeps the advertising interval that is asked for.
-        public var keepsInterval = true
+        package var keepsInterval = true
         /// What would make it keep the interval, as the end of a sentence; `nil` if nothing would.
-        public var intervalRemedy: String?
+        package var intervalRemedy: String?
         /// Whether it puts data into the scan response if it is asked to.
-        public var placesScanResponse = true
+        package var placesScanResponse = true
         /// Whether it advertises a company or a service with no data after its identifier.
-        public var sendsEmptyData = true
+        package var sendsEmptyData = true
 
         /// A radio that advertises whatever it is given.
-        public init() {}
+        package init() {}
     }
 
     /// What a radio reports of subscriptions, and how it sends values to subscribers.
@@ -52,48 +52,48 @@ public struct RadioCapabilities: Hashable, Sendable {
         /// Whether it reports from the link itself that its queue of notifications is full.
         public var hasBackPressure = true
         /// Whether it asks for the device's consent before a central subscribes.
-        public var areAuthorized = true
+        package var areAuthorized = true
 
         /// A radio that reports every central and can send to each.
-        public init() {}
+        package init() {}
     }
 
     /// How a radio takes the writes of centrals.
-    public struct Writes: Hashable, Sendable {
+    package struct Writes: Hashable, Sendable {
         /// Whether it distinguishes a write command from a write request.
-        public var distinguishesCommands = true
+        package var distinguishesCommands = true
         /// Whether it can refuse a write request to a characteristic that also takes commands.
         ///
         /// One that is longer than `maxLength` is refused with 0x0D then.
-        public var areRefusedBesideCommands = true
+        package var areRefusedBesideCommands = true
         /// Whether it can protect write commands without also taking write requests.
-        public var protectsCommandsAlone = true
+        package var protectsCommandsAlone = true
         /// The longest write that it takes, in bytes.
-        public var maximumLength = GATT.maximumValueLength
+        package var maximumLength = GATT.maximumValueLength
         /// The longest value that it takes by a long write, in prepared parts, in bytes.
-        public var maximumLongLength = GATT.maximumValueLength
+        package var maximumLongLength = GATT.maximumValueLength
         /// The ATT errors that a handler can send as the answer to a write, by code.
-        public var errors = ErrorCodes.all
+        package var errors = ErrorCodes.all
 
         /// A radio that takes every write that ATT allows.
-        public init() {}
+        package init() {}
     }
 
     /// A set of ATT error codes.
-    public struct ErrorCodes: Hashable, Sendable {
+    package struct ErrorCodes: Hashable, Sendable {
         private var bits: [UInt64]
 
         /// Every code from 0x01 on.
-        public static let all = ErrorCodes((0x01...0xFF).map { UInt8($0) })
+        package static let all = ErrorCodes((0x01...0xFF).map { UInt8($0) })
 
         /// These codes.
-        public init(_ codes: some Sequence<UInt8>) {
+        package init(_ codes: some Sequence<UInt8>) {
             bits = [0, 0, 0, 0]
             for code in codes { bits[Int(code >> 6)] |= 1 << UInt64(code & 63) }
         }
 
         /// Whether the code is one of them.
-        public func contains(_ error: ATTError) -> Bool {
+        package func contains(_ error: ATTError) -> Bool {
             bits[Int(error.code >> 6)] & 1 << UInt64(error.code & 63) != 0
         }
     }

@@ -83,7 +83,7 @@ public struct RadioWarning: Hashable, Sendable {
     public var message: String
 
     /// A warning.
-    public init(_ code: String, _ message: String) {
+    package init(_ code: String, _ message: String) {
         self.code = code
         self.message = message
     }

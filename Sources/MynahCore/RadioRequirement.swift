@@ -3,16 +3,16 @@ import MynahSupport
 /// Something that a device needs of its radio, and where it was declared.
 ///
 /// The location is whatever its author understands: a line of a profile, a line of a program.
-public struct RadioRequirement<Location: Sendable>: Sendable {
+package struct RadioRequirement<Location: Sendable>: Sendable {
     /// What is needed.
-    public var need: RadioNeed
+    package var need: RadioNeed
     /// What needs it, for people: `the characteristic 2A39`.
-    public var subject: String
+    package var subject: String
     /// Where it was declared.
-    public var location: Location
+    package var location: Location
 
     /// A requirement.
-    public init(_ need: RadioNeed, of subject: String, at location: Location) {
+    package init(_ need: RadioNeed, of subject: String, at location: Location) {
         self.need = need
         self.subject = subject
         self.location = location
@@ -20,7 +20,7 @@ public struct RadioRequirement<Location: Sendable>: Sendable {
 }
 
 /// What a device can need of its radio that not every radio does.
-public enum RadioNeed: Hashable, Sendable {
+package enum RadioNeed: Hashable, Sendable {
     /// To answer a read with this error.
     case readError(ATTError)
     /// To answer a write with this error.
@@ -46,18 +46,18 @@ public enum RadioNeed: Hashable, Sendable {
 }
 
 /// A requirement that a radio does not meet.
-public struct RadioShortcoming<Location: Sendable>: Sendable {
+package struct RadioShortcoming<Location: Sendable>: Sendable {
     /// What is not met.
-    public var requirement: RadioRequirement<Location>
+    package var requirement: RadioRequirement<Location>
     /// Whether the device would do something else than was ordered; else it does a little less, and says so.
-    public var isFatal: Bool
+    package var isFatal: Bool
     /// What the radio cannot do, and what to do about it, as a sentence without its full stop.
-    public var message: String
+    package var message: String
 }
 
 extension RadioCapabilities {
     /// What the radio does not do of all this, in order.
-    public func shortcomings<Location>(
+    package func shortcomings<Location>(
         _ requirements: some Sequence<RadioRequirement<Location>>
     ) -> [RadioShortcoming<Location>] {
         requirements.compactMap { requirement in
@@ -116,7 +116,7 @@ extension RadioCapabilities {
 
 extension RadioCapabilities.ErrorCodes: CustomStringConvertible {
     /// The codes, runs of them as ranges: `0x06 to 0x08 and 0x80 to 0x9F`.
-    public var description: String {
+    package var description: String {
         var runs: [ClosedRange<UInt8>] = []
         for code in UInt8.min...UInt8.max where contains(ATTError(code: code)) {
             if let last = runs.last, Int(last.upperBound) + 1 == Int(code) {

@@ -30,7 +30,7 @@ public struct RefusedRequest: Hashable, Sendable {
         case other
 
         /// Why a radio refuses a request with an error (Core Specification, Vol 3, Part F, 3.4.1.1).
-        public init(_ error: ATTError) {
+        package init(_ error: ATTError) {
             self =
                 switch error {
                 case .readNotPermitted, .writeNotPermitted, .insufficientAuthentication,
@@ -57,7 +57,7 @@ public struct RefusedRequest: Hashable, Sendable {
     public var reason: Reason
 
     /// A refusal; a radio's reason follows from the error.
-    public init(
+    package init(
         central: Peer.ID, attribute: AttributeKey, access: Access, error: ATTError, reason: Reason? = nil
     ) {
         self.central = central

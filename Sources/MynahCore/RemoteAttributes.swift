@@ -8,7 +8,7 @@ public struct RemoteService: Hashable, Sendable {
     public var handles: ClosedRange<AttributeHandle>
 
     /// A service.
-    public init(uuid: BluetoothUUID, isPrimary: Bool = true, handles: ClosedRange<AttributeHandle>) {
+    package init(uuid: BluetoothUUID, isPrimary: Bool = true, handles: ClosedRange<AttributeHandle>) {
         self.uuid = uuid
         self.isPrimary = isPrimary
         self.handles = handles
@@ -29,7 +29,7 @@ public struct RemoteCharacteristic: Hashable, Sendable {
     public var end: AttributeHandle
 
     /// A characteristic.
-    public init(
+    package init(
         uuid: BluetoothUUID, properties: CharacteristicProperties, declaration: AttributeHandle,
         handle: AttributeHandle,
         end: AttributeHandle
@@ -42,7 +42,7 @@ public struct RemoteCharacteristic: Hashable, Sendable {
     }
 
     /// The handles that its descriptors may have, or `nil` if there is no room for any.
-    public var descriptorHandles: ClosedRange<AttributeHandle>? {
+    package var descriptorHandles: ClosedRange<AttributeHandle>? {
         handle < end ? (handle + 1)...end : nil
     }
 }
@@ -55,7 +55,7 @@ public struct RemoteDescriptor: Hashable, Sendable {
     public var handle: AttributeHandle
 
     /// A descriptor.
-    public init(uuid: BluetoothUUID, handle: AttributeHandle) {
+    package init(uuid: BluetoothUUID, handle: AttributeHandle) {
         self.uuid = uuid
         self.handle = handle
     }

@@ -49,7 +49,7 @@ public struct ScanReport: Hashable, Sendable {
     public var isExtended: Bool
 
     /// A report.
-    public init(
+    package init(
         address: DeviceAddress, kind: Kind, data: [UInt8], rssi: Int8? = nil, isExtended: Bool = false
     ) {
         self.address = address

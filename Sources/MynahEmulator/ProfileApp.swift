@@ -35,7 +35,7 @@ extension Profile {
     /// What a phone with this app alone has on the air while the app is in a state; `nil` for an accessory's profile.
     ///
     /// `AppLifecycle` decides how the app is advertised then, from its launch on with Bluetooth powered on.
-    public func phoneAdvertisement(in state: App.StartState) -> PhoneAdvertisement? {
+    package func phoneAdvertisement(in state: App.StartState) -> PhoneAdvertisement? {
         guard let app else { return nil }
         let phone = PhoneAdvertising(app)
         guard let advertising else { return phone.compose([]) }

@@ -28,30 +28,30 @@ public struct H4Packet: Hashable, Sendable {
     }
 
     /// The bytes on the transport.
-    public var bytes: [UInt8] { [type.rawValue] + body }
+    package var bytes: [UInt8] { [type.rawValue] + body }
 }
 
 /// Cuts a stream of bytes into packets.
 ///
 /// A byte that is no packet type cannot be skipped: what follows it has no known length, and the stream is lost.
-public struct H4Decoder: Sendable {
+package struct H4Decoder: Sendable {
     /// The stream is no H4, or not any more.
-    public struct Lost: Error, Hashable, Sendable {
+    package struct Lost: Error, Hashable, Sendable {
         /// The byte where a packet type was expected.
-        public var byte: UInt8
+        package var byte: UInt8
     }
 
     private var buffer: [UInt8] = []
     private var start = 0
 
     /// A decoder at the beginning of a stream.
-    public init() {}
+    package init() {}
 
     /// How many bytes of a packet that is not complete are held; never more than one packet has.
-    public var pending: Int { buffer.count - start }
+    package var pending: Int { buffer.count - start }
 
     /// Takes what came, and returns the packets that are complete now.
-    public mutating func take(_ bytes: some Sequence<UInt8>) throws(Lost) -> [H4Packet] {
+    package mutating func take(_ bytes: some Sequence<UInt8>) throws(Lost) -> [H4Packet] {
         buffer += bytes
         var packets: [H4Packet] = []
         while let (packet, length) = try next() {

@@ -2,20 +2,20 @@ import MynahCore
 import MynahSupport
 
 /// What a controller tells, as bytes (Core Specification, Vol 4, Part E, 5.4.4).
-public struct HCIEvent: Hashable, Sendable {
+package struct HCIEvent: Hashable, Sendable {
     /// The event's number.
-    public var code: UInt8
+    package var code: UInt8
     /// Its parameters, at most 255 bytes.
-    public var parameters: [UInt8]
+    package var parameters: [UInt8]
 
     /// An event.
-    public init(_ code: UInt8, _ parameters: [UInt8]) {
+    package init(_ code: UInt8, _ parameters: [UInt8]) {
         self.code = code
         self.parameters = parameters
     }
 
     /// The event in a packet's body; nil: its lengths do not agree.
-    public init?(_ body: [UInt8]) {
+    package init?(_ body: [UInt8]) {
         var reader = ByteReader(body)
         guard let code = reader.readUInt8(), let length = reader.readUInt8(),
             let parameters = reader.readBytes(Int(length)), reader.isAtEnd
@@ -34,7 +34,7 @@ public struct HCIEvent: Hashable, Sendable {
     }
 
     /// As a packet; parameters past 255 bytes are our own mistake, and are cut.
-    public var packet: H4Packet {
+    package var packet: H4Packet {
         let count = min(parameters.count, 255)
         var body: [UInt8] = []
         body.reserveCapacity(2 + count)
@@ -45,56 +45,56 @@ public struct HCIEvent: Hashable, Sendable {
     }
 
     /// Disconnection Complete.
-    public static let disconnectionComplete: UInt8 = 0x05
+    package static let disconnectionComplete: UInt8 = 0x05
     /// Encryption Change.
-    public static let encryptionChange: UInt8 = 0x08
+    package static let encryptionChange: UInt8 = 0x08
     /// Read Remote Version Information Complete.
-    public static let readRemoteVersionInformationComplete: UInt8 = 0x0C
+    package static let readRemoteVersionInformationComplete: UInt8 = 0x0C
     /// Command Complete.
-    public static let commandComplete: UInt8 = 0x0E
+    package static let commandComplete: UInt8 = 0x0E
     /// Command Status.
-    public static let commandStatus: UInt8 = 0x0F
+    package static let commandStatus: UInt8 = 0x0F
     /// Hardware Error.
-    public static let hardwareError: UInt8 = 0x10
+    package static let hardwareError: UInt8 = 0x10
     /// Number Of Completed Packets.
-    public static let numberOfCompletedPackets: UInt8 = 0x13
+    package static let numberOfCompletedPackets: UInt8 = 0x13
     /// Data Buffer Overflow.
-    public static let dataBufferOverflow: UInt8 = 0x1A
+    package static let dataBufferOverflow: UInt8 = 0x1A
     /// Encryption Key Refresh Complete.
-    public static let encryptionKeyRefreshComplete: UInt8 = 0x30
+    package static let encryptionKeyRefreshComplete: UInt8 = 0x30
     /// LE Meta.
-    public static let leMeta: UInt8 = 0x3E
+    package static let leMeta: UInt8 = 0x3E
 
     /// The first parameter of an LE event (7.7.65).
-    public enum LESubevent {
+    package enum LESubevent {
         /// Connection Complete.
-        public static let connectionComplete: UInt8 = 0x01
+        package static let connectionComplete: UInt8 = 0x01
         /// Advertising Report.
-        public static let advertisingReport: UInt8 = 0x02
+        package static let advertisingReport: UInt8 = 0x02
         /// Connection Update Complete.
-        public static let connectionUpdateComplete: UInt8 = 0x03
+        package static let connectionUpdateComplete: UInt8 = 0x03
         /// Read Remote Features Complete.
-        public static let readRemoteFeaturesComplete: UInt8 = 0x04
+        package static let readRemoteFeaturesComplete: UInt8 = 0x04
         /// Long Term Key Request.
-        public static let longTermKeyRequest: UInt8 = 0x05
+        package static let longTermKeyRequest: UInt8 = 0x05
         /// Remote Connection Parameter Request.
-        public static let remoteConnectionParameterRequest: UInt8 = 0x06
+        package static let remoteConnectionParameterRequest: UInt8 = 0x06
         /// Data Length Change.
-        public static let dataLengthChange: UInt8 = 0x07
+        package static let dataLengthChange: UInt8 = 0x07
         /// Enhanced Connection Complete.
-        public static let enhancedConnectionComplete: UInt8 = 0x0A
+        package static let enhancedConnectionComplete: UInt8 = 0x0A
         /// Directed Advertising Report.
-        public static let directedAdvertisingReport: UInt8 = 0x0B
+        package static let directedAdvertisingReport: UInt8 = 0x0B
         /// Phy Update Complete.
-        public static let phyUpdateComplete: UInt8 = 0x0C
+        package static let phyUpdateComplete: UInt8 = 0x0C
         /// Extended Advertising Report.
-        public static let extendedAdvertisingReport: UInt8 = 0x0D
+        package static let extendedAdvertisingReport: UInt8 = 0x0D
         /// Scan Timeout.
-        public static let scanTimeout: UInt8 = 0x11
+        package static let scanTimeout: UInt8 = 0x11
         /// Advertising Set Terminated.
-        public static let advertisingSetTerminated: UInt8 = 0x12
+        package static let advertisingSetTerminated: UInt8 = 0x12
         /// Scan Request Received.
-        public static let scanRequestReceived: UInt8 = 0x13
+        package static let scanRequestReceived: UInt8 = 0x13
     }
 }
 

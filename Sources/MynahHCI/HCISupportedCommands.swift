@@ -1,20 +1,20 @@
 /// The commands that a controller lists as supported (Core Specification, Vol 4, Part E, 6.27).
-public struct HCISupportedCommands: Hashable, Sendable {
+package struct HCISupportedCommands: Hashable, Sendable {
     private var octets: [UInt8]?
 
     /// Of a controller that lists none: any command may be supported.
-    public static let unlisted = HCISupportedCommands()
+    package static let unlisted = HCISupportedCommands()
 
     private init() {}
 
     /// The list that Read Local Supported Commands returns; `nil` if it is too short.
-    public init?(_ octets: [UInt8]) {
+    package init?(_ octets: [UInt8]) {
         guard octets.count >= 64 else { return nil }
         self.octets = octets
     }
 
     /// Whether a command may be sent; one whose bit is unknown here may.
-    public func allows(_ opcode: HCIOpcode) -> Bool {
+    package func allows(_ opcode: HCIOpcode) -> Bool {
         guard let octets, let row = CommandRow.all[opcode], row.octet < octets.count else { return true }
         return octets[row.octet] & 1 << row.bit != 0
     }

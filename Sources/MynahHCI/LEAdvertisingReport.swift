@@ -1,10 +1,10 @@
-public import MynahCore
+package import MynahCore
 import MynahSupport
 
 /// An advertising PDU that was heard (Core Specification, Vol 4, Part E, 7.7.65.2 and 7.7.65.13).
-public struct LEAdvertisingReport: Hashable, Sendable {
+package struct LEAdvertisingReport: Hashable, Sendable {
     /// What was heard, as legacy reports number it.
-    public enum Kind: UInt8, Hashable, Sendable {
+    package enum Kind: UInt8, Hashable, Sendable {
         /// ADV_IND: whoever hears it may connect and ask for more.
         case connectable = 0
         /// ADV_DIRECT_IND: one may connect.
@@ -18,7 +18,7 @@ public struct LEAdvertisingReport: Hashable, Sendable {
     }
 
     /// Whether a report holds all of its data (7.7.65.13, Data_Status).
-    public enum Progress: UInt8, Hashable, Sendable {
+    package enum Progress: UInt8, Hashable, Sendable {
         /// It does, or the last of it.
         case complete = 0
         /// More comes in the next report of the same set.
@@ -28,22 +28,22 @@ public struct LEAdvertisingReport: Hashable, Sendable {
     }
 
     /// What was heard.
-    public var kind: Kind
+    package var kind: Kind
     /// Who sent it.
-    public var address: DeviceAddress
+    package var address: DeviceAddress
     /// The AD structures.
-    public var data: [UInt8]
+    package var data: [UInt8]
     /// How loud it was, in dBm; nil: not known.
-    public var rssi: Int8?
+    package var rssi: Int8?
     /// Whether it was an extended PDU.
-    public var isExtended: Bool
+    package var isExtended: Bool
     /// Which of its sender's advertising sets it is of; nil: not told.
-    public var set: UInt8?
+    package var set: UInt8?
     /// Whether that is all.
-    public var progress: Progress
+    package var progress: Progress
 
     /// A report, of a legacy PDU and complete unless said.
-    public init(
+    package init(
         kind: Kind, address: DeviceAddress, data: [UInt8], rssi: Int8? = nil, isExtended: Bool = false,
         set: UInt8? = nil, progress: Progress = .complete
     ) {

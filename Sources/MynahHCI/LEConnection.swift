@@ -1,10 +1,10 @@
-public import MynahCore
-public import MynahSupport
+package import MynahCore
+package import MynahSupport
 
 /// A link that has come to be (LE Connection Complete; Core Specification, Vol 4, Part E, 7.7.65.1 and 7.7.65.10).
-public struct LEConnection: Hashable, Sendable {
+package struct LEConnection: Hashable, Sendable {
     /// What this side is on it.
-    public enum Role: UInt8, Hashable, Sendable {
+    package enum Role: UInt8, Hashable, Sendable {
         /// Central.
         case central = 0
         /// Peripheral.
@@ -12,16 +12,16 @@ public struct LEConnection: Hashable, Sendable {
     }
 
     /// How often the sides meet.
-    public struct Parameters: Hashable, Sendable {
+    package struct Parameters: Hashable, Sendable {
         /// The time between two meetings, in 1.25 ms.
-        public var interval: UInt16
+        package var interval: UInt16
         /// How many meetings the peripheral may miss.
-        public var latency: UInt16
+        package var latency: UInt16
         /// How long silence is borne, in 10 ms.
-        public var timeout: UInt16
+        package var timeout: UInt16
 
         /// Parameters, as an iPhone was seen to choose them unless said.
-        public init(interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 72) {
+        package init(interval: UInt16 = 24, latency: UInt16 = 0, timeout: UInt16 = 72) {
             self.interval = interval
             self.latency = latency
             self.timeout = timeout
@@ -38,13 +38,13 @@ public struct LEConnection: Hashable, Sendable {
     /// Its connection handle.
     package var handle: ConnectionHandle
     /// What this side is.
-    public var role: Role
+    package var role: Role
     /// The other's address: its identity, where the controller resolved it.
-    public var peer: DeviceAddress
+    package var peer: DeviceAddress
     /// The other's address on the air, where the controller resolved it.
-    public var peerResolvable: DeviceAddress?
+    package var peerResolvable: DeviceAddress?
     /// How often the sides meet.
-    public var parameters: Parameters
+    package var parameters: Parameters
 
     /// A link.
     package init(
@@ -77,7 +77,7 @@ public struct LEConnection: Hashable, Sendable {
 
 extension ByteReader {
     /// Six bytes, the lowest first; an address kind's lowest bit says whether it was made up.
-    public mutating func readAddress(kind: UInt8) -> DeviceAddress? {
+    package mutating func readAddress(kind: UInt8) -> DeviceAddress? {
         guard let bytes = readBytes(6) else { return nil }
         return DeviceAddress(littleEndian: bytes, kind: kind & 1 == 0 ? .public : .random)
     }
@@ -85,12 +85,12 @@ extension ByteReader {
 
 extension ByteWriter {
     /// Six bytes, the lowest first.
-    public mutating func write(_ address: DeviceAddress) {
+    package mutating func write(_ address: DeviceAddress) {
         write((0..<6).map { UInt8(truncatingIfNeeded: address.value >> (8 * $0)) })
     }
 }
 
 extension DeviceAddress {
     /// The number of its kind in commands and events.
-    public var kindCode: UInt8 { kind == .public ? 0 : 1 }
+    package var kindCode: UInt8 { kind == .public ? 0 : 1 }
 }

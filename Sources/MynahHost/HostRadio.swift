@@ -53,9 +53,9 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
         environment.executor.asUnownedSerialExecutor()
     }
     /// For a task that asks one thing after the other: with this preference it goes on where the answer comes, without a hop.
-    public nonisolated var taskExecutor: any TaskExecutor { environment.tasks }
+    package nonisolated var taskExecutor: any TaskExecutor { environment.tasks }
     /// The name of the radio, for people.
-    public nonisolated var name: String { options.name }
+    package nonisolated var name: String { options.name }
     nonisolated var options: Options { environment.options }
 
     /// Has the links take something that came from elsewhere.

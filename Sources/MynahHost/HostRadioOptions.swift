@@ -7,11 +7,11 @@ public struct HostRadioOptions: Sendable {
     /// Which address is on the air.
     public var address = AddressPolicy.automatic
     /// How long a controller may take to answer a command.
-    public var commandTimeout: Duration = .seconds(5)
+    package var commandTimeout: Duration = .seconds(5)
     /// How long a central may take to confirm an indication (Vol 3, Part F, 3.3.3).
-    public var transactionTimeout: Duration = .seconds(30)
+    package var transactionTimeout: Duration = .seconds(30)
     /// How long the radio waits before it looks for a controller that it lost; twice as long each time, up to 5 s.
-    public var recoveryPause: Duration = .milliseconds(250)
+    package var recoveryPause: Duration = .milliseconds(250)
     /// Where bonds are kept, or `nil` to keep them in memory until the radio stops.
     public var bonds: BondFile?
     /// Whether it pairs; otherwise every pairing request is refused.
@@ -19,7 +19,7 @@ public struct HostRadioOptions: Sendable {
     /// Whether it offers LE Secure Connections; otherwise LE legacy pairing only.
     public var hasSecureConnections = true
     /// How many packets wait for the controller before a value is refused.
-    public var queueLimit = 64
+    package var queueLimit = 64
 
     /// The defaults.
     public init() {}

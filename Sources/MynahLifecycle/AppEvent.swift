@@ -1,7 +1,7 @@
-public import MynahCore
+package import MynahCore
 
 /// What happens to an app.
-public enum AppEvent: Hashable, Sendable {
+package enum AppEvent: Hashable, Sendable {
     /// The user, the system or the app itself acts on its life.
     case transition(AppTransition)
     /// Something of Bluetooth is for it.
@@ -70,7 +70,7 @@ public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
     ///
     /// A peripheral is woken for "read, write, or subscription events", a central "when any of the delegate methods are
     /// called" (Core Bluetooth Background Processing for iOS Apps).
-    public var wakes: Bool { self != .other }
+    package var wakes: Bool { self != .other }
 
     /// Whether it relaunches an app that the system works for after it has ended it.
     ///
@@ -79,11 +79,11 @@ public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
     package var relaunches: Bool { wakes && self != .state && self != .connectionEvent }
 
     /// Whether an answer is waited for.
-    public var wantsAnswer: Bool { self == .read || self == .write }
+    package var wantsAnswer: Bool { self == .read || self == .write }
 }
 
 /// What is to be done after an event, in order.
-public enum AppAction: Hashable, Sendable {
+package enum AppAction: Hashable, Sendable {
     /// Its code is started; `restoring`: its managers' state is handed back to it first.
     case launched(inBackground: Bool, restoring: Bool)
     case enteredForeground

@@ -2,7 +2,7 @@ import MynahCore
 
 extension AppLifecycle {
     /// Takes an event, and says what is to be done.
-    public mutating func handle(_ event: AppEvent, at now: Instant) -> [AppAction] {
+    package mutating func handle(_ event: AppEvent, at now: Instant) -> [AppAction] {
         switch event {
         case .transition(let transition): carryOut(transition, at: now)
         case .bluetooth(let event): bluetooth(event, at: now)

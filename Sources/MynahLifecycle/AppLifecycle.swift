@@ -11,7 +11,8 @@ import MynahCore
 /// again. No capture bears on any of it. What Apple leaves open is an assumption, and said where it is decided.
 ///
 /// A time that an event names must not be before the last one's; an event that makes no sense in a state changes nothing.
-public struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable where Instant.Duration == Duration {
+package struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable
+where Instant.Duration == Duration {
     /// Where the app is, with exactly what holds there.
     enum Phase {
         case notRunning
@@ -63,7 +64,7 @@ public struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable where 
     }
 
     /// What decides; a manager that is made with a restore identifier may change it.
-    public var rules: AppRules
+    package var rules: AppRules
     private(set) var phase = Phase.notRunning
     private(set) var radioState = RadioState.unknown
     /// Pieces of work under way: requests that are answered later, background tasks.
@@ -72,18 +73,18 @@ public struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable where 
     private(set) var isPaused = false
 
     /// An app that has not been started.
-    public init(_ rules: AppRules = AppRules()) {
+    package init(_ rules: AppRules = AppRules()) {
         self.rules = rules
     }
 
     /// An app that the system ended, on a phone that was restarted since.
-    public init(terminated rules: AppRules) {
+    package init(terminated rules: AppRules) {
         self.rules = rules
         phase = .terminated(kept: rules.relaunchedRoles)
     }
 
     /// Where the app is; one that was woken is in the background.
-    public var state: AppState {
+    package var state: AppState {
         switch phase {
         case .notRunning: .notRunning
         case .foreground: .foreground
@@ -95,7 +96,7 @@ public struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable where 
     }
 
     /// Whether its code runs.
-    public var isRunning: Bool {
+    package var isRunning: Bool {
         switch phase {
         case .foreground, .background: true
         case .notRunning, .suspended, .terminated, .quit: false
@@ -103,17 +104,17 @@ public struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable where 
     }
 
     /// Whether it runs because an event woke it.
-    public var isWoken: Bool {
+    package var isWoken: Bool {
         if case .background(let running) = phase { running.isWoken } else { false }
     }
 
     /// Whether it has overrun its time and is about to be ended.
-    public var isThrottled: Bool {
+    package var isThrottled: Bool {
         if case .background(let running) = phase { running.isThrottled } else { false }
     }
 
     /// When `.deadlineReached` is to be given; `nil` if nothing is waited for.
-    public var deadline: Instant? {
+    package var deadline: Instant? {
         if case .background(let running) = phase { running.deadline } else { nil }
     }
 
@@ -127,7 +128,7 @@ public struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable where 
     }
 
     /// How what the app advertises goes on the air now.
-    public var advertisingMode: AdvertisingMode {
+    package var advertisingMode: AdvertisingMode {
         guard radioState == .poweredOn else { return .off }
         switch phase {
         case .foreground: return .foreground
@@ -138,7 +139,7 @@ public struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable where 
     }
 
     /// Whether a request for a dynamic value reaches the app, at once or by waking it.
-    public var servesDynamicValues: Bool {
+    package var servesDynamicValues: Bool {
         switch phase {
         case .foreground: true
         case .background, .suspended: rules.isBackgroundPeripheral

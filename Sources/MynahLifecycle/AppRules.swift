@@ -23,7 +23,7 @@ public struct AppRules: Hashable, Sendable {
     public init() {}
 
     /// Whether it advertises and answers while it is not on the screen.
-    public var isBackgroundPeripheral: Bool { hasMode(for: .peripheral) }
+    package var isBackgroundPeripheral: Bool { hasMode(for: .peripheral) }
 
     /// Whether it scans, and is woken for its connections, while it is not on the screen.
     package var isBackgroundCentral: Bool { hasMode(for: .central) }

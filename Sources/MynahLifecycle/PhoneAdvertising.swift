@@ -18,11 +18,11 @@ public struct PhoneAdvertising: Hashable, Sendable {
     public var txPower: Int8?
 
     /// What was seen beyond the background interval, in steps of 1.25 ms, on the same phone.
-    public static let backgroundJitter: Duration = .microseconds(6250)
+    package static let backgroundJitter: Duration = .microseconds(6250)
     /// The Flags of every iPhone captured: LE General Discoverable and both simultaneous modes.
-    public static let flags: UInt8 = 0x1A
+    package static let flags: UInt8 = 0x1A
     /// How much of the scan response the name may take, header and all.
-    public static let scanResponseNameCapacity = 10
+    package static let scanResponseNameCapacity = 10
 
     /// An iPhone with this major version of iOS.
     public init(
@@ -41,7 +41,7 @@ public struct PhoneAdvertising: Hashable, Sendable {
     ///
     /// An app in the foreground that gives neither name nor UUID is on the air with the Flags alone: an assumption, as
     /// CoreBluetooth takes such an advertisement and nobody has published a capture of one.
-    public func compose(_ apps: [AppAdvertisement]) -> PhoneAdvertisement {
+    package func compose(_ apps: [AppAdvertisement]) -> PhoneAdvertisement {
         var composition = Composition(headers: headers, count: apps.count)
         for (index, app) in apps.enumerated() where app.mode == .foreground {
             composition.takeClear(app, index)

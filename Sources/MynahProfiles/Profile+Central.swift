@@ -73,9 +73,9 @@ extension Profile {
             /// What is looked for on a link.
             public var discovery = Discovery.needed
             /// The characteristics that are read.
-            public var read: [AttributeName] = []
+            package var read: [AttributeName] = []
             /// The characteristics that are subscribed to.
-            public var subscribe: [AttributeName] = []
+            package var subscribe: [AttributeName] = []
             /// What is written on a connection.
             public var writes: [Write] = []
             /// What it does when everything is done.
@@ -89,7 +89,7 @@ extension Profile {
             }
 
             /// The characteristics that it uses.
-            public var names: [AttributeName] { read + subscribe + writes.map(\.target) }
+            package var names: [AttributeName] { read + subscribe + writes.map(\.target) }
         }
 
         /// Which devices an entry is about; all of it must match.
@@ -125,7 +125,7 @@ extension Profile {
         /// A value that is written.
         public struct Write: Hashable, Sendable {
             /// The characteristic.
-            public var target: AttributeName
+            package var target: AttributeName
             /// The value.
             public var value: [UInt8]
             /// Whether the device answers.
@@ -134,7 +134,7 @@ extension Profile {
             public var every: Duration?
 
             /// A value for a characteristic.
-            public init(
+            package init(
                 target: AttributeName, value: [UInt8], withResponse: Bool = true, every: Duration? = nil
             ) {
                 self.target = target

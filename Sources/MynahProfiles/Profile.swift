@@ -138,7 +138,7 @@ public struct Profile: Sendable {
     }
 
     /// Its attributes, for names that lead to them.
-    public var attributeTree: AttributeTree {
+    package var attributeTree: AttributeTree {
         AttributeTree(
             services.map { service in
                 .init(

@@ -2,7 +2,7 @@ public import MynahCore
 
 extension Profile {
     /// What the profile wants of a radio that not every radio does, in the file's order.
-    public var requirements: [RadioRequirement<SourceMark>] {
+    package var requirements: [RadioRequirement<SourceMark>] {
         var list: [RadioRequirement<SourceMark>] = []
         if let advertising { list += requirements(of: advertising) }
         var hasSaidWrites = false

@@ -58,7 +58,7 @@ public final class CaptureFile: Sendable {
     }
 
     /// Writes to a descriptor, which stays open.
-    public convenience init(descriptor: Int32, named name: String, application: String, reports: Reports) {
+    package convenience init(descriptor: Int32, named name: String, application: String, reports: Reports) {
         self.init(CaptureOutput(borrowing: descriptor), named: name, application: application, reports)
     }
 

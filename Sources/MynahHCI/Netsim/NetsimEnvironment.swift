@@ -6,30 +6,30 @@
 import MynahCore
 
 /// What the environment's variables say about netsim, the Android emulator's radio.
-public struct NetsimEnvironment: Sendable {
+package struct NetsimEnvironment: Sendable {
     private let variables: [String: String]
     private let isMacOS: Bool
 
     /// The instances whose port fits into 16 bits.
-    public static let instances = 1...(0xFFFF - firstPort + 1)
+    package static let instances = 1...(0xFFFF - firstPort + 1)
     /// Where the first instance listens for H4 unless it is told otherwise.
     static let firstPort = 6402
 
     /// An environment with these variables.
-    public init(_ variables: [String: String], isMacOS: Bool = Self.runsOnMacOS) {
+    package init(_ variables: [String: String], isMacOS: Bool = Self.runsOnMacOS) {
         self.variables = variables
         self.isMacOS = isMacOS
     }
 
     /// The environment of this process.
-    public static var current: NetsimEnvironment {
+    package static var current: NetsimEnvironment {
         let names = ["XDG_RUNTIME_DIR", "TMPDIR", "HOME", "NETSIM_INSTANCE", "NETSIM_HCI_PORT"]
         let values = names.compactMap { name in getenv(name).map { (name, String(cString: $0)) } }
         return NetsimEnvironment(Dictionary(uniqueKeysWithValues: values))
     }
 
     /// Whether this is a Mac, which has other directories for temporary files.
-    public static var runsOnMacOS: Bool {
+    package static var runsOnMacOS: Bool {
         #if os(macOS)
             true
         #else

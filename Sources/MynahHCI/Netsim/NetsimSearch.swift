@@ -1,4 +1,4 @@
-public import MynahCore
+package import MynahCore
 
 #if canImport(Glibc)
     import Glibc
@@ -7,7 +7,7 @@ public import MynahCore
 #endif
 
 /// Finds the radio of an Android emulator by the file that it writes and by its port.
-public struct NetsimSearch: Sendable {
+package struct NetsimSearch: Sendable {
     /// What a path holds.
     enum Entry: Hashable, Sendable {
         case none
@@ -32,16 +32,16 @@ public struct NetsimSearch: Sendable {
     }
 
     /// Why `auto` takes no emulator.
-    public struct Absence: Error, Hashable {
+    package struct Absence: Error, Hashable {
         /// For people, to follow "because".
-        public var reason: String
+        package var reason: String
     }
 
     private let environment: NetsimEnvironment
     let probes: Probes
 
     /// A search on this machine.
-    public init(_ environment: NetsimEnvironment) {
+    package init(_ environment: NetsimEnvironment) {
         self.init(environment, .system)
     }
 
@@ -52,7 +52,7 @@ public struct NetsimSearch: Sendable {
 
     /// Where an emulator's radio is or will be: of this instance, else of the one that `NETSIM_INSTANCE` names, else of the
     /// first that is alive, else of instance 1.
-    public func place(instance: Int? = nil) throws(RadioError) -> NetsimPlace {
+    package func place(instance: Int? = nil) throws(RadioError) -> NetsimPlace {
         let named: Int? = if let instance { instance } else { try environment.instance() }
         if let named { return try place(of: named) }
         for found in instancesWithFiles {
@@ -65,7 +65,7 @@ public struct NetsimSearch: Sendable {
     /// An emulator that is alive now: its file is there, is this user's, and its port is open.
     ///
     /// It never waits.
-    public func live() throws(Absence) -> NetsimPlace {
+    package func live() throws(Absence) -> NetsimPlace {
         let place: NetsimPlace
         do throws(RadioError) {
             place = try self.place()

@@ -1,10 +1,10 @@
-public import MynahCore
+package import MynahCore
 import MynahSupport
 
 /// A controller of an Android emulator's radio, spoken to in H4 over TCP.
 ///
 /// The first opening waits for an emulator to start. Once a controller was reached, an opening reaches one at once or fails.
-public final class NetsimTransport: HCITransport {
+package final class NetsimTransport: HCITransport {
     private struct State {
         var wasReached = false
         var waiting: Task<Bool, Never>?
@@ -25,7 +25,7 @@ public final class NetsimTransport: HCITransport {
     private let state = Lock(State())
 
     /// A transport that is not open; `whenWaiting` takes a message that says what it waits for.
-    public convenience init(
+    package convenience init(
         _ place: NetsimPlace, whenWaiting: @escaping @Sendable (_ message: String) -> Void = { _ in }
     ) {
         // Nothing tells when another program begins to listen on a port, so it is looked for again after a pause.
@@ -47,7 +47,7 @@ public final class NetsimTransport: HCITransport {
     }
 
     /// Reaches the emulator's radio.
-    public func open(
+    package func open(
         receive: @escaping @Sendable (H4Packet) -> Void, ended: @escaping @Sendable (RadioError?) -> Void
     ) async throws(RadioError) {
         let (run, wasReached) = state.withLock { state in
@@ -67,10 +67,10 @@ public final class NetsimTransport: HCITransport {
     }
 
     /// Sends a packet, or keeps it until there is room.
-    public func send(_ packet: H4Packet) { socket.send(packet) }
+    package func send(_ packet: H4Packet) { socket.send(packet) }
 
     /// Ends it, or the waiting for an emulator.
-    public func close() {
+    package func close() {
         let waiting = state.withLock { state in
             state.run += 1
             defer { state.waiting = nil }

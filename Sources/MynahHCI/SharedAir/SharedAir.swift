@@ -43,7 +43,7 @@ public final class SharedAir: Sendable {
     deinit { leave() }
 
     /// The number of other processes on it.
-    public var neighbours: Int { mesh.count }
+    package var neighbours: Int { mesh.count }
 
     /// A new controller on it.
     ///

@@ -1,8 +1,8 @@
-public import MynahCore
+package import MynahCore
 import MynahSupport
 
 /// Offers controllers of an air to hosts of other makers, over sockets that speak H4: each connection has one of its own.
-public final class ControllerServer: Sendable {
+package final class ControllerServer: Sendable {
     private struct Guest {
         var line: PacketLine
         var controller: VirtualTransport
@@ -20,7 +20,8 @@ public final class ControllerServer: Sendable {
     private let state = Lock(State())
 
     /// A server that nobody can reach yet; `configuration` makes each controller, the first with 1.
-    public init(air: LiveAir, configuration: @escaping @Sendable (_ number: Int) -> ControllerConfiguration) {
+    package init(air: LiveAir, configuration: @escaping @Sendable (_ number: Int) -> ControllerConfiguration)
+    {
         self.air = air
         self.configuration = configuration
     }
@@ -28,11 +29,11 @@ public final class ControllerServer: Sendable {
     deinit { close() }
 
     /// How many hosts are connected.
-    public var count: Int { state.withLock { $0.guests.count } }
+    package var count: Int { state.withLock { $0.guests.count } }
 
     /// Listens, on `tcp-server:` or `unix-server:`; returns the port of the former.
     @discardableResult
-    public func listen(on address: HCITransportAddress) async throws(RadioError) -> UInt16? {
+    package func listen(on address: HCITransportAddress) async throws(RadioError) -> UInt16? {
         let listener: Listener
         switch address {
         case .tcpServer(let host, let port): listener = try await Listener(host: host, port: port)
@@ -55,7 +56,7 @@ public final class ControllerServer: Sendable {
     }
 
     /// Sends every host away, and listens no more.
-    public func close() {
+    package func close() {
         let guests = state.withLock { state in
             if let watch = state.watch { EventLoop.shared.remove(watch) }
             state.listener?.close()

@@ -16,7 +16,7 @@ public enum HCITransportAddress: Hashable, Sendable {
     case userChannel(UInt16)
 
     /// The forms, for who has to choose.
-    public static let forms = [
+    package static let forms = [
         "tcp-client:HOST:PORT", "tcp-server:PORT", "unix:PATH", "unix-server:PATH", "pty:PATH",
         "serial:PATH,BAUD", "user:N",
     ]

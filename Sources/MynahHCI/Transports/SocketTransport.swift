@@ -3,13 +3,13 @@
 #elseif canImport(Musl)
     import Musl
 #endif
-public import MynahCore
+package import MynahCore
 import MynahSupport
 
 /// A controller behind a socket, a serial line or the kernel, spoken to in H4.
 ///
 /// It can be opened again when it has ended or was closed. A server's opening waits until a controller has connected.
-public final class SocketTransport: HCITransport {
+package final class SocketTransport: HCITransport {
     private enum Phase {
         case closed
         case opening(DescriptorWait)
@@ -24,14 +24,14 @@ public final class SocketTransport: HCITransport {
     }
 
     /// Where it goes.
-    public let address: HCITransportAddress
+    package let address: HCITransportAddress
     private let whenListening: @Sendable (_ place: String) -> Void
     private let state = Lock(State())
     /// How long a controller may take to accept a connection, in microseconds.
     private static let patience: Int64 = 10_000_000
 
     /// A transport that is not open; a server calls `whenListening` with the place where a controller may connect now.
-    public init(
+    package init(
         _ address: HCITransportAddress,
         whenListening: @escaping @Sendable (_ place: String) -> Void = { _ in }
     ) {
@@ -42,10 +42,10 @@ public final class SocketTransport: HCITransport {
     deinit { close() }
 
     /// The port that is listened on, while it is; where 0 was asked for, one that was free.
-    public var port: UInt16? { state.withLock { $0.port } }
+    package var port: UInt16? { state.withLock { $0.port } }
 
     /// Reaches the controller.
-    public func open(
+    package func open(
         receive: @escaping @Sendable (H4Packet) -> Void, ended: @escaping @Sendable (RadioError?) -> Void
     ) async throws(RadioError) {
         let wait = DescriptorWait()
@@ -83,7 +83,7 @@ public final class SocketTransport: HCITransport {
     }
 
     /// Sends a packet, or keeps it until there is room.
-    public func send(_ packet: H4Packet) {
+    package func send(_ packet: H4Packet) {
         let line = state.withLock { state -> PacketLine? in
             if case .open(let line) = state.phase { line } else { nil }
         }
@@ -91,7 +91,7 @@ public final class SocketTransport: HCITransport {
     }
 
     /// Ends it, or the waiting for it.
-    public func close() {
+    package func close() {
         let phase = state.withLock { state in
             defer {
                 state.phase = .closed

@@ -3,9 +3,9 @@ import MynahSupport
 /// What lies between controllers: it carries what one sends to those who hear it, as far and as reliably as it is told to.
 ///
 /// A machine without I/O; time moves when it is told to, and many devices cost one heap of due times.
-public struct Air: Sendable {
+package struct Air: Sendable {
     /// What it wants done.
-    public enum Output: Hashable, Sendable {
+    package enum Output: Hashable, Sendable {
         /// A packet for the host of a controller.
         case host(Station, H4Packet)
         /// A frame for the stations of other processes.
@@ -47,13 +47,13 @@ public struct Air: Sendable {
     }
 
     /// How much is lost, from 0 for nothing to 1 for everything.
-    public var loss: Double = 0
+    package var loss: Double = 0
     /// Whether stations of other processes hear this one.
-    public var isShared = false
+    package var isShared = false
     /// Whether a capture wants everything that is sent here or comes from other processes, advertising included.
-    public var isMonitored = false
+    package var isMonitored = false
     /// What time it is on it.
-    public private(set) var now = AirTime.zero
+    package private(set) var now = AirTime.zero
 
     private var random: SplitMix
     private var members = SortedMap<Station, Member>()
@@ -69,30 +69,30 @@ public struct Air: Sendable {
     private var found: [ControllerOutput] = []
 
     /// Signals weaker than this are not heard, in dBm.
-    public static let sensitivity = -100
+    package static let sensitivity = -100
 
     /// How many entries beyond two for each controller are borne before those that say nothing are thrown out.
     static let spareEntries = 64
 
     /// An empty air; whatever is drawn on it follows from the seed.
-    public init(seed: UInt64) {
+    package init(seed: UInt64) {
         random = SplitMix(seed: seed)
     }
 
     /// How many controllers are on it.
-    public var count: Int { members.count }
+    package var count: Int { members.count }
 
     /// Whether advertising of other processes is wanted: a station scans or initiates, or the air is monitored.
-    public var wantsAdvertising: Bool { isMonitored || !listeners.isEmpty }
+    package var wantsAdvertising: Bool { isMonitored || !listeners.isEmpty }
 
     /// How many entries are held of when something is due.
     var dueCount: Int { heap.count }
 
     /// When something is due next; nil: never.
-    public var due: AirTime? { heap.first?.time }
+    package var due: AirTime? { heap.first?.time }
 
     /// Puts a controller on it, and returns what it is called there.
-    public mutating func join(_ configuration: ControllerConfiguration) -> Station {
+    package mutating func join(_ configuration: ControllerConfiguration) -> Station {
         var station = Station(random.next())
         while station.rawValue == 0 || members[station] != nil { station = Station(random.next()) }
         members[station] = Member(controller: VirtualController(configuration, seed: random.next()))
@@ -100,7 +100,7 @@ public struct Air: Sendable {
     }
 
     /// Takes a controller off it; those who had a link with it notice its silence.
-    public mutating func leave(_ station: Station) {
+    package mutating func leave(_ station: Station) {
         members[station] = nil
         listeners.removeAll { $0 == station }
         places[station] = nil
@@ -108,7 +108,7 @@ public struct Air: Sendable {
     }
 
     /// Says how far a station is away from all others, those of other processes too, or with `nil` that it is out of range.
-    public mutating func setDistance(_ distance: AirDistance?, of station: Station) {
+    package mutating func setDistance(_ distance: AirDistance?, of station: Station) {
         guard members[station] != nil else { return }
         places[station] = distance == .usual ? nil : distance.map { .at($0) } ?? .outOfRange
     }
@@ -117,7 +117,7 @@ public struct Air: Sendable {
     ///
     /// A station that is out of everyone's range stays so. The other station may be another process's: what that sends is then not
     /// heard here.
-    public mutating func setDistance(
+    package mutating func setDistance(
         _ distance: AirDistance?, between one: Station, and other: Station
     ) {
         pairs[Pair(one, other)] = distance.map { .at($0) } ?? .outOfRange
@@ -153,7 +153,7 @@ public struct Air: Sendable {
     // MARK: - What comes
 
     /// Takes a packet of a controller's host.
-    public mutating func take(_ packet: H4Packet, of station: Station) -> [Output] {
+    package mutating func take(_ packet: H4Packet, of station: Station) -> [Output] {
         receive(packet, of: station)
         return drain()
     }
@@ -167,7 +167,7 @@ public struct Air: Sendable {
     }
 
     /// Takes a frame of another process.
-    public mutating func take(_ frame: AirFrame) -> [Output] {
+    package mutating func take(_ frame: AirFrame) -> [Output] {
         receive(frame)
         return drain()
     }
@@ -183,7 +183,7 @@ public struct Air: Sendable {
     }
 
     /// Moves the time, and does what became due, each at its moment.
-    public mutating func advance(to time: AirTime) -> [Output] {
+    package mutating func advance(to time: AirTime) -> [Output] {
         pass(to: time)
         return drain()
     }

@@ -2,18 +2,18 @@ import MynahCore
 import MynahSupport
 
 /// A PDU with who sends it and for whom, as it goes from process to process.
-public struct AirFrame: Hashable, Sendable {
+package struct AirFrame: Hashable, Sendable {
     /// Who sends it.
-    public var from: Station
+    package var from: Station
     /// For whom; nil: for all who hear it.
-    public var to: Station?
+    package var to: Station?
     /// What it says.
-    public var pdu: AirPDU
+    package var pdu: AirPDU
     /// How far its sender is away.
-    public var distance: AirDistance
+    package var distance: AirDistance
 
     /// A frame.
-    public init(from: Station, to: Station?, pdu: AirPDU, distance: AirDistance = .usual) {
+    package init(from: Station, to: Station?, pdu: AirPDU, distance: AirDistance = .usual) {
         self.from = from
         self.to = to
         self.pdu = pdu
@@ -21,14 +21,14 @@ public struct AirFrame: Hashable, Sendable {
     }
 
     /// As bytes.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var writer = ByteWriter(capacity: 48)
         write(&writer)
         return writer.bytes
     }
 
     /// The frame in these bytes; nil if they are not a frame.
-    public init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         self.init(&reader)
     }

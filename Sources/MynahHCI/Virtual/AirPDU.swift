@@ -1,7 +1,7 @@
-public import MynahCore
+package import MynahCore
 
 /// What one station sends to others: advertising PDUs, and data of links (Core Specification, Vol 6, Part B, 2).
-public enum AirPDU: Hashable, Sendable {
+package enum AirPDU: Hashable, Sendable {
     /// ADV_IND and its like, and ADV_EXT_IND with what hangs on it.
     case advertisement(AirAdvertisement)
     /// SCAN_REQ.
@@ -15,46 +15,46 @@ public enum AirPDU: Hashable, Sendable {
 }
 
 /// What an advertising PDU says.
-public struct AirAdvertisement: Hashable, Sendable {
+package struct AirAdvertisement: Hashable, Sendable {
     /// What may be done with it, numbered as in the event type of extended reports (Vol 4, Part E, 7.7.65.13).
-    public struct Properties: OptionSet, Hashable, Sendable {
+    package struct Properties: OptionSet, Hashable, Sendable {
         /// The bits.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// These bits.
-        public init(rawValue: UInt8) {
+        package init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
 
         /// One may connect.
-        public static let connectable = Properties(rawValue: 0x01)
+        package static let connectable = Properties(rawValue: 0x01)
         /// One may ask for more.
-        public static let scannable = Properties(rawValue: 0x02)
+        package static let scannable = Properties(rawValue: 0x02)
         /// It is for one station.
-        public static let directed = Properties(rawValue: 0x04)
+        package static let directed = Properties(rawValue: 0x04)
         /// It answers a scan request.
-        public static let scanResponse = Properties(rawValue: 0x08)
+        package static let scanResponse = Properties(rawValue: 0x08)
         /// It is a legacy PDU.
-        public static let legacy = Properties(rawValue: 0x10)
+        package static let legacy = Properties(rawValue: 0x10)
     }
 
     /// What may be done with it.
-    public var properties: Properties
+    package var properties: Properties
     /// Who sends it.
-    public var address: DeviceAddress
+    package var address: DeviceAddress
     /// Whom it is for; nil: everyone.
-    public var target: DeviceAddress?
+    package var target: DeviceAddress?
     /// The advertising set's number on the air; nil in legacy PDUs.
-    public var identifier: UInt8?
+    package var identifier: UInt8?
     /// The PHY of the data, 1 for LE 1M, 2 for LE 2M, 3 for LE Coded; 0 in legacy PDUs.
-    public var secondaryPHY: UInt8
+    package var secondaryPHY: UInt8
     /// With how much power it is sent, in dBm.
-    public var power: Int8
+    package var power: Int8
     /// The AD structures.
-    public var data: [UInt8]
+    package var data: [UInt8]
 
     /// A PDU.
-    public init(
+    package init(
         _ properties: Properties, address: DeviceAddress, target: DeviceAddress? = nil,
         identifier: UInt8? = nil, secondaryPHY: UInt8 = 0, power: Int8 = 0, data: [UInt8] = []
     ) {
@@ -69,18 +69,18 @@ public struct AirAdvertisement: Hashable, Sendable {
 }
 
 /// CONNECT_IND: with it a link begins (Core Specification, Vol 6, Part B, 2.3.3.1).
-public struct AirConnect: Hashable, Sendable {
+package struct AirConnect: Hashable, Sendable {
     /// Who wants it.
-    public var initiator: DeviceAddress
+    package var initiator: DeviceAddress
     /// With whom.
-    public var advertiser: DeviceAddress
+    package var advertiser: DeviceAddress
     /// What names the link from now on.
-    public var access: UInt32
+    package var access: UInt32
     /// How often the sides meet.
-    public var parameters: LEConnection.Parameters
+    package var parameters: LEConnection.Parameters
 
     /// A request.
-    public init(
+    package init(
         initiator: DeviceAddress, advertiser: DeviceAddress, access: UInt32,
         parameters: LEConnection.Parameters
     ) {
@@ -94,18 +94,18 @@ public struct AirConnect: Hashable, Sendable {
 /// What goes over a link at once: it may be lost, and is then sent again.
 ///
 /// A real link layer numbers with one bit and meets at each interval; here a whole window is on its way at once.
-public struct LinkFrame: Hashable, Sendable {
+package struct LinkFrame: Hashable, Sendable {
     /// Which link.
-    public var access: UInt32
+    package var access: UInt32
     /// The number of what is in it.
-    public var sequence: UInt16
+    package var sequence: UInt16
     /// The number that is expected from the other side next.
-    public var expected: UInt16
+    package var expected: UInt16
     /// What is in it; nil: only what was heard is acknowledged.
-    public var content: LinkPDU?
+    package var content: LinkPDU?
 
     /// A frame.
-    public init(access: UInt32, sequence: UInt16, expected: UInt16, content: LinkPDU?) {
+    package init(access: UInt32, sequence: UInt16, expected: UInt16, content: LinkPDU?) {
         self.access = access
         self.sequence = sequence
         self.expected = expected
@@ -114,7 +114,7 @@ public struct LinkFrame: Hashable, Sendable {
 }
 
 /// Data of a link, or what its controllers have to say to each other (Core Specification, Vol 6, Part B, 2.4).
-public enum LinkPDU: Hashable, Sendable {
+package enum LinkPDU: Hashable, Sendable {
     /// A host's packet.
     case data(isContinued: Bool, [UInt8])
     /// LL_TERMINATE_IND.
@@ -152,18 +152,18 @@ public enum LinkPDU: Hashable, Sendable {
 }
 
 /// How much a side can take and wants to send in one PDU (Core Specification, Vol 6, Part B, 2.4.2.21).
-public struct DataLengths: Hashable, Sendable {
+package struct DataLengths: Hashable, Sendable {
     /// How many bytes it takes.
-    public var receivedOctets: UInt16
+    package var receivedOctets: UInt16
     /// How long one of those may be on the air, in microseconds.
-    public var receivedTime: UInt16
+    package var receivedTime: UInt16
     /// How many bytes it would send.
-    public var sentOctets: UInt16
+    package var sentOctets: UInt16
     /// How long one of those would be on the air, in microseconds.
-    public var sentTime: UInt16
+    package var sentTime: UInt16
 
     /// Lengths.
-    public init(receivedOctets: UInt16, receivedTime: UInt16, sentOctets: UInt16, sentTime: UInt16) {
+    package init(receivedOctets: UInt16, receivedTime: UInt16, sentOctets: UInt16, sentTime: UInt16) {
         self.receivedOctets = receivedOctets
         self.receivedTime = receivedTime
         self.sentOctets = sentOctets

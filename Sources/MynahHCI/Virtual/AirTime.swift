@@ -1,26 +1,26 @@
 /// A moment on an air, counted from its beginning.
-public struct AirTime: Comparable, Hashable, Sendable {
+package struct AirTime: Comparable, Hashable, Sendable {
     /// How long after the beginning.
-    public var microseconds: Int64
+    package var microseconds: Int64
 
     /// A moment so long after the beginning.
-    public init(microseconds: Int64) {
+    package init(microseconds: Int64) {
         self.microseconds = microseconds
     }
 
     /// The beginning.
-    public static let zero = AirTime(microseconds: 0)
+    package static let zero = AirTime(microseconds: 0)
 
     /// Whether one comes before the other.
-    public static func < (left: AirTime, right: AirTime) -> Bool { left.microseconds < right.microseconds }
+    package static func < (left: AirTime, right: AirTime) -> Bool { left.microseconds < right.microseconds }
 
     /// The moment so many microseconds later.
-    public static func + (time: AirTime, microseconds: Int64) -> AirTime {
+    package static func + (time: AirTime, microseconds: Int64) -> AirTime {
         AirTime(microseconds: time.microseconds &+ microseconds)
     }
 
     /// How many microseconds lie between two.
-    public static func - (left: AirTime, right: AirTime) -> Int64 { left.microseconds &- right.microseconds }
+    package static func - (left: AirTime, right: AirTime) -> Int64 { left.microseconds &- right.microseconds }
 
     /// The earlier of two moments, of which `nil` is never.
     static func earlier(_ one: AirTime?, _ other: AirTime?) -> AirTime? {
@@ -30,17 +30,17 @@ public struct AirTime: Comparable, Hashable, Sendable {
 }
 
 /// Whoever sends and hears on an air; the number is drawn, so that processes need not agree on who gives them out.
-public struct Station: Hashable, Sendable, Comparable {
+package struct Station: Hashable, Sendable, Comparable {
     /// The number; 0 is nobody's.
-    public let rawValue: UInt64
+    package let rawValue: UInt64
 
     /// The station with this number.
-    public init(_ rawValue: UInt64) {
+    package init(_ rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
     /// An order, the same in each run.
-    public static func < (left: Station, right: Station) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: Station, right: Station) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// Numbers that look drawn and are the same for the same seed (SplitMix64).

@@ -8,19 +8,19 @@ public struct ControllerConfiguration: Sendable {
     /// Its public address, which is also how it is found again.
     public var address: DeviceAddress
     /// The most bytes of one ACL packet, 27 to 251.
-    public var packetLength: Int
+    package var packetLength: Int
     /// How many ACL packets it takes before one is acknowledged, 1 to 255.
-    public var packetCount: Int
+    package var packetCount: Int
     /// Whether it knows advertising sets and their like, as controllers do from Bluetooth 5 on.
-    public var isExtended: Bool
+    package var isExtended: Bool
     /// How many advertising sets it has.
-    public var setCount: Int
+    package var setCount: Int
     /// How many links it holds.
-    public var linkCount: Int
+    package var linkCount: Int
     /// How many devices fit into its filter accept list, and how many into its resolving list.
-    public var listLength: Int
+    package var listLength: Int
     /// AES-128, for LE Encrypt and for resolving addresses.
-    public var cipher: Cipher?
+    package var cipher: Cipher?
 
     /// A controller of today, with an address.
     public init(

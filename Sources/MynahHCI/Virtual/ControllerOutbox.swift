@@ -1,7 +1,7 @@
 import MynahSupport
 
 /// What a virtual controller wants done.
-public enum ControllerOutput: Hashable, Sendable {
+package enum ControllerOutput: Hashable, Sendable {
     /// A packet for the host.
     case host(H4Packet)
     /// A PDU for one station, or for every station that listens if `to` is `nil`.

@@ -64,10 +64,10 @@ public final class LiveAir: Sendable {
     }
 
     /// How many controllers of this process are on it.
-    public var count: Int { state.withLock { $0.air.count } }
+    package var count: Int { state.withLock { $0.air.count } }
 
     /// What time it is on it.
-    public var now: AirTime { state.withLock { $0.air.now } }
+    package var now: AirTime { state.withLock { $0.air.now } }
 
     /// Lets time pass, where nobody else does.
     public func advance(by microseconds: Int64) {
@@ -76,7 +76,7 @@ public final class LiveAir: Sendable {
     }
 
     /// Changes what the air is like: distances, loss.
-    public func change(_ body: (inout Air) -> Void) {
+    package func change(_ body: (inout Air) -> Void) {
         enter { air in body(&air) }
     }
 

@@ -1,4 +1,4 @@
-public import MynahCore
+package import MynahCore
 import MynahSupport
 
 /// A simulated LE controller: it speaks HCI to its host, and exchanges PDUs with other stations of an air.
@@ -6,7 +6,7 @@ import MynahSupport
 /// It has no I/O: packets of the host, PDUs of the air and times go in; packets and PDUs come out. Its commands are those of the Core
 /// Specification, Vol 4, Part E, 7, and its link layer follows Vol 6, Part B. Each state of the link layer is a part of its own; the
 /// controller passes on what comes in.
-public struct VirtualController: Sendable {
+package struct VirtualController: Sendable {
     let configuration: ControllerConfiguration
     var random: SplitMix
     var now = AirTime.zero
@@ -19,7 +19,7 @@ public struct VirtualController: Sendable {
     var connections: Connections
 
     /// A controller that has just been switched on; everything that it draws follows from the seed.
-    public init(_ configuration: ControllerConfiguration, seed: UInt64) {
+    package init(_ configuration: ControllerConfiguration, seed: UInt64) {
         self.configuration = configuration
         random = SplitMix(seed: seed)
         addresses = ControllerAddresses(configuration)
@@ -29,23 +29,23 @@ public struct VirtualController: Sendable {
     }
 
     /// Its public address.
-    public var address: DeviceAddress { configuration.address }
+    package var address: DeviceAddress { configuration.address }
 
     /// Whether it listens for advertising now.
-    public var isListening: Bool { scanner.isOn || initiator.isOn }
+    package var isListening: Bool { scanner.isOn || initiator.isOn }
 
     /// How many connections it has.
-    public var linkCount: Int { connections.count }
+    package var linkCount: Int { connections.count }
 
     /// When it must be called next if nothing comes in, or `nil` for never.
-    public var due: AirTime? {
+    package var due: AirTime? {
         AirTime.earlier(AirTime.earlier(advertiser.due, connections.due), scanner.due)
     }
 
     // MARK: The host
 
     /// Takes a packet of the host, and returns what the controller wants done.
-    public mutating func take(_ packet: H4Packet, at time: AirTime) -> [ControllerOutput] {
+    package mutating func take(_ packet: H4Packet, at time: AirTime) -> [ControllerOutput] {
         receive(packet, at: time)
         return drain()
     }
@@ -100,7 +100,7 @@ public struct VirtualController: Sendable {
     // MARK: The air
 
     /// Takes a PDU of another station with its signal strength in dBm, and returns what the controller wants done.
-    public mutating func take(
+    package mutating func take(
         _ pdu: AirPDU, from station: Station, rssi: Int8, at time: AirTime
     ) -> [ControllerOutput] {
         receive(pdu, from: station, rssi: rssi, at: time)
@@ -170,7 +170,7 @@ public struct VirtualController: Sendable {
     // MARK: Time
 
     /// Does what is due, and returns what the controller wants done.
-    public mutating func advance(to time: AirTime) -> [ControllerOutput] {
+    package mutating func advance(to time: AirTime) -> [ControllerOutput] {
         pass(to: time)
         return drain()
     }

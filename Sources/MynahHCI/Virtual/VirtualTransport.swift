@@ -27,7 +27,7 @@ public final class VirtualTransport: HCITransport {
     deinit { close() }
 
     /// What the controller is called on the air; nil: it is switched off.
-    public var station: Station? { state.withLock { $0.station } }
+    package var station: Station? { state.withLock { $0.station } }
 
     /// Switches the controller on.
     public func open(
