@@ -13,6 +13,7 @@ import Testing
     private final class Code: AppDelegate, CentralManagerSink {
         struct State {
             var words: [String] = []
+            var app: App?
             var manager: CentralManager?
             var restored: [Peripheral] = []
         }
@@ -23,7 +24,7 @@ import Testing
             let manager = app.assumeIsolated {
                 try? $0.makeCentralManager(restoreIdentifier: "lock", sink: self)
             }
-            state.withLock { $0.manager = manager }
+            state.withLock { ($0.app, $0.manager) = (app, manager) }
             add("launched")
         }
 
@@ -101,6 +102,25 @@ import Testing
         #expect(again.identifier == door.identifier)
         #expect(try await again.discoverServices(["180D"]).count == 1)
         await next.stop()
+        await rig.device.stop()
+    }
+
+    @Test func `a connection asked for out of range completes after the app was terminated`() async throws {
+        let rig = try await CentralRig(starts: false)
+        let temporary = try TemporaryDirectory()
+        let code = Code()
+        let phone = try await makePhone(rig.phone, temporary, code, isTerminated: false)
+        let manager = try #require(code.state.withLock { $0.manager })
+        try await manager.connect(await manager.peripheral(at: rig.address))
+        try await #require(code.state.withLock { $0.app }).terminate()
+        try await rig.playDevice()
+        try await code.wait(for: "connected")
+        #expect(
+            code.words == [
+                "launched", "state poweredOn", "launched", "restored", "state poweredOn",
+                "woken by connected", "connected",
+            ])
+        await phone.stop()
         await rig.device.stop()
     }
 
