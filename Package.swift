@@ -106,7 +106,10 @@ let package = Package(
             path: "Tests/Lab/slow"),
         .executableTarget(
             name: "mynah-bench-hci",
-            dependencies: ["MynahHost", "MynahHCI", "MynahCore", "MynahSupport", "MynahTestSupport"],
+            dependencies: [
+                "Mynah", "MynahHost", "MynahHCI", "MynahCore", "MynahLifecycle", "MynahSupport",
+                "MynahTestSupport",
+            ],
             path: "Tests/Bench/hci"),
         .executableTarget(
             name: "mynah-interop",

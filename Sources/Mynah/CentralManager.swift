@@ -145,7 +145,7 @@ public actor CentralManager {
     /// The peripheral at an address, heard or not: for a program that was told of it, as no app is.
     public func peripheral(at address: DeviceAddress) -> Peripheral {
         let found = access.look { manager, phone in
-            phone.central.peripheral(at: address, for: manager, on: phone)
+            phone.central.devices.peripheral(at: address, for: manager, on: phone)
         }
         return (found ?? nil) ?? access.unreachable(address, radio)
     }
@@ -153,13 +153,16 @@ public actor CentralManager {
     /// The peripherals that it has connected.
     public var connectedPeripherals: [Peripheral] {
         access.look { manager, phone in
-            manager.asked.values.filter { phone.central.state(of: $0, for: manager) == .connected }
+            manager.asked.values.filter {
+                phone.central.connections.state(of: $0, for: manager, on: phone) == .connected
+            }
         } ?? []
     }
 
     /// The peripherals with these identifiers that the phone knows; a device whose address changed is not among them.
     public func retrievePeripherals(withIdentifiers identifiers: [PeripheralIdentifier]) -> [Peripheral] {
-        access.look { manager, phone in phone.central.retrieve(identifiers, for: manager, on: phone) } ?? []
+        access.look { manager, phone in phone.central.devices.retrieve(identifiers, for: manager, on: phone) }
+            ?? []
     }
 
     /// The peripherals that the phone is connected to, for whichever app, and that have one of these services.
@@ -195,7 +198,7 @@ public actor CentralManager {
     ) throws(RadioError) {
         try access.act { manager, phone throws(RadioError) in
             try phone.central.checkPower()
-            phone.central.connect(manager, to: peripheral, options, on: phone)
+            phone.central.connections.connect(manager, to: peripheral, options, on: phone)
         }
     }
 
@@ -207,7 +210,8 @@ public actor CentralManager {
         try await access.ask { reference, phone throws(RadioError) in
             let manager = try phone.central.acting(reference)
             try phone.central.checkPower()
-            try await phone.central.connectAndWait(manager, to: peripheral, timeout: timeout, on: phone)
+            try await phone.central.connections.connectAndWait(
+                manager, to: peripheral, timeout: timeout, on: phone)
         }
     }
 
@@ -215,6 +219,6 @@ public actor CentralManager {
     ///
     /// The link ends unless another app holds it. Does nothing if the app does not run.
     public func cancelPeripheralConnection(_ peripheral: Peripheral) {
-        try? access.act { manager, phone in phone.central.cancel(manager, peripheral, on: phone) }
+        try? access.act { manager, phone in phone.central.connections.cancel(manager, peripheral, on: phone) }
     }
 }

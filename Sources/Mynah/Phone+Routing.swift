@@ -36,6 +36,7 @@ extension Phone {
             guard let reports = centrals.take(event) else { break }
             report(reports.phone)
             if let event = reports.managers { deliverToAll(event) }
+            central.linksChanged(on: self)
         case .pairing(let id, let step): return ask(.pairing(central(id), step))
         }
         return .none

@@ -139,7 +139,7 @@ public actor Phone {
     /// `forgetting`: what its apps' managers preserved is deleted.
     public func stop(forgetting: Bool = false) async {
         // From here on the radio takes services down by itself: preserved state is not to change.
-        central.saveKnownPeripherals(isLast: true, on: self)
+        central.devices.save(isLast: true, on: self)
         let preserved = preserved
         self.preserved = PreservedStates(nil)
         if case .starting = stage { stage = .abandoned }
@@ -203,9 +203,9 @@ public actor Phone {
     /// The user turns Bluetooth off or on in Control Center; throws `unsupported` with BlueZ, whose adapter is others' too.
     public func setPower(_ isOn: Bool) async throws(RadioError) { try await radio.setPower(isOn) }
     /// The user opens the alert that was shown last, and with it its app.
-    public func openAlert() { central.openAlert(on: self) }
+    public func openAlert() { central.alerts.open(on: self) }
     /// The user dismisses the alert that was shown last.
-    public func dismissAlert() { central.dismissAlert(on: self) }
+    public func dismissAlert() { central.alerts.dismiss(on: self) }
 
     /// Ends a central's link.
     public func disconnect(_ central: Peer.ID) async {

@@ -15,6 +15,9 @@ final class PhoneAdvertiser {
         advertisement = SharedAdvertisement(composer)
     }
 
+    /// Whether the phone advertises, or is about to.
+    var isAdvertising: Bool { !advertisers.isEmpty }
+
     // MARK: What managers ask for
 
     func hold() {
@@ -152,7 +155,10 @@ final class PhoneAdvertiser {
         case .stop:
             await phone.radio.stopAdvertising()
             advertisement.take(.silent)
-        case .advertise(let bytes): advertisement.take(try await phone.radio.advertise(bytes))
+            phone.central.listen(on: phone)
+        case .advertise(let bytes):
+            await phone.central.scanner.makeRoomToAdvertise(on: phone)
+            advertisement.take(try await phone.radio.advertise(bytes))
         }
         if !advertisement.isHeld { report(on: phone) }
     }

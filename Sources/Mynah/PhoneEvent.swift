@@ -22,6 +22,8 @@ public enum PhoneEvent: Sendable {
     case paired(Central)
     /// A step of pairing, to be answered as `PairingStep` describes.
     case pairing(Central, PairingStep)
+    /// A step of pairing with a peripheral of the phone's apps, to be answered as `PairingStep` describes.
+    case peripheralPairing(Peer, PairingStep)
     /// A central read a static value of an app that does not run, which the system answered with these bytes.
     case answeredRead(ReadRequest, Central, [UInt8])
     /// A request was answered with an error before a manager could answer it.
@@ -70,6 +72,6 @@ public struct PhoneAlert: Hashable, Sendable {
 
 /// Receives a phone's events, synchronously and on its executor.
 public protocol PhoneSink: Sendable {
-    /// Called in the order in which things happened; only `.pairing` wants an answer.
+    /// Called in the order in which things happened; only `.pairing` and `.peripheralPairing` want an answer.
     func handle(_ event: PhoneEvent) -> RadioAnswer
 }

@@ -39,20 +39,19 @@ package struct DeviceSearch {
         let address = sighting.address
         let name = sighting.advertisement.localName ?? ""
         if heard.count < Self.limit || heard[address] != nil { heard[address] = name }
-        let texts = (address.description.lowercased(), name.lowercased())
-        let fit: Fit
-        if texts.0 == wanted {
-            fit = .address
-        } else if texts.1 == wanted {
-            fit = .name
-        } else if texts.0.hasPrefix(wanted) || texts.1.hasPrefix(wanted) {
-            fit = .prefix
-        } else {
-            return
-        }
+        guard let fit = fit(sighting, name.lowercased()) else { return }
         if let known = found[address], known.fit > fit { return }
         guard found.count < Self.limit || found[address] != nil else { return }
         found[address] = (fit, name)
+    }
+
+    /// A bonded device fits by its identity address and by the private address that it uses now.
+    private func fit(_ sighting: Sighting, _ name: String) -> Fit? {
+        let addresses = [sighting.address, sighting.report.resolvedAddress]
+            .compactMap { $0?.description.lowercased() }
+        if addresses.contains(wanted) { return .address }
+        if name == wanted { return .name }
+        return (addresses + [name]).contains { $0.hasPrefix(wanted) } ? .prefix : nil
     }
 
     package var outcome: Outcome {

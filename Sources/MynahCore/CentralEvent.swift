@@ -2,6 +2,8 @@
 public enum CentralEvent: Sendable {
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
+    /// What its controller can do became known; it comes before the state that is powered on.
+    case capabilitiesChanged(CentralCapabilities)
     /// The radio is gone, and will be back by itself if it can; its links are not.
     case lost(RadioError)
     /// It is back, and listens again if it did.

@@ -24,6 +24,11 @@ public protocol CentralRadio: Actor {
     /// Throws `timedOut` where the time is over. A task that is cancelled stops waiting.
     func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer
 
+    /// The identity address of a bonded device that is named by a resolvable private address; any other address is itself.
+    ///
+    /// Scan reports name a bonded device by it (Core Specification, Vol 3, Part C, 10.8.2.3).
+    func identity(of address: DeviceAddress) -> DeviceAddress
+
     /// Ends a link.
     func disconnect(_ peer: Peer.ID) async
 
@@ -96,6 +101,9 @@ public protocol CentralRadio: Actor {
 }
 
 extension CentralRadio {
+    /// The address itself.
+    public func identity(of address: DeviceAddress) -> DeviceAddress { address }
+
     /// Stops as soon as its executor is free.
     public nonisolated func close() {
         Task { await stop() }

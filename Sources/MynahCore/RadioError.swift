@@ -36,6 +36,8 @@ public struct RadioError: Error, Hashable, Sendable {
         public static let lost = Code(rawValue: "lost")
         /// The link to the other device ended.
         public static let disconnected = Code(rawValue: "disconnected")
+        /// The controller has no room for a further link.
+        public static let connectionLimit = Code(rawValue: "connectionLimit")
         /// It answered, but not as it should.
         public static let protocolViolation = Code(rawValue: "protocolViolation")
         /// It did not answer in time.

@@ -39,6 +39,8 @@ public struct ScanReport: Hashable, Sendable {
 
     /// The address of the sender: its identity address if the radio resolved it.
     public var address: DeviceAddress
+    /// The private address that the radio resolved; `nil` if it resolved none.
+    public var resolvedAddress: DeviceAddress?
     /// What may be done with its sender.
     public var kind: Kind
     /// The AD structures.

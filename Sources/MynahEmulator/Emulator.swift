@@ -25,6 +25,8 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     private(set) var players: [DevicePlayer<C>] = []
     private var state = State.idle
     private nonisolated let passkey = PasskeyEntry()
+    /// The peripheral that pairing asked for last.
+    private var asking: (address: DeviceAddress, link: Peer.ID)?
     private var isOnAir = false
     private var planned = PlannedActions<C.Instant>()
     /// The index of the app that was on the screen last.
@@ -258,7 +260,11 @@ extension Emulator {
     func take(_ event: PhoneEvent) -> RadioAnswer {
         switch event {
         case .pairing(let central, let step):
-            return take(step, of: central)
+            return take(step, of: central.id, [EventFields.central(central)])
+        case .peripheralPairing(let peer, let step):
+            let device = peer.address.map { fields(of: $0) } ?? []
+            asking = peer.address.map { ($0, peer.id) }
+            return take(step, of: peer.id, device)
         case .answeredRead(let request, let central, let value):
             player(with: request.attribute)?.reportRead(request, central, value, .success(value))
         case .refused(let request, let central):
@@ -267,6 +273,8 @@ extension Emulator {
             for player in players { player.forgetReports() }
         case .paired(let central), .disconnected(let central):
             passkey.end(for: central.id)
+        case .linkEnded(let address):
+            if let asking, asking.address == address { passkey.end(for: asking.link) }
         default:
             break
         }
@@ -280,12 +288,15 @@ extension Emulator {
 
     /// The fields that identify the device of an event about the phone's links or alerts.
     private func linkedDevice(of event: PhoneEvent) -> [JSON.Member] {
-        let address: DeviceAddress
         switch event {
-        case .linkKept(let device, _), .linkEnded(let device): address = device
-        case .alert(let alert, _): address = alert.address
-        default: return []
+        case .linkKept(let device, _), .linkEnded(let device): fields(of: device)
+        case .alert(let alert, _): fields(of: alert.address)
+        default: []
         }
+    }
+
+    /// The fields that identify a device that an app of the phone is connected to.
+    private func fields(of address: DeviceAddress) -> [JSON.Member] {
         for player in players {
             for central in player.centrals {
                 guard let known = central.peripheral(at: address) else { continue }
@@ -299,17 +310,17 @@ extension Emulator {
         players.first { $0.table.entries[attribute] != nil }
     }
 
-    private func take(_ step: PairingStep, of central: Central) -> RadioAnswer {
+    private func take(_ step: PairingStep, of peer: Peer.ID, _ device: [JSON.Member]) -> RadioAnswer {
         let known = devices.compactMap(\.passkey).first
         let answer: RadioAnswer =
             switch step {
             case .display: .none
             case .compare, .agree: .pairing(.agreed)
             // Asked before it is reported, because the number may be typed at once.
-            case .enter: known.map { .pairing(.passkey($0)) } ?? .pairingLater(passkey.ask(for: central.id))
+            case .enter: known.map { .pairing(.passkey($0)) } ?? .pairingLater(passkey.ask(for: peer))
             }
         if step != .agree {
-            events.report(.pairingPasskey, EventFields.of(step, central, isKnown: known != nil))
+            events.report(.pairingPasskey, device + EventFields.of(step, isKnown: known != nil))
         }
         return answer
     }

@@ -134,7 +134,8 @@ public enum EventFields {
         case .paired(let central): (.paired, [self.central(central)])
         case .warning(let warning):
             (.warning, [.init("code", .string(warning.code)), .init("message", .string(warning.message))])
-        case .advertisingChanged, .centralChanged, .capabilitiesChanged, .pairing, .answeredRead, .refused:
+        case .advertisingChanged, .centralChanged, .capabilitiesChanged, .pairing, .peripheralPairing,
+            .answeredRead, .refused:
             nil
         case .linkKept(_, let apps): (.linkKept, [.init("heldBy", .array(apps.map { .string($0) }))])
         case .linkEnded: (.linkEnded, [.init("heldBy", .array([]))])
@@ -148,17 +149,15 @@ public enum EventFields {
         }
     }
 
-    static func of(_ step: PairingStep, _ central: Central, isKnown: Bool) -> [JSON.Member] {
-        let more: [JSON.Member] =
-            switch step {
-            case .display(let number):
-                [.init("step", .string("display")), .init("passkey", .string(digits(number)))]
-            case .compare(let number):
-                [.init("step", .string("compare")), .init("passkey", .string(digits(number)))]
-            case .enter: [.init("step", .string("enter")), .init("entered", .bool(isKnown))]
-            case .agree: [.init("step", .string("agree"))]
-            }
-        return [self.central(central)] + more
+    static func of(_ step: PairingStep, isKnown: Bool) -> [JSON.Member] {
+        switch step {
+        case .display(let number):
+            [.init("step", .string("display")), .init("passkey", .string(digits(number)))]
+        case .compare(let number):
+            [.init("step", .string("compare")), .init("passkey", .string(digits(number)))]
+        case .enter: [.init("step", .string("enter")), .init("entered", .bool(isKnown))]
+        case .agree: [.init("step", .string("agree"))]
+        }
     }
 
     // A passkey has six digits (Core Specification, Vol 3, Part H, 2.3.5.3).

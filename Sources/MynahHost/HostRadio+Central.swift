@@ -22,6 +22,9 @@ extension HostRadio {
         }.get()
     }
 
+    /// The identity address of a bonded device that is named by a resolvable private address; any other address is itself.
+    public func identity(of address: DeviceAddress) -> DeviceAddress { access.identity(of: address) }
+
     private func cancel(_ request: GenericAccess.Request) {
         access.cancel(request)
     }

@@ -33,6 +33,7 @@ extension HostRadio {
         sinks.central = sink
         controller.setMayBeCentral()
         if case .stopped = stage { try await open(identity) }
+        sinks.tellCentral(.capabilitiesChanged(controller.session.profile.states.capabilities))
         sinks.tellCentral(.stateChanged(state))
     }
 

@@ -3,7 +3,7 @@ package import MynahCore
 /// Which central manager of a phone is subscribed to which characteristic.
 ///
 /// The phone drives it: it gives what managers ask for, the end of each write, of each manager and of each link. It routes
-/// each value by `subscribers`.
+/// each value by `hears`.
 ///
 /// A client characteristic configuration belongs to the phone, not to an app (Core Specification, Vol 3, Part G, 3.3.3.3):
 /// it is written for the first manager and cleared after the last. Requests for one characteristic are answered in order:
@@ -73,9 +73,14 @@ package struct SubscriptionLedger: Sendable {
         entries[characteristic]?.subscribers ?? []
     }
 
-    /// Whether a manager is subscribed (CBCharacteristic.isNotifying).
-    package func isSubscribed(_ manager: ManagerKey, to characteristic: Characteristic) -> Bool {
-        entries[characteristic]?.subscribers.contains(manager) ?? false
+    /// Whether a value is for a manager: it is subscribed, or its subscription is being written.
+    ///
+    /// The device may send a value as soon as it has taken the write, which is before the phone hears of that.
+    package func hears(_ manager: ManagerKey, _ characteristic: Characteristic) -> Bool {
+        guard let entry = entries[characteristic] else { return false }
+        if entry.subscribers.contains(manager) { return true }
+        guard case .writing(_, isOn: true, _) = entry.configuration else { return false }
+        return entry.requests.last { $0.manager == manager }?.isOn ?? false
     }
 
     /// The handles of the characteristics that a manager is subscribed to on a link, in order.

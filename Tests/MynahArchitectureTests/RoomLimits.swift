@@ -48,7 +48,25 @@ enum RoomLimits {
             type: "Phone", lines: Limit(350, goal: 350), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
         Room(
-            type: "PhoneCentral", lines: Limit(853, goal: 500), properties: Limit(20, goal: 16),
+            type: "PhoneCentral", lines: Limit(400, goal: 400), properties: Limit(16, goal: 16),
+            function: Limit(40, goal: 40)),
+        Room(
+            type: "CentralConnections", lines: Limit(250, goal: 250), properties: Limit(16, goal: 16),
+            function: Limit(40, goal: 40)),
+        Room(
+            type: "CentralPreservation", lines: Limit(150, goal: 150), properties: Limit(16, goal: 16),
+            function: Limit(40, goal: 40)),
+        Room(
+            type: "KnownDevices", lines: Limit(150, goal: 150), properties: Limit(16, goal: 16),
+            function: Limit(40, goal: 40)),
+        Room(
+            type: "PhoneAlerts", lines: Limit(150, goal: 150), properties: Limit(16, goal: 16),
+            function: Limit(40, goal: 40)),
+        Room(
+            type: "PhoneConnector", lines: Limit(150, goal: 150), properties: Limit(16, goal: 16),
+            function: Limit(40, goal: 40)),
+        Room(
+            type: "PhoneScanner", lines: Limit(150, goal: 150), properties: Limit(16, goal: 16),
             function: Limit(40, goal: 40)),
         Room(
             type: "VirtualController", lines: Limit(300, goal: 300), properties: Limit(16, goal: 16),

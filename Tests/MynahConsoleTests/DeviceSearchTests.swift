@@ -36,6 +36,19 @@ import Testing
         #expect(try search("chair", names).heard.count == 3)
     }
 
+    @Test func `a bonded device is found by its identity address and by its private one`() throws {
+        var report = ScanReport(address: try address(1), kind: .connectable, data: [])
+        report.resolvedAddress = DeviceAddress("4A:00:00:00:00:07", kind: .random)
+        for text in ["c0:00:00:00:00:01", "4A:00:00:00:00:07"] {
+            var search = DeviceSearch(text)
+            search.take(
+                Sighting(
+                    report, advertisement: AdvertisementData([]), data: [], scanResponse: [],
+                    isConnectable: true))
+            #expect(search.outcome == .certain(try address(1)))
+        }
+    }
+
     @Test func `a device that takes no connection is not found`() throws {
         let search = try search("Strap", ["Strap"], isConnectable: false)
         #expect(search.outcome == .nothing)

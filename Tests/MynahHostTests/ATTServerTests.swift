@@ -74,14 +74,16 @@ struct ATTRig {
             ("16\(secret)000001", rig.secret.key, .write, .insufficientAuthentication),
             ("12\(control)0102030405", rig.control.key, .write, .invalidAttributeValueLength),
             ("0C\(long)6500", rig.long.key, .read, .invalidOffset),
+            // A subscription is a write to the characteristic's configuration.
+            ("120400010203", rig.battery.key, .write, .invalidAttributeValueLength),
         ] as [(String, AttributeKey, RefusedRequest.Access, ATTError)] {
             let actions = rig.receive(request)
             #expect(actions.first == .refused(key, access, error), "\(request)")
             #expect(actions.count == 2, "\(request)")
         }
-        // Not values of the application: no such handle, a service's declaration, a configuration. A search that begins at a value and
+        // Not values of the application: no such handle, a service's declaration. A search that begins at a value and
         // finds nothing, as the discovery of characteristics ends, refuses nobody that value.
-        for request in ["0AFFFF", "12010001", "120400010203", "021700", "08\(long)FFFF0328"] {
+        for request in ["0AFFFF", "12010001", "021700", "08\(long)FFFF0328"] {
             #expect(rig.receive(request).count == 1, "\(request)")
         }
     }

@@ -13,6 +13,7 @@ import Testing
     private final class Code: AppDelegate, CentralManagerSink {
         struct State {
             var words: [String] = []
+            var app: App?
             var manager: CentralManager?
             var restored: [Peripheral] = []
         }
@@ -23,7 +24,7 @@ import Testing
             let manager = app.assumeIsolated {
                 try? $0.makeCentralManager(restoreIdentifier: "lock", sink: self)
             }
-            state.withLock { $0.manager = manager }
+            state.withLock { ($0.app, $0.manager) = (app, manager) }
             add("launched")
         }
 
@@ -104,6 +105,25 @@ import Testing
         await rig.device.stop()
     }
 
+    @Test func `a connection asked for out of range completes after the app was terminated`() async throws {
+        let rig = try await CentralRig(starts: false)
+        let temporary = try TemporaryDirectory()
+        let code = Code()
+        let phone = try await makePhone(rig.phone, temporary, code, isTerminated: false)
+        let manager = try #require(code.state.withLock { $0.manager })
+        try await manager.connect(await manager.peripheral(at: rig.address))
+        try await #require(code.state.withLock { $0.app }).terminate()
+        try await rig.playDevice()
+        try await code.wait(for: "connected")
+        #expect(
+            code.words == [
+                "launched", "state poweredOn", "launched", "restored", "state poweredOn",
+                "woken by connected", "connected",
+            ])
+        await phone.stop()
+        await rig.device.stop()
+    }
+
     @Test func `a link that was held is wanted by the next process, which hears what it was subscribed to`()
         async throws
     {
@@ -134,11 +154,9 @@ import Testing
         try await until("the device has its subscriber again") {
             rig.sink.words.filter { $0.hasPrefix("subscribed") }.count == 2
         }
-        // The first may overtake the phone's own news of its subscription.
-        try await until("the app has a value") {
-            _ = try? await rig.device.send([0, 72], of: rig.rate.key, as: .asSubscribed, to: nil)
-            return next.words.contains("value 0048")
-        }
+        // The value may come before the phone hears of its subscription.
+        _ = try await rig.device.send([0, 72], of: rig.rate.key, as: .asSubscribed, to: nil)
+        try await next.wait(for: "value 0048")
         await second.stop()
         await rig.device.stop()
     }

@@ -29,7 +29,7 @@ final class CentralWords: CentralSink {
             case .servicesChanged(_, let range): state.words.append("services \(range)")
             case .paired: state.words.append("paired")
             case .readyToWrite: state.words.append("ready to write")
-            case .peerChanged, .pairing, .warning: break
+            case .peerChanged, .pairing, .warning, .capabilitiesChanged: break
             }
         }
         return .none

@@ -1,6 +1,7 @@
 import Mynah
 import MynahCore
 import MynahHCI
+import MynahLifecycle
 import MynahSupport
 import MynahTestSupport
 import Testing
@@ -181,6 +182,37 @@ import Testing
         }
         try await manager.connect(strap, timeout: .seconds(30))
         #expect(await strap.isConnected)
+        await manager.stop()
+        await rig.device.stop()
+    }
+
+    @Test func `a pending connection finds a bonded device whose private address changes meanwhile`()
+        async throws
+    {
+        let clock = ManualClock()
+        var options = Self.options(.resolvablePrivate())
+        options.commandTimeout = .seconds(100_000)
+        let rig = try await SecureRig(deviceOptions: options, clock: clock)
+        await rig.phone.stop()
+        let manager = CentralManager(radio: rig.phone)
+        try await manager.start()
+        let strap = await manager.peripheral(at: try #require(await rig.device.ownAddress))
+        try await manager.connect(strap, timeout: nil)
+        try await strap.pair()
+        await manager.cancelPeripheralConnection(strap)
+        try await rig.deviceSink.wait(for: "disconnected")
+        await rig.device.stopAdvertising()
+        try await manager.connect(strap)
+        for _ in 0..<2 {
+            let before = await rig.device.ownAddress
+            try await until("the device has another private address") {
+                clock.advance(by: .seconds(60))
+                return await rig.device.ownAddress != before
+            }
+        }
+        #expect(await strap.state == .connecting)
+        _ = try await rig.device.advertise(Self.quick)
+        try await until("the strap is connected") { await strap.isConnected }
         await manager.stop()
         await rig.device.stop()
     }

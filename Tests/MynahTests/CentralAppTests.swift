@@ -142,7 +142,7 @@ final class CentralApp: AppDelegate, CentralManagerSink {
             let strap = await manager.peripheral(at: self.strap)
             try await manager.connect(strap, options: options)
             let (radio, address) = (radio, self.strap)
-            try await until("the radio is asked to connect") { await radio.wanted == [address] }
+            try await until("the radio is asked to connect") { await radio.isAsked(for: address) }
             return strap
         }
 
@@ -484,6 +484,34 @@ final class CentralApp: AppDelegate, CentralManagerSink {
         await rig.phone.stop()
     }
 
+    @Test func `a value that comes right behind the answer to its subscription is heard`() async throws {
+        let rig = try await Rig(hasMode: true)
+        await rig.radio.notifyAtOnce()
+        let strap = try await rig.wait()
+        await rig.radio.answer(rig.strap, link: 1)
+        try await strap.discoverAll()
+        let rate = try #require(await strap.characteristic("2A37"))
+        try await strap.setNotifyValue(true, for: rate)
+        #expect(rig.code.takeWords() == ["connected", "value 0063"])
+        // Unsubscribed, the app hears nothing.
+        try await strap.setNotifyValue(false, for: rate)
+        await rig.sendValue()
+        #expect(rig.code.takeWords() == [])
+        await rig.phone.stop()
+    }
+
+    @Test func `the user is asked for a pairing of an app, and a program for its own`() async throws {
+        let rig = try await Rig(hasMode: true)
+        _ = try await rig.connect()
+        await rig.radio.simulate(.pairing(.init(1), .compare(7)))
+        let steps = rig.sink.phoneEvents.compactMap { event -> (DeviceAddress?, PairingStep)? in
+            if case .peripheralPairing(let peer, let step) = event { (peer.address, step) } else { nil }
+        }
+        #expect(steps.count == 1)
+        #expect(steps.first?.0 == rig.strap && steps.first?.1 == .compare(7))
+        await rig.phone.stop()
+    }
+
     @Test func `a start delay is waited for on the app's clock`() async throws {
         let rig = try await Rig(hasMode: true)
         let manager = try rig.manager()
@@ -493,9 +521,9 @@ final class CentralApp: AppDelegate, CentralManagerSink {
         try await manager.connect(strap, options: options)
         #expect(await strap.state == .connecting)
         try await rig.clock.waitForSleepers(1)
-        #expect(await rig.radio.wanted.isEmpty)
+        #expect(await !rig.radio.isAsked(for: rig.strap))
         rig.clock.advance(by: .seconds(5))
-        try await until("the radio is asked to connect") { await rig.radio.wanted == [rig.strap] }
+        try await until("the radio is asked to connect") { await rig.radio.isAsked(for: rig.strap) }
         await rig.phone.stop()
     }
 

@@ -107,11 +107,11 @@ extension WatchedApp.State {
 
 extension Phone {
     /// The devices that are to be listened for.
-    fileprivate var wanted: Set<DeviceAddress> { Set(central.wantedNow) }
+    var wanted: [DeviceAddress] { central.scanner.compose(on: self).listensFor }
 
     /// The links that nobody holds.
     fileprivate func unheld(_ links: [Peer.ID]) -> [Peer.ID] {
-        links.filter { central.ledger.holders(of: $0).isEmpty }
+        links.filter { central.connections.ledger.holders(of: $0).isEmpty }
     }
 }
 
@@ -211,8 +211,9 @@ extension Phone {
             case 21..<23: if let peripheral { await manager?.cancelPeripheralConnection(peripheral) }
             case 23..<30:
                 let (radio, phone) = (radio, phone)
-                try await until("the radio waits for what is wanted") {
-                    await phone.wanted == Set(radio.wanted)
+                try await until("the radio is asked for a device that is wanted") {
+                    guard await phone.wanted.contains(device) else { return true }
+                    return await radio.isAsked(for: device)
                 }
                 await radio.answerAny(device)
             case 30: await radio.lose(device)

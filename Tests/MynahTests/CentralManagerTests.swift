@@ -25,7 +25,7 @@ import Testing
     private func connect(_ manager: CentralManager, link: UInt32 = 1) async throws -> Peripheral {
         let peripheral = await manager.peripheral(at: strap)
         try await manager.connect(peripheral)
-        try await until("the radio is asked to connect") { await radio.wanted == [strap] }
+        try await until("the radio is asked to connect") { await radio.isAsked(for: strap) }
         await radio.answer(strap, link: link)
         #expect(await peripheral.isConnected)
         return peripheral
@@ -259,13 +259,14 @@ import Testing
         try await manager.start()
         try await manager.scanForPeripherals()
         await radio.hear(strap, "03094142")
+        await manager.stopScan()
         let peripheral = try await connect(manager)
         await radio.simulate(.notified(.init(1), 3, [1], .notification))
         await radio.simulate(.servicesChanged(.init(1), 1...9))
         await manager.cancelPeripheralConnection(peripheral)
         let absent = await manager.peripheral(at: other)
         try await manager.connect(absent)
-        try await until("the radio is asked") { await radio.wanted == [other] }
+        try await until("the radio is asked") { await radio.isAsked(for: other) }
         await radio.refuse(other, RadioError(.unsupported, "no"))
         try await until("the failure is reported") { delegate.words.withLock { $0.last } == "failed" }
         #expect(

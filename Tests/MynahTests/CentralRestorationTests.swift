@@ -1,10 +1,11 @@
 import Glibc
-import Mynah
 import MynahCore
 import MynahLifecycle
 import MynahSupport
 import MynahTestSupport
 import Testing
+
+@testable import Mynah
 
 /// What outlives the process of a phone whose app is a central, through files alone.
 @Suite(.timeLimit(.minutes(15))) struct CentralRestorationTests {
@@ -55,7 +56,7 @@ import Testing
             options.notifyOnDisconnection = true
             try await manager.connect(peripheral, options: options)
             let radio = radio
-            try await until("the radio is asked to connect") { await radio.wanted.contains(address) }
+            try await until("the radio is asked to connect") { await radio.isAsked(for: address) }
             return peripheral
         }
 
@@ -117,7 +118,7 @@ import Testing
             #expect(rate.descriptors?.map(\.uuid) == [GATT.clientConfiguration])
             #expect(await again.characteristic("2A38")?.descriptors == [])
             // The system goes on by itself.
-            try await until("both are waited for") { await process.radio.wanted == [strap, door] }
+            try await until("both are waited for") { await process.phone.wanted == [strap, door] }
             try await until("the scan goes on") { await process.radio.scanning?.allowsDuplicates == true }
             await process.radio.answer(strap, link: 7)
             try await until("the strap is subscribed to again") {
@@ -140,7 +141,7 @@ import Testing
     {
         try await run { _ = try await work(in: $0) }
         try await run(isTerminated: true) { process in
-            try await until("both are waited for") { await process.radio.wanted == [strap, door] }
+            try await until("both are waited for") { await process.phone.wanted == [strap, door] }
             try await until("the scan goes on, slower") {
                 await process.radio.scanning?.allowsDuplicates == false
             }
@@ -196,9 +197,9 @@ import Testing
     @Test func `the user's quit of an app that was terminated deletes what was kept`() async throws {
         try await run { _ = try await work(in: $0) }
         try await run(isTerminated: true) { process in
-            try await until("both are waited for") { await process.radio.wanted == [strap, door] }
+            try await until("both are waited for") { await process.phone.wanted == [strap, door] }
             await process.app.quit()
-            try await until("nothing is waited for") { await process.radio.wanted.isEmpty }
+            try await until("nothing is waited for") { await process.phone.wanted.isEmpty }
         }
         #expect(temporary.files == [Self.known, "lock"])
     }

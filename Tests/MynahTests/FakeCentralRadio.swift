@@ -28,7 +28,11 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     private var links: [Peer.ID: DeviceAddress] = [:]
     private var lastLink: UInt32 = 0
     private var isOn = true
+    /// Whether a device sends a value as soon as it is subscribed to.
+    private var notifiesAtOnce = false
     private var held: [Waiter<Void>] = []
+    /// The identity addresses of bonded devices, by a private address.
+    private var identities: [DeviceAddress: DeviceAddress] = [:]
 
     static let heartRate = RemoteService(uuid: "180D", handles: 1...6)
     static let battery = RemoteService(uuid: "180F", handles: 7...10)
@@ -37,7 +41,7 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     static let location = RemoteCharacteristic(
         uuid: "2A38", properties: [.read], declaration: 5, handle: 6, end: 6)
 
-    /// The addresses that are waited for, in order.
+    /// The addresses that it was asked to connect to, in order.
     var wanted: [DeviceAddress] { connecting.map(\.address) }
 
     /// Whether it is started.
@@ -80,7 +84,7 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     func answerAny(_ address: DeviceAddress) {
         guard wanted.contains(address), !links.values.contains(address) else { return }
         lastLink += 1
-        answer(address, link: lastLink)
+        connect(Peer(id: .init(lastLink), address: address), asked: address)
     }
 
     /// Makes a device's link end by itself.
@@ -113,8 +117,19 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
         simulate(.stateChanged(.poweredOff))
     }
 
-    /// Makes a device answer that is waited for.
-    func answer(_ address: DeviceAddress, link: UInt32) {
+    /// Makes a device be heard that can be connected to, and returns whether the radio is asked to.
+    func isAsked(for address: DeviceAddress) -> Bool {
+        if !wanted.contains(address) { hear(address, "", .connectable) }
+        return wanted.contains(address)
+    }
+
+    /// Makes a device answer that is waited for, when it has been heard.
+    func answer(_ address: DeviceAddress, link: UInt32) async {
+        do {
+            try await until("the radio is asked to connect to \(address)") { isAsked(for: address) }
+        } catch {
+            preconditionFailure("\(error)")
+        }
         connect(Peer(id: .init(link), address: address), asked: address)
     }
 
@@ -123,8 +138,10 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
         resume(.failure(error)) { $0.address == address }
     }
 
+    func know(_ address: DeviceAddress, as identity: DeviceAddress) { identities[address] = identity }
     func refuseScan(_ error: RadioError) { scanError = error }
     func holdReads() { holdsReads = true }
+    func notifyAtOnce() { notifiesAtOnce = true }
 
     func releaseReads() {
         holdsReads = false
@@ -193,6 +210,8 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
 
     func stopScan() async { scanning = nil }
 
+    func identity(of address: DeviceAddress) -> DeviceAddress { identities[address] ?? address }
+
     func disconnect(_ peer: Peer.ID) async {
         ended.append(peer)
         guard links.removeValue(forKey: peer) != nil else { return }
@@ -243,6 +262,8 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
 
     func write(_ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError) {
         requests.append("write \(handle) \(Hex.encode(value))")
+        // The answer to the write and the value come one after the other, before anyone runs who waits for the answer.
+        if notifiesAtOnce, value == [1, 0] { simulate(.notified(peer, 3, [0, 99], .notification)) }
     }
 
     func writeWithoutResponse(

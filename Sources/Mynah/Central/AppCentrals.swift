@@ -36,11 +36,11 @@ final class AppCentrals {
         else { return }
         let name = PreservedName(
             app: app.description.name, restoreIdentifier: restoreIdentifier, role: .central)
-        guard let state = phone.central.load(name, on: phone) else { return }
+        guard let state = phone.central.preservation.load(name, on: phone) else { return }
         let manager = CentralManagerState(number: phone.nextNumber(), app: app, preserved: state)
         all.append(manager)
         phone.central.add(manager)
-        phone.central.restore(manager, state, on: phone)
+        phone.central.preservation.restore(manager, state, on: phone)
     }
 
     /// Returns the manager of an identifier that the system works for, or a new one.
@@ -52,7 +52,7 @@ final class AppCentrals {
         guard let radio = phone.central.radio else {
             throw RadioError(.unsupported, "this radio does not play a central")
         }
-        phone.central.loadKnownPeripherals(on: phone)
+        phone.central.devices.load(on: phone)
         if let restoreIdentifier { load(restoreIdentifier, of: app, on: phone) }
         let kept = all.first { $0.restoreIdentifier != nil && $0.restoreIdentifier == restoreIdentifier }
         let manager: CentralManagerState
@@ -76,7 +76,8 @@ final class AppCentrals {
         for manager in live {
             guard case .new = manager.stage else { continue }
             if manager.introduce() {
-                _ = manager.deliver(.willRestoreState(phone.central.restored(manager)))
+                _ = manager.deliver(
+                    .willRestoreState(phone.central.preservation.restored(manager, on: phone)))
             }
             if phone.central.radioState != .unknown {
                 _ = manager.deliver(.stateChanged(phone.central.radioState))

@@ -90,7 +90,8 @@ struct PeripheralAccess: Sendable {
 
     /// The state of a peripheral.
     func state(of peripheral: Peripheral) -> PeripheralState {
-        look { manager, phone in phone.central.state(of: peripheral, for: manager) } ?? .disconnected
+        look { manager, phone in phone.central.connections.state(of: peripheral, for: manager, on: phone) }
+            ?? .disconnected
     }
 
     /// Throws `invalidState` if the app does not run, or its manager is gone.
@@ -134,7 +135,7 @@ struct PeripheralAccess: Sendable {
 
     /// What was found on its manager's peripherals, or is subscribed to, has changed.
     func preserve() {
-        _ = look { manager, phone in phone.central.preserve(manager, on: phone) }
+        _ = look { manager, phone in phone.central.preservation.save(manager, on: phone) }
     }
 
     /// Subscribes or unsubscribes.

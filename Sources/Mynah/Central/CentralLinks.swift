@@ -12,8 +12,9 @@ struct CentralLinks {
     }
 
     private var entries: [Peer.ID: Entry] = [:]
-    /// Links whose device is not known yet.
-    var parked = ParkedLinks()
+
+    /// How many there are.
+    var count: Int { entries.count }
 
     /// What is known of a link, or `nil` if it ended.
     subscript(id: Peer.ID) -> Entry? {

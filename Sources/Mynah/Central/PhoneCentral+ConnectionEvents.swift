@@ -8,8 +8,8 @@ extension PhoneCentral {
         _ manager: CentralManagerState, _ matching: ConnectionEventMatching?, on phone: isolated Phone
     ) {
         manager.register(matching)
-        for address in ledger.connected {
-            if let link = ledger.link(to: address) { tell(manager, of: link, on: phone) }
+        for address in connections.ledger.connected {
+            if let link = connections.ledger.link(to: address) { tell(manager, of: link, on: phone) }
         }
     }
 
@@ -20,14 +20,14 @@ extension PhoneCentral {
 
     /// Services were found on a link, for whichever app.
     func found(_ services: [BluetoothUUID], on link: Peer.ID, on phone: isolated Phone) {
-        links[link]?.services.formUnion(services)
+        connections.links[link]?.services.formUnion(services)
         linkBegan(link, on: phone)
     }
 
     /// A link to a device ended.
     func linkEnded(_ link: Peer.ID, to address: DeviceAddress, on phone: isolated Phone) {
         for manager in managers where manager.toldLinks.remove(link) != nil {
-            guard let peripheral = peripheral(at: address, for: manager, on: phone) else { continue }
+            guard let peripheral = devices.peripheral(at: address, for: manager, on: phone) else { continue }
             deliver(.connectionEvent(.peerDisconnected, peripheral), to: manager, on: phone)
         }
     }
@@ -35,8 +35,9 @@ extension PhoneCentral {
     /// Tells a manager of a link, once, if it registered for the device.
     private func tell(_ manager: CentralManagerState, of link: Peer.ID, on phone: isolated Phone) {
         guard let registration = manager.registration, !manager.toldLinks.contains(link),
-            let address = ledger.address(of: link), let services = links[link]?.services,
-            let peripheral = peripheral(at: address, for: manager, on: phone),
+            let address = connections.ledger.address(of: link),
+            let services = connections.links[link]?.services,
+            let peripheral = devices.peripheral(at: address, for: manager, on: phone),
             registration.matches(peripheral.identifier, services)
         else { return }
         manager.toldLinks.insert(link)

@@ -3,16 +3,6 @@ import MynahLifecycle
 
 // What managers ask for.
 extension PhoneCentral {
-    /// Throws `invalidState` unless Bluetooth is powered on.
-    func checkPower() throws(RadioError) {
-        guard radioState == .poweredOn else {
-            throw loss
-                ?? RadioError(
-                    .invalidState, "Bluetooth is not powered on: it is \(radioState.rawValue)",
-                    remedy: "wait for stateChanged(.poweredOn)")
-        }
-    }
-
     func scan(
         _ services: [BluetoothUUID]?, _ options: ScanOptions, for reference: CentralReference,
         on phone: isolated Phone
@@ -24,12 +14,12 @@ extension PhoneCentral {
         // A program that wants every packet has each as it comes.
         if manager.app == nil, options.allowsDuplicates { scan.request.awaitsScanResponses = false }
         manager.startScan(scan)
-        preserve(manager, on: phone)
+        preservation.save(manager, on: phone)
         do throws(RadioError) {
             try await scanner.settle(on: phone)
         } catch {
             manager.stopScan()
-            preserve(manager, on: phone)
+            preservation.save(manager, on: phone)
             throw error
         }
     }
@@ -37,7 +27,7 @@ extension PhoneCentral {
     func stopScan(for reference: CentralReference, on phone: isolated Phone) async {
         guard let manager = try? acting(reference), manager.scan != nil else { return }
         manager.stopScan()
-        preserve(manager, on: phone)
+        preservation.save(manager, on: phone)
         try? await scanner.settle(on: phone)
     }
 
@@ -47,20 +37,22 @@ extension PhoneCentral {
     ) async throws(RadioError) -> [Peripheral] {
         _ = try acting(reference)
         var found: [DeviceAddress] = []
-        for address in ledger.connected {
+        for address in connections.ledger.connected {
             if await has(services, address) { found.append(address) }
         }
         let manager = try acting(reference)
-        return found.compactMap { peripheral(at: $0, for: manager, on: phone) }
+        return found.compactMap { devices.peripheral(at: $0, for: manager, on: phone) }
     }
 
     private func has(_ services: [BluetoothUUID], _ address: DeviceAddress) async -> Bool {
-        guard let link = ledger.link(to: address) else { return false }
-        guard let entry = links[link], !services.contains(where: entry.services.contains) else { return true }
+        guard let link = connections.ledger.link(to: address) else { return false }
+        guard let entry = connections.links[link], !services.contains(where: entry.services.contains) else {
+            return true
+        }
         for service in services {
             let found = try? await radio?.discoverServices(service, of: link)
             guard found?.isEmpty == false else { continue }
-            links[link]?.services.insert(service)
+            connections.links[link]?.services.insert(service)
             return true
         }
         return false

@@ -1,82 +1,155 @@
 import MynahCore
 import MynahLifecycle
 
-/// Has a phone's radio connect to the devices that managers wait for.
+/// Has a phone's radio connect to the devices that managers wait for, when they are heard.
 ///
-/// It belongs to its phone, and runs on its executor. The radio is asked once for each device, and waits without end.
+/// A driver of `LinkInitiator`. It belongs to its phone, and runs on its executor.
 final class PhoneConnector {
+    /// The request that the radio has and has not answered.
     private struct Attempt {
+        var number: UInt64
+        var address: DeviceAddress
         var task: Task<Void, Never>
-        /// Nobody waits for it any more, or its link was reported.
-        var isOver = false
     }
 
-    private var attempts: [DeviceAddress: Attempt] = [:]
+    private var initiator = LinkInitiator()
+    private var attempt: Attempt?
+    /// The devices that are listened for, each with the address that the ledger knows it by.
+    private var awaited: [DeviceAddress: DeviceAddress] = [:]
+    /// The identity addresses of devices that are waited for by a resolvable private address, as far as the radio knows.
+    private var identities: [DeviceAddress: DeviceAddress] = [:]
 
-    /// The addresses that the radio was asked for and has not answered.
-    var addresses: [DeviceAddress] { attempts.filter { !$0.value.isOver }.map(\.key) }
+    // MARK: What is wanted
 
-    /// Brings the radio in step with what is wanted now.
-    func update(on phone: isolated Phone) {
-        let central = phone.central
-        guard let radio = central.radio, central.radioState == .poweredOn else { return }
-        let wanted = central.wantedNow
-        for (address, attempt) in attempts where !attempt.isOver && !wanted.contains(address) {
-            attempts[address]?.isOver = true
-            attempt.task.cancel()
+    /// These devices are waited for now.
+    func listen(for addresses: [DeviceAddress], on phone: isolated Phone) {
+        guard phone.central.radioState == .poweredOn else { return }
+        if !identities.isEmpty { identities = identities.filter { addresses.contains($0.key) } }
+        for address in addresses where address.isResolvable && identities[address] == nil {
+            resolve(address, on: phone)
         }
-        for address in wanted where attempts[address] == nil { begin(address, radio, PhoneLink(phone)) }
+        let listened = addresses.map { identities[$0] ?? $0 }
+        awaited = Dictionary(zip(listened, addresses)) { first, _ in first }
+        change(on: phone) { $0.want(listened, into: &$1) }
     }
 
-    /// A link to a device was reported: the request for it is about to return.
-    func arrived(_ address: DeviceAddress) {
-        attempts[address]?.isOver = true
+    /// A bonded device is reported by its identity address, whichever private address it uses.
+    private func resolve(_ address: DeviceAddress, on phone: isolated Phone) {
+        identities[address] = address
+        PhoneLink(phone).enqueue { phone in
+            guard let identity = await phone.central.radio?.identity(of: address), identity != address,
+                phone.central.connector.identities[address] == address
+            else { return }
+            phone.central.connector.identities[address] = identity
+            phone.central.listen(on: phone)
+        }
     }
 
-    private func begin(_ address: DeviceAddress, _ radio: any CentralRadio, _ link: PhoneLink) {
+    /// The radio is gone, and what it was asked for with it.
+    func stop() {
+        attempt?.task.cancel()
+        attempt = nil
+        initiator.reset()
+        (awaited, identities) = ([:], [:])
+    }
+
+    // MARK: What happens
+
+    /// A device was heard.
+    func heard(_ report: ScanReport, on phone: isolated Phone) {
+        change(on: phone) { $0.heard(report, into: &$1) }
+    }
+
+    /// The phone has so many links now, of either role.
+    func has(links count: Int, on phone: isolated Phone) {
+        change(on: phone) { $0.has(links: count, into: &$1) }
+    }
+
+    /// Returns the address that the ledger knows a new link's device by, or `nil` if nobody asked for it and it has none.
+    func device(of peer: Peer, on phone: isolated Phone) -> DeviceAddress? {
+        guard let address = peer.answers(attempt?.address) else { return nil }
+        let device = awaited[address] ?? address
+        if attempt?.address == address { attempt = nil }
+        change(on: phone) { $0.connected(to: address, into: &$1) }
+        return device
+    }
+
+    private func ended(_ number: UInt64, _ outcome: LinkInitiator.Outcome, on phone: isolated Phone) {
+        if attempt?.number == number { attempt = nil }
+        change(on: phone) { $0.ended(number, outcome, into: &$1) }
+    }
+
+    // MARK: The initiator
+
+    private func change(
+        on phone: isolated Phone, _ body: (inout LinkInitiator, inout [LinkInitiator.Action]) -> Void
+    ) {
+        var actions: [LinkInitiator.Action] = []
+        body(&initiator, &actions)
+        for action in actions { carryOut(action, on: phone) }
+    }
+
+    private func carryOut(_ action: LinkInitiator.Action, on phone: isolated Phone) {
+        let central = phone.central
+        switch action {
+        case .initiate(let address, let number, let timeout):
+            guard let radio = central.radio else { return }
+            begin(number, address, timeout, radio, PhoneLink(phone))
+        case .cancel(let number): if attempt?.number == number { attempt?.task.cancel() }
+        case .listenAnew: central.scanner.listenAnew(on: phone)
+        case .linksExhausted(let limit):
+            let message =
+                "the controller has no room for a link beside its \(limit); devices that are waited for are connected when one ends"
+            central.warn(RadioWarning("linksExhausted", message), on: phone)
+        case .failed(let address, let error):
+            let device = awaited[address] ?? address
+            central.connections.change(on: phone) { $0.failed(device, error, into: &$1) }
+        }
+    }
+
+    private func begin(
+        _ number: UInt64, _ address: DeviceAddress, _ timeout: Duration, _ radio: any CentralRadio,
+        _ link: PhoneLink
+    ) {
         // It keeps the radio and not the phone, which may go meanwhile.
         let task = Task {
-            let result: Result<Peer, RadioError>
+            let outcome: LinkInitiator.Outcome
             do throws(RadioError) {
-                result = .success(try await radio.connect(address, timeout: nil))
+                _ = try await radio.connect(address, timeout: timeout)
+                outcome = .connected
             } catch {
-                result = .failure(error)
+                outcome = LinkInitiator.Outcome(error)
             }
-            await link.perform { $0.central.connector.ended(address, result, on: $0) }
+            await link.perform { $0.central.connector.ended(number, outcome, on: $0) }
         }
-        attempts[address] = Attempt(task: task)
+        attempt = Attempt(number: number, address: address, task: task)
     }
+}
 
-    private func ended(
-        _ address: DeviceAddress, _ result: Result<Peer, RadioError>, on phone: isolated Phone
-    ) {
-        guard let attempt = attempts.removeValue(forKey: address) else { return }
-        switch result {
-        case .success: phone.central.connectionEnded(to: address, result, on: phone)
-        // Nobody waits for it any more, or the radio is gone, which is reported by itself.
-        case .failure(let error) where !attempt.isOver && error.code != .lost:
-            phone.central.connectionEnded(to: address, result, on: phone)
-        case .failure: break
-        }
-        update(on: phone)
-    }
-
-    /// The radio is gone: what it was asked for comes to nothing, and is asked for again when it has said so.
-    func stop() {
-        for (address, attempt) in attempts {
-            attempts[address]?.isOver = true
-            attempt.task.cancel()
+extension LinkInitiator.Outcome {
+    /// What a radio's error says of an attempt.
+    init(_ error: RadioError) {
+        switch error.code {
+        // A pending connection does not fail because a link did not come about. A radio that is gone reports that by itself.
+        case .timedOut, .disconnected, .lost: self = .notReached
+        case .connectionLimit: self = .noRoom
+        default: self = .failed(error)
         }
     }
 }
 
-extension PhoneCentral {
-    /// The devices to listen for now, for a manager that is listened for.
-    var wantedNow: [DeviceAddress] {
-        ledger.wanted.filter { want in
-            want.managers.contains { key in
-                managers.contains { $0.key == key && $0.connectionMode(radioState) != .off }
-            }
-        }.map(\.address)
+extension Peer {
+    /// Returns the address that a new link is to, while a radio is asked for one to `asked`.
+    ///
+    /// Some radios report no address. One that is asked for a resolvable private address may report the identity address.
+    func answers(_ asked: DeviceAddress?) -> DeviceAddress? {
+        guard let address else { return asked }
+        guard let asked, asked.isResolvable, !address.isResolvable else { return address }
+        return asked
     }
+}
+
+extension DeviceAddress {
+    /// Whether it is a resolvable private address (Core Specification, Vol 6, Part B, 1.3.2.2).
+    var isResolvable: Bool { kind == .random && value >> 46 & 0b11 == 0b01 }
 }

@@ -1,11 +1,15 @@
 import MynahCore
 import MynahLifecycle
 
-/// Keeps a phone's radio in step with what its central managers scan for together.
+/// Keeps a phone's radio in step with what its central managers scan and wait for together.
 ///
 /// It belongs to its phone, and runs on its executor.
 final class PhoneScanner {
     private let composer = PhoneScanning()
+    /// Beside what the controller can scan.
+    private var capabilities = CentralCapabilities()
+    /// The obstacles that were warned of.
+    private var reported: Set<PhoneScan.Obstacle> = []
     /// What the radio was asked for, or `nil` if it does not scan.
     private var current: ScanOptions?
     /// Whether the scan is to begin anew, so that the controller's filter lets devices through again.
@@ -17,39 +21,70 @@ final class PhoneScanner {
     private var restart: Task<Void, Never>?
     private let clock = AppClock(ContinuousClock())
 
-    /// How the radio is to scan for all managers, and how often the scan begins anew.
-    private func composed(on phone: isolated Phone) -> (options: ScanOptions?, restart: Duration?) {
-        let scans = phone.central.managers.filter { $0.app != nil }.compactMap(\.scan)
-        let composed = composer.compose(scans.map(\.request))
-        var options = composed.options
-        for manager in phone.central.managers where manager.app == nil {
+    /// How the radio is to scan for all managers.
+    func compose(on phone: isolated Phone) -> PhoneScan {
+        let central = phone.central
+        let (peripherals, centrals) = (central.connections.links.count, phone.centrals.all.count)
+        var composer = composer
+        composer.scansBesideLinks =
+            (peripherals == 0 || capabilities.scansBesidePeripherals)
+            && (centrals == 0 || capabilities.scansBesideCentrals)
+        composer.scansBesideAdvertising = capabilities.scansBesideAdvertising
+        var scan = composer.compose(
+            central.managers.filter { $0.app != nil }.compactMap { $0.scan?.request },
+            wanted: central.connections.wanted(on: phone), hasLinks: peripherals + centrals > 0,
+            isAdvertising: phone.advertiser.isAdvertising)
+        for manager in central.managers where manager.app == nil {
             guard var own = manager.scan?.options else { continue }
             // What was heard before is left out by the manager, which knows what has changed.
             own.allowsDuplicates = true
-            options = options?.joined(with: own) ?? own
+            scan.options = scan.options?.joined(with: own) ?? own
+            scan.filterRestart = nil
         }
-        return (options, options?.allowsDuplicates == false ? composed.filterRestart : nil)
+        return scan
     }
 
     /// What a manager has of the scan, or `nil` if it does not scan.
     func status(of manager: CentralManagerState, on phone: isolated Phone) -> ScanStatus? {
-        manager.scan.map { ScanStatus($0.request, options: composed(on: phone).options) }
+        manager.scan.map { ScanStatus($0.request, options: compose(on: phone).options) }
+    }
+
+    /// The radio has another controller.
+    func take(_ new: CentralCapabilities) {
+        capabilities = new
+        reported = []
     }
 
     /// Something changed that may change how the radio scans.
     func update(on phone: isolated Phone) {
-        guard phone.central.radioState == .poweredOn, isStale || composed(on: phone).options != current else {
-            return
+        guard phone.central.radioState == .poweredOn else { return }
+        let scan = compose(on: phone)
+        if let obstacle = scan.obstacle, reported.insert(obstacle).inserted {
+            phone.central.warn(RadioWarning("scanObstructed", obstacle.message), on: phone)
         }
+        guard isStale || scan.options != current else { return }
         epoch += 1
         guard task == nil else { return }
         PhoneLink(phone).enqueue { phone in
             do throws(RadioError) {
                 try await phone.central.scanner.settle(on: phone)
             } catch {
-                phone.warn("scanRefused", "the radio does not scan: \(error)")
+                phone.central.warn(
+                    RadioWarning("scanRefused", "the radio does not scan: \(error)"), on: phone)
             }
         }
+    }
+
+    /// Devices that were heard before are to be reported again.
+    func listenAnew(on phone: isolated Phone) {
+        guard current?.allowsDuplicates == false else { return }
+        isStale = true
+        update(on: phone)
+    }
+
+    /// The phone is about to advertise, which not every controller does while it scans.
+    func makeRoomToAdvertise(on phone: isolated Phone) async {
+        if !capabilities.scansBesideAdvertising { try? await settle(on: phone) }
     }
 
     /// Asks the radio until it scans as it is to; all callers wait for the same end.
@@ -64,16 +99,16 @@ final class PhoneScanner {
     private func takeSteps(on phone: isolated Phone) async -> RadioError? {
         defer { task = nil }
         while let radio = phone.central.radio, phone.central.radioState == .poweredOn {
-            let (wanted, pause) = composed(on: phone)
+            let scan = compose(on: phone)
             let epoch = epoch
             do throws(RadioError) {
-                try await take(wanted, radio)
+                try await take(scan.options, radio)
             } catch {
                 current = nil
                 if epoch == self.epoch { return error }
             }
             guard epoch == self.epoch else { continue }
-            set(restartAfter: pause, on: phone)
+            set(restartAfter: scan.filterRestart, on: phone)
             return nil
         }
         return nil
@@ -95,8 +130,7 @@ final class PhoneScanner {
         restart?.cancel()
         restart = pause.map { pause in
             PhoneLink(phone).enqueue(at: clock.now.advanced(by: pause), on: clock) { phone in
-                phone.central.scanner.isStale = true
-                phone.central.scanner.update(on: phone)
+                phone.central.scanner.listenAnew(on: phone)
             }
         }
     }
@@ -116,5 +150,16 @@ extension ScanOptions {
         joined.isActive = isActive || other.isActive
         joined.allowsDuplicates = allowsDuplicates || other.allowsDuplicates
         return joined
+    }
+}
+
+extension PhoneScan.Obstacle {
+    fileprivate var message: String {
+        switch self {
+        case .link:
+            "the controller cannot scan while it has a link: nothing is scanned for and no device is connected until its links end"
+        case .advertising:
+            "the controller cannot scan while it advertises: nothing is scanned for and no device is connected until advertising stops"
+        }
     }
 }

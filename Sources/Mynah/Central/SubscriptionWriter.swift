@@ -26,8 +26,9 @@ final class SubscriptionWriter {
     /// In the order in which they were made.
     private var requests: [Request] = []
 
-    func isSubscribed(_ manager: ManagerKey, to characteristic: SubscriptionLedger.Characteristic) -> Bool {
-        ledger.isSubscribed(manager, to: characteristic)
+    /// Whether a value is for a manager.
+    func hears(_ manager: ManagerKey, _ characteristic: SubscriptionLedger.Characteristic) -> Bool {
+        ledger.hears(manager, characteristic)
     }
 
     /// The attribute handles of the characteristics that a manager is subscribed to on a link, in order.

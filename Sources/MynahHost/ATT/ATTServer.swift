@@ -12,7 +12,7 @@ enum ATTAction: Hashable, Sendable {
     case signedWrite(WriteRequest.Part, pdu: [UInt8])
     /// The host answered a read by itself.
     case answered(AttributeKey, offset: Int, [UInt8])
-    /// The host refused a request for a value of the application.
+    /// The host refused a request for a value of the application, or for its client characteristic configuration.
     case refused(AttributeKey, RefusedRequest.Access, ATTError)
     /// A client configured a characteristic: 1 notifications, 2 indications.
     case configured(AttributeKey, UInt16)
@@ -162,9 +162,13 @@ struct ATTServer: Sendable {
         _ access: RefusedRequest.Access?, _ denial: Denial, _ database: AttributeDatabase
     ) -> [ATTAction] {
         guard let access, denial.error != .databaseOutOfSync, denial.error != .attributeNotFound,
-            let attribute = database[denial.handle], case .value(let key, _) = attribute.content
+            let content = database[denial.handle]?.content
         else { return [] }
-        return [.refused(key, access, denial.error)]
+        switch content {
+        // A subscription is a write to the characteristic's configuration.
+        case .value(let key, _), .configuration(let key, _): return [.refused(key, access, denial.error)]
+        case .constant, .service, .databaseHash, .clientFeatures: return []
+        }
     }
 
     /// What a request is answered from.

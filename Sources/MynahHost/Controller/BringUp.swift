@@ -19,6 +19,7 @@ struct BringUp {
         case reset
         case readFeatures
         case readCommands
+        case readStates
         case setEventMask
         case setLEEventMask
         case readLEBuffers
@@ -42,6 +43,7 @@ struct BringUp {
         case .reset: (HCICommand(.reset), "resetting it")
         case .readFeatures: (HCICommand(.leReadLocalSupportedFeatures), "reading its LE features")
         case .readCommands: (HCICommand(.readLocalSupportedCommands), "reading its supported commands")
+        case .readStates: (HCICommand(.leReadSupportedStates), "reading its supported states")
         case .setEventMask: (HCICommand(.setEventMask, EventMask.host), "setting its event mask")
         case .setLEEventMask:
             (
@@ -76,6 +78,9 @@ struct BringUp {
             step = .readCommands
         case .readCommands:
             profile.supportedCommands = HCISupportedCommands(reader.readRest()) ?? .unlisted
+            step = profile.supportedCommands.allows(.leReadSupportedStates) ? .readStates : .setEventMask
+        case .readStates:
+            if let states = reader.readUInt64() { profile.states = SupportedStates(rawValue: states) }
             step = .setEventMask
         case .setEventMask: step = .setLEEventMask
         case .setLEEventMask: step = .readLEBuffers
@@ -111,8 +116,8 @@ struct BringUp {
 
     private mutating func refused(_ status: HCIStatus) throws(Failure) {
         switch step {
-        // A controller without these two commands can do the rest.
-        case .readCommands: step = .setEventMask
+        // A controller without these commands can do the rest.
+        case .readCommands, .readStates: step = .setEventMask
         case .suggestDataLength: step = .readAddress
         case .readFeatures where status == .unknownCommand: throw .hasNoLE("it does not know LE commands")
         default: throw .refused(purpose: next()?.purpose ?? "", status)

@@ -63,6 +63,9 @@ struct Connector {
     /// Whether the controller has yet to report that it stopped.
     var isCancelling: Bool { controller == .cancelling }
 
+    /// Whether the controller initiates, or is to.
+    var isActive: Bool { !requests.isEmpty || !isQuiet }
+
     func wants(_ address: DeviceAddress) -> Bool { requests.contains { $0.address == address } }
 
     // MARK: What the host wants

@@ -19,6 +19,8 @@ struct ControllerProfile: Hashable {
     var buffers = Buffers(size: 27, count: 1)
     /// Some controllers do not survive a command that they do not list, the Android emulator's among them.
     var supportedCommands = HCISupportedCommands.unlisted
+    /// Which of its roles and activities it combines.
+    var states = SupportedStates.all
     /// Whether it has the commands for extended advertising.
     var hasExtendedCommands = false
     /// The style that was decided on, or `nil` before the first command that has one.

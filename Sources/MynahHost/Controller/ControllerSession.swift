@@ -354,13 +354,15 @@ struct ControllerSession: Sendable {
             issue(command, step.purpose, .advertiser, now, &actions)
         }
         if !advertiser.isBusy { actions.append(.settled(.advertiser)) }
+        let isExclusive = !profile.states.contains(.scanningBesideInitiating)
+        scanner.pause(isExclusive && connector.isActive)
         if let step = scanner.next() {
             let style = profile.style(mayBeCentral: mayBeCentral)
             let command = HCICommand(step, style: style, address: address.current)
             issue(command, step.purpose, .scanner, now, &actions)
         }
         if !scanner.isBusy { actions.append(.settled(.scanner)) }
-        if let step = connector.next() {
+        if !isExclusive || scanner.isQuiet, let step = connector.next() {
             let style = profile.style(mayBeCentral: mayBeCentral)
             let command = HCICommand(step, style: style, address: address.current)
             issue(command, step.purpose, .connector, now, &actions)
@@ -374,9 +376,11 @@ struct ControllerSession: Sendable {
     // MARK: Errors
 
     private func failed(_ failure: Connector.Failure) -> Action {
+        let code = failure.status.isLackOfRoom ? RadioError.Code.connectionLimit : nil
         let error =
-            failure.step.map { refusal($0.purpose, failure.status) }
-            ?? RadioError(.disconnected, "connecting failed: status \(failure.status.hexadecimal)")
+            failure.step.map { refusal($0.purpose, failure.status, code ?? .protocolViolation) }
+            ?? RadioError(
+                code ?? .disconnected, "connecting failed: status \(failure.status.hexadecimal)")
         return .connectionsFailed(failure.numbers, error)
     }
 
@@ -422,6 +426,11 @@ extension HCICommand {
 }
 
 extension HCIStatus {
+    /// Whether a controller says that it has no room for a further link.
+    var isLackOfRoom: Bool {
+        [.connectionLimitExceeded, .limitedResources, .memoryCapacityExceeded].contains(self)
+    }
+
     /// As in "status 0x0C".
     var hexadecimal: String { "0x\(Hex.encode([code]))" }
 }

@@ -48,6 +48,7 @@ struct HostScanner {
     private var refusedToFollow = false
     private var underWay: Exchange?
     private var isHeld = false
+    private var isPaused = false
     private var lastNumber: UInt64 = 0
     private var refusal: (number: UInt64, step: Step, status: HCIStatus)?
 
@@ -104,6 +105,11 @@ struct HostScanner {
         isHeld = false
     }
 
+    /// Switches scanning off while the controller initiates, if it cannot do both.
+    mutating func pause(_ isPaused: Bool) {
+        self.isPaused = isPaused
+    }
+
     /// Returns what became of a request, after the last step.
     func verdict(on number: UInt64) -> Verdict {
         if let refusal, refusal.number == number { return .refused(refusal.step, refusal.status) }
@@ -133,7 +139,7 @@ struct HostScanner {
     /// The next step, or `nil` if there is nothing to do or one is under way.
     mutating func next() -> Step? {
         guard underWay == nil else { return nil }
-        let goal = isHeld ? nil : goal
+        let goal = isHeld || isPaused ? nil : goal
         guard let step = step(to: goal) else { return nil }
         underWay = Exchange(step: step, goal: goal)
         return step

@@ -74,6 +74,7 @@ final class GenericAccess {
         if afterLoss { sinks.tell(.recovered) }
         // The loss was reported as silence.
         addressChanged()
+        sinks.tellCentral(.capabilitiesChanged(controller.session.profile.states.capabilities))
         sinks.tellCentral(.stateChanged(.poweredOn))
         if afterLoss { sinks.tellCentral(.recovered) }
     }
@@ -163,6 +164,7 @@ final class GenericAccess {
         guard isWanted || scanner.isFollowing, var whole = reports.take(report), let links else { return }
         let (identity, hasMoved) = peers.heard(whole.address, links.bonds)
         if hasMoved { controller.change { $2.moved(identity, to: peers.current(of: identity)) } }
+        if identity != whole.address { whole.resolvedAddress = whole.address }
         whole.address = identity
         if isWanted { sinks.tellCentral(.heard(whole)) }
     }
@@ -182,12 +184,17 @@ final class GenericAccess {
 
     // MARK: Connecting
 
+    /// The identity of a bonded peripheral that is named by a private address; any other address is itself.
+    func identity(of address: DeviceAddress) -> DeviceAddress {
+        links.map { peers.identity(of: address, $0.bonds) } ?? address
+    }
+
     /// Asks for a connection; several may be waited for at once.
     func want(_ address: DeviceAddress, timeout: Duration?) throws(RadioError) -> Request {
         guard controller.isRunning, let links else {
             throw controller.unavailable()
         }
-        let address = peers.identity(of: address, links.bonds)
+        let address = identity(of: address)
         guard !links.hasPeripheral(address), !controller.session.connector.wants(address) else {
             throw RadioError(.invalidState, "\(address) is connected already, or about to be")
         }

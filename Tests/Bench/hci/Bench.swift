@@ -26,13 +26,16 @@ import MynahTestSupport
                 reads: number(), notifications: number(), writes: number(), commands: number())
         case "advertising":
             try await CrowdBench.advertising(number(), seconds: number())
+        case "scan":
+            try await ScanBench.run(max(1, number()))
         case "connected":
             try await CrowdBench.connected(number())
         default:
             print(
                 """
                 usage: mynah-bench-hci device DIRECTORY | reads [DIRECTORY [COUNT]] |
-                       exchange READS NOTIFICATIONS [WRITES [COMMANDS]] | advertising DEVICES SECONDS | connected DEVICES
+                       exchange READS NOTIFICATIONS [WRITES [COMMANDS]] | advertising DEVICES SECONDS | connected DEVICES |
+                       scan DEVICES
                 """)
             exit(64)
         }

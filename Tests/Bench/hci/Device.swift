@@ -25,6 +25,7 @@ struct Device {
         key = value.key
         var advertisement = Advertisement()
         advertisement.localName = "Bench"
+        advertisement.serviceUUIDs = ["180D"]
         advertisement.interval = interval
         _ = try await radio.advertise(advertisement)
     }

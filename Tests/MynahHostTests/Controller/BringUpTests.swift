@@ -31,8 +31,9 @@ import Testing
         var machine = BringUp()
         #expect(
             try Self.run(&machine) == [
-                .reset, .leReadLocalSupportedFeatures, .readLocalSupportedCommands, .setEventMask,
-                .leSetEventMask, .leReadBufferSize, .leWriteSuggestedDefaultDataLength, .readBDADDR,
+                .reset, .leReadLocalSupportedFeatures, .readLocalSupportedCommands, .leReadSupportedStates,
+                .setEventMask, .leSetEventMask, .leReadBufferSize, .leWriteSuggestedDefaultDataLength,
+                .readBDADDR,
             ])
         #expect(machine.next() == nil && machine.profile.hasExtendedCommands)
         #expect(machine.profile.buffers == .init(size: 251, count: 8))
@@ -56,7 +57,7 @@ import Testing
         #expect(machine.profile.supportedCommands == .unlisted)
     }
 
-    @Test func `a refusal or an answer that is too short ends it, but for two commands`() throws {
+    @Test func `a refusal or an answer that is too short ends it, but for three commands`() throws {
         var machine = BringUp()
         #expect(throws: BringUp.Failure.refused(purpose: "resetting it", .commandDisallowed)) {
             try Self.run(&machine, [.reset: (.commandDisallowed, [])])

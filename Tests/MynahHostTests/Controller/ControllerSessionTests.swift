@@ -14,7 +14,11 @@ import Testing
         var other: [ControllerSession.Action] = []
         var refused: [HCIOpcode: HCIStatus] = [:]
 
-        init(central: Bool) throws {
+        /// What this controller answers instead of what any other does.
+        var answers: [HCIOpcode: [UInt8]] = [:]
+
+        init(central: Bool, _ answers: [HCIOpcode: [UInt8]] = [:]) throws {
+            self.answers = answers
             session.mayBeCentral = central
             try take { session, now, actions in session.begin(at: now, &actions) }
             sent = []
@@ -33,10 +37,8 @@ import Testing
                 case .send(let command):
                     sent.append(command)
                     let status = refused[command.opcode] ?? .success
-                    session.answered(
-                        command.opcode, credits: 1, status, BringUpTests.answers[command.opcode] ?? [],
-                        at: now,
-                        &actions)
+                    let answer = answers[command.opcode] ?? BringUpTests.answers[command.opcode] ?? []
+                    session.answered(command.opcode, credits: 1, status, answer, at: now, &actions)
                 case .chooseAddress(let address):
                     var source = OwnAddressTests.source(.resolvablePrivate(every: .seconds(60)))
                     source.publicAddress = address
@@ -87,6 +89,37 @@ import Testing
             ])
         #expect(!scene.session.advertiser.isBusy && !scene.session.scanner.isQuiet)
         #expect(scene.session.address.due == .seconds(120))
+    }
+
+    @Test(arguments: [false, true])
+    func `a controller that cannot initiate while it scans does one after the other`(isAble: Bool) throws {
+        // Every combination, or all but those of a scan and initiating.
+        let states: [UInt8] = [0xFF, 0xFF, isAble ? 0xFF : 0x3F, 0xFF, 0xFF, 0x03, 0, 0]
+        var scene = try Scene(central: true, [.leReadSupportedStates: states])
+        _ = try scene.change { _, scanner, _ in scanner.want(ScanOptions()) }
+        scene.sent = []
+        let peer = DeviceAddress(value: 0xC0_0000_0000_01, kind: .random)
+        let number = try scene.change { _, _, connector in connector.want(peer, onAir: peer) }
+        let stop: [HCIOpcode] = isAble ? [] : [.leSetExtendedScanEnable]
+        #expect(scene.sent.map(\.opcode) == stop + [.leExtendedCreateConnection])
+        #expect((scene.session.scanner.scanning != nil) == isAble)
+        scene.sent = []
+        _ = try scene.change { _, _, connector in connector.giveUp(number) }
+        try scene.take { $0.attemptEnded(HCIStatus(0x02), at: $1, &$2) }
+        #expect(scene.sent.map(\.opcode) == [.leCreateConnectionCancel] + stop)
+        #expect(scene.session.scanner.scanning == ScanOptions())
+    }
+
+    @Test func `a controller without room for a link says so with an error of its own`() throws {
+        var scene = try Scene(central: true)
+        scene.refused[.leExtendedCreateConnection] = .connectionLimitExceeded
+        let peer = DeviceAddress(value: 0xC0_0000_0000_01, kind: .random)
+        let number = try scene.change { _, _, connector in connector.want(peer, onAir: peer) }
+        let failures = scene.other.compactMap { action -> ([UInt64], RadioError.Code)? in
+            if case .connectionsFailed(let numbers, let error) = action { (numbers, error.code) } else { nil }
+        }
+        #expect(failures.count == 1)
+        #expect(failures.first?.0 == [number] && failures.first?.1 == .connectionLimit)
     }
 
     @Test(arguments: [false, true])

@@ -51,6 +51,16 @@ import Testing
         #expect(Self.run(&scanner) == [.disable] && scanner.isQuiet)
     }
 
+    @Test func `scanning stops while the controller initiates, if it cannot do both`() {
+        var scanner = Self.scanning()
+        scanner.pause(true)
+        #expect(Self.run(&scanner) == [.disable] && scanner.isQuiet && !scanner.isBusy)
+        _ = scanner.want(Self.slow)
+        #expect(Self.run(&scanner) == [])
+        scanner.pause(false)
+        #expect(Self.run(&scanner) == [.setParameters(Self.slow), .enable(Self.slow)])
+    }
+
     @Test func `following scans if nothing else does, and a scan takes its place`() {
         var scanner = HostScanner()
         scanner.began()

@@ -1,43 +1,17 @@
 import MynahCore
 import MynahLifecycle
 
-/// What a phone has read of its central half's files, and written to them.
-struct CentralPreservation {
+/// Preserves what a phone's central managers do in files, and restores it in another process.
+///
+/// It belongs to its phone, and runs on its executor.
+final class CentralPreservation {
     /// Each file is read once: from then on what is in memory counts.
-    var loaded: Set<PreservedName> = []
-    var areKnownPeripheralsLoaded = false
-    /// The revision of the known peripherals that is in their file.
-    var knownRevision = 0
-}
-
-// What outlives the process.
-extension PhoneCentral {
-    // MARK: Known peripherals
-
-    /// Reads the devices that the phone knew, once.
-    func loadKnownPeripherals(on phone: isolated Phone) {
-        guard !preservation.areKnownPeripheralsLoaded else { return }
-        preservation.areKnownPeripheralsLoaded = true
-        let (entries, warning) = phone.preserved.loadKnownPeripherals()
-        if let warning { phone.warn("knownPeripheralsUnusable", warning) }
-        known.load(entries)
-    }
-
-    /// Saves the devices that the phone knows, soon, if there is something new.
-    ///
-    /// Which was used last is saved with it, and with the `isLast` time.
-    func saveKnownPeripherals(isLast: Bool = false, on phone: isolated Phone) {
-        guard preservation.knownRevision != known.revision || isLast && known.count > 0 else { return }
-        preservation.knownRevision = known.revision
-        _ = phone.save(known)
-    }
-
-    // MARK: Managers
+    private var loaded: Set<PreservedName> = []
 
     /// Reads what another process preserved under a name, once.
     func load(_ name: PreservedName, on phone: isolated Phone) -> PreservedCentralState? {
-        guard radio != nil, preservation.loaded.insert(name).inserted else { return nil }
-        loadKnownPeripherals(on: phone)
+        guard phone.central.radio != nil, loaded.insert(name).inserted else { return nil }
+        phone.central.devices.load(on: phone)
         return phone.load(name)
     }
 
@@ -45,42 +19,55 @@ extension PhoneCentral {
     func restore(
         _ manager: CentralManagerState, _ state: PreservedCentralState, on phone: isolated Phone
     ) {
+        let central = phone.central
         if let scan = state.scan {
             manager.startScan(
-                .init(services: scan.services, options: scan.options, mode: manager.scanMode(radioState)))
+                .init(
+                    services: scan.services, options: scan.options,
+                    mode: manager.scanMode(central.radioState)))
         }
         var waited: [(address: DeviceAddress, options: ConnectOptions)] = []
         for device in state.devices {
-            let entry = known.restore(device.entry) { ledger.concerns($0) }
-            guard let peripheral = peripheral(entry.identifier, at: entry.address, for: manager, on: phone)
+            guard let (peripheral, address) = central.devices.restore(device.entry, for: manager, on: phone)
             else { continue }
-            if let name = entry.name { peripheral.take(.named(name)) }
             peripheral.take(.restored(device.services))
-            manager.ask(for: peripheral, at: entry.address)
-            waited.append((entry.address, device.options))
+            manager.ask(for: peripheral, at: address)
+            waited.append((address, device.options))
         }
-        saveKnownPeripherals(on: phone)
-        change(on: phone) { ledger, actions in
+        central.devices.save(on: phone)
+        central.connections.change(on: phone) { ledger, actions in
             for one in waited { ledger.restore(manager.key, to: one.address, one.options, into: &actions) }
         }
-        scanner.update(on: phone)
-        startSoon(on: phone)
+        central.scanner.update(on: phone)
+        central.startSoon(on: phone)
+    }
+
+    /// What was kept of a manager while its process was gone.
+    func restored(_ manager: CentralManagerState, on phone: isolated Phone) -> RestoredCentralState {
+        let devices = phone.central.connections.ledger.devices(of: manager.key)
+        // What has just ended is what relaunches the app, and comes last.
+        let ended = manager.asked.keys.filter { !devices.contains($0) }
+        return RestoredCentralState(
+            scanServices: manager.scan?.request.services, scanOptions: manager.scan?.options,
+            peripherals: (devices + ended).compactMap { manager.asked[$0] })
     }
 
     /// Saves what would be restored of each manager, soon, if it has changed.
-    func preserve(on phone: isolated Phone) {
-        for manager in managers { preserve(manager, on: phone) }
+    func save(on phone: isolated Phone) {
+        for manager in phone.central.managers { save(manager, on: phone) }
     }
 
     /// Saves what would be restored of a manager, soon, if it has changed; one that did nothing has nothing to restore.
-    func preserve(_ manager: CentralManagerState, on phone: isolated Phone) {
+    func save(_ manager: CentralManagerState, on phone: isolated Phone) {
         guard let name = manager.preservedName else { return }
-        let state = state(of: manager, under: name)
+        let state = state(of: manager, under: name, phone.central.connections.ledger)
         guard state != manager.saved ?? PreservedCentralState(name: name), phone.save(state) else { return }
         manager.saved = state
     }
 
-    private func state(of manager: CentralManagerState, under name: PreservedName) -> PreservedCentralState {
+    private func state(
+        of manager: CentralManagerState, under name: PreservedName, _ ledger: LinkLedger
+    ) -> PreservedCentralState {
         var state = PreservedCentralState(name: name)
         state.scan = manager.scan.map { .init(services: $0.request.services, options: $0.options) }
         for address in ledger.devices(of: manager.key) {
@@ -96,8 +83,6 @@ extension PhoneCentral {
         }
         return state
     }
-
-    // MARK: Subscriptions
 
     /// A link to a device is there again: what its peripheral shows as subscribed to is.
     ///
@@ -122,10 +107,10 @@ extension PhoneCentral {
                         true, for: .init(link: link, handle: handle), by: configuration, of: key, on: phone)
                 } catch {
                     let central = phone.central
-                    let address = central.address(of: peripheral)
-                    guard central.ledger.link(to: address, of: key) == link else { return }
+                    let address = central.devices.address(of: peripheral)
+                    guard central.connections.ledger.link(to: address, of: key) == link else { return }
                     peripheral.take(.notSubscribed(handle))
-                    central.preserve(on: phone)
+                    central.preservation.save(on: phone)
                     phone.warn(
                         "subscriptionNotRestored",
                         "\(characteristic.uuid) of \(address) is not subscribed to again: \(error)"

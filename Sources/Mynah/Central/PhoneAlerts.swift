@@ -1,13 +1,20 @@
 import MynahCore
 import MynahLifecycle
 
-// Alerts of suspended apps that asked for them with their connections.
-extension PhoneCentral {
+/// A phone's alerts, for suspended apps that asked for them with their connections.
+///
+/// It belongs to its phone, and runs on its executor.
+final class PhoneAlerts {
+    private var policy = AlertPolicy()
+
     /// The apps that something of a device is for, as they are before it happens.
-    func candidates(_ keys: [ManagerKey], for address: DeviceAddress) -> [AlertPolicy.Candidate] {
-        keys.compactMap { key in
-            guard let app = managers.first(where: { $0.key == key })?.app,
-                let options = ledger.options(of: address, for: key)
+    func candidates(
+        _ keys: [ManagerKey], for address: DeviceAddress, on phone: isolated Phone
+    ) -> [AlertPolicy.Candidate] {
+        let central = phone.central
+        return keys.compactMap { key in
+            guard let app = central.manager(key)?.app,
+                let options = central.connections.ledger.options(of: address, for: key)
             else { return nil }
             return AlertPolicy.Candidate(
                 app: key.app, options: options, state: app.state, isWoken: app.rules.isBackgroundCentral)
@@ -20,34 +27,49 @@ extension PhoneCentral {
         on phone: isolated Phone
     ) {
         guard !candidates.isEmpty else { return }
-        alert(on: phone) { $0.happened(cause, to: address, for: candidates, into: &$1) }
+        change(on: phone) { $0.happened(cause, to: address, for: candidates, into: &$1) }
+    }
+
+    /// A device sent a value.
+    func notified(_ handle: AttributeHandle, of link: Peer.ID, on phone: isolated Phone) {
+        let central = phone.central
+        guard let address = central.connections.ledger.address(of: link) else { return }
+        let hearing = central.connections.ledger.holders(of: link).filter {
+            central.subscriptions.hears($0, .init(link: link, handle: handle))
+        }
+        happened(
+            .notification, to: address, for: candidates(hearing, for: address, on: phone), on: phone)
     }
 
     /// The user opens the alert on top, and with it its app.
-    func openAlert(on phone: isolated Phone) {
-        alert(on: phone) { $0.open(into: &$1) }
+    func open(on phone: isolated Phone) {
+        change(on: phone) { $0.open(into: &$1) }
     }
 
     /// The user dismisses the alert on top.
-    func dismissAlert(on phone: isolated Phone) {
-        alert(on: phone) { $0.dismiss(into: &$1) }
+    func dismiss(on phone: isolated Phone) {
+        change(on: phone) { $0.dismiss(into: &$1) }
     }
 
     /// The state of an app changed.
     func appChanged(_ app: AppProcess, on phone: isolated Phone) {
         switch app.state {
-        case .foreground: alert(on: phone) { $0.enteredForeground(app.number, into: &$1) }
-        case .quit: alert(on: phone) { $0.quit(app.number, into: &$1) }
+        case .foreground: change(on: phone) { $0.enteredForeground(app.number, into: &$1) }
+        case .quit: change(on: phone) { $0.quit(app.number, into: &$1) }
         case .notRunning, .background, .suspended, .terminated: break
         }
-        appChanged(on: phone)
     }
 
-    private func alert(
+    /// The phone stopped.
+    func stop() {
+        policy = AlertPolicy()
+    }
+
+    private func change(
         on phone: isolated Phone, _ body: (inout AlertPolicy, inout [AlertPolicy.Action]) -> Void
     ) {
         var actions: [AlertPolicy.Action] = []
-        body(&alerts, &actions)
+        body(&policy, &actions)
         for action in actions {
             switch action {
             case .shown(let alert): report(alert, .shown, on: phone)
@@ -65,10 +87,5 @@ extension PhoneCentral {
         phone.report(
             .alert(
                 PhoneAlert(app: app.description.name, cause: cause, address: alert.address), step))
-    }
-
-    /// The names of apps, by their numbers; a program that no app is has none.
-    func names(_ apps: [UInt64], on phone: isolated Phone) -> [String] {
-        apps.compactMap { phone.app($0)?.description.name }
     }
 }

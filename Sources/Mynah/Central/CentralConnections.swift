@@ -1,0 +1,275 @@
+import MynahCore
+import MynahLifecycle
+
+/// A phone's links to peripherals and the connections that its managers wait for.
+///
+/// It drives the ledger that says which manager holds or waits for which. It belongs to its phone, and runs on its executor.
+final class CentralConnections {
+    private(set) var ledger = LinkLedger()
+    /// What the ledger asked for and has not been carried out.
+    private var actions: [LinkAction] = []
+    private var isCarryingOut = false
+    /// What is known of each link.
+    var links = CentralLinks()
+    private var waiters = ConnectionWaiters()
+    /// The clock of programs without an app.
+    private let clock = AppClock(ContinuousClock())
+
+    /// The state of a manager's peripheral.
+    func state(
+        of peripheral: Peripheral, for manager: CentralManagerState, on phone: isolated Phone
+    ) -> PeripheralState {
+        ledger.state(of: phone.central.devices.address(of: peripheral), for: manager.key)
+    }
+
+    /// The devices to listen for now, with the fastest mode that a manager listens for each.
+    func wanted(on phone: isolated Phone) -> [WantedLink] {
+        let central = phone.central
+        return ledger.wanted.map { want in
+            let modes = want.managers.compactMap {
+                central.manager($0)?.connectionMode(central.radioState)
+            }
+            let mode = modes.contains(.foreground) ? .foreground : modes.first { $0 != .off } ?? .off
+            return WantedLink(want.address, mode: mode)
+        }
+    }
+
+    // MARK: What managers ask for
+
+    /// A manager asks for a connection.
+    func connect(
+        _ manager: CentralManagerState, to peripheral: Peripheral, _ options: ConnectOptions,
+        on phone: isolated Phone
+    ) {
+        let address = phone.central.devices.address(of: peripheral)
+        if ledger.state(of: address, for: manager.key) == .disconnected {
+            manager.ask(for: peripheral, at: address)
+        }
+        change(on: phone) { $0.connect(manager.key, to: address, options, into: &$1) }
+    }
+
+    /// A manager cancels its connection, active or pending.
+    func cancel(_ manager: CentralManagerState, _ peripheral: Peripheral, on phone: isolated Phone) {
+        let address = phone.central.devices.address(of: peripheral)
+        release(manager, [address], on: phone) { $0.cancel(manager.key, to: address, into: &$1) }
+    }
+
+    /// A manager asks for a connection and waits for it, no longer than the timeout.
+    func connectAndWait(
+        _ manager: CentralManagerState, to peripheral: Peripheral, timeout: Duration?,
+        on phone: isolated Phone
+    ) async throws(RadioError) {
+        let address = phone.central.devices.address(of: peripheral)
+        let before = ledger.state(of: address, for: manager.key)
+        guard before != .connected else { return }
+        let number = waiters.nextNumber()
+        let link = PhoneLink(phone)
+        let isOwn = before == .disconnected
+        let alarm = timeout.map { timeout in
+            link.enqueue(at: clock.now.advanced(by: timeout), on: clock) {
+                $0.central.connections.giveUp(
+                    number, RadioError(.timedOut, "\(address) did not answer within \(timeout)"), on: $0)
+            }
+        }
+        defer { alarm?.cancel() }
+        try await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                waiters.add(
+                    .init(
+                        number: number, manager: manager.key, address: address, isOwn: isOwn,
+                        continuation: continuation))
+                connect(manager, to: peripheral, ConnectOptions(), on: phone)
+            }
+        } onCancel: {
+            link.enqueue {
+                $0.central.connections.giveUp(
+                    number, RadioError(.timedOut, "connecting to \(address) was cancelled"), on: $0)
+            }
+        }.get()
+    }
+
+    /// A call waits no longer, and no longer wants the connection that it asked for.
+    private func giveUp(_ number: UInt64, _ error: RadioError, on phone: isolated Phone) {
+        guard let waiter = waiters.take(number) else { return }
+        if waiter.isOwn, let manager = phone.central.manager(waiter.manager) {
+            if ledger.state(of: waiter.address, for: waiter.manager) == .connecting {
+                manager.released(waiter.address)
+            }
+            change(on: phone) { $0.withdraw(waiter.manager, from: waiter.address, into: &$1) }
+        }
+        waiter.continuation.resume(returning: .failure(error))
+    }
+
+    /// The process of a manager is gone, and nobody waits for its calls.
+    func endCalls(of manager: CentralManagerState) {
+        waiters.end(manager.key, PhoneCentral.managerIsGone)
+    }
+
+    /// A manager is gone, and with it what it held or waited for.
+    func end(_ manager: CentralManagerState, on phone: isolated Phone) {
+        endCalls(of: manager)
+        release(manager, ledger.devices(of: manager.key), on: phone) { $0.end(manager.key, into: &$1) }
+    }
+
+    /// The phone stopped.
+    func stop(_ error: RadioError) {
+        (ledger, actions, links) = (LinkLedger(), [], CentralLinks())
+        waiters.endAll(error)
+    }
+
+    // MARK: What the radio reports
+
+    /// A link began.
+    func began(_ peer: Peer, on phone: isolated Phone) {
+        let central = phone.central
+        guard let address = central.connector.device(of: peer, on: phone) else {
+            return PhoneLink(phone).enqueue { await $0.central.radio?.disconnect(peer.id) }
+        }
+        links.take(.connected(peer))
+        let waiting = central.alerts.candidates(ledger.claimants(of: address), for: address, on: phone)
+        change(on: phone) { $0.linkUp(peer.id, to: address, into: &$1) }
+        if ledger.link(to: address) == peer.id {
+            central.alerts.happened(.connection, to: address, for: waiting, on: phone)
+            central.linkBegan(peer.id, on: phone)
+        }
+        if let own = peer.address { moved(peer.id, to: own, on: phone) }
+    }
+
+    /// A link ended.
+    func ended(_ link: Peer.ID, _ error: RadioError?, on phone: isolated Phone) {
+        let alerts = phone.central.alerts
+        let address = ledger.address(of: link)
+        let holding = address.map { alerts.candidates(ledger.holders(of: link), for: $0, on: phone) } ?? []
+        // With the radio gone nobody is told of each device.
+        if error?.code == .lost {
+            for manager in phone.central.managers { manager.toldLinks.remove(link) }
+        }
+        change(on: phone) { $0.linkDown(link, error, into: &$1) }
+        if let address, error?.code != .lost {
+            alerts.happened(.disconnection, to: address, for: holding, on: phone)
+        }
+    }
+
+    /// A link's device has turned out to have another address.
+    func moved(_ link: Peer.ID, to new: DeviceAddress, on phone: isolated Phone) {
+        guard let old = ledger.address(of: link), old != new else { return }
+        change(on: phone) { ledger, actions in
+            ledger.moved(link, to: new, into: &actions)
+            guard ledger.address(of: link) == new else { return }
+            for manager in phone.central.managers { manager.moved(from: old, to: new) }
+            phone.central.devices.moved(from: old, to: new, on: phone)
+        }
+    }
+
+    // MARK: The ledger
+
+    /// Lets the ledger take something and carries out what it asks for; what follows from that comes after it.
+    func change(
+        on phone: isolated Phone, _ body: (inout LinkLedger, inout [LinkAction]) -> Void
+    ) {
+        body(&ledger, &actions)
+        // What follows is reported to programs, and has to be in place by then.
+        phone.central.preservation.save(on: phone)
+        guard !isCarryingOut else { return }
+        isCarryingOut = true
+        defer { isCarryingOut = false }
+        while !actions.isEmpty { carryOut(actions.removeFirst(), on: phone) }
+    }
+
+    /// Lets a manager give up connections: what it is subscribed to ends with the link, or is left to the others.
+    private func release(
+        _ manager: CentralManagerState, _ addresses: [DeviceAddress], on phone: isolated Phone,
+        _ body: (inout LinkLedger, inout [LinkAction]) -> Void
+    ) {
+        let held = addresses.compactMap { ledger.link(to: $0, of: manager.key) }
+        change(on: phone, body)
+        for link in held where !ledger.holders(of: link).isEmpty {
+            phone.central.subscriptions.release(link, by: manager.key, on: phone)
+        }
+    }
+
+    private func carryOut(_ action: LinkAction, on phone: isolated Phone) {
+        let central = phone.central
+        switch action {
+        case .connecting: break
+        case .connected(let key, let address, let link, let isLocal):
+            connected(key, address, link, isLocal: isLocal, on: phone)
+        case .failedToConnect(let key, let address, let error):
+            released(key, address, .failure(error), on: phone) { manager, peripheral in
+                central.deliver(.failedToConnect(peripheral, error), to: manager, on: phone)
+            }
+        case .disconnected(let key, let address, let end):
+            disconnected(key, address, end, on: phone)
+        case .forgotten(let key, let address):
+            released(key, address, .failure(central.powerError), on: phone)
+        case .endLink(let link):
+            central.subscriptions.linkEnded(link, Self.disconnected, on: phone)
+            PhoneLink(phone).enqueue { await $0.central.radio?.disconnect(link) }
+        case .linkKept(let address, let apps):
+            let names = apps.compactMap { phone.app($0)?.description.name }
+            phone.report(.linkKept(address, by: names))
+        case .linkEnded(let address, let link):
+            links[link] = nil
+            phone.report(.linkEnded(address))
+            central.linkEnded(link, to: address, on: phone)
+            central.subscriptions.linkEnded(link, Self.disconnected, on: phone)
+        case .waitForStart(let request, let delay):
+            let clock = ledger.manager(of: request).flatMap(central.manager)?.app?.clock ?? clock
+            _ = PhoneLink(phone).enqueue(at: clock.now.advanced(by: delay), on: clock) { phone in
+                phone.central.connections.change(on: phone) { $0.delayElapsed(request, into: &$1) }
+            }
+        case .wantedChanged: central.listen(on: phone)
+        }
+    }
+
+    private static var disconnected: RequestError {
+        .failed(RadioError(.disconnected, "the peripheral is not connected"))
+    }
+
+    private func connected(
+        _ key: ManagerKey, _ address: DeviceAddress, _ link: Peer.ID, isLocal: Bool, on phone: isolated Phone
+    ) {
+        let central = phone.central
+        guard let manager = central.manager(key), let peripheral = manager.asked[address],
+            let state = links[link]
+        else { return }
+        manager.connected(address)
+        peripheral.take(.connected(state.peer, mtu: state.mtu))
+        central.preservation.subscribeAgain(manager, to: peripheral, by: link, on: phone)
+        central.deliver(.connected(peripheral, isLocal: isLocal), to: manager, on: phone)
+        waiters.end(key, address, .success(()))
+    }
+
+    private func disconnected(
+        _ key: ManagerKey, _ address: DeviceAddress, _ end: Disconnection, on phone: isolated Phone
+    ) {
+        let central = phone.central
+        let error = end.error ?? RadioError(.disconnected, "connecting to \(address) was cancelled")
+        let report = { (manager: CentralManagerState, peripheral: Peripheral) in
+            // With the radio gone an app's peripherals are disconnected without a callback.
+            guard manager.app == nil || end.error?.code != .lost else { return }
+            _ = central.deliver(.disconnected(peripheral, end), to: manager, on: phone)
+        }
+        guard end.isReconnecting, let manager = central.manager(key),
+            let peripheral = manager.asked[address]
+        else { return released(key, address, .failure(error), on: phone, report) }
+        peripheral.take(.ended)
+        central.preservation.save(manager, on: phone)
+        report(manager, peripheral)
+    }
+
+    /// A manager neither holds nor waits for a device any more.
+    private func released(
+        _ key: ManagerKey, _ address: DeviceAddress, _ result: Result<Void, RadioError>,
+        on phone: isolated Phone,
+        _ report: (CentralManagerState, Peripheral) -> Void = { _, _ in }
+    ) {
+        if let manager = phone.central.manager(key), let peripheral = manager.asked[address] {
+            peripheral.take(.ended)
+            // An app that this relaunches is restored with the peripheral, and may ask for it again.
+            report(manager, peripheral)
+            if ledger.state(of: address, for: key) == .disconnected { manager.released(address) }
+        }
+        waiters.end(key, address, result)
+    }
+}

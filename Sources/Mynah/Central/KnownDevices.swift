@@ -1,0 +1,112 @@
+import MynahCore
+import MynahLifecycle
+
+/// The devices that a phone knows, with their identifiers and names, in memory and in their file.
+///
+/// It belongs to its phone, and runs on its executor.
+final class KnownDevices {
+    private let radio: (any CentralRadio)?
+    private var known = KnownPeripherals(seed: .random(in: 0 ... .max))
+    private var isLoaded = false
+    /// The revision that is in the file.
+    private var savedRevision = 0
+
+    init(_ radio: (any CentralRadio)?) {
+        self.radio = radio
+    }
+
+    // MARK: The file
+
+    /// Reads the devices that the phone knew, once.
+    func load(on phone: isolated Phone) {
+        guard !isLoaded else { return }
+        isLoaded = true
+        let (entries, warning) = phone.preserved.loadKnownPeripherals()
+        if let warning { phone.warn("knownPeripheralsUnusable", warning) }
+        known.load(entries)
+    }
+
+    /// Saves the devices, soon, if there is something new.
+    ///
+    /// Which was used last is saved with it, and with the `isLast` time.
+    func save(isLast: Bool = false, on phone: isolated Phone) {
+        guard savedRevision != known.revision || isLast && known.count > 0 else { return }
+        savedRevision = known.revision
+        _ = phone.save(known)
+    }
+
+    // MARK: Peripherals
+
+    /// The peripheral of a manager at an address; the device is known from now on.
+    func peripheral(
+        at address: DeviceAddress, for manager: CentralManagerState, on phone: isolated Phone
+    ) -> Peripheral? {
+        let identifier = known.identifier(of: address, isInUse: isInUse(on: phone))
+        save(on: phone)
+        return peripheral(identifier, at: address, for: manager, on: phone)
+    }
+
+    private func peripheral(
+        _ identifier: PeripheralIdentifier, at address: DeviceAddress, for manager: CentralManagerState,
+        on phone: isolated Phone
+    ) -> Peripheral? {
+        guard let radio else { return nil }
+        return manager.peripheral(identifier) {
+            Peripheral(
+                identifier: identifier, address: address, radio: radio,
+                access: PeripheralAccess(PhoneLink(phone), manager: manager.key.manager),
+                pairsWhenAsked: manager.options.pairsWhenAsked)
+        }
+    }
+
+    /// The devices of these identifiers that are known, for a manager (retrievePeripherals(withIdentifiers:)).
+    func retrieve(
+        _ identifiers: [PeripheralIdentifier], for manager: CentralManagerState, on phone: isolated Phone
+    ) -> [Peripheral] {
+        identifiers.compactMap { identifier in
+            known.retrieve(identifier).flatMap { peripheral($0, for: manager, on: phone) }
+        }
+    }
+
+    /// The peripheral of a manager that another process knew, and the address by which its connections are kept.
+    func restore(
+        _ entry: KnownPeripherals.Entry, for manager: CentralManagerState, on phone: isolated Phone
+    ) -> (peripheral: Peripheral, address: DeviceAddress)? {
+        let entry = known.restore(entry, isInUse: isInUse(on: phone))
+        return peripheral(entry, for: manager, on: phone).map { ($0, entry.address) }
+    }
+
+    private func peripheral(
+        _ entry: KnownPeripherals.Entry, for manager: CentralManagerState, on phone: isolated Phone
+    ) -> Peripheral? {
+        let peripheral = peripheral(entry.identifier, at: entry.address, for: manager, on: phone)
+        if let name = entry.name { peripheral?.take(.named(name)) }
+        return peripheral
+    }
+
+    /// Those that are connected or waited for are not forgotten.
+    private func isInUse(on phone: isolated Phone) -> (DeviceAddress) -> Bool {
+        let ledger = phone.central.connections.ledger
+        return { ledger.concerns($0) }
+    }
+
+    // MARK: What becomes known
+
+    /// The address by which a peripheral's connections are kept: its identity address if that is known.
+    func address(of peripheral: Peripheral) -> DeviceAddress {
+        // One that was forgotten is known again by the address that it was found with.
+        known.retrieve(peripheral.identifier)?.address ?? peripheral.address
+    }
+
+    /// A device's name became known.
+    func name(_ address: DeviceAddress, _ name: String, on phone: isolated Phone) {
+        known.name(address, name)
+        save(on: phone)
+    }
+
+    /// A device has turned out to have another address.
+    func moved(from old: DeviceAddress, to new: DeviceAddress, on phone: isolated Phone) {
+        known.moved(from: old, to: new)
+        save(on: phone)
+    }
+}

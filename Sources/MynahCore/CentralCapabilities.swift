@@ -1,0 +1,14 @@
+/// What a radio's controller can do in the central's role beside something else.
+///
+/// Unless the controller says otherwise, it can do all of it.
+public struct CentralCapabilities: Hashable, Sendable {
+    /// Whether it can scan while it is connected to a peripheral.
+    public var scansBesidePeripherals = true
+    /// Whether it can scan while a central is connected to it.
+    public var scansBesideCentrals = true
+    /// Whether it can scan while it advertises for connections.
+    public var scansBesideAdvertising = true
+
+    /// All of it.
+    public init() {}
+}

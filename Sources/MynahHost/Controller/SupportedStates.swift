@@ -1,0 +1,27 @@
+import MynahCore
+
+/// The combinations of states and roles that a controller supports (LE Read Supported States, Core Specification, Vol 4, Part E,
+/// 7.8.27).
+struct SupportedStates: OptionSet, Hashable, Sendable {
+    let rawValue: UInt64
+
+    /// Connectable advertising beside a passive and an active scan.
+    static let scanningBesideAdvertising = SupportedStates(rawValue: 1 << 10 | 1 << 14)
+    /// A passive and an active scan beside initiating.
+    static let scanningBesideInitiating = SupportedStates(rawValue: 1 << 22 | 1 << 23)
+    /// A passive and an active scan beside a link of which it is the central.
+    static let scanningAsCentral = SupportedStates(rawValue: 1 << 24 | 1 << 25)
+    /// A passive and an active scan beside a link of which it is the peripheral.
+    static let scanningAsPeripheral = SupportedStates(rawValue: 1 << 26 | 1 << 27)
+    /// Every combination, as is taken of a controller that does not say.
+    static let all = SupportedStates(rawValue: .max)
+
+    /// What a radio can do with such a controller.
+    var capabilities: CentralCapabilities {
+        var capabilities = CentralCapabilities()
+        capabilities.scansBesidePeripherals = contains(.scanningAsCentral)
+        capabilities.scansBesideCentrals = contains(.scanningAsPeripheral)
+        capabilities.scansBesideAdvertising = contains(.scanningBesideAdvertising)
+        return capabilities
+    }
+}

@@ -1,0 +1,83 @@
+import MynahTestSupport
+import Testing
+
+/// Pairings of a phone's apps with devices, played by the built program.
+@Suite(.timeLimit(.minutes(15))) struct PairingRunTests {
+    private static func lock(_ security: String) -> String {
+        """
+        mynah: 1
+        name: Lock
+        security: {io: \(security)}
+        advertising: {serviceUUIDs: [180F]}
+        services:
+          - uuid: 180F
+            characteristics:
+              - uuid: 2A19
+                properties: [read, notify]
+                permissions: {read: authenticated, notify: authenticated}
+                value: {hex: 64}
+        """
+    }
+
+    private static func phone(_ io: String) -> String {
+        """
+        mynah: 1
+        name: Phone
+        security: {io: \(io)}
+        app: {}
+        central:
+          scan: {services: [180F]}
+          peripherals:
+            - name: Door
+              match: {services: [180F]}
+              subscribe: [2A19]
+        """
+    }
+
+    /// Runs a phone and a lock until these events.
+    private func run(phone: String, lock: String, until: [String]) async throws -> Program.Result {
+        let temporary = try TemporaryDirectory()
+        try temporary.write(Self.phone(phone), to: "phone.yaml")
+        try temporary.write(Self.lock(lock), to: "lock.yaml")
+        return try await Program(
+            [
+                "run", "--radio", "virtual", "--timeout", "10 min", "--events", "json",
+                temporary.path + "/phone.yaml", temporary.path + "/lock.yaml",
+            ] + until.flatMap { ["--until", $0] }
+        ).end()
+    }
+
+    @Test func `two numbers are compared, and the refused subscription is repeated`() async throws {
+        let result = try await run(
+            phone: "displayYesNo", lock: "displayYesNo",
+            until: [
+                "request.refused device=Lock characteristic=2A19 by=write error=0x05 because=permission",
+                "pairing.passkey device=Lock step=compare", "pairing.passkey device=Phone step=compare",
+                "notification.changed as=Door characteristic=2A19 on=true",
+            ])
+        #expect(result.status == .exited(0), "\(result.output)")
+    }
+
+    @Test func `the phone shows a number that is typed on the lock`() async throws {
+        let result = try await run(
+            phone: "keyboardDisplay", lock: "keyboardOnly",
+            until: [
+                "pairing.passkey device=Phone name=Lock step=display",
+                "pairing.passkey device=Lock step=enter entered=false",
+            ])
+        #expect(result.status == .exited(0), "\(result.output)")
+    }
+
+    @Test func `a number that the lock shows is the phone's profile's, and a wrong one fails the pairing`()
+        async throws
+    {
+        let result = try await run(
+            phone: "keyboardOnly, passkey: 1", lock: "displayOnly",
+            until: [
+                "pairing.passkey device=Lock step=display",
+                "pairing.passkey device=Phone name=Lock step=enter entered=true",
+                "warning device=Lock code=pairingFailed", "error device=Phone as=Door",
+            ])
+        #expect(result.status == .exited(0), "\(result.output)")
+    }
+}
