@@ -96,8 +96,7 @@ final class PhoneCentral {
 
     /// The phone stopped, and its radio with it.
     func stop(on phone: isolated Phone) {
-        stage = .stopped
-        radioState = .unknown
+        (stage, radioState) = (.stopped, .unknown)
         connector.stop()
         scanner.stop()
         for manager in managers {
@@ -246,6 +245,7 @@ final class PhoneCentral {
         on phone: isolated Phone, _ body: (inout LinkLedger, inout [LinkAction]) -> Void
     ) {
         body(&ledger, &actions)
+        phone.meter.update(on: phone)
         // What follows is reported to programs, and has to be in place by then.
         preserve(on: phone)
         guard !isCarryingOut else { return }
