@@ -168,8 +168,8 @@ let package = Package(
         .testTarget(
             name: "MynahHostTests",
             dependencies: [
-                "MynahHost", "Mynah", "MynahHCI", "MynahCore", "MynahLifecycle", "MynahSupport",
-                "MynahTestSupport",
+                "MynahHost", "Mynah", "MynahEmulator", "MynahHCI", "MynahCore", "MynahLifecycle",
+                "MynahProfiles", "MynahSupport", "MynahTestSupport",
             ]),
         .testTarget(
             name: "MynahHCITests",

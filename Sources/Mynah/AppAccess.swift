@@ -5,7 +5,8 @@ package import MynahCore
 /// A call acts at once, and traps if it comes from another executor.
 package struct AppAccess: Sendable {
     private let name: String
-    private let number: UInt64
+    /// Names the app for as long as its phone lives.
+    package let number: UInt64
     private let link: PhoneLink
 
     init(_ app: AppProcess, on phone: isolated Phone) {

@@ -30,8 +30,9 @@ public actor Phone {
     private(set) var managers: [ManagerState] = []
     private(set) var apps: [AppProcess] = []
     let services = ServiceRegistry()
-    var centrals = CentralTable()
+    var centrals = CentralTable() { didSet { meter.update(on: self) } }
     let advertiser: PhoneAdvertiser
+    let meter = PhoneMeter()
     /// The phone's other half.
     let central: PhoneCentral
     /// The number of the last manager or app.
@@ -206,6 +207,11 @@ public actor Phone {
     public func openAlert() { central.alerts.open(on: self) }
     /// The user dismisses the alert that was shown last.
     public func dismissAlert() { central.alerts.dismiss(on: self) }
+
+    /// Counts from now on what the radio uses for each app; returns `false` if that is not known.
+    package func meterRadio() -> Bool { meter.begin(on: self) }
+    /// What was used since the report before, or `nil` if that is not counted.
+    package func reportRadioUse() -> MeteredUse? { meter.report(on: self) }
 
     /// Ends a central's link.
     public func disconnect(_ central: Peer.ID) async {

@@ -173,6 +173,7 @@ final class PhoneAdvertiser {
     func radioEnded(on phone: isolated Phone) {
         advertisement.take(.silent)
         if let whole = advertisement.wholeReport() { phone.report(.advertisingChanged(whole)) }
+        phone.meter.update(on: phone)
     }
 
     /// Reports what is on the air, with what is omitted of each app's requests, if it has changed.
@@ -182,5 +183,6 @@ final class PhoneAdvertiser {
             if report != manager.advertising { _ = phone.deliver(.advertisingChanged(report), to: manager) }
         }
         if let whole = advertisement.wholeReport() { phone.report(.advertisingChanged(whole)) }
+        phone.meter.update(on: phone)
     }
 }

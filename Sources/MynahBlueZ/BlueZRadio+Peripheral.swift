@@ -28,7 +28,7 @@ extension BlueZRadio {
             throw RadioError(.advertisementRefused, "the advertisement does not fit: \(error)")
         }
         for warning in advertising.warnings(keepsInterval: capabilities.keepsInterval) { warnOnce(warning) }
-        return try await advertiser.advertise(advertising)
+        return meter.take(try await advertiser.advertise(advertising), at: RadioClock.now)
     }
 
     func notify(

@@ -38,7 +38,11 @@ extension BlueZRadio: PeripheralRadio {
     /// Unregisters the advertisement.
     public func stopAdvertising() async {
         await advertiser.stop()
+        meter.take(.silent, at: RadioClock.now)
     }
+
+    /// What it has used of the air, as far as bluetoothd reports it.
+    public var used: RadioUse? { meter.use(at: RadioClock.now) }
 
     /// Sends a value to bluetoothd, which sends it to every subscriber as that one subscribed.
     public func send(

@@ -26,6 +26,7 @@ public actor BlueZRadio {
     var pending = PendingRequests<MethodCall>()
     var recovery = RecoveryLoop()
     var timers: RadioTimers?
+    var meter = UseMeter()
     /// The warnings that were reported.
     private var warned: Set<String> = []
 
@@ -80,8 +81,8 @@ public actor BlueZRadio {
         centrals = CentralTable()
         notifier = Notifier(rate: environment.options.notificationRate)
         pending.removeAll()
-        recovery = RecoveryLoop()
-        timers = nil
+        meter.stop(at: RadioClock.now)
+        (recovery, timers) = (RecoveryLoop(), nil)
         warned = []
         stage.stopped()
     }
@@ -114,7 +115,8 @@ public actor BlueZRadio {
 
     @discardableResult
     func report(_ event: RadioEvent) -> RadioAnswer {
-        stage.sink?.handle(event) ?? .none
+        meter.take(event, at: RadioClock.now)
+        return stage.sink?.handle(event) ?? .none
     }
 
     /// Reports a warning, once for each `subject`, which is its message if `nil`.

@@ -124,6 +124,7 @@ final class RadioMaker: Sendable {
             return HostRadio(transport: try recorded(transport, index), options: host)
         case .virtual, .bluez:
             host.name = ChosenRadio.virtual.name
+            host.isSimulated = true
             let air = try sharedAir()
             let station = air.transport(cipher: ControllerConfiguration.aes)
             stations.withLock { $0[index] = Station(transport: station) }

@@ -107,7 +107,7 @@ package struct ScreenModel: LiveModel {
             count(event)
         default: break
         }
-        guard event.name != .notified else { return }
+        guard event.name != .notified, event.name != .radioUsed else { return }
         log.append(EventText.line(of: event))
         if log.count > 200 { log.removeFirst(100) }
     }

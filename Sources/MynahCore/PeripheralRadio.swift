@@ -104,6 +104,9 @@ public protocol PeripheralRadio: Actor {
     /// Ends a central's link.
     func disconnect(_ central: Peer.ID) async
 
+    /// What it has used of the air since it was made, or `nil` if that is not known.
+    var used: RadioUse? { get }
+
     /// Publishes a PSM under which centrals open L2CAP channels, and returns it; `.channelOpened` brings each.
     ///
     /// `isEncrypted` means that the link must be encrypted first. Throws `unsupported` if the radio has no channels.
@@ -132,6 +135,9 @@ extension PeripheralRadio {
             .unsupported, "this radio does not turn Bluetooth off: other programs may use its adapter too",
             remedy: "Mynah's own host does, on a controller of its own")
     }
+
+    /// Not known.
+    public var used: RadioUse? { nil }
 
     /// Throws `unsupported`.
     public func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16 {

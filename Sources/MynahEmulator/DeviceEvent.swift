@@ -52,6 +52,7 @@ public struct DeviceEvent: Hashable, Sendable {
         case alertShown = "alert.shown"
         case alertOpened = "alert.opened"
         case alertDismissed = "alert.dismissed"
+        case radioUsed = "radio.used"
         case radioLost = "radio.lost"
         case radioRecovered = "radio.recovered"
         case warning

@@ -18,9 +18,9 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         case stopped
     }
 
-    private let clock: C
-    private let events: EventReporter
-    private let phone: Phone
+    let clock: C
+    let events: EventReporter
+    let phone: Phone
     private let devices: [EmulatedDevice]
     private(set) var players: [DevicePlayer<C>] = []
     private var state = State.idle
@@ -32,7 +32,9 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     /// The index of the app that was on the screen last.
     private var lastInFront: Int?
     private var planning: Task<Void, Never>?
-    private let link = EmulatorLink<C>()
+    /// Waits for the next report of what the radio uses.
+    var metering: Task<Void, Never>?
+    let link = EmulatorLink<C>()
 
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { phone.unownedExecutor }
@@ -83,6 +85,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         do throws(RadioError) {
             // What comes up half-way does not go on the air: an app moves to the state it starts in first.
             await phone.holdAdvertising()
+            let isMetered = events.isObserved ? await phone.meterRadio() : false
             // The others follow when the phone is on, unless none is opened.
             for player in players where player === players[0] || player.isTerminated { await player.launch() }
             for player in players { player.begin() }
@@ -93,6 +96,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
             try checkIsStarting()
             state = .running
             reportReady(capabilities)
+            if isMetered { waitForRadioReport(after: clock.now) }
             for player in players {
                 for central in player.centrals { central.begin() }
             }
@@ -155,10 +159,13 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     /// Withdraws everything and stops the radio; `forgetting` what would be restored too.
     public func stop(forgetting: Bool = false) async {
         if case .stopped = state { return }
+        let wasRunning = if case .running = state { true } else { false }
         state = .stopped
         planned.removeAll()
         planning?.cancel()
+        metering?.cancel()
         passkey.end()
+        if wasRunning { await reportRadioUse() }
         for player in players { await player.stop() }
         await phone.stop(forgetting: forgetting)
         if isOnAir { reportAdvertising(.silent) }

@@ -118,6 +118,28 @@ public enum EventFields {
         return Double(seconds) * 1000 + Double(attoseconds) / 1e15
     }
 
+    /// What was used of the radio, without what is zero.
+    static func of(_ use: AirUse, _ metered: MeteredUse) -> [JSON.Member] {
+        // Without the packets of a link its airtime is not known.
+        let knowsAirtime = metered.knowsPackets || use.linked == .zero
+        let fields: [(String, JSON, isZero: Bool)] = [
+            ("advertisingEvents", .integer(Int(use.advertisingEvents)), use.advertisingEvents < 1),
+            ("scanSeconds", .number(milliseconds(use.scanning).rounded() / 1000), use.scanning < half),
+            ("linkSeconds", .number(milliseconds(use.linked).rounded() / 1000), use.linked < half),
+            ("packetsSent", .integer(use.packetsSent), use.packetsSent == 0),
+            ("packetsReceived", .integer(use.packetsReceived), use.packetsReceived == 0),
+            (
+                "airtimeMilliseconds", .number((milliseconds(use.airtime) * 1000).rounded() / 1000),
+                !knowsAirtime || use.airtime < .nanoseconds(500)
+            ),
+        ]
+        return fields.filter { !$0.isZero }.map { .init($0.0, $0.1) }
+            + (metered.isEstimated ? [.init("estimated", .bool(true))] : [])
+    }
+
+    // What is less is no millisecond.
+    private static var half: Duration { .microseconds(500) }
+
     static func of(_ event: PhoneEvent) -> (DeviceEvent.Name, [JSON.Member])? {
         switch event {
         case .stateChanged(let state): (.stateChanged, [.init("state", .string(state.rawValue))])

@@ -37,6 +37,11 @@ extension HostRadio {
         try links.send(value, of: attribute, as: delivery, to: centrals)
     }
 
+    /// What it has used of the air since it was made.
+    public var used: RadioUse? {
+        controller.meter.use(of: links.table, isEstimated: !options.isSimulated, at: environment.now())
+    }
+
     /// Publishes a number under which centrals open channels, and returns it.
     public func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16 {
         try links.channels.publish(isEncrypted: isEncrypted)

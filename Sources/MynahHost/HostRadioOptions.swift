@@ -4,6 +4,8 @@ public struct HostRadioOptions: Sendable {
     public var name = "own host"
     /// What the controller is called in messages, with where it is.
     public var controller = "the controller"
+    /// Whether the controller is simulated, so that `used` is what happens and not an estimate.
+    public var isSimulated = false
     /// Which address is on the air.
     public var address = AddressPolicy.automatic
     /// How long a controller may take to answer a command.

@@ -19,6 +19,7 @@ struct Link {
     var peer: Peer
     var parameters: LEConnection.Parameters
     var reassembler = L2CAPReassembler()
+    var meter = LinkMeter()
 
     /// Whether the link is not reported yet.
     var isUnheard: Bool {

@@ -40,6 +40,8 @@ struct LinkTable {
         var identity: DeviceAddress?
         /// Whether the controller can ask the peer's for its features.
         var canReadFeatures = true
+        /// When it begins.
+        var now = Duration.zero
     }
 
     private var links = SortedMap<ConnectionHandle, Link>()
@@ -120,6 +122,8 @@ struct LinkTable {
         var link = Link(
             handle: handle, role: connection.role, peer: peer, parameters: connection.parameters)
         if let request = context.request { link.stage = .unheard(request) }
+        let interval = connection.parameters.attendedInterval(connection.role)
+        link.meter = LinkMeter(interval: interval, at: context.now)
         links[handle] = link
         actions.append(.added(link, onAir: connection.addressOnAir))
         switch connection.role {
@@ -159,12 +163,35 @@ struct LinkTable {
         }
     }
 
+    /// Takes what the controller reports of how a link is used.
+    mutating func take(_ event: HCIEventContent, at now: Duration) {
+        switch event {
+        case .connectionUpdateComplete(.success, let handle, let parameters):
+            guard let index = index(of: handle) else { return }
+            links[at: index].parameters = parameters
+            let interval = parameters.attendedInterval(links[at: index].role)
+            links[at: index].meter.change(interval: interval, at: now)
+        case .encryptionChange(.success, let handle, let isOn): links[handle]?.meter.isEncrypted = isOn
+        case .dataLengthChange(let handle, let sent, let received):
+            links[handle]?.meter.change(sentLength: sent, receivedLength: received)
+        default: break
+        }
+    }
+
+    /// A packet of ACL data goes to the controller, which cuts it into data PDUs (Core Specification, Vol 6, Part B, 4.5.10).
+    mutating func sent(_ packet: H4Packet) {
+        guard packet.body.count >= 4 else { return }
+        let handle = ConnectionHandle(rawValue: UInt16(packet.body[0]) | UInt16(packet.body[1]) << 8)
+        if let index = links.index(of: handle) { links[at: index].meter.sent(packet.body.count - 4) }
+    }
+
     /// Takes a packet of ACL data; returns the L2CAP frame that it ends and the place of its link, or `nil` if it ends none.
     mutating func receive(_ packet: [UInt8]) -> (index: Int, frame: L2CAPFrame)? {
         guard let (handle, boundary, bytes) = ACLPacket.parts(of: packet),
-            let index = links.index(of: handle),
-            let frame = links[at: index].reassembler.take(bytes, boundary)
+            let index = links.index(of: handle)
         else { return nil }
+        links[at: index].meter.received(bytes.count)
+        guard let frame = links[at: index].reassembler.take(bytes, boundary) else { return nil }
         return (index, frame)
     }
 

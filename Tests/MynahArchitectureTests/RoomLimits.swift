@@ -96,6 +96,7 @@ enum RoomLimits {
         "Sources/Mynah/Peripheral.swift": 1,
         "Sources/Mynah/Phone+Services.swift": 2,
         "Sources/Mynah/PhoneLink.swift": 1,
+        "Sources/Mynah/PhoneMeter.swift": 1,
         "Sources/Mynah/ServiceRegistry.swift": 1,
         "Sources/MynahBlueZ/BlueZRadio.swift": 1,
         "Sources/MynahCLI/Central/ConnectSink.swift": 1,

@@ -148,7 +148,7 @@ import Testing
         #expect(
             names == [
                 "app.launched", "app.restored", "app.foreground", "state.changed", "app.background",
-                "advertising.started", "ready", "advertising.stopped",
+                "advertising.started", "ready", "radio.used", "advertising.stopped",
             ])
         #expect(directory.files.contains("peripheral+App+com.example.hrm.json"))
         let third = try await RunTests.Stage(options, profiles: [profile.path])

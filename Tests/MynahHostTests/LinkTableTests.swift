@@ -239,4 +239,30 @@ import Testing
         #expect(try receive("0320 0500 0100 0500 BB") == nil)
         #expect(try receive("01") == nil)
     }
+
+    @Test func `data PDUs are counted as the link carries them`() throws {
+        var scene = Scene()
+        _ = scene.begin(1, .peripheral, LinkTable.Context(now: .seconds(1)))
+        _ = scene.begin(2)
+        let data = { (count: Int) in
+            ACLPacket(handle: 1, boundary: .first, data: [UInt8](repeating: 0, count: count)).packet
+        }
+        // 27 bytes and 3.
+        scene.links.sent(data(30))
+        scene.links.take(.dataLengthChange(handle: 1, sent: 251, received: 251), at: .zero)
+        scene.links.take(.encryptionChange(.success, handle: 1, isOn: true), at: .zero)
+        scene.links.sent(data(30))
+        _ = scene.links.receive(data(31).body)
+        // Of a link that is not there, and less than a header.
+        scene.links.sent(ACLPacket(handle: 9, boundary: .first, data: [1]).packet)
+        scene.links.sent(H4Packet(.aclData, [1]))
+        scene.links.take(
+            .connectionUpdateComplete(.success, handle: 1, .init(interval: 80, latency: 4)), at: .seconds(31))
+        let use = try #require(scene.links[1]).meter.use(at: .seconds(91))
+        #expect(use.packetsSent == 3 && use.packetsReceived == 1 && use.linked == .seconds(90))
+        // 30 s / 30 ms = 1,000 events and 60 s / (100 ms × 5) = 120, of 310 µs each. The PDUs have 8 µs × 30 more, and, with 4 bytes of
+        // message integrity check each, 8 µs × 34 and 8 µs × 35.
+        #expect(use.airtime == .microseconds(1120 * 310 + 8 * (30 + 34 + 35)))
+        #expect(scene.links[2]?.meter.use(at: .zero).packetsSent == 0)
+    }
 }

@@ -168,6 +168,7 @@ final class CentralConnections {
         on phone: isolated Phone, _ body: (inout LinkLedger, inout [LinkAction]) -> Void
     ) {
         body(&ledger, &actions)
+        phone.meter.update(on: phone)
         // What follows is reported to programs, and has to be in place by then.
         phone.central.preservation.save(on: phone)
         guard !isCarryingOut else { return }

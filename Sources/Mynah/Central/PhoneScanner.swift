@@ -57,6 +57,7 @@ final class PhoneScanner {
 
     /// Something changed that may change how the radio scans.
     func update(on phone: isolated Phone) {
+        phone.meter.update(on: phone)
         guard phone.central.radioState == .poweredOn else { return }
         let scan = compose(on: phone)
         if let obstacle = scan.obstacle, reported.insert(obstacle).inserted {
@@ -89,6 +90,7 @@ final class PhoneScanner {
 
     /// Asks the radio until it scans as it is to; all callers wait for the same end.
     func settle(on phone: isolated Phone) async throws(RadioError) {
+        phone.meter.update(on: phone)
         guard phone.central.radioState == .poweredOn else { return }
         epoch += 1
         let task = self.task ?? Task { await takeSteps(on: phone) }

@@ -60,6 +60,8 @@ struct Connector {
     var addresses: [DeviceAddress] { requests.map(\.address) }
     /// Whether nothing is on and nothing is under way.
     var isQuiet: Bool { underWay == nil && (controller == .idle || controller == .absent) }
+    /// Whether the controller listens for a peripheral.
+    var isInitiating: Bool { if case .initiating = controller { true } else { false } }
     /// Whether the controller has yet to report that it stopped.
     var isCancelling: Bool { controller == .cancelling }
 

@@ -97,6 +97,13 @@ struct HostAdvertiser {
         if case .on = controller { return false }
         return true
     }
+    /// What the controller sends now, or `nil` if nothing is on or it is not known.
+    var sent: (interval: UInt16, dataLength: Int)? {
+        guard case .on(let held) = controller, let interval = held.interval, let data = held.data else {
+            return nil
+        }
+        return (interval, data.count)
+    }
     /// What was last reported to be on the air, or `nil` if nothing was.
     var announced: AdvertisingReport? { announcement?.report }
 

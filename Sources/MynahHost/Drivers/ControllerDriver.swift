@@ -30,6 +30,8 @@ final class ControllerDriver {
     unowned var access: GenericAccess?
     /// What goes over links.
     unowned var links: LinkDriver?
+    /// What the radio uses of the air.
+    let meter = AirMeter()
     private(set) var session: ControllerSession
     private(set) var stage = ControllerStage.absent
     private var inlet: Inlet?
@@ -308,6 +310,7 @@ final class ControllerDriver {
         var actions: [ControllerSession.Action] = []
         let result = body(&session, environment.now(), &actions)
         for action in actions { carryOut(action) }
+        meter.note(session, at: environment.now())
         timer[.command] = session.commandDeadline
         timer[.addressRotation] = session.address.due
         timer[.connectionCancel] = session.connectionCancelDeadline

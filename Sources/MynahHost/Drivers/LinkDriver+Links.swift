@@ -6,12 +6,11 @@ import MynahHCI
 extension LinkDriver {
     /// Takes an event about a link.
     func take(_ event: HCIEventContent) {
+        table.take(event, at: environment.now())
         switch event {
         case .connectionComplete(_, let connection): began(connection)
         case .disconnectionComplete(let status, let handle, let reason):
             if status == .success { ended(handle, reason) }
-        case .connectionUpdateComplete(let status, let handle, let parameters):
-            if status == .success { table[handle]?.parameters = parameters }
         case .encryptionChange(let status, let handle, let isOn):
             if status == .success, !isOn { return security.encryptionStopped(handle) }
             secure(handle) { $0.encryptionChanged(handle, status, at: $1, &$2) }
@@ -26,9 +25,9 @@ extension LinkDriver {
         case .readRemoteFeaturesComplete(let status, let handle):
             // A peripheral that has no such request says so.
             if status == .success || status == .unsupportedRemoteFeature { heard(handle) }
-        // The controller's driver takes these, or nobody does.
+        // The table or the controller's driver takes these, or nobody does.
         case .commandComplete, .commandStatus, .completedPackets, .hardwareError, .advertisingReports,
-            .dataLengthChange, .advertisingSetTerminated, .other:
+            .connectionUpdateComplete, .dataLengthChange, .advertisingSetTerminated, .other:
             break
         }
     }
@@ -37,9 +36,9 @@ extension LinkDriver {
         guard table.index(of: connection.handle) == nil else { return }
         let identity = security.identity(of: connection.peer)
         let request = access.linkBegan(connection, identity: identity)
-        let commands = controller.session.profile.supportedCommands
+        let canReadFeatures = controller.session.profile.supportedCommands.allows(.leReadRemoteFeatures)
         let context = LinkTable.Context(
-            request: request, identity: identity, canReadFeatures: commands.allows(.leReadRemoteFeatures))
+            request: request, identity: identity, canReadFeatures: canReadFeatures, now: environment.now())
         change { $0.began(connection, context, &$1) }
     }
 
@@ -114,6 +113,7 @@ extension LinkDriver {
     }
 
     private func removed(_ link: Link) {
+        controller.meter.ended(link, at: environment.now())
         outbound.linkEnded(link.handle)
         client.end(link.handle)
         timer[.confirmation(link.handle)] = nil

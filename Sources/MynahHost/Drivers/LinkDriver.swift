@@ -148,7 +148,10 @@ final class LinkDriver {
     func sendData() {
         var isMore = true
         while isMore {
-            while let packet = outbound.takeNext() { controller.transmit(packet) }
+            while let packet = outbound.takeNext() {
+                table.sent(packet)
+                controller.transmit(packet)
+            }
             isMore = channels.hasChannels && channels.fill()
         }
         reportRoom()

@@ -1,0 +1,76 @@
+package import MynahCore
+import MynahLifecycle
+
+/// What an accessory, or each app of a phone, has used of the radio.
+package struct MeteredUse: Sendable {
+    /// By the number of the app; an accessory's is 0.
+    package var uses: [UInt64: AirUse]
+    /// Whether a controller that is not simulated may have done otherwise.
+    package var isEstimated: Bool
+    /// Whether the radio knows what goes over its links.
+    package var knowsPackets: Bool
+}
+
+/// Measures for which apps a phone's radio is used, once it is asked to.
+///
+/// It belongs to its phone, and runs on its executor. It asks the radio for its totals when somebody begins or ceases to hold a
+/// part of it, and when a report is wanted.
+final class PhoneMeter {
+    private var accounts: RadioAccounts?
+
+    /// Counts from now on; returns `false` if the radio does not know what it uses.
+    func begin(on phone: isolated Phone) -> Bool {
+        guard let use = use(of: phone) else { return false }
+        accounts = RadioAccounts(from: use)
+        update(on: phone)
+        return true
+    }
+
+    /// Somebody may hold something else than before.
+    func update(on phone: isolated Phone) {
+        guard let accounts else { return }
+        let holdings = holdings(on: phone)
+        guard holdings != accounts.holdings, let use = use(of: phone) else { return }
+        self.accounts?.take(holdings, use)
+    }
+
+    /// Returns what was used since the report before, or `nil` if nothing is counted.
+    func report(on phone: isolated Phone) -> MeteredUse? {
+        update(on: phone)
+        guard let use = use(of: phone), let uses = accounts?.report(use) else { return nil }
+        return MeteredUse(uses: uses, isEstimated: use.isEstimated, knowsPackets: use.knowsPackets)
+    }
+
+    private func use(of phone: isolated Phone) -> RadioUse? { phone.radio.onOwnExecutor { $0.used } }
+
+    // MARK: Who holds what
+
+    private func holdings(on phone: isolated Phone) -> [UInt64: RadioAccounts.Holding] {
+        guard !phone.apps.isEmpty else { return [0: .whole] }
+        var holdings: [UInt64: RadioAccounts.Holding] = [:]
+        for app in phone.apps { holdings[app.number] = .init() }
+        // A central uses the services of every app, and nobody knows for which it came.
+        let centrals = Set(phone.connectedCentrals.map(\.id))
+        for manager in phone.managers {
+            guard let app = manager.app?.number else { continue }
+            if manager.advertising.isOn { holdings[app]?.advertises = true }
+            if !manager.added.isEmpty { holdings[app]?.links.formUnion(centrals) }
+        }
+        let central = phone.central
+        for manager in central.managers where manager.scan?.request.isInForce == true {
+            holdings[manager.key.app]?.scans = true
+        }
+        let ledger = central.connections.ledger
+        for key in ledger.wanted.flatMap(\.managers) {
+            let manager = central.managers.first { $0.key == key }
+            if let manager, manager.connectionMode(central.radioState) != .off {
+                holdings[key.app]?.waits = true
+            }
+        }
+        for address in ledger.connected {
+            guard let link = ledger.link(to: address) else { continue }
+            for key in ledger.holders(of: link) { holdings[key.app]?.links.insert(link) }
+        }
+        return holdings
+    }
+}

@@ -1,0 +1,45 @@
+import MynahCore
+
+/// What a radio through bluetoothd has used of the air, as far as bluetoothd reports it: no packets of links.
+///
+/// A part without I/O.
+struct UseMeter {
+    private var meter = RadioMeter()
+    private var links: [Peer.ID: LinkMeter] = [:]
+
+    /// The totals.
+    func use(at now: Duration) -> RadioUse {
+        var use = meter.use(of: links.map { ($0.key, $0.value.use(at: now)) }, at: now)
+        (use.isEstimated, use.knowsPackets) = (true, false)
+        return use
+    }
+
+    /// Takes what the radio reports.
+    mutating func take(_ event: RadioEvent, at now: Duration) {
+        switch event {
+        case .connected(let peer): links[peer.id] = LinkMeter(at: now)
+        case .disconnected(let id):
+            if let link = links.removeValue(forKey: id) { meter.ended(id, link.use(at: now)) }
+        case .advertisingChanged(let report): take(report, at: now)
+        case .stateChanged(let state): if state != .poweredOn { take(.silent, at: now) }
+        default: break
+        }
+    }
+
+    /// Takes what is advertised from now on, and returns it; an interval that bluetoothd does not report cannot be counted.
+    @discardableResult
+    mutating func take(_ report: AdvertisingReport, at now: Duration) -> AdvertisingReport {
+        var activity = RadioMeter.Activity()
+        if report.isOn, let interval = report.interval?.lowerBound {
+            activity.advertising = .init(interval: interval, dataLength: report.data.count)
+        }
+        meter.take(activity, at: now)
+        return report
+    }
+
+    /// The radio stops: nothing is on the air any more.
+    mutating func stop(at now: Duration) {
+        take(.silent, at: now)
+        for id in links.keys { take(.disconnected(id), at: now) }
+    }
+}

@@ -1,0 +1,185 @@
+/// How long packets take on LE 1M (Core Specification, Vol 6, Part B, 2.1), in microseconds.
+package enum PacketTime {
+    /// From the end of a packet to the beginning of the next of one event (4.1.1).
+    static let interFrameSpace = 150
+    /// Preamble, access address, header and CRC, at 8 µs a byte: a data PDU without payload is no more.
+    static let emptyPDU = 8 * (1 + 4 + 2 + 3)
+    /// The message integrity check of an encrypted PDU that is not empty (Vol 6, Part E, 1).
+    static let messageIntegrityCheck = 8 * 4
+
+    /// An advertising event: the PDU and the T_IFS in which a request may come, on three channels.
+    ///
+    /// Requests and scan responses are not known to a host.
+    static func advertisingEvent(dataLength: Int) -> Int {
+        // The advertiser's address is before the data (2.3.1).
+        3 * (emptyPDU + 8 * (6 + dataLength) + interFrameSpace)
+    }
+}
+
+/// Measures one link: data PDUs are counted, connection events follow from the interval and the time.
+///
+/// A machine without I/O; times count from any fixed moment. In each connection event the central and the peripheral send a PDU
+/// each at least, which is empty unless there is data (Vol 6, Part B, 4.5.1). The PDUs are taken to fill as few such pairs as
+/// they fit into. A peripheral is taken to miss as many events as its latency allows.
+package struct LinkMeter: Hashable, Sendable {
+    /// Whether data PDUs have a message integrity check.
+    package var isEncrypted = false
+    /// The longest data PDUs, in bytes (4.5.10).
+    private var sentLength = 27
+    private var receivedLength = 27
+    /// The time between two connection events that it takes part in; `nil` if it is not known.
+    private var interval: Duration?
+    /// When the link, or this interval, began.
+    private var since: Duration
+    /// The events before that.
+    private var events = 0.0
+    /// The time before that.
+    private var linked = Duration.zero
+    private var packetsSent = 0
+    private var packetsReceived = 0
+    /// What the data PDUs took, in microseconds.
+    private var dataAirtime = 0
+
+    /// A link that begins.
+    package init(interval: Duration? = nil, at now: Duration = .zero) {
+        self.interval = Self.known(interval)
+        since = now
+    }
+
+    /// A controller that reports an interval of 0 has not reported any.
+    private static func known(_ interval: Duration?) -> Duration? {
+        interval.flatMap { $0 > .zero ? $0 : nil }
+    }
+
+    /// Another interval is in force.
+    package mutating func change(interval new: Duration, at now: Duration) {
+        (events, linked) = (events(at: now), linked(at: now))
+        (interval, since) = (Self.known(new), now)
+    }
+
+    /// Other lengths of data PDUs are in force.
+    package mutating func change(sentLength: Int, receivedLength: Int) {
+        (self.sentLength, self.receivedLength) = (max(27, sentLength), max(27, receivedLength))
+    }
+
+    /// So many bytes of an L2CAP PDU went out.
+    package mutating func sent(_ count: Int) {
+        let packets = (count + sentLength - 1) / sentLength
+        packetsSent &+= packets
+        add(packets, count)
+    }
+
+    /// So many bytes of an L2CAP PDU came.
+    package mutating func received(_ count: Int) {
+        let packets = (count + receivedLength - 1) / receivedLength
+        packetsReceived &+= packets
+        add(packets, count)
+    }
+
+    private mutating func add(_ packets: Int, _ count: Int) {
+        let each = PacketTime.emptyPDU + (isEncrypted ? PacketTime.messageIntegrityCheck : 0)
+        dataAirtime &+= packets &* each &+ 8 &* count
+    }
+
+    private func events(at now: Duration) -> Double {
+        interval.map { events + (now - since) / $0 } ?? events
+    }
+
+    private func linked(at now: Duration) -> Duration { linked + now - since }
+
+    /// What it has used so far; without an interval no airtime is known.
+    package func use(at now: Duration) -> AirUse {
+        var use = AirUse()
+        use.linked = linked(at: now)
+        (use.packetsSent, use.packetsReceived) = (packetsSent, packetsReceived)
+        guard interval != nil else { return use }
+        let events = events(at: now)
+        let pairs = max(events, Double(packetsSent), Double(packetsReceived))
+        let empty = 2 * pairs - Double(packetsSent + packetsReceived)
+        // Between the two of a pair, and between the pairs of one event.
+        let spaces = pairs + (pairs - events)
+        use.airtime = .microseconds(
+            Double(dataAirtime) + empty * Double(PacketTime.emptyPDU)
+                + spaces * Double(PacketTime.interFrameSpace))
+        return use
+    }
+}
+
+/// Measures what a controller does beside its links, and collects what its links have used.
+///
+/// A machine without I/O; times count from any fixed moment.
+package struct RadioMeter: Sendable {
+    /// What a controller does beside its links.
+    package struct Activity: Hashable, Sendable {
+        /// Advertising.
+        package struct Advertising: Hashable, Sendable {
+            /// The advertising interval, without the random delay.
+            package var interval: Duration
+            /// The bytes of the advertising data.
+            package var dataLength: Int
+
+            /// Advertising.
+            package init(interval: Duration, dataLength: Int) {
+                self.interval = interval
+                self.dataLength = dataLength
+            }
+        }
+
+        /// How it advertises, or `nil` if it does not or the interval is not known.
+        package var advertising: Advertising?
+        /// The part of the time that a scan listens: its window over its interval.
+        package var scanning = 0.0
+        /// The part of the time that it listens for a device to connect to.
+        package var initiating = 0.0
+
+        /// Nothing.
+        package init() {}
+    }
+
+    /// 0 to 10 ms are added to each advertising interval (Vol 6, Part B, 4.4.2.2).
+    private static let meanDelay = Duration.milliseconds(5)
+    /// How many links are remembered after their end, for a user who is told of the end later.
+    private static let endedLimit = 64
+
+    private var activity = Activity()
+    private var since = Duration.zero
+    private var total = RadioUse()
+    private var ended: [(link: Peer.ID, use: AirUse)] = []
+
+    /// Nothing is used.
+    package init() {}
+
+    /// From now on the controller does this.
+    package mutating func take(_ new: Activity, at now: Duration) {
+        guard new != activity else { return }
+        total = beside(at: now)
+        (activity, since) = (new, now)
+    }
+
+    /// A link ended, which had used this.
+    package mutating func ended(_ link: Peer.ID, _ use: AirUse) {
+        if ended.count == Self.endedLimit { ended.removeFirst() }
+        ended.append((link, use))
+    }
+
+    /// The totals, with what the links that last have used.
+    package func use(of links: [(link: Peer.ID, use: AirUse)], at now: Duration) -> RadioUse {
+        var use = beside(at: now)
+        for (link, own) in ended + links { use.links[link] = own }
+        return use
+    }
+
+    private func beside(at now: Duration) -> RadioUse {
+        var use = total
+        let elapsed = now - since
+        if let advertising = activity.advertising {
+            let events = elapsed / (advertising.interval + Self.meanDelay)
+            let each = PacketTime.advertisingEvent(dataLength: advertising.dataLength)
+            use.advertising.advertisingEvents += events
+            use.advertising.airtime += .microseconds(events * Double(each))
+        }
+        use.scanning.scanning += elapsed * min(1, activity.scanning)
+        use.initiating.scanning += elapsed * min(1, activity.initiating)
+        return use
+    }
+}

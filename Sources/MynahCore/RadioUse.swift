@@ -1,0 +1,61 @@
+/// A use of the air, in what costs a battery.
+public struct AirUse: Hashable, Sendable {
+    /// How many advertising events were sent; a fraction is one that is due.
+    public var advertisingEvents = 0.0
+    /// How long the receiver listened for advertising.
+    public var scanning = Duration.zero
+    /// How long links lasted.
+    public var linked = Duration.zero
+    /// The data PDUs that links sent, without empty ones.
+    public var packetsSent = 0
+    /// The data PDUs that links received, without empty ones.
+    public var packetsReceived = 0
+    /// How long packets and the T_IFS between them took on the air.
+    public var airtime = Duration.zero
+
+    /// None.
+    public init() {}
+
+    /// Two uses together.
+    public static func + (left: AirUse, right: AirUse) -> AirUse {
+        var sum = left
+        sum.advertisingEvents += right.advertisingEvents
+        sum.scanning += right.scanning
+        sum.linked += right.linked
+        sum.packetsSent += right.packetsSent
+        sum.packetsReceived += right.packetsReceived
+        sum.airtime += right.airtime
+        return sum
+    }
+
+    /// What was used since a total of before.
+    public static func - (left: AirUse, right: AirUse) -> AirUse {
+        var rest = left
+        rest.advertisingEvents -= right.advertisingEvents
+        rest.scanning -= right.scanning
+        rest.linked -= right.linked
+        rest.packetsSent -= right.packetsSent
+        rest.packetsReceived -= right.packetsReceived
+        rest.airtime -= right.airtime
+        return rest
+    }
+}
+
+/// What a radio has used of the air so far, in totals that only grow.
+public struct RadioUse: Hashable, Sendable {
+    /// Its advertising.
+    public var advertising = AirUse()
+    /// Its scan.
+    public var scanning = AirUse()
+    /// Its listening for devices that it is about to connect to.
+    public var initiating = AirUse()
+    /// Each link, also one that ended not long ago.
+    public var links: [Peer.ID: AirUse] = [:]
+    /// Whether a controller that is not simulated may have done otherwise.
+    public var isEstimated = false
+    /// Whether it knows what goes over its links; if not, their packets and airtime are missing.
+    public var knowsPackets = true
+
+    /// None.
+    public init() {}
+}

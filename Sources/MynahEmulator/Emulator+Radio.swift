@@ -1,0 +1,24 @@
+import Mynah
+import MynahCore
+
+// What the devices use of the radio.
+extension Emulator {
+    /// Reports it a minute after an instant, and each minute from then on.
+    func waitForRadioReport(after instant: C.Instant) {
+        let due = instant.advanced(by: .seconds(60))
+        metering = link.enqueue(at: due, on: clock) { emulator in
+            await emulator.reportRadioUse()
+            // The run may have ended meanwhile.
+            if emulator.metering?.isCancelled == false { emulator.waitForRadioReport(after: due) }
+        }
+    }
+
+    /// Reports what each app, or the accessory, has used since the report before; nothing if the radio does not know.
+    func reportRadioUse() async {
+        guard let metered = await phone.reportRadioUse() else { return }
+        for player in players {
+            guard let use = metered.uses[player.appSide.app?.access.number ?? 0] else { continue }
+            player.events.report(.radioUsed, EventFields.of(use, metered))
+        }
+    }
+}

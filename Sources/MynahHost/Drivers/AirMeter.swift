@@ -1,0 +1,51 @@
+import MynahCore
+import MynahHCI
+
+/// What the radio has used of the air, through every controller that it has had.
+///
+/// Its drivers share it. It is confined to the radio's executor.
+final class AirMeter {
+    private var meter = RadioMeter()
+
+    /// Notes what the controller does now.
+    func note(_ session: ControllerSession, at now: Duration) {
+        meter.take(session.activity, at: now)
+    }
+
+    /// A link ended.
+    func ended(_ link: Link, at now: Duration) {
+        meter.ended(link.peer.id, link.meter.use(at: now))
+    }
+
+    /// The totals, with the links that last.
+    func use(of links: LinkTable, isEstimated: Bool, at now: Duration) -> RadioUse {
+        var use = meter.use(of: links.values.map { ($0.peer.id, $0.meter.use(at: now)) }, at: now)
+        use.isEstimated = isEstimated
+        return use
+    }
+}
+
+extension ControllerSession {
+    /// What the controller does beside its links.
+    fileprivate var activity: RadioMeter.Activity {
+        var activity = RadioMeter.Activity()
+        activity.advertising = advertiser.sent.map {
+            // In units of 0.625 ms (Core Specification, Vol 4, Part E, 7.8.5).
+            .init(interval: .microseconds(625 * Int($0.interval)), dataLength: $0.dataLength)
+        }
+        if let scan = scanner.scanning {
+            activity.scanning = scan.interval > .zero ? scan.window / scan.interval : 1
+        }
+        // 60 ms of every 60 ms.
+        if connector.isInitiating { activity.initiating = 1 }
+        return activity
+    }
+}
+
+extension LEConnection.Parameters {
+    /// The time between two connection events that a side takes part in: a peripheral may miss as many as its latency says
+    /// (Vol 6, Part B, 4.5.1).
+    func attendedInterval(_ role: LEConnection.Role) -> Duration {
+        .microseconds(1250 * Int(interval)) * (role == .peripheral ? 1 + Int(latency) : 1)
+    }
+}

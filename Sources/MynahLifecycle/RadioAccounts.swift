@@ -1,0 +1,90 @@
+package import MynahCore
+
+/// Splits what a radio uses among those that it is used for: a link, a scan or the advertising counts in full for each that holds it.
+///
+/// A machine without I/O. It is given the radio's totals whenever it changes who holds what, and before a report.
+package struct RadioAccounts: Sendable {
+    /// What one app has of its phone's radio.
+    package struct Holding: Hashable, Sendable {
+        /// An accessory has all of its radio.
+        package var isWhole = false
+        package var advertises = false
+        package var scans = false
+        /// It waits for a connection.
+        package var waits = false
+        package var links: Set<Peer.ID> = []
+
+        /// Nothing.
+        package init() {}
+
+        /// All of the radio.
+        package static let whole: Holding = {
+            var holding = Holding()
+            holding.isWhole = true
+            return holding
+        }()
+    }
+
+    /// Who holds what, by the number of the app.
+    package private(set) var holdings: [UInt64: Holding] = [:]
+    private var last: RadioUse
+    private var uses: [UInt64: AirUse] = [:]
+
+    /// Counts from these totals on.
+    package init(from use: RadioUse) {
+        last = use
+    }
+
+    /// From now on they hold this; what was used until now is for those who held it.
+    package mutating func take(_ new: [UInt64: Holding], _ use: RadioUse) {
+        settle(use)
+        holdings = new
+    }
+
+    /// Returns what each has used since the report before.
+    ///
+    /// Advertising events come whole: the rest of one is in the next report.
+    package mutating func report(_ use: RadioUse) -> [UInt64: AirUse] {
+        settle(use)
+        var reports: [UInt64: AirUse] = [:]
+        for number in Set(holdings.keys).union(uses.keys) {
+            var report = uses.removeValue(forKey: number) ?? AirUse()
+            let whole = report.advertisingEvents.rounded()
+            uses[number, default: AirUse()].advertisingEvents = report.advertisingEvents - whole
+            report.advertisingEvents = whole
+            reports[number] = report
+        }
+        return reports
+    }
+
+    private mutating func settle(_ use: RadioUse) {
+        for (number, holding) in holdings {
+            uses[number, default: AirUse()] = uses[number, default: AirUse()] + part(of: use, for: holding)
+        }
+        let known = last.links
+        last = use
+        // A link is on the air before anybody is told of it: its first holders have used it from its beginning.
+        for link in use.links.keys where !isHeld(link) { last.links[link] = known[link] }
+    }
+
+    private func isHeld(_ link: Peer.ID) -> Bool {
+        holdings.values.contains { $0.isWhole || $0.links.contains(link) }
+    }
+
+    private func part(of use: RadioUse, for holding: Holding) -> AirUse {
+        var part = AirUse()
+        if holding.isWhole || holding.advertises { part = part + (use.advertising - last.advertising) }
+        // A controller has one receiver: it scans while it listens for a device, or less.
+        var listened = AirUse()
+        if holding.isWhole || holding.scans || holding.waits { listened = use.scanning - last.scanning }
+        if holding.isWhole || holding.waits {
+            let waited = use.initiating - last.initiating
+            if waited.scanning > listened.scanning { listened = waited }
+        }
+        part = part + listened
+        for (link, own) in use.links where holding.isWhole || holding.links.contains(link) {
+            part = part + (own - last.links[link, default: AirUse()])
+        }
+        return part
+    }
+}

@@ -1,0 +1,102 @@
+import MynahCore
+import MynahLifecycle
+import Testing
+
+@Suite struct RadioAccountsTests {
+    private static let link = Peer.ID(7)
+
+    /// Totals after so many seconds: a scan of 3/4 of the time, advertising every second, and a link with a packet a second.
+    private static func totals(_ seconds: Int, initiating: Int = 0, link: Int? = nil) -> RadioUse {
+        var use = RadioUse()
+        use.scanning.scanning = .seconds(seconds) * 3 / 4
+        use.initiating.scanning = .seconds(initiating)
+        use.advertising.advertisingEvents = Double(seconds)
+        use.advertising.airtime = .milliseconds(seconds)
+        var own = AirUse()
+        own.linked = .seconds(link ?? seconds)
+        own.packetsSent = link ?? seconds
+        use.links[Self.link] = own
+        return use
+    }
+
+    private static func holding(
+        _ change: (inout RadioAccounts.Holding) -> Void
+    ) -> RadioAccounts.Holding {
+        var holding = RadioAccounts.Holding()
+        change(&holding)
+        return holding
+    }
+
+    @Test func `a scan and a link count in full for each app that holds them`() {
+        var accounts = RadioAccounts(from: RadioUse())
+        let both = Self.holding {
+            $0.scans = true
+            $0.links = [Self.link]
+        }
+        accounts.take([1: both, 2: both, 3: .init()], Self.totals(0))
+        let report = accounts.report(Self.totals(60))
+        for app in [UInt64(1), 2] {
+            #expect(report[app]?.scanning == .seconds(45) && report[app]?.linked == .seconds(60))
+            #expect(report[app]?.packetsSent == 60 && report[app]?.advertisingEvents == 0)
+        }
+        #expect(report[3] == AirUse())
+    }
+
+    @Test func `who comes to hold a link, or lets go of it, has the time in between`() {
+        var accounts = RadioAccounts(from: RadioUse())
+        let held = Self.holding { $0.links = [Self.link] }
+        accounts.take([1: held, 2: .init()], Self.totals(0))
+        accounts.take([1: held, 2: held], Self.totals(10))
+        accounts.take([1: .init(), 2: held], Self.totals(25))
+        let report = accounts.report(Self.totals(60))
+        #expect(report[1]?.linked == .seconds(25) && report[2]?.linked == .seconds(50))
+        // It ended a second later, and nothing is counted twice.
+        accounts.take([1: .init(), 2: .init()], Self.totals(61))
+        let last = accounts.report(Self.totals(70, link: 61))
+        #expect(last[1] == AirUse() && last[2]?.linked == .seconds(1) && last[2]?.packetsSent == 1)
+    }
+
+    @Test func `the first who hold a link have used it from its beginning`() {
+        var accounts = RadioAccounts(from: RadioUse())
+        accounts.take([1: Self.holding { $0.scans = true }], Self.totals(2))
+        accounts.take([1: Self.holding { $0.links = [Self.link] }], Self.totals(3))
+        #expect(accounts.report(Self.totals(4))[1]?.linked == .seconds(4))
+    }
+
+    @Test func `an accessory has all of its radio`() {
+        var accounts = RadioAccounts(from: RadioUse())
+        accounts.take([0: .whole], RadioUse())
+        let use = accounts.report(Self.totals(4))[0]
+        #expect(use?.scanning == .seconds(3) && use?.linked == .seconds(4) && use?.advertisingEvents == 4)
+        #expect(use?.airtime == .milliseconds(4))
+    }
+
+    @Test func `an app that waits for a connection has the longer of the scan and the initiating`() {
+        var accounts = RadioAccounts(from: RadioUse())
+        let waits = Self.holding { $0.waits = true }
+        accounts.take([1: waits, 2: Self.holding { $0.scans = true }], RadioUse())
+        let report = accounts.report(Self.totals(4, initiating: 4))
+        #expect(report[1]?.scanning == .seconds(4) && report[2]?.scanning == .seconds(3))
+        #expect(accounts.report(Self.totals(8, initiating: 4))[1]?.scanning == .seconds(3))
+    }
+
+    @Test func `advertising events come whole, and no part of one is lost`() {
+        var accounts = RadioAccounts(from: RadioUse())
+        accounts.take([1: Self.holding { $0.advertises = true }], RadioUse())
+        var whole: [Double] = []
+        for minute in 1...4 {
+            var use = RadioUse()
+            use.advertising.advertisingEvents = 571.4 * Double(minute)
+            whole.append(accounts.report(use)[1]?.advertisingEvents ?? 0)
+        }
+        // 571.4, 1142.8, 1714.2 and 2285.6, to the nearest.
+        #expect(whole == [571, 572, 571, 572])
+    }
+
+    @Test func `an app that is gone is reported once more`() {
+        var accounts = RadioAccounts(from: RadioUse())
+        accounts.take([1: Self.holding { $0.scans = true }], RadioUse())
+        accounts.take([:], Self.totals(4))
+        #expect(accounts.report(Self.totals(8))[1]?.scanning == .seconds(3))
+    }
+}
