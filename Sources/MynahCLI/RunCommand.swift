@@ -131,7 +131,7 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Seed for generated values, for reproducible runs: a whole number. Default: random.",
+            "Seed for generated values and a phone's identifiers of devices, for reproducible runs: a whole number. Default: random.",
             valueName: "seed"),
         transform: { try Choice.number($0, in: 0...UInt64.max) })
     var seed: UInt64?
@@ -283,7 +283,7 @@ struct RunCommand: AsyncParsableCommand {
             StandardError.print("error: \(error)")
             throw Exit.problems
         }
-        let seed = seed ?? UInt64.random(in: 0...UInt64.max)
+        let valueSeed = seed ?? UInt64.random(in: 0...UInt64.max)
         let format = events ?? (capture == .standardOutput ? .off : .text)
         let output = RunOutput(
             format: format, profiles: profiles, watch: watch, interruption: interruption)
@@ -296,11 +296,12 @@ struct RunCommand: AsyncParsableCommand {
         let runs = zip(groups.groups, groups.labels).map { group, labels in
             RunPlayer.Run(
                 devices: zip(group, labels).map { profile, label in
-                    var device = EmulatedDevice(profile, seed: seed, label: label)
+                    var device = EmulatedDevice(profile, seed: valueSeed, label: label)
                     state?.apply(to: &device.app)
                     return device
                 },
                 profiles: group, stateDirectory: group[0].app != nil ? stateDirectory : nil,
+                seed: seed,
                 observer: output.observer(
                     of: labels.joined(separator: ", "), isAlone: groups.groups.count == 1, writer))
         }

@@ -19,6 +19,8 @@ final class RunPlayer: Sendable {
         var devices: [EmulatedDevice]
         var profiles: [Profile]
         var stateDirectory: StateDirectory?
+        /// For the identifiers of peripherals; `nil` if they are random.
+        var seed: UInt64?
         var observer: (@Sendable (DeviceEvent) -> Void)?
 
         /// What events call its apps.
@@ -103,6 +105,7 @@ final class RunPlayer: Sendable {
     private func play(_ run: Run, on radio: any PeripheralRadio) async throws(RadioError) {
         let emulator = Emulator(
             run.devices, on: radio, clock: ContinuousClock(), stateDirectory: run.stateDirectory,
+            seed: run.seed,
             observer: run.observer)
         let isOver = emulators.withLock { emulators in
             emulators?.append(emulator)

@@ -39,10 +39,10 @@ final class PhoneCentral {
     private let clock = AppClock(ContinuousClock())
 
     /// The half of a phone on a radio that may not play a central.
-    init(_ radio: (any CentralRadio)?) {
+    init(_ radio: (any CentralRadio)?, seed: UInt64?) {
         self.radio = radio
         managers = []
-        known = KnownPeripherals(seed: .random(in: 0 ... .max))
+        known = KnownPeripherals(seed: seed ?? .random(in: 0 ... .max))
     }
 
     /// The half of a phone that one central manager is alone on; the phone's start starts it too.

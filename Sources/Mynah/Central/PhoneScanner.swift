@@ -26,6 +26,7 @@ final class PhoneScanner {
             guard var own = manager.scan?.options else { continue }
             // What was heard before is left out by the manager, which knows what has changed.
             own.allowsDuplicates = true
+            own.solicitedServiceUUIDs = []
             options = options?.joined(with: own) ?? own
         }
         return (options, options?.allowsDuplicates == false ? composed.filterRestart : nil)

@@ -376,7 +376,9 @@ struct ControllerSession: Sendable {
     private func failed(_ failure: Connector.Failure) -> Action {
         let error =
             failure.step.map { refusal($0.purpose, failure.status) }
-            ?? RadioError(.disconnected, "connecting failed: status \(failure.status.hexadecimal)")
+            ?? RadioError(
+                .disconnected, "connecting failed: status \(failure.status.hexadecimal)",
+                reason: failure.status.code)
         return .connectionsFailed(failure.numbers, error)
     }
 
