@@ -39,7 +39,8 @@ struct RunCommand: AsyncParsableCommand {
 
             A profile with app: is played as iOS plays an app; with central: the app scans and connects. Several of them are \
             apps of one phone, and one is on its screen. On a terminal the keys f, b and s bring an app to the foreground, to \
-            the background and suspend it, t ends it as the system does, and q as its user does; 1 to 9 choose which app. \
+            the background and suspend it, t ends it as the system does, and q as its user does; 1 to 9 choose which app, \
+            and o opens the alert that was shown last. \
             What it preserves is kept in --state-dir: SIGTERM keeps it, Ctrl-C forgets it.
             """)
 
@@ -88,7 +89,8 @@ struct RunCommand: AsyncParsableCommand {
             What happens to the apps after a time, counted from ready: \(UserAction.words.dropLast().joined(separator: ", ")) or \
             \(UserAction.words.last ?? ""); with --radio virtual also to the accessories: \
             \(RangeChange.words.joined(separator: ", ")). poweredOff and poweredOn are Bluetooth's, an accessory's too, and not \
-            for BlueZ. With NAME: before it, to the device of that name or file. Repeatable.
+            for BlueZ. With NAME: before it, to the device of that name or file; range also to a peripheral of central:, for it and \
+            its phone alone. Repeatable.
             """,
             valueName: "10s=[NAME:]background"))
     var planned: [String] = []
@@ -104,7 +106,7 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Ends the run after this time, counted from ready: with 1 if --until has not ended it, else with 0.",
+            "Ends the run after this time, counted from ready: with 1 if --until has not ended it, else with 0. A run that is not ready within this time, and 30 s at least, ends with 1.",
             valueName: "time"))
     var timeout: String?
 
@@ -314,6 +316,7 @@ struct RunCommand: AsyncParsableCommand {
                 notice: { output.warn($0) }),
             planned, output, watch
         ) { chosen in makeRadios(chosen, plan, captured, output, writer) }
+        watch.start()
         let failure = await player.play(until: interruption)
         output.end()
         if let problem = output.problem {

@@ -30,6 +30,8 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     /// What was due while the app did not run.
     private var held: Set<Repetition> = []
     private var waits = ReconnectWaits()
+    /// Where the device of each entry was last.
+    private var addresses: [Int: DeviceAddress] = [:]
 
     /// A value that is written again and again on a link.
     private struct Repetition: Hashable {
@@ -117,6 +119,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
             reportScan()
         case .discovered(let discovery): discovered(discovery)
         case .connected(let peripheral, let isLocal):
+            remember(peripheral)
             report(.peripheralConnected, peripheral, [.init("local", .bool(isLocal))])
             act { $0.connected(peripheral.identifier, into: &$1) }
         case .failedToConnect(let peripheral, let error):
@@ -152,6 +155,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         reportScan()
         let peripheral = discovery.peripheral
         peripherals[peripheral.identifier] = peripheral
+        defer { remember(peripheral) }
         let advertisement = discovery.advertisement
         let services = Set(advertisement.serviceUUIDs).union(discovery.overflowServices)
         let actions = actions {
@@ -166,6 +170,13 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         carryOut(actions)
     }
 
+    private func remember(_ peripheral: Peripheral) {
+        guard let entry = script.entry(of: peripheral.identifier),
+            script.device(of: entry) == peripheral.identifier
+        else { return }
+        addresses[entry] = peripheral.address
+    }
+
     private func restore(_ state: RestoredCentralState) {
         for peripheral in state.peripherals { peripherals[peripheral.identifier] = peripheral }
         func identifiers(_ state: PeripheralState, _ all: [Peripheral]) -> [PeripheralIdentifier] {
@@ -177,6 +188,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
                 let (name, services) = peripheral.look { ($0.name, $0.services.map(\.uuid)) }
                 return (peripheral.identifier, .init(services: Set(services), localName: name, rssi: nil))
             })
+        for peripheral in state.peripherals { remember(peripheral) }
         script.restored(
             isScanning: state.scanServices != nil, connected: connected,
             wanted: identifiers(.connecting, state.peripherals))
@@ -404,6 +416,12 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
             fields.append(.init("as", .string(central.peripherals[entry].name)))
         }
         return fields
+    }
+
+    /// The address of the device that an entry of this name has or had last; `nil` if it never had one.
+    func address(of name: String) -> DeviceAddress? {
+        guard let entry = central.peripherals.firstIndex(where: { $0.name == name }) else { return nil }
+        return addresses[entry]
     }
 
     /// A peripheral that was found at an address.

@@ -210,10 +210,17 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         waitForPlanned()
     }
 
+    /// Runs `body` after a time from now on, unless the run is over by then.
+    func plan(after delay: Duration, _ body: @escaping @Sendable (isolated Emulator<C>) -> Void) {
+        guard case .running = state else { return }
+        _ = link.enqueue(at: clock.now.advanced(by: delay), on: clock) { body($0) }
+    }
+
     private func players(for action: UserAction, _ target: AppTarget) -> [DevicePlayer<C>] {
         let last = player(lastInFront ?? 0).map { [$0] } ?? []
         return switch (target, action) {
         case (.named(let label), _): players.filter { $0.device.label == label }
+        case (.peripheral, _): []
         case (.lastInFront, _), (.every, .transition(.enterForeground)): last
         case (.every, _): action.isOnScreen ? last : players
         }

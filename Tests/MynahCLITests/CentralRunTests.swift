@@ -171,6 +171,40 @@ import Testing
         #expect(result.output.contains("the peripheral was not heard any more"))
     }
 
+    @Test func `a phone and its strap go out of each other's range, and others still hear the strap`()
+        async throws
+    {
+        let air = try TemporaryDirectory()
+        let program = try Program(
+            [
+                "run", "--radio", "virtual", "--events", "json", Self.phone, Self.strap, "--at",
+                "5s=Strap:outOfRange", "--at", "60min=Strap:inRange",
+            ], air: air)
+        try await see(["peripheral.connected", "value.updated", "peripheral.disconnected"], of: program)
+        let other = try await Program(
+            ["connect", "Mynah HRM", "--command", "read 2A38", "--timeout", "1 min"], air: air
+        ).end()
+        #expect(other.status == .exited(0), "\(other.error)")
+        program.child.send(SIGTERM)
+        #expect(try await program.end().status == .exited(0))
+        let back = try Program([
+            "run", "--radio", "virtual", "--events", "json", Self.phone, Self.strap, "--at",
+            "5s=Strap:outOfRange", "--at", "9s=Strap:inRange",
+        ])
+        try await see(
+            ["value.updated", "peripheral.disconnected", "peripheral.connected", "value.updated"], of: back)
+        back.child.send(SIGTERM)
+        #expect(try await back.end().status == .exited(0))
+    }
+
+    @Test func `a peripheral that was not found yet is not moved, and that is said`() async throws {
+        let result = try await run([
+            "--events", "json", Self.phone, "--at", "1ms=Strap:outOfRange", "--until",
+            "warning code=peripheralUnknown",
+        ])
+        #expect(result.status == .exited(0))
+    }
+
     /// Waits for events in this order, whatever comes between them.
     private func see(_ names: [String], of program: Program) async throws {
         let seen = Lock(0)
