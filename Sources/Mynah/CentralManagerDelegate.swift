@@ -82,7 +82,7 @@ public final class CentralDelegateAdapter: CentralManagerSink {
             delegate?.centralManager(connectionEventDidOccur: event, for: peripheral)
         case .valueUpdated(let update):
             peripheralDelegate?.peripheral(update.peripheral, didUpdateValue: update)
-        case .servicesChanged(let peripheral, let handles):
+        case .servicesChanged(let peripheral, let handles, _):
             peripheralDelegate?.peripheral(peripheral, didModifyServices: handles)
         case .mtuChanged, .paired, .pairing, .readyToWrite, .lost, .recovered, .warning, .missed: break
         }

@@ -97,8 +97,8 @@ public enum CentralManagerEvent: Sendable {
     case mtuChanged(Peripheral, Int)
     /// A peripheral sent a value by itself.
     case valueUpdated(ValueUpdate)
-    /// Services came or went; what was discovered in this range of handles is forgotten.
-    case servicesChanged(Peripheral, ClosedRange<AttributeHandle>)
+    /// Services came or went; what was discovered in this range of handles is forgotten, these services.
+    case servicesChanged(Peripheral, ClosedRange<AttributeHandle>, invalidated: [DiscoveredService])
     /// A peripheral paired.
     case paired(Peripheral)
     /// Pairing wants something of this side.

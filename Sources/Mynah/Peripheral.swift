@@ -27,7 +27,6 @@ public actor Peripheral: Identifiable {
         case mtu(Int)
         case paired
         case value([UInt8], handle: AttributeHandle)
-        case servicesChanged(ClosedRange<AttributeHandle>)
         /// What was found on it before the process that it was found by was gone.
         case restored([DiscoveredService])
         /// Its values are not sent although they were subscribed to.
@@ -107,6 +106,11 @@ public actor Peripheral: Identifiable {
         look { $0.apply(change) }
     }
 
+    /// Forgets the services that have a handle in this range, on its executor, and returns them.
+    nonisolated func invalidateServices(in range: ClosedRange<AttributeHandle>) -> [DiscoveredService] {
+        look { $0.forgetServices(in: range) }
+    }
+
     /// What of its services outlives the process, on its executor; values do not.
     nonisolated var preservedServices: [DiscoveredService] {
         look { peripheral in
@@ -143,7 +147,6 @@ public actor Peripheral: Identifiable {
         case .value(let value, let handle):
             self.change(handle) { $0.value = value }
             return characteristic(withHandle: handle)
-        case .servicesChanged(let range): forgetServices(in: range)
         case .restored(let found): services = found
         case .notSubscribed(let handle): self.change(handle) { $0.delivery = nil }
         case .ended:
@@ -159,8 +162,9 @@ public actor Peripheral: Identifiable {
         if let new = peer.name { name = new }
     }
 
-    private func forgetServices(in range: ClosedRange<AttributeHandle>) {
-        services.removeAll { $0.attribute.handles.overlaps(range) }
+    private func forgetServices(in range: ClosedRange<AttributeHandle>) -> [DiscoveredService] {
+        defer { services.removeAll { $0.attribute.handles.overlaps(range) } }
+        return services.filter { $0.attribute.handles.overlaps(range) }
     }
 
     /// Changes what is known of a characteristic, wherever it is.

@@ -47,18 +47,18 @@ public actor Phone {
     /// A phone on a radio that has not been started; `sink` hears what concerns all of it.
     ///
     /// `advertising` says how it advertises for its apps, and `stateDirectory` is where it keeps their managers' state beyond
-    /// this process.
+    /// this process. `seed` makes the identifiers of peripherals repeat themselves.
     public init(
         radio: any PeripheralRadio, identity: DeviceIdentity,
         advertising: PhoneAdvertising = PhoneAdvertising(),
-        stateDirectory: StateDirectory? = nil, sink: (any PhoneSink)? = nil
+        stateDirectory: StateDirectory? = nil, seed: UInt64? = nil, sink: (any PhoneSink)? = nil
     ) {
         self.radio = radio
         self.identity = identity
         self.sink = sink
         preserved = PreservedStates(stateDirectory)
         advertiser = PhoneAdvertiser(advertising)
-        central = PhoneCentral(radio as? any CentralRadio)
+        central = PhoneCentral(radio as? any CentralRadio, seed: seed)
     }
 
     /// A phone whose radio plays a central alone, for the one manager of its central half.

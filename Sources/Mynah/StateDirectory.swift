@@ -16,6 +16,8 @@ package import MynahSupport
 public final class StateDirectory: Sendable {
     private let path: String
     private let lock: Int32
+    /// The app that was given the file of a former name, by that name.
+    private let givenAway = Lock<[String: String]>([:])
     /// Writes the files; `settle()` returns when they are as they should be.
     package let writer = FileWriter()
 
@@ -109,8 +111,18 @@ public final class StateDirectory: Sendable {
         guard loaded.state == nil, loaded.warning == nil, let former = name.formerFileName.map(self.file)
         else { return loaded }
         let taken = load(name, from: former, State.self)
-        if taken.state != nil { former.move(to: file) }
+        if taken.state != nil {
+            former.move(to: file)
+            givenAway.withLock { $0[former.path] = name.app }
+        } else if taken.warning == nil, let owner = givenAway.withLock({ $0[former.path] }) {
+            return (nil, Self.wasGivenAway(former.path, to: owner, not: name))
+        }
         return taken
+    }
+
+    /// Two apps have the identifier that an earlier version kept a state under, without the app's name.
+    private static func wasGivenAway(_ path: String, to owner: String, not name: PreservedName) -> String {
+        "the state of an earlier version in \(path) was given to the app \(owner), which came first; \(name.app) has the restore identifier \"\(name.restoreIdentifier)\" too, and nothing is restored for it"
     }
 
     private func load<State: PreservableState>(

@@ -83,10 +83,12 @@ struct AirView {
     private static func lines(of scan: ScanStatus) -> [String] {
         let services = scan.services.map { ProfileView.name(of: $0) }.joined(separator: ", ")
         let what = services.isEmpty ? "every device" : services
+        let solicited = scan.solicited.map { ProfileView.name(of: $0) }.joined(separator: ", ")
+        let alternative = solicited.isEmpty ? "" : ", or for a device that looks for \(solicited)"
         let omitted = scan.omitted.map { "omitted: \($0.item): \($0.reason)" }
         guard let options = scan.options else { return ["not scanning"] + omitted }
         let times = "\(milliseconds(options.window)) of every \(milliseconds(options.interval))"
-        return ["scanning for \(what)" + (scan.allowsDuplicates ? ", with duplicates" : "")]
+        return ["scanning for \(what)" + alternative + (scan.allowsDuplicates ? ", with duplicates" : "")]
             + ["listening \(times) (assumed: Apple has published no figure)"] + omitted
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import MynahConsole
 import MynahSupport
 
 #if canImport(Glibc)
@@ -84,9 +85,10 @@ enum Exit {
     /// Reports wrong usage as the parser does, which has finished when a command runs.
     static func wrongUsage(_ message: String, of command: any ParsableCommand.Type) -> ExitCode {
         let name = command.configuration.commandName ?? ""
+        // Words of the command line may have characters that a terminal acts on.
         StandardError.print(
             """
-            error: \(message)
+            error: \(PrintableText.of(message))
             Usage: \(MynahCommand.usageString(for: command))
               See 'mynah \(name) --help' for more information.
             """)

@@ -40,6 +40,8 @@ final class RadioMaker: Sendable {
     private struct Station {
         let transport: VirtualTransport
         var distance = AirDistance.usual
+        /// How far single devices were said to be away.
+        var devices: [DeviceAddress: AirDistance] = [:]
     }
 
     init(_ options: Options) {
@@ -87,6 +89,26 @@ final class RadioMaker: Sendable {
                 guard let distance = AirDistance(metres: metres) else { return }
                 stations[index]?.distance = distance
                 stations[index]?.transport.setDistance(distance)
+            }
+        }
+    }
+
+    /// The device of a number and one device that it uses are somewhere else to each other.
+    func move(_ index: Int, _ change: RangeChange, from device: DeviceAddress) {
+        stations.withLock { stations in
+            guard let station = stations[index] else { return }
+            switch change {
+            case .outOfRange: station.transport.setDistance(nil, from: device)
+            case .inRange:
+                if let distance = station.devices[device] {
+                    station.transport.setDistance(distance, from: device)
+                } else {
+                    station.transport.forgetDistance(from: device)
+                }
+            case .distance(let metres):
+                guard let distance = AirDistance(metres: metres) else { return }
+                stations[index]?.devices[device] = distance
+                station.transport.setDistance(distance, from: device)
             }
         }
     }

@@ -39,8 +39,8 @@ struct RunCommand: AsyncParsableCommand {
 
             A profile with app: plays as an iOS app; with central:, the app scans and connects. All apps of a run share one \
             phone, and one of them is in the foreground. On a terminal, f, b and s bring an app to the foreground, send it to \
-            the background and suspend it. t terminates it as the system would, q quits it as its user would, and 1 to 9 \
-            select an app. --state-dir stores what apps preserve: SIGTERM keeps it, Ctrl-C deletes it.
+            the background and suspend it. t terminates it as the system would, q quits it as its user would, o \
+            opens the alert that was shown last, and 1 to 9 select an app. --state-dir stores what apps preserve: SIGTERM keeps it, Ctrl-C deletes it.
             """)
 
     @Argument(
@@ -91,7 +91,8 @@ struct RunCommand: AsyncParsableCommand {
             What happens to the apps after a time, counted from ready: \(UserAction.words.dropLast().joined(separator: ", ")) or \
             \(UserAction.words.last ?? ""); with --radio virtual also to the accessories: \
             \(RangeChange.words.joined(separator: ", ")). poweredOff and poweredOn are Bluetooth's, an accessory's too, and not \
-            for BlueZ. With NAME: before it, to the device of that name or file. Repeatable.
+            for BlueZ. With NAME: before it, to the device of that name or file; range also to a peripheral of central:, for it and \
+            its phone alone. Repeatable.
             """,
             valueName: "10s=[NAME:]background"))
     var planned: [String] = []
@@ -107,7 +108,7 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Ends the run after this time, counted from ready: with 1 if --until has not ended it, else with 0.",
+            "Ends the run after this time, counted from ready: with 1 if --until has not ended it, else with 0. A run that is not ready within this time, and 30 s at least, ends with 1.",
             valueName: "time"))
     var timeout: String?
 
@@ -134,7 +135,7 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Seed for generated values, for reproducible runs: a whole number. Default: random.",
+            "Seed for generated values and a phone's identifiers of devices, for reproducible runs: a whole number. Default: random.",
             valueName: "seed"),
         transform: { try Choice.number($0, in: 0...UInt64.max) })
     var seed: UInt64?
@@ -283,7 +284,7 @@ struct RunCommand: AsyncParsableCommand {
             StandardError.print("error: \(error)")
             throw Exit.problems
         }
-        let seed = seed ?? UInt64.random(in: 0...UInt64.max)
+        let valueSeed = seed ?? UInt64.random(in: 0...UInt64.max)
         let format = events ?? (capture == .standardOutput ? .off : .text)
         let output = RunOutput(
             format: format, profiles: profiles, watch: watch, interruption: interruption)
@@ -296,11 +297,12 @@ struct RunCommand: AsyncParsableCommand {
         let runs = zip(groups.groups, groups.labels).map { group, labels in
             RunPlayer.Run(
                 devices: zip(group, labels).map { profile, label in
-                    var device = EmulatedDevice(profile, seed: seed, label: label)
+                    var device = EmulatedDevice(profile, seed: valueSeed, label: label)
                     state?.apply(to: &device.app)
                     return device
                 },
                 profiles: group, stateDirectory: group[0].app != nil ? stateDirectory : nil,
+                seed: seed,
                 observer: output.observer(
                     of: labels.joined(separator: ", "), isAlone: groups.groups.count == 1, writer))
         }
@@ -313,6 +315,7 @@ struct RunCommand: AsyncParsableCommand {
                 notice: { output.warn($0) }),
             planned, output, watch
         ) { chosen in makeRadios(chosen, plan, captured, output, writer) }
+        watch.start()
         let failure = await player.play(until: interruption)
         output.end()
         if let problem = output.problem {

@@ -12,7 +12,11 @@ struct RunGroups {
     init(_ profiles: [Profile]) {
         let unique = DeviceLabels.unique(profiles.map(\.name))
         names = DeviceNames(
-            zip(profiles, unique).map { .init(label: $1, file: $0.file, isApp: $0.app != nil) })
+            zip(profiles, unique).map { profile, label in
+                .init(
+                    label: label, file: profile.file, isApp: profile.app != nil,
+                    peripherals: profile.centrals.flatMap(\.peripherals).map(\.name))
+            })
         for (profile, label) in zip(profiles, unique) {
             if profile.app != nil, let place = groups.firstIndex(where: { $0[0].app != nil }) {
                 groups[place].append(profile)

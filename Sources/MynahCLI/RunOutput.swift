@@ -34,7 +34,7 @@ final class RunOutput: Sendable {
         case .off:
             kind = .off
         case .json:
-            kind = .json(EventOutput { interruption.interrupt() })
+            kind = .json(EventOutput { watch.outputClosed() })
         case .text:
             if Descriptor.isScreen, let keyboard {
                 let screen = LiveScreen(
@@ -44,7 +44,7 @@ final class RunOutput: Sendable {
                 interruption.looksAfter(screen.use)
                 kind = .screen(screen)
             } else {
-                kind = .text(EventOutput { interruption.interrupt() })
+                kind = .text(EventOutput { watch.outputClosed() })
             }
         }
         if case .screen = kind { return }
@@ -141,7 +141,7 @@ final class RunOutput: Sendable {
     }
 
     /// What a key of the terminal asks for.
-    typealias Keyed = (transition: AppTransition, target: AppTarget)
+    typealias Keyed = (action: UserAction, target: AppTarget)
 
     /// Lets numbers typed on the terminal go to the device from now on, and returns what the keys ask of its apps.
     ///

@@ -19,6 +19,8 @@ final class RunPlayer: Sendable {
         var devices: [EmulatedDevice]
         var profiles: [Profile]
         var stateDirectory: StateDirectory?
+        /// For the identifiers of peripherals; `nil` if they are random.
+        var seed: UInt64?
         var observer: (@Sendable (DeviceEvent) -> Void)?
 
         /// What events call its apps.
@@ -103,6 +105,7 @@ final class RunPlayer: Sendable {
     private func play(_ run: Run, on radio: any PeripheralRadio) async throws(RadioError) {
         let emulator = Emulator(
             run.devices, on: radio, clock: ContinuousClock(), stateDirectory: run.stateDirectory,
+            seed: run.seed,
             observer: run.observer)
         let isOver = emulators.withLock { emulators in
             emulators?.append(emulator)
@@ -115,7 +118,7 @@ final class RunPlayer: Sendable {
             try Self.check(run.profiles, capabilities)
         }
         if let keys {
-            Task { for await each in keys { await emulator.carryOut(each.transition, on: each.target) } }
+            Task { for await each in keys { await emulator.carryOut(each.action, on: each.target) } }
         }
     }
 
@@ -131,6 +134,10 @@ final class RunPlayer: Sendable {
         }
         for case (let planned, let target) in planned {
             guard case .range(let change) = planned.effect else { continue }
+            if case .peripheral(let name, let label) = target {
+                await move(name, of: label, change, after: planned.delay)
+                continue
+            }
             let (seconds, attoseconds) = planned.delay.components
             let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
             DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(nanoseconds))) { [self] in
@@ -140,11 +147,24 @@ final class RunPlayer: Sendable {
         }
     }
 
+    /// Moves the phone of an app and the device of a peripheral that its profile names away from each other.
+    private func move(
+        _ peripheral: String, of label: String, _ change: RangeChange, after delay: Duration
+    ) async {
+        guard let index = runs.firstIndex(where: { $0.apps.contains(label) }),
+            let emulator = emulators.withLock({ $0 })?[index]
+        else { return }
+        await emulator.find(peripheral, of: label, after: delay) { [weak self] address in
+            self?.radios.withLock { $0 }?.move(index, change, from: address)
+        }
+    }
+
     /// The radios of the devices that a change of range is for.
     private func indices(of target: AppTarget) -> [Int] {
         runs.indices.filter { index in
             switch target {
             case .named(let label): runs[index].devices.contains { $0.label == label }
+            case .peripheral: false
             case .every, .lastInFront: !runs[index].isPhone
             }
         }

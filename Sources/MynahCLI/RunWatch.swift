@@ -11,8 +11,13 @@ final class RunWatch: Sendable {
     private let goal: Lock<RunGoal>
     /// Whether every device is ready.
     private let isReady = Lock(false)
+    /// Whether the time was up before every device was ready.
+    private let isLate = Lock(false)
     private let timeout: Duration?
     private let interruption: Interruption
+
+    /// How long a run has to be ready, however short its time is.
+    private static let patience = Duration.seconds(30)
 
     init(_ matches: [EventMatch], timeout: Duration?, _ interruption: Interruption) {
         awaitsEvents = !matches.isEmpty
@@ -33,21 +38,47 @@ final class RunWatch: Sendable {
         name == .appForeground || name == .appBackground
     }
 
+    /// The run starts: it is given `--timeout`, and no less than `patience`, to be ready.
+    func start() {
+        guard let timeout else { return }
+        wait(max(timeout, Self.patience)) { [self] in
+            guard !isReady.withLock({ $0 }), goal.withLock({ $0.timeIsUp() }) else { return }
+            isLate.withLock { $0 = true }
+            interruption.interrupt()
+        }
+    }
+
     /// Every device is ready, and the time of `--timeout` begins.
     func begin() {
         isReady.withLock { $0 = true }
         guard let timeout else { return }
-        let (seconds, attoseconds) = timeout.components
-        let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(nanoseconds))) { [self] in
+        wait(timeout) { [self] in
             if goal.withLock({ $0.timeIsUp() }) { interruption.interrupt() }
         }
     }
 
-    /// What did not come in time, for the user; `nil` if nothing was waited for in vain.
+    private func wait(_ time: Duration, _ body: @escaping @Sendable () -> Void) {
+        let (seconds, attoseconds) = time.components
+        let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        DispatchQueue.global().asyncAfter(
+            deadline: .now() + .nanoseconds(Int(nanoseconds)), execute: body)
+    }
+
+    /// Nobody reads the events any more, which ends the run.
+    func outputClosed() {
+        goal.withLock { $0.cutShort() }
+        interruption.interrupt()
+    }
+
+    /// Why the run did not come to what was asked of it, for the user; `nil` if it did.
     var problem: String? {
-        let missed = goal.withLock { $0.missed }
-        guard let timeout, !missed.isEmpty else { return nil }
-        return "not seen within \(DurationText.format(timeout)): \(missed.joined(separator: "; "))"
+        let (missed, end) = goal.withLock { ($0.missed, $0.end) }
+        let list = PrintableText.of(missed.joined(separator: "; "))
+        guard end != .cutShort else { return "not seen before standard output was closed: \(list)" }
+        guard let timeout else { return nil }
+        guard !isLate.withLock({ $0 }) else {
+            return "not ready within \(DurationText.format(max(timeout, Self.patience)))"
+        }
+        return missed.isEmpty ? nil : "not seen within \(DurationText.format(timeout)): \(list)"
     }
 }

@@ -6,6 +6,8 @@ package enum AppKey: Hashable, Sendable {
     /// The following keys are for this app, counted from 1 in the order of the command line.
     case choose(Int)
     case transition(AppTransition)
+    /// Opens the alert that was shown last.
+    case openAlert
 
     /// What a key is for, or `nil` if it is for nothing.
     package init?(_ key: UInt8) {
@@ -16,6 +18,7 @@ package enum AppKey: Hashable, Sendable {
         case UInt8(ascii: "s"): self = .transition(.suspend)
         case UInt8(ascii: "t"): self = .transition(.terminate)
         case UInt8(ascii: "q"): self = .transition(.quit)
+        case UInt8(ascii: "o"): self = .openAlert
         default: return nil
         }
     }
@@ -70,13 +73,15 @@ package struct AppKeys: Sendable {
     }
 
     /// Takes a key; returns what is to be done, and to which app, or `nil` if nothing is.
-    package mutating func take(_ key: AppKey) -> (transition: AppTransition, target: AppTarget)? {
+    package mutating func take(_ key: AppKey) -> (action: UserAction, target: AppTarget)? {
         switch key {
         case .choose(let number):
             if apps.indices.contains(number - 1) { chosen = apps[number - 1] }
             return nil
         case .transition(let transition):
-            return (transition, chosen.map { .named($0) } ?? .lastInFront)
+            return (.transition(transition), chosen.map { .named($0) } ?? .lastInFront)
+        // The alert is the phone's.
+        case .openAlert: return (.openAlert, .every)
         }
     }
 }

@@ -26,7 +26,8 @@ package enum EventText {
             return attribute(event)
         case .scanStarted, .scanChanged, .scanPaused, .scanStopped: return scan(event)
         case .peripheralDiscovered, .peripheralConnecting, .peripheralConnected, .peripheralFailedToConnect,
-            .peripheralDisconnected, .servicesDiscovered, .characteristicsDiscovered, .servicesChanged,
+            .peripheralDisconnected, .peripheralsRetrieved, .servicesDiscovered, .characteristicsDiscovered,
+            .servicesChanged,
             .valueRead, .valueUpdated, .valueWritten, .notificationChanged, .linkKept, .linkEnded,
             .alertShown,
             .alertOpened, .alertDismissed:
@@ -42,6 +43,9 @@ package enum EventText {
             parts.append("for " + services.compactMap(\.stringValue).joined(separator: ", "))
         } else {
             parts.append("for every device")
+        }
+        if case .array(let services)? = event["solicited"] {
+            parts.append("or looking for " + services.compactMap(\.stringValue).joined(separator: ", "))
         }
         if event["allowDuplicates"] == .bool(true) { parts.append("with duplicates") }
         if case .number(let interval)? = event["intervalMilliseconds"],

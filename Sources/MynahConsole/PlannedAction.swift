@@ -92,11 +92,21 @@ package struct PlannedAction: Hashable, Sendable {
                 message: "--at \(text): an alert is the phone's and the last one is meant; leave the name out"
             )
         }
-        let device: DeviceNames.Device
+        let meaning: DeviceNames.Meaning
         do throws(DeviceNames.Problem) {
-            device = try names.device(named: name)
+            meaning = try names.meaning(of: name)
         } catch {
             throw Problem(message: "--at \(text): \(error.message)")
+        }
+        let device: DeviceNames.Device
+        switch meaning {
+        case .device(let found): device = found
+        case .peripheral(let peripheral, let app):
+            if isRange { return .peripheral(peripheral, of: app.label) }
+            throw Problem(
+                message:
+                    "--at \(text): \"\(peripheral)\" is a peripheral of \"\(app.label)\"; \(RangeChange.words.joined(separator: ", ")) are what can happen to it"
+            )
         }
         guard device.isApp || !isOfApp else {
             throw Problem(message: "--at \(text): \"\(device.label)\" is an accessory, and no app plays it")

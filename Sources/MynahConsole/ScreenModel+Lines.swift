@@ -35,7 +35,8 @@ extension ScreenModel {
         guard hasApps else { return ["Ctrl-C ends it"] }
         return (apps.count > 1 ? ["1-\(min(apps.count, 9)) choose the app"] : []) + [
             "f foreground", "b background", "s suspend", "t terminate", "q quit the app",
-            "Ctrl-C ends the phone",
+        ] + (central.isUsed ? ["o open the alert"] : []) + [
+            "Ctrl-C ends the phone"
         ]
     }
 
@@ -49,8 +50,11 @@ extension ScreenModel {
             if index > 0, !isBrief { items[0].insert("", at: 0) }
             return items
         }
-        return deviceSections(width, isBrief: isBrief, apps) + [
-            centralSection, ScreenSection(noun: ("value", "values"), items: values.flatMap { $0 }),
+        let own = central.sections(severalApps: apps.items.count > 1)
+        // An app that plays a central alone waits for none.
+        let others = central.isUsed && centrals.isEmpty ? [] : [centralSection]
+        return deviceSections(width, isBrief: isBrief, apps) + own + others + [
+            ScreenSection(noun: ("value", "values"), items: values.flatMap { $0 })
         ]
     }
 

@@ -52,6 +52,9 @@ package struct ScreenModel: LiveModel {
     /// Each app's state, by its device's name, which is empty if there is one device.
     private(set) var apps: [(device: String, state: String)] = []
 
+    /// What apps have of their devices as centrals, and the alerts that wait for the user.
+    private(set) var central = CentralScreen()
+
     /// The device of the app that keys act on, or `nil` if none was chosen.
     private(set) var chosen: String?
 
@@ -100,14 +103,19 @@ package struct ScreenModel: LiveModel {
             question = Self.request(event)
         case .paired:
             question = nil
-        case .appLaunched, .appForeground, .appBackground, .appSuspended, .appWoken, .appThrottled,
-            .appTerminated, .appQuit:
+        case .appTerminated, .appQuit:
+            show(event)
+            central.take(event)
+        case .appLaunched, .appForeground, .appBackground, .appSuspended, .appWoken, .appThrottled:
             show(event)
         case .read, .write, .notified, .subscribed, .unsubscribed:
             count(event)
+        default: central.take(event)
+        }
+        switch event.name {
+        case .notified, .valueUpdated, .radioUsed: return
         default: break
         }
-        guard event.name != .notified, event.name != .radioUsed else { return }
         log.append(EventText.line(of: event))
         if log.count > 200 { log.removeFirst(100) }
     }

@@ -62,12 +62,15 @@ public struct RadioError: Error, Hashable, Sendable {
     public var message: String
     /// What to do about it, a command if there is one; `nil` if nothing is known.
     public var remedy: String?
+    /// The controller's error code (Core Specification, Vol 1, Part F, 1.3); `nil` if none led to it.
+    public var reason: UInt8?
 
     /// An error.
-    public init(_ code: Code, _ message: String, remedy: String? = nil) {
+    public init(_ code: Code, _ message: String, remedy: String? = nil, reason: UInt8? = nil) {
         self.code = code
         self.message = message
         self.remedy = remedy
+        self.reason = reason
     }
 }
 

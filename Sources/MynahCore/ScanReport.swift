@@ -8,16 +8,21 @@ public struct ScanOptions: Hashable, Sendable {
     public var interval: Duration
     /// How long each window is.
     public var window: Duration
+    /// The services that a device may look for instead of advertising one that was asked for.
+    ///
+    /// They count for a manager that names services; a radio reports every device.
+    public var solicitedServiceUUIDs: [BluetoothUUID]
 
     /// Asks for scan responses, hears each device once, and listens all the time, unless said.
     public init(
         isActive: Bool = true, allowsDuplicates: Bool = false, interval: Duration = .milliseconds(60),
-        window: Duration = .milliseconds(60)
+        window: Duration = .milliseconds(60), solicitedServiceUUIDs: [BluetoothUUID] = []
     ) {
         self.isActive = isActive
         self.allowsDuplicates = allowsDuplicates
         self.interval = interval
         self.window = window
+        self.solicitedServiceUUIDs = solicitedServiceUUIDs
     }
 }
 

@@ -29,6 +29,9 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     private var timers: [Repetition: Task<Void, Never>] = [:]
     /// What was due while the app did not run.
     private var held: Set<Repetition> = []
+    private var waits = ReconnectWaits()
+    /// Where the device of each entry was last.
+    private var addresses: [Int: DeviceAddress] = [:]
 
     /// A value that is written again and again on a link.
     private struct Repetition: Hashable {
@@ -68,6 +71,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     func ended(byUser isQuit: Bool) {
         manager = nil
         waiting = []
+        waits.cancel()
         stopWriting()
         if isQuit || !isKept { report(nil) }
     }
@@ -83,6 +87,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         isBegun = false
         isEnded = true
         waiting = []
+        waits.cancel()
         stopWriting()
         report(nil)
     }
@@ -104,16 +109,21 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         case .willRestoreState(let state): restore(state)
         case .stateChanged(let new):
             player.introduce(new)
+            reportQueued(new)
             state = new
-            if new != .poweredOn { stopWriting() }
+            if new != .poweredOn {
+                waits.cancel()
+                stopWriting()
+            }
             power()
             reportScan()
         case .discovered(let discovery): discovered(discovery)
         case .connected(let peripheral, let isLocal):
+            remember(peripheral)
             report(.peripheralConnected, peripheral, [.init("local", .bool(isLocal))])
             act { $0.connected(peripheral.identifier, into: &$1) }
         case .failedToConnect(let peripheral, let error):
-            report(.peripheralFailedToConnect, peripheral, [.init("message", .string(error.description))])
+            report(.peripheralFailedToConnect, peripheral, EventFields.of(error))
             act { $0.failed(peripheral.identifier, into: &$1) }
         case .disconnected(let peripheral, let end):
             stopWriting { $0 == peripheral.identifier }
@@ -123,7 +133,9 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
             let names = update.characteristic.map { EventFields.of($0) } ?? []
             report(
                 .valueUpdated, update.peripheral, names + [.init("value", .string(Hex.encode(update.value)))])
-        case .servicesChanged(let peripheral, _): report(.servicesChanged, peripheral)
+        case .servicesChanged(let peripheral, _, let invalidated):
+            report(
+                .servicesChanged, peripheral, [.init("uuids", EventFields.list(invalidated.map(\.uuid)))])
         case .paired(let peripheral): report(.paired, peripheral)
         case .missed(let count):
             events.warn(
@@ -133,10 +145,17 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         }
     }
 
+    /// A change of the Bluetooth state that waited: the phone reported it when it happened.
+    private func reportQueued(_ new: RadioState) {
+        guard link.isFirst, player.appSide.app?.access.isDeliveringQueued == true else { return }
+        events.report(.stateChanged, [.init("state", .string(new.rawValue)), .init("queued", .bool(true))])
+    }
+
     private func discovered(_ discovery: Discovery) {
         reportScan()
         let peripheral = discovery.peripheral
         peripherals[peripheral.identifier] = peripheral
+        defer { remember(peripheral) }
         let advertisement = discovery.advertisement
         let services = Set(advertisement.serviceUUIDs).union(discovery.overflowServices)
         let actions = actions {
@@ -151,6 +170,13 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         carryOut(actions)
     }
 
+    private func remember(_ peripheral: Peripheral) {
+        guard let entry = script.entry(of: peripheral.identifier),
+            script.device(of: entry) == peripheral.identifier
+        else { return }
+        addresses[entry] = peripheral.address
+    }
+
     private func restore(_ state: RestoredCentralState) {
         for peripheral in state.peripherals { peripherals[peripheral.identifier] = peripheral }
         func identifiers(_ state: PeripheralState, _ all: [Peripheral]) -> [PeripheralIdentifier] {
@@ -162,6 +188,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
                 let (name, services) = peripheral.look { ($0.name, $0.services.map(\.uuid)) }
                 return (peripheral.identifier, .init(services: Set(services), localName: name, rssi: nil))
             })
+        for peripheral in state.peripherals { remember(peripheral) }
         script.restored(
             isScanning: state.scanServices != nil, connected: connected,
             wanted: identifiers(.connecting, state.peripherals))
@@ -219,7 +246,8 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
             let scan = central.scan ?? .init()
             try await manager.scanForPeripherals(
                 withServices: scan.services.isEmpty ? nil : scan.services,
-                options: ScanOptions(allowsDuplicates: scan.allowsDuplicates))
+                options: ScanOptions(
+                    allowsDuplicates: scan.allowsDuplicates, solicitedServiceUUIDs: scan.solicited))
             reportScan()
         case .stopScan:
             await manager.stopScan()
@@ -232,10 +260,48 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         case .cancel(let device):
             guard let peripheral = await peripheral(device, manager) else { return }
             await manager.cancelPeripheralConnection(peripheral)
+        case .retrieveKnown(let identifiers, let entry):
+            let found = await manager.retrievePeripherals(withIdentifiers: identifiers)
+            retrieved(.known, identifiers.map(\.description), found, entry, manager)
+        case .retrieveConnected(let services, let entry):
+            let found = try await manager.retrieveConnectedPeripherals(withServices: services)
+            retrieved(.connected, services.map(\.description), found, entry, manager)
+        case .wait(let number, let time, let entry): wait(time, number, entry)
         case .work(let device, let entry):
             guard let peripheral = peripherals[device] else { return }
             link.enqueue { await $0.work(on: peripheral, entry) }
         }
+    }
+
+    /// A retrieve call for an entry returned.
+    private func retrieved(
+        _ way: ReconnectWay, _ asked: [String], _ found: [Peripheral], _ entry: Int,
+        _ manager: CentralManager
+    ) {
+        // Its app may have ended meanwhile.
+        guard isBegun, self.manager === manager else { return }
+        for peripheral in found { peripherals[peripheral.identifier] = peripheral }
+        events.report(
+            .peripheralsRetrieved,
+            [.init("as", .string(central.peripherals[entry].name))]
+                + EventFields.retrieved(way, asked: asked, found: found))
+        act { script, actions in
+            script.retrieved(
+                way, found.map { ($0.identifier, $0.look { $0.name }) }, for: entry, into: &actions)
+        }
+    }
+
+    /// Lets the plan of an entry wait; what ends while the app does not run ends when it runs again.
+    private func wait(_ time: Duration, _ number: UInt64, _ entry: Int) {
+        let task = link.enqueue(at: player.clock.now.advanced(by: time), on: player.clock) {
+            await $0.waited(number, entry)
+        }
+        waits.begin(entry, task)
+    }
+
+    private func waited(_ number: UInt64, _ entry: Int) async {
+        guard await player.appSide.app?.isRunning == true else { return waits.hold(entry, number) }
+        act { $0.waited(number, for: entry, into: &$1) }
     }
 
     private func peripheral(_ device: PeripheralIdentifier, _ manager: CentralManager) async -> Peripheral? {
@@ -306,7 +372,8 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     /// An app of the phone is in another state: its scan may be another, and what was held goes on from now.
     func appChanged() async {
         reportScan()
-        guard !held.isEmpty, await player.appSide.app?.isRunning == true else { return }
+        guard !held.isEmpty || waits.isHeld, await player.appSide.app?.isRunning == true else { return }
+        for (entry, number) in waits.takeHeld() { act { $0.waited(number, for: entry, into: &$1) } }
         let all = held
         held = []
         for repetition in all { again(repetition) }
@@ -349,6 +416,12 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
             fields.append(.init("as", .string(central.peripherals[entry].name)))
         }
         return fields
+    }
+
+    /// The address of the device that an entry of this name has or had last; `nil` if it never had one.
+    func address(of name: String) -> DeviceAddress? {
+        guard let entry = central.peripherals.firstIndex(where: { $0.name == name }) else { return nil }
+        return addresses[entry]
     }
 
     /// A peripheral that was found at an address.

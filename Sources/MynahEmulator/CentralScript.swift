@@ -4,17 +4,26 @@ import MynahProfiles
 
 /// What an app does with one central manager: which devices it wants, and when it scans.
 ///
-/// It names no manager: the player tells it what happened and carries out the actions. What it knows of devices outlives
+/// It names no manager: the player reports what happened and carries out the actions. What it knows of devices outlives
 /// its app's process, as what an app saves does.
+///
+/// Each entry gets to its device by a plan of its own, which begins when Bluetooth is on, and after a loss if the profile
+/// says so. An entry that has had no device yet is scanned for in any case.
 struct CentralScript {
     enum Action: Hashable {
         case startScan
         case stopScan
+        /// Calls retrievePeripherals(withIdentifiers:), for `retrieved`.
+        case retrieveKnown([PeripheralIdentifier], entry: Int)
+        /// Calls retrieveConnectedPeripherals(withServices:), for `retrieved`.
+        case retrieveConnected([BluetoothUUID], entry: Int)
+        /// Calls `waited` after this time.
+        case wait(UInt64, Duration, entry: Int)
         /// Asks for a connection to the device of an entry.
         case connect(PeripheralIdentifier, entry: Int)
         /// Does on a link what the entry says.
         case work(PeripheralIdentifier, entry: Int)
-        /// Ends the connection.
+        /// Ends the connection, or stops waiting for it.
         case cancel(PeripheralIdentifier)
     }
 
@@ -26,35 +35,67 @@ struct CentralScript {
         var rssi: Int?
     }
 
-    private struct Device {
-        enum Stage {
-            case idle
-            /// A connection was asked for.
-            case wanted
-            case connected
+    /// What the app has of the device of an entry.
+    private struct Entry {
+        enum Link {
+            case none
+            /// A connection was asked for, and not by the plan.
+            case wanted(PeripheralIdentifier)
+            case connected(PeripheralIdentifier)
             /// The app is done with it.
             case finished
         }
 
-        let entry: Int
-        var stage = Stage.idle
+        var plan = ReconnectPlan([])
+        var link = Link.none
+        /// The device that it had last, whose identifier the app has saved.
+        var saved: PeripheralIdentifier?
+        /// The device that was discovered since the plan began.
+        var discovered: PeripheralIdentifier?
         /// Whether it has been connected since the app scans.
         var hasConnected = false
+        /// The wait of its plan: the number that the player has, and the plan's own.
+        var wait: (number: UInt64, own: UInt64)?
+
+        /// Whether nothing is asked for.
+        var isIdle: Bool { if case .none = link { !plan.isTrying } else { false } }
+
+        /// Whether it takes a device that was discovered.
+        func takesDevice(connects: Bool) -> Bool {
+            guard case .none = link, discovered == nil else { return false }
+            return connects ? !plan.isTrying || plan.isScanning : saved == nil
+        }
+
+        /// Whether the scan is to find it.
+        var awaitsScan: Bool {
+            if plan.isTrying { return plan.isScanning }
+            if case .finished = link { return false }
+            return !hasConnected
+        }
     }
 
     private let central: Profile.Central
-    private var devices: [PeripheralIdentifier: Device] = [:]
+    private var entries: [Entry]
+    /// The entry that each device was given.
+    private var owners: [PeripheralIdentifier: Int] = [:]
     private var isPoweredOn = false
     private var isScanning = false
+    private var lastWait: UInt64 = 0
     /// Whether the app's user wants it to scan; `nil` if the profile decides.
     private var userWish: Bool?
 
     init(_ central: Profile.Central) {
         self.central = central
+        entries = central.peripherals.map { _ in Entry() }
     }
 
     /// The entry that a device was given, or `nil` if it has none.
-    func entry(of device: PeripheralIdentifier) -> Int? { devices[device]?.entry }
+    func entry(of device: PeripheralIdentifier) -> Int? { owners[device] }
+
+    /// The device that an entry has or had last, or `nil` if it never had one.
+    func device(of entry: Int) -> PeripheralIdentifier? { entries[entry].saved }
+
+    private func connects(_ index: Int) -> Bool { central.peripherals[index].connection != nil }
 
     // MARK: Its app
 
@@ -68,12 +109,13 @@ struct CentralScript {
     ///
     /// How loud they were is forgotten, and does not count.
     mutating func recognize(_ kept: [(device: PeripheralIdentifier, known: Heard)]) {
-        for (device, known) in kept where devices[device] == nil {
-            assign(device) { match in
-                var match = match
+        for (device, known) in kept where owners[device] == nil {
+            let index = entries.indices.first { index in
+                var match = central.peripherals[index].match
                 match.rssi = nil
-                return match.matches(known)
+                return entries[index].saved == nil && match.matches(known)
             }
+            if let index { give(device, to: index) }
         }
     }
 
@@ -83,18 +125,21 @@ struct CentralScript {
     ) {
         self.isScanning = isScanning
         for device in connected {
-            devices[device]?.stage = .connected
-            devices[device]?.hasConnected = true
+            guard let index = owners[device] else { continue }
+            entries[index].link = .connected(device)
+            entries[index].hasConnected = true
         }
-        for device in wanted { devices[device]?.stage = .wanted }
+        for device in wanted {
+            guard let index = owners[device] else { continue }
+            entries[index].link = .wanted(device)
+        }
     }
 
     private mutating func forgetLinks() {
         isPoweredOn = false
         isScanning = false
-        for device in devices.keys {
-            devices[device]?.stage = .idle
-            devices[device]?.hasConnected = false
+        for index in entries.indices {
+            entries[index] = Entry(saved: entries[index].saved)
         }
     }
 
@@ -105,41 +150,83 @@ struct CentralScript {
         guard isOn else { return forgetLinks() }
         guard !isPoweredOn else { return }
         isPoweredOn = true
-        let known = devices.sorted { $0.value.entry < $1.value.entry }
-        for (device, _) in known { connect(device, into: &actions) }
+        for index in entries.indices where entries[index].isIdle { reconnect(index, into: &actions) }
         updateScan(into: &actions)
     }
 
     /// A device was heard: it is given the first entry that matches it and has no device.
     mutating func heard(_ device: PeripheralIdentifier, _ heard: Heard, into actions: inout [Action]) {
-        if devices[device] == nil { assign(device) { $0.matches(heard) } }
-        guard devices[device] != nil else { return }
-        connect(device, into: &actions)
+        if let index = owners[device], entries[index].saved == device || entries[index].discovered == device {
+            found(device, index, into: &actions)
+        } else {
+            let index = entries.indices.first { index in
+                entries[index].takesDevice(connects: connects(index))
+                    && central.peripherals[index].match.matches(heard)
+            }
+            guard let index else { return }
+            give(device, to: index)
+            found(device, index, into: &actions)
+        }
         updateScan(into: &actions)
     }
 
-    /// Gives a device the first entry that is meant and has none.
-    private mutating func assign(
-        _ device: PeripheralIdentifier, _ isMeant: (Profile.Central.Match) -> Bool
-    ) {
-        let taken = Set(devices.values.map(\.entry))
-        let entry = central.peripherals.indices.first { index in
-            !taken.contains(index) && isMeant(central.peripherals[index].match)
+    /// The device of an entry was heard.
+    private mutating func found(_ device: PeripheralIdentifier, _ index: Int, into actions: inout [Action]) {
+        entries[index].discovered = device
+        guard isPoweredOn, connects(index) else { return }
+        if entries[index].isIdle {
+            entries[index].link = .wanted(device)
+            actions.append(.connect(device, entry: index))
+        } else {
+            plan(index, into: &actions) { $0.discovered(device, into: &$1) }
         }
-        if let entry { devices[device] = Device(entry: entry) }
+    }
+
+    /// A retrieve call for an entry returned these devices, with the names that are known of them.
+    mutating func retrieved(
+        _ way: ReconnectWay, _ devices: [(device: PeripheralIdentifier, name: String?)], for index: Int,
+        into actions: inout [Action]
+    ) {
+        let match = central.peripherals[index].match
+        let own = devices.filter { device, name in
+            if let owner = owners[device], entries[owner].saved == device { return owner == index }
+            return match.localName == nil || match.localName == name
+        }
+        plan(index, into: &actions) { $0.retrieved(way, own.map(\.device), into: &$1) }
+        updateScan(into: &actions)
+    }
+
+    /// The time of a wait is over.
+    mutating func waited(_ wait: UInt64, for index: Int, into actions: inout [Action]) {
+        guard let own = entries[index].wait, own.number == wait else { return }
+        plan(index, into: &actions) { $0.waited(own.own, into: &$1) }
+        updateScan(into: &actions)
     }
 
     mutating func connected(_ device: PeripheralIdentifier, into actions: inout [Action]) {
-        guard let entry = devices[device]?.entry else { return }
-        devices[device]?.stage = .connected
-        devices[device]?.hasConnected = true
+        guard let index = owners[device] else { return }
+        // One that came about before the plan could cancel it.
+        if case .connected(let other) = entries[index].link, other != device { return }
+        entries[index].saved = device
+        entries[index].link = .connected(device)
+        entries[index].hasConnected = true
+        var after: [Action] = []
+        plan(index, into: &after) { $0.connected(device, into: &$1) }
         updateScan(into: &actions)
-        actions.append(.work(device, entry: entry))
+        actions += after
+        actions.append(.work(device, entry: index))
     }
 
-    /// A connection failed: the device is asked again when it is heard again.
+    /// A connection failed: the app goes on with the next way, and asks the device again when it is heard again.
     mutating func failed(_ device: PeripheralIdentifier, into actions: inout [Action]) {
-        devices[device]?.stage = .idle
+        guard let index = owners[device] else { return }
+        if entries[index].discovered == device { entries[index].discovered = nil }
+        if case .wanted(device) = entries[index].link {
+            entries[index].link = .none
+            reconnect(index, into: &actions)
+        } else {
+            plan(index, into: &actions) { $0.failed(device, into: &$1) }
+        }
         updateScan(into: &actions)
     }
 
@@ -147,14 +234,24 @@ struct CentralScript {
     mutating func disconnected(
         _ device: PeripheralIdentifier, isReconnecting: Bool, into actions: inout [Action]
     ) {
-        guard let known = devices[device], known.stage != .finished else { return }
-        if isReconnecting {
-            devices[device]?.stage = .wanted
-        } else if central.peripherals[known.entry].onDisconnect == .nothing {
-            devices[device]?.stage = .finished
-        } else {
-            devices[device]?.stage = .idle
-            connect(device, into: &actions)
+        guard let index = owners[device] else { return }
+        switch entries[index].link {
+        case .connected(device), .wanted(device): break
+        // A connection that the plan gave up, or one that the app is done with.
+        case .connected, .wanted, .none, .finished: return
+        }
+        entries[index].discovered = nil
+        plan(index, into: &actions) { plan, _ in plan.disconnected(device) }
+        guard !isReconnecting else { return entries[index].link = .wanted(device) }
+        switch central.peripherals[index].onDisconnect {
+        case .nothing: entries[index].link = .finished
+        case .connect:
+            entries[index].link = .wanted(device)
+            actions.append(.connect(device, entry: index))
+        case .reconnect:
+            entries[index].link = .none
+            reconnect(index, into: &actions)
+            updateScan(into: &actions)
         }
     }
 
@@ -162,10 +259,10 @@ struct CentralScript {
     mutating func done(
         _ device: PeripheralIdentifier, isSubscribed: Bool, into actions: inout [Action]
     ) {
-        guard let known = devices[device], known.stage == .connected, !isSubscribed,
-            central.peripherals[known.entry].whenDone == .disconnect
+        guard let index = owners[device], case .connected(device) = entries[index].link, !isSubscribed,
+            central.peripherals[index].whenDone == .disconnect
         else { return }
-        devices[device]?.stage = .finished
+        entries[index].link = .finished
         actions.append(.cancel(device))
     }
 
@@ -177,37 +274,83 @@ struct CentralScript {
 
     // MARK: What follows
 
-    private mutating func connect(_ device: PeripheralIdentifier, into actions: inout [Action]) {
-        guard isPoweredOn, let known = devices[device], known.stage == .idle,
-            central.peripherals[known.entry].connection != nil
-        else { return }
-        devices[device]?.stage = .wanted
-        actions.append(.connect(device, entry: known.entry))
+    private mutating func give(_ device: PeripheralIdentifier, to index: Int) {
+        owners[device] = index
+        if entries[index].saved == nil { entries[index].saved = device }
+    }
+
+    /// Begins with the first way to the device of an entry.
+    private mutating func reconnect(_ index: Int, into actions: inout [Action]) {
+        guard isPoweredOn, connects(index) else { return }
+        let isNew = entries[index].saved == nil
+        var ways = central.reconnect
+        if isNew, !ways.joined().contains(.scan) { ways.append([.scan]) }
+        if central.scan == nil { ways = ways.map { $0.filter { $0 != .scan } } }
+        entries[index].plan = ReconnectPlan(ways)
+        entries[index].discovered = nil
+        plan(index, into: &actions) { $0.begin(into: &$1) }
+    }
+
+    /// Lets the plan of an entry take something, and does what it asks for; the scan is one for all entries.
+    private mutating func plan(
+        _ index: Int, into actions: inout [Action],
+        _ body: (inout ReconnectPlan, inout [ReconnectPlan.Action]) -> Void
+    ) {
+        var steps: [ReconnectPlan.Action] = []
+        // Of a stage that gave way at once, the wait means nothing.
+        var wait: (number: UInt64, time: Duration)?
+        body(&entries[index].plan, &steps)
+        while !steps.isEmpty {
+            switch steps.removeFirst() {
+            case .retrieveKnown:
+                if let saved = entries[index].saved {
+                    actions.append(.retrieveKnown([saved], entry: index))
+                } else {
+                    entries[index].plan.retrieved(.known, [], into: &steps)
+                }
+            case .retrieveConnected:
+                let own = central.peripherals[index].match.services
+                let services = own.isEmpty ? central.scan?.services ?? [] : own
+                if services.isEmpty {
+                    entries[index].plan.retrieved(.connected, [], into: &steps)
+                } else {
+                    actions.append(.retrieveConnected(services, entry: index))
+                }
+            case .connect(let device):
+                owners[device] = index
+                actions.append(.connect(device, entry: index))
+            case .cancel(let device): actions.append(.cancel(device))
+            case .wait(let number, let time): wait = (number, time)
+            case .startScan, .stopScan, .exhausted: break
+            }
+        }
+        guard let wait else { return }
+        lastWait += 1
+        entries[index].wait = (lastWait, wait.number)
+        actions.append(.wait(lastWait, wait.time, entry: index))
     }
 
     private mutating func updateScan(into actions: inout [Action]) {
-        let isWanted = isPoweredOn && central.scan.map { userWish ?? !isOver($0.end) } ?? false
+        let isWanted = isPoweredOn && central.scan.map { userWish ?? isNeeded(until: $0.end) } ?? false
         guard isWanted != isScanning else { return }
         isScanning = isWanted
         actions.append(isWanted ? .startScan : .stopScan)
     }
 
-    private func isOver(_ end: Profile.Central.Scan.End) -> Bool {
-        let entries = central.peripherals.indices
-        let waiting: [Int]
+    private func isNeeded(until end: Profile.Central.Scan.End) -> Bool {
+        let connecting = entries.indices.filter(connects)
         switch end {
-        case .never: return false
+        case .never: return true
         case .found:
-            let found = Set(devices.values.map(\.entry))
-            waiting = entries.filter { !found.contains($0) }
+            return entries.isEmpty
+                || entries.indices.contains { index in
+                    connects(index)
+                        ? entries[index].awaitsScan && entries[index].discovered == nil
+                        : entries[index].saved == nil
+                }
         case .connected:
-            let connected = Set(devices.values.filter(\.hasConnected).map(\.entry))
-            guard central.peripherals.contains(where: { $0.connection != nil }) else { return false }
-            waiting = entries.filter {
-                central.peripherals[$0].connection != nil && !connected.contains($0)
-            }
+            return connecting.isEmpty || connecting.contains { entries[$0].awaitsScan }
         }
-        return !entries.isEmpty && waiting.isEmpty
     }
 }
 

@@ -40,6 +40,7 @@ public struct DeviceEvent: Hashable, Sendable {
         case peripheralConnected = "peripheral.connected"
         case peripheralFailedToConnect = "peripheral.failedToConnect"
         case peripheralDisconnected = "peripheral.disconnected"
+        case peripheralsRetrieved = "peripherals.retrieved"
         case servicesDiscovered = "services.discovered"
         case characteristicsDiscovered = "characteristics.discovered"
         case servicesChanged = "services.changed"

@@ -16,12 +16,15 @@ public struct DeviceNames: Sendable {
         public var file: String
         /// Whether an app plays it.
         public var isApp: Bool
+        /// What its profile calls the peripherals that the app uses.
+        public var peripherals: [String]
 
         /// A device.
-        public init(label: String, file: String, isApp: Bool) {
+        public init(label: String, file: String, isApp: Bool, peripherals: [String] = []) {
             self.label = label
             self.file = file
             self.isApp = isApp
+            self.peripherals = peripherals
         }
 
         /// The file's name without its directory and its ending.
@@ -39,11 +42,32 @@ public struct DeviceNames: Sendable {
         self.devices = devices
     }
 
+    /// What a name is for.
+    public enum Meaning: Hashable, Sendable {
+        case device(Device)
+        /// A peripheral that the profile of an app names.
+        case peripheral(String, of: Device)
+    }
+
+    /// What a name is for: a device, or if none has the name a peripheral that an app's profile names.
+    public func meaning(of name: String) throws(Problem) -> Meaning {
+        let isDevice = devices.contains { $0.label == name || $0.stem == name }
+        let owners = devices.flatMap { device in device.peripherals.filter { $0 == name }.map { _ in device }
+        }
+        guard !isDevice, let owner = owners.first else { return .device(try device(named: name)) }
+        guard owners.count == 1 else {
+            let list = owners.map { "a peripheral of \"\($0.label)\" (\($0.file))" }.joined(
+                separator: " and ")
+            throw Problem(message: "\"\(name)\" fits \(list)")
+        }
+        return .peripheral(name, of: owner)
+    }
+
     /// The device that a name is for: what events call it, or its file's stem.
     public func device(named name: String) throws(Problem) -> Device {
         let found = devices.filter { $0.label == name || $0.stem == name }
         guard let first = found.first else {
-            let names = devices.flatMap { [$0.label, $0.stem] }
+            let names = devices.flatMap { [$0.label, $0.stem] + $0.peripherals }
             let hint =
                 NearestName.of(name, among: names).map { "; did you mean \"\($0)\"?" }
                 ?? "; the devices are \(devices.map { "\"\($0.label)\"" }.joined(separator: ", "))"

@@ -42,20 +42,22 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     /// An emulator of a device on a radio that has not been started.
     public init(
         _ device: EmulatedDevice, on radio: any PeripheralRadio, clock: C,
-        stateDirectory: StateDirectory? = nil, wallTime: @escaping @Sendable () -> WallTime = { .now() },
+        stateDirectory: StateDirectory? = nil, seed: UInt64? = nil,
+        wallTime: @escaping @Sendable () -> WallTime = { .now() },
         observer: Observer? = nil
     ) {
         self.init(
-            [device], on: radio, clock: clock, stateDirectory: stateDirectory, wallTime: wallTime,
+            [device], on: radio, clock: clock, stateDirectory: stateDirectory, seed: seed, wallTime: wallTime,
             observer: observer)
     }
 
     /// An emulator of one accessory, or of the devices that the apps of one phone play.
     ///
-    /// The phone has the name and the ways of the first. Without an observer no event is made at all, which is the fastest.
+    /// The phone has the name and the ways of the first, and `seed` makes its identifiers of peripherals repeat themselves. Without an observer no event is made at all, which is the fastest.
     public init(
         _ devices: [EmulatedDevice], on radio: any PeripheralRadio, clock: C,
-        stateDirectory: StateDirectory? = nil, wallTime: @escaping @Sendable () -> WallTime = { .now() },
+        stateDirectory: StateDirectory? = nil, seed: UInt64? = nil,
+        wallTime: @escaping @Sendable () -> WallTime = { .now() },
         observer: Observer? = nil
     ) {
         precondition(
@@ -67,7 +69,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         phone = Phone(
             radio: radio, identity: devices[0].identity,
             advertising: devices[0].app?.advertising ?? PhoneAdvertising(), stateDirectory: stateDirectory,
-            sink: link)
+            seed: seed, sink: link)
     }
 
     /// Starts the radio, publishes and advertises; `check` may refuse what the radio turns out to be.
@@ -217,10 +219,17 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         waitForPlanned()
     }
 
+    /// Runs `body` after a time from now on, unless the run is over by then.
+    func plan(after delay: Duration, _ body: @escaping @Sendable (isolated Emulator<C>) -> Void) {
+        guard case .running = state else { return }
+        _ = link.enqueue(at: clock.now.advanced(by: delay), on: clock) { body($0) }
+    }
+
     private func players(for action: UserAction, _ target: AppTarget) -> [DevicePlayer<C>] {
         let last = player(lastInFront ?? 0).map { [$0] } ?? []
         return switch (target, action) {
         case (.named(let label), _): players.filter { $0.device.label == label }
+        case (.peripheral, _): []
         case (.lastInFront, _), (.every, .transition(.enterForeground)): last
         case (.every, _): action.isOnScreen ? last : players
         }

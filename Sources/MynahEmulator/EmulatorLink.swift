@@ -63,6 +63,9 @@ final class CentralLink<C: Clock>: CentralManagerSink where C.Duration == Durati
     /// Its index among the central managers of the app.
     private let number: Int
 
+    /// Whether it is the first of its app.
+    var isFirst: Bool { number == 0 }
+
     init(_ link: PlayerLink<C>, _ number: Int) {
         self.link = link
         self.number = number

@@ -31,21 +31,43 @@ extension EventFields {
         ]
     }
 
+    /// What an app asked the system for, and which of its devices that led to.
+    static func retrieved(
+        _ way: ReconnectWay, asked: [String], found: [Peripheral]
+    ) -> [JSON.Member] {
+        [
+            .init("by", .string(way == .known ? "identifiers" : "connected")),
+            .init("asked", .array(asked.map { .string($0) })),
+            .init("found", .array(found.map { .string($0.identifier.description) })),
+        ]
+    }
+
     static func of(_ end: Disconnection) -> [JSON.Member] {
         [
             .init("local", .bool(end.isLocal)), .init("pending", .bool(end.wasPending)),
             .init("isReconnecting", .bool(end.isReconnecting)),
-        ] + (end.error.map { [.init("message", .string($0.description))] } ?? [])
+        ] + (end.error.map { of($0) } ?? [])
+    }
+
+    /// Why a connection failed or ended.
+    static func of(_ error: RadioError) -> [JSON.Member] {
+        [.init("message", .string(error.description)), .init("code", .integer(error.coreBluetoothCode))]
     }
 
     /// What is scanned for, and how.
     package static func of(_ scan: ScanStatus) -> [JSON.Member] {
         [
-            .init("services", list(scan.services)), .init("allowDuplicates", .bool(scan.allowsDuplicates)),
+            .init("services", list(scan.services))
+        ] + solicited(scan.solicited) + [
+            .init("allowDuplicates", .bool(scan.allowsDuplicates)),
             .init("intervalMilliseconds", scan.options.map { .number(milliseconds($0.interval)) } ?? .null),
             .init("windowMilliseconds", scan.options.map { .number(milliseconds($0.window)) } ?? .null),
             .init("omitted", omissions(scan.omitted)),
         ]
+    }
+
+    private static func solicited(_ services: [BluetoothUUID]) -> [JSON.Member] {
+        services.isEmpty ? [] : [.init("solicited", list(services))]
     }
 
     /// What a change of an app's scan is called, or `nil` if it is none.
@@ -67,8 +89,11 @@ extension EventFields {
             .init("scanServices", state.scanServices.map { list($0) } ?? .null),
             .init(
                 "scanOptions",
-                state.scanOptions.map { .object([.init("allowDuplicates", .bool($0.allowsDuplicates))]) }
-                    ?? .null),
+                state.scanOptions.map { options in
+                    .object(
+                        [.init("allowDuplicates", .bool(options.allowsDuplicates))]
+                            + solicited(options.solicitedServiceUUIDs))
+                } ?? .null),
         ]
     }
 
@@ -82,7 +107,7 @@ extension EventFields {
         ]
     }
 
-    private static func list(_ uuids: [BluetoothUUID]) -> JSON {
+    static func list(_ uuids: [BluetoothUUID]) -> JSON {
         .array(uuids.map { .string($0.description) })
     }
 }

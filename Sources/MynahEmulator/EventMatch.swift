@@ -20,10 +20,38 @@ public struct EventMatch: Hashable, Sendable {
         case value(BytePattern)
         /// The event is about this attribute.
         case of(AttributeName)
+        /// The field of this key is a number that compares so with this one.
+        case compares(String, Comparison, Double)
+
+        /// The field that it is about.
+        var key: String {
+            switch self {
+            case .equal(let key, _), .compares(let key, _, _): key
+            case .value: "value"
+            case .of: "of"
+            }
+        }
+    }
+
+    /// How a number compares with another one.
+    enum Comparison: String, Hashable, Sendable, CaseIterable {
+        case less = "<"
+        case atMost = "<="
+        case more = ">"
+        case atLeast = ">="
+
+        func holds(_ one: Double, _ other: Double) -> Bool {
+            switch self {
+            case .less: one < other
+            case .atMost: one <= other
+            case .more: one > other
+            case .atLeast: one >= other
+            }
+        }
     }
 
     /// The match as it was written.
-    public let text: String
+    public internal(set) var text: String
     /// The event's name.
     public let name: DeviceEvent.Name
     var conditions: [Condition] = []
@@ -69,7 +97,7 @@ public struct EventMatch: Hashable, Sendable {
         text.first?.isLetter == true && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
     }
 
-    private static func condition(_ key: String, _ value: String) throws(Problem) -> Condition {
+    static func condition(_ key: String, _ value: String) throws(Problem) -> Condition {
         switch key {
         case "value":
             guard let pattern = BytePattern(value) else {
@@ -106,6 +134,12 @@ public struct EventMatch: Hashable, Sendable {
         case .value(let pattern):
             event.string("value").flatMap { Hex.decode($0) }.map(pattern.matches) ?? false
         case .of(let name): event.attributePath.map { name.names($0) } ?? false
+        case .compares(let key, let comparison, let number):
+            switch event[key] {
+            case .integer(let value)?: comparison.holds(Double(value), number)
+            case .number(let value)?: comparison.holds(value, number)
+            default: false
+            }
         }
     }
 

@@ -10,6 +10,7 @@ extension AppRules {
         backgroundModes = Set(app.backgroundModes)
         isRestorable = app.restoreIdentifier != nil
         suspendAfter = app.suspendAfter
+        taskTime = app.taskTime
     }
 }
 
@@ -73,7 +74,8 @@ extension Profile {
         let requests = centrals.compactMap { central in
             central.scan.map { scan in
                 AppScan(
-                    services: scan.services, allowsDuplicates: scan.allowsDuplicates,
+                    services: scan.services, solicited: scan.solicited,
+                    allowsDuplicates: scan.allowsDuplicates,
                     mode: ScanMode(
                         scanIn: appState, hasMode: app.backgroundModes.contains(.bluetoothCentral),
                         isRestorable: central.restoreIdentifier != nil, radioState: .poweredOn))

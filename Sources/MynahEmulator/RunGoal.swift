@@ -6,6 +6,8 @@ public struct RunGoal: Sendable {
         case reached
         /// Its time is up.
         case overdue
+        /// It was ended before, and what was waited for had not come.
+        case cutShort
     }
 
     private let isAwaiting: Bool
@@ -35,6 +37,16 @@ public struct RunGoal: Sendable {
         return true
     }
 
-    /// What did not come before the time was up, as it was written; empty if nothing was waited for in vain.
-    public var missed: [String] { end == .overdue ? missing.map(\.text) : [] }
+    /// Takes that the run ends for another reason, which is trouble if something is waited for.
+    public mutating func cutShort() {
+        if end == nil, isAwaiting { end = .cutShort }
+    }
+
+    /// What did not come before the end, as it was written; empty if nothing was waited for in vain.
+    public var missed: [String] {
+        switch end {
+        case .overdue, .cutShort: missing.map(\.text)
+        case .reached, nil: []
+        }
+    }
 }

@@ -243,13 +243,15 @@ struct LinkTable {
 
     /// The error for the end of a link to a peripheral, or `nil` if this side ended it.
     private static func error(for reason: HCIStatus) -> RadioError? {
+        let message: String
         switch reason {
-        case .connectionTerminatedByLocalHost: nil
-        case .remoteUserTerminatedConnection: RadioError(.disconnected, "the peripheral ended the link")
-        case .connectionTimeout: RadioError(.disconnected, "the peripheral was not heard any more")
-        case .connectionFailedToBeEstablished: RadioError(.disconnected, "the link did not come about")
-        default: RadioError(.disconnected, "the link ended: reason \(reason.hexadecimal)")
+        case .connectionTerminatedByLocalHost: return nil
+        case .remoteUserTerminatedConnection: message = "the peripheral ended the link"
+        case .connectionTimeout: message = "the peripheral was not heard any more"
+        case .connectionFailedToBeEstablished: message = "the link did not come about"
+        default: message = "the link ended: reason \(reason.hexadecimal)"
         }
+        return RadioError(.disconnected, message, reason: reason.code)
     }
 }
 

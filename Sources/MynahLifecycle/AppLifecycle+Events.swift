@@ -112,7 +112,7 @@ extension AppLifecycle {
             return [.deliver]
         case .background(var running) where isAwaited || event.role == .central && event != .discovered:
             if event.wakes, isAwaited {
-                running.grant(until: now.advanced(by: rules.wakeAllowance))
+                running.grant(rules, at: now)
                 enter(.background(running))
             }
             // A peripheral's events may wait meanwhile, and are not overtaken: an assumption.
@@ -137,8 +137,7 @@ extension AppLifecycle {
     }
 
     private mutating func wake(at now: Instant) {
-        let until = now.advanced(by: rules.wakeAllowance)
-        enter(.background(Running(isWoken: true, idleUntil: until, busyUntil: until)))
+        enter(.background(Running(wokenAt: now, rules)))
     }
 
     /// Below poweredOn advertising pauses; below poweredOff nothing is left (CBPeripheralManager).
@@ -175,26 +174,31 @@ extension AppLifecycle {
     }
 
     private mutating func endWork(at now: Instant) -> [AppAction] {
-        guard endWork(), work == 0, case .background(let running) = phase else { return [] }
+        guard endWork(), work == 0, case .background(var running) = phase else { return [] }
+        guard !running.isAtTask(now) else {
+            running.rest()
+            enter(.background(running))
+            return []
+        }
         // What stayed for its work is given no more time once that is done.
-        guard running.isThrottled || running.idleUntil <= now else { return [] }
+        guard !running.mayIdle(now) else { return [] }
         enter(.suspended)
         return [.suspended]
     }
 
     private mutating func deadlineReached(at now: Instant) -> [AppAction] {
         guard case .background(var running) = phase, running.deadline <= now else { return [] }
-        guard work > 0 else {
+        guard work > 0 || running.isAtTask(now) else {
             enter(.suspended)
             return [.suspended]
         }
-        if running.isThrottled { return terminate(.overran) }
-        guard running.busyUntil <= now else {
+        if let end = running.endsAt, end <= now { return terminate(.overran) }
+        guard !running.isThrottled, running.busyUntil <= now else {
             running.bearWork()
             enter(.background(running))
             return []
         }
-        running.throttle(until: now.advanced(by: rules.throttledAllowance))
+        running.throttle(until: now.advanced(by: rules.throttledAllowance), isWorking: work > 0)
         enter(.background(running))
         return [.throttled]
     }

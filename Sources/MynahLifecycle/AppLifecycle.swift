@@ -32,10 +32,14 @@ where Instant.Duration == Duration {
         private(set) var idleUntil: Instant
         /// Until then work is borne that is under way when `idleUntil` comes.
         private(set) var busyUntil: Instant
+        /// Until then its own work for events takes; `nil` if its rules do not say how long that is.
+        private(set) var taskUntil: Instant?
         /// When its time is over, for now.
         private(set) var deadline: Instant
-        /// It has overrun that time already, and `deadline` is its end.
-        private(set) var isThrottled = false
+        /// When it is ended, because it has overrun its time already; `nil` if it has not.
+        private(set) var endsAt: Instant?
+
+        var isThrottled: Bool { endsAt != nil }
 
         init(isWoken: Bool, idleUntil: Instant, busyUntil: Instant) {
             self.isWoken = isWoken
@@ -44,22 +48,46 @@ where Instant.Duration == Duration {
             deadline = idleUntil
         }
 
+        /// It was woken, and has time for the event.
+        init(wokenAt now: Instant, _ rules: AppRules) {
+            self.init(isWoken: true, idleUntil: now, busyUntil: now)
+            grant(rules, at: now)
+        }
+
         /// An event grants it time anew; one that overran has had its chance, an assumption.
-        mutating func grant(until instant: Instant) {
+        mutating func grant(_ rules: AppRules, at now: Instant) {
             guard !isThrottled else { return }
-            idleUntil = max(idleUntil, instant)
-            busyUntil = max(busyUntil, idleUntil)
-            deadline = idleUntil
+            let granted = now.advanced(by: rules.wakeAllowance)
+            busyUntil = max(busyUntil, granted)
+            if let taskTime = rules.taskTime {
+                let end = now.advanced(by: taskTime)
+                taskUntil = max(taskUntil ?? end, end)
+            } else {
+                idleUntil = max(idleUntil, granted)
+            }
+            rest()
+        }
+
+        /// Whether its own work for events goes on.
+        func isAtTask(_ now: Instant) -> Bool { taskUntil.map { $0 > now } ?? false }
+
+        /// Whether it may be idle.
+        func mayIdle(_ now: Instant) -> Bool { !isThrottled && idleUntil > now }
+
+        /// Nothing else is under way: it runs until its own work is done, or its time is over.
+        mutating func rest() {
+            let done = max(idleUntil, taskUntil ?? idleUntil)
+            deadline = min(done, endsAt ?? busyUntil)
         }
 
         /// It is busy, and has time for it.
         mutating func bearWork() {
-            deadline = busyUntil
+            deadline = endsAt ?? busyUntil
         }
 
-        mutating func throttle(until instant: Instant) {
-            isThrottled = true
-            deadline = instant
+        mutating func throttle(until instant: Instant, isWorking: Bool) {
+            endsAt = instant
+            if isWorking { bearWork() } else { rest() }
         }
     }
 

@@ -14,6 +14,10 @@ public struct AppRules: Hashable, Sendable {
     public var suspendAfter: Duration = .seconds(5)
     /// What an event that wakes a suspended app grants it: "around 10 seconds" (Core Bluetooth Background Processing).
     public var wakeAllowance: Duration = .seconds(10)
+    /// How long the app works for each event that reaches it in the background; `nil` if as long as it may.
+    ///
+    /// It is suspended when this work is done. Work that takes longer than `wakeAllowance` overruns.
+    public var taskTime: Duration?
     /// From throttling to termination of an app that overruns.
     ///
     /// Apple names both and no figure; 10 s is an assumption.

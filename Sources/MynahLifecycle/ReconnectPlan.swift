@@ -1,15 +1,5 @@
 package import MynahCore
 
-/// A way back to a device (Core Bluetooth Programming Guide, "Reconnecting to Peripherals").
-package enum ReconnectWay: String, Hashable, Sendable, CaseIterable {
-    /// Devices whose identifiers the app has saved (retrievePeripherals(withIdentifiers:)).
-    case known
-    /// Devices that the phone is connected to already (retrieveConnectedPeripherals(withServices:)).
-    case connected
-    /// Devices that a scan discovers.
-    case scan
-}
-
 /// How an app gets back to one device: by several ways, in order or at once.
 ///
 /// The app's player drives it, one plan for each device that it wants. It gives what the retrieve calls returned, devices
@@ -38,9 +28,9 @@ package struct ReconnectPlan: Sendable {
         /// The plan wants a scan no longer.
         case stopScan
         /// Connect to a device.
-        case connect(DeviceAddress)
+        case connect(PeripheralIdentifier)
         /// Cancel a pending connection.
-        case cancel(DeviceAddress)
+        case cancel(PeripheralIdentifier)
         /// After this time call `waited` with the number.
         case wait(UInt64, Duration)
         /// Every way was tried, and none is left.
@@ -54,18 +44,18 @@ package struct ReconnectPlan: Sendable {
         var retrieving: Set<ReconnectWay> = []
         var isScanning = false
         /// The devices with a pending connection, in the order in which they were found.
-        var pending: [DeviceAddress] = []
+        var pending: [PeripheralIdentifier] = []
         /// Those of them that the stage of now led to.
-        var found: Set<DeviceAddress> = []
+        var found: Set<PeripheralIdentifier> = []
         /// Devices that were retrieved after another, which are tried if that one fails.
-        var spare: [DeviceAddress] = []
+        var spare: [PeripheralIdentifier] = []
         var wait: UInt64?
     }
 
     private enum State: Sendable {
         case idle
         case trying(Attempt)
-        case connected(DeviceAddress)
+        case connected(PeripheralIdentifier)
         case exhausted
     }
 
@@ -86,7 +76,9 @@ package struct ReconnectPlan: Sendable {
     }
 
     /// The device that is connected; `nil` if none is.
-    package var connected: DeviceAddress? { if case .connected(let address) = state { address } else { nil } }
+    package var connected: PeripheralIdentifier? {
+        if case .connected(let device) = state { device } else { nil }
+    }
     /// Whether a scan is wanted.
     package var isScanning: Bool {
         if case .trying(let attempt) = state { attempt.isScanning } else { false }
@@ -118,38 +110,38 @@ package struct ReconnectPlan: Sendable {
 
     /// A retrieve call returned these devices, which may be none.
     package mutating func retrieved(
-        _ way: ReconnectWay, _ addresses: [DeviceAddress], into actions: inout [Action]
+        _ way: ReconnectWay, _ found: [PeripheralIdentifier], into actions: inout [Action]
     ) {
         guard case .trying(var attempt) = state, attempt.retrieving.remove(way) != nil else { return }
-        let new = addresses.filter { !attempt.pending.contains($0) && !attempt.spare.contains($0) }
+        let new = found.filter { !attempt.pending.contains($0) && !attempt.spare.contains($0) }
         if let first = new.first { connect(first, &attempt, into: &actions) }
         attempt.spare += new.dropFirst()
-        attempt.found.formUnion(addresses.filter { attempt.pending.contains($0) })
+        attempt.found.formUnion(found.filter { attempt.pending.contains($0) })
         proceed(&attempt, into: &actions)
     }
 
     /// The scan discovered a device that matches.
-    package mutating func discovered(_ address: DeviceAddress, into actions: inout [Action]) {
-        guard case .trying(var attempt) = state, attempt.isScanning, !attempt.pending.contains(address) else {
+    package mutating func discovered(_ device: PeripheralIdentifier, into actions: inout [Action]) {
+        guard case .trying(var attempt) = state, attempt.isScanning, !attempt.pending.contains(device) else {
             return
         }
-        attempt.spare.removeAll { $0 == address }
-        connect(address, &attempt, into: &actions)
+        attempt.spare.removeAll { $0 == device }
+        connect(device, &attempt, into: &actions)
         state = .trying(attempt)
     }
 
     /// A connection was made.
-    package mutating func connected(_ address: DeviceAddress, into actions: inout [Action]) {
-        guard case .trying(let attempt) = state, attempt.pending.contains(address) else { return }
-        cancel(attempt, except: address, into: &actions)
-        state = .connected(address)
+    package mutating func connected(_ device: PeripheralIdentifier, into actions: inout [Action]) {
+        guard case .trying(let attempt) = state, attempt.pending.contains(device) else { return }
+        cancel(attempt, except: device, into: &actions)
+        state = .connected(device)
     }
 
     /// A connection failed, or was cancelled by the app's user.
-    package mutating func failed(_ address: DeviceAddress, into actions: inout [Action]) {
-        guard case .trying(var attempt) = state, attempt.pending.contains(address) else { return }
-        attempt.pending.removeAll { $0 == address }
-        attempt.found.remove(address)
+    package mutating func failed(_ device: PeripheralIdentifier, into actions: inout [Action]) {
+        guard case .trying(var attempt) = state, attempt.pending.contains(device) else { return }
+        attempt.pending.removeAll { $0 == device }
+        attempt.found.remove(device)
         if !attempt.spare.isEmpty {
             let next = attempt.spare.removeFirst()
             connect(next, &attempt, into: &actions)
@@ -159,8 +151,8 @@ package struct ReconnectPlan: Sendable {
     }
 
     /// A connection ended; what comes next is for the player to say.
-    package mutating func disconnected(_ address: DeviceAddress) {
-        if case .connected(address) = state { state = .idle }
+    package mutating func disconnected(_ device: PeripheralIdentifier) {
+        if case .connected(device) = state { state = .idle }
     }
 
     /// The time of a wait is over; a wait that is no longer of interest changes nothing.
@@ -171,14 +163,16 @@ package struct ReconnectPlan: Sendable {
 
     // MARK: Stages
 
-    private func connect(_ address: DeviceAddress, _ attempt: inout Attempt, into actions: inout [Action]) {
+    private func connect(
+        _ device: PeripheralIdentifier, _ attempt: inout Attempt, into actions: inout [Action]
+    ) {
         if attempt.pending.count >= Self.limit {
             let oldest = attempt.pending.removeFirst()
             attempt.found.remove(oldest)
             actions.append(.cancel(oldest))
         }
-        attempt.pending.append(address)
-        actions.append(.connect(address))
+        attempt.pending.append(device)
+        actions.append(.connect(device))
     }
 
     /// Goes on with this stage, or takes the next one if this one has nothing left to wait for.
@@ -225,8 +219,9 @@ package struct ReconnectPlan: Sendable {
         }
     }
 
-    private func cancel(_ attempt: Attempt, except kept: DeviceAddress?, into actions: inout [Action]) {
+    private func cancel(_ attempt: Attempt, except kept: PeripheralIdentifier?, into actions: inout [Action])
+    {
         if attempt.isScanning { actions.append(.stopScan) }
-        for address in attempt.pending where address != kept { actions.append(.cancel(address)) }
+        for device in attempt.pending where device != kept { actions.append(.cancel(device)) }
     }
 }

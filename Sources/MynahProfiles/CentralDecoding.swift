@@ -32,6 +32,9 @@ extension ProfileDecoder {
             central.restoreIdentifier = text
         }
         if let node = fields["scan"] { central.scan = scan(node, at: fields.mark(of: "scan"), of: app) }
+        if let node = fields["reconnect"] {
+            central.reconnect = reconnect(node, hasScan: fields["scan"] != nil)
+        }
         guard let node = fields["peripherals"] else { return central }
         for element in elements(node, "peripherals") {
             guard let peripheral = peripheral(element, of: app) else { continue }
@@ -43,6 +46,28 @@ extension ProfileDecoder {
         return central
     }
 
+    /// Ways one after the other; those in a list are tried at once.
+    private mutating func reconnect(_ node: Node, hasScan: Bool) -> [[ReconnectWay]] {
+        var taken: Set<ReconnectWay> = []
+        func way(_ node: Node, _ decoder: inout ProfileDecoder) -> ReconnectWay? {
+            guard let way = decoder.choice(node, "way to reconnect", as: ReconnectWay.self) else {
+                return nil
+            }
+            if !taken.insert(way).inserted {
+                decoder.error(at: node, "the way \(way.rawValue) is there twice")
+            }
+            if way == .scan, !hasScan {
+                decoder.warning(
+                    at: Self.mark(node), "scan finds nothing without scan: in the same central section")
+            }
+            return way
+        }
+        return elements(node, "reconnect").map { element in
+            guard case .sequence = element else { return way(element, &self).map { [$0] } ?? [] }
+            return elements(element, "reconnect").compactMap { way($0, &self) }
+        }
+    }
+
     private mutating func scan(
         _ node: Node, at mark: SourceMark, of app: Profile.App
     ) -> Profile.Central.Scan? {
@@ -51,6 +76,12 @@ extension ProfileDecoder {
         scan.services = uuids(fields, "services")
         scan.allowsDuplicates =
             fields["allowDuplicates"].flatMap { bool($0, "allowDuplicates") } ?? scan.allowsDuplicates
+        scan.solicited = uuids(fields, "solicited")
+        if !scan.solicited.isEmpty, scan.services.isEmpty {
+            warning(
+                at: fields.mark(of: "solicited"),
+                "solicited adds nothing to a scan that names no services, which finds every device")
+        }
         if let node = fields["until"], let end = choice(node, "until", as: Profile.Central.Scan.End.self) {
             scan.end = end
         }

@@ -7,6 +7,8 @@ extension Profile {
         public var restoreIdentifier: String?
         /// What it scans for; `nil` if it never scans.
         public var scan: Scan?
+        /// The ways back to a device: one stage after the other, and those of a stage at once.
+        public var reconnect: [[ReconnectWay]] = [[.known], [.connected], [.scan]]
         /// What it does with the devices that it finds: the first that matches.
         public var peripherals: [Peripheral]
 
@@ -31,6 +33,8 @@ extension Profile {
 
             /// The services of which a device advertises at least one; empty if every device is meant.
             public var services: [BluetoothUUID] = []
+            /// Services that a device may look for instead.
+            public var solicited: [BluetoothUUID] = []
             /// Whether every packet is reported, in the foreground.
             public var allowsDuplicates = false
             /// When it stops.
@@ -61,6 +65,8 @@ extension Profile {
             public enum OnDisconnect: String, Hashable, Sendable, CaseIterable {
                 /// It asks for a connection, which never times out.
                 case connect
+                /// It goes through the ways back to a device.
+                case reconnect
                 case nothing
             }
 

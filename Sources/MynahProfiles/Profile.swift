@@ -127,6 +127,8 @@ public struct Profile: Sendable {
         public var state = StartState.foreground
         /// How long it runs in the background with nothing to do.
         public var suspendAfter: Duration = .seconds(5)
+        /// How long it works for each event that reaches it in the background; `nil` if as long as it may.
+        public var taskTime: Duration?
         /// iOS's major version.
         public var iOS = 17
         /// The advertising interval in the foreground; nobody has published one.

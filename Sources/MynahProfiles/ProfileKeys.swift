@@ -13,11 +13,12 @@ enum ProfileKeys {
     /// What an app may advertise; the phone decides the rest.
     static let appAdvertising = ["localName", "serviceUUIDs"]
     static let app = [
-        "backgroundModes", "restoreIdentifier", "state", "suspendAfter", "iOS", "foregroundInterval",
+        "backgroundModes", "restoreIdentifier", "state", "suspendAfter", "taskTime", "iOS",
+        "foregroundInterval",
         "backgroundInterval",
     ]
-    static let central = ["restoreIdentifier", "scan", "peripherals"]
-    static let scan = ["services", "allowDuplicates", "until"]
+    static let central = ["restoreIdentifier", "scan", "reconnect", "peripherals"]
+    static let scan = ["services", "allowDuplicates", "solicited", "until"]
     static let peripheral = [
         "name", "match", "connect", "discover", "read", "subscribe", "write", "whenDone", "onDisconnect",
     ]

@@ -138,6 +138,7 @@ extension ProfileDecoder {
         if let node = fields["suspendAfter"], let time = duration(node, "suspendAfter") {
             app.suspendAfter = time
         }
+        if let node = fields["taskTime"] { app.taskTime = taskTime(node, of: app) }
         // iOS 7 brought state preservation; what later versions change is known up to today's numbering.
         if let node = fields["iOS"], let version = integer(node, "iOS", in: 7...99) { app.iOS = version }
         if let node = fields["foregroundInterval"], let time = interval(node, "foregroundInterval") {
@@ -147,6 +148,20 @@ extension ProfileDecoder {
             app.backgroundInterval = time
         }
         return app
+    }
+
+    private mutating func taskTime(_ node: Node, of app: Profile.App) -> Duration? {
+        guard let time = duration(node, "taskTime", atLeast: .milliseconds(1)) else { return nil }
+        if app.backgroundModes.isEmpty {
+            warning(
+                at: Self.mark(node),
+                "taskTime does nothing without a background mode: no event wakes the app")
+        } else if time > .seconds(10) {
+            hint(
+                at: Self.mark(node),
+                "an event grants an app in the background about 10 s: this one is throttled, then terminated")
+        }
+        return time
     }
 
     mutating func checkRestoreIdentifier(_ text: String, at node: Node) {

@@ -291,6 +291,7 @@ enum ShippedProfiles {
               restoreIdentifier: com.example.hrm    # left out: the system does not bring the app back
               state: background                 # to start in: foreground, background or suspended; --state wins
               suspendAfter: 5 s                 # in the background, without a background mode or with nothing to do
+              taskTime: 10 s                    # how long it works for each event in the background; left out: 10 s
               iOS: 17                           # up to 11 the overflow area is in the advert, from 12 in the scan response
               foregroundInterval: 30 ms         # an assumption: Apple says nothing, and nobody has measured it
               backgroundInterval: 181.25 ms     # as measured on one iPhone with iOS 11

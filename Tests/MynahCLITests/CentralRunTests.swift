@@ -80,6 +80,51 @@ import Testing
         #expect((peripheral["subscriptions"] as? [[String: Any]])?.count == 1)
     }
 
+    @Test func `a device that looks for a service is found by a scan that asks for it`() async throws {
+        let app = try ProfileFile(
+            """
+            mynah: 1
+            name: App
+            app: {}
+            central:
+              scan: {services: [180D], solicited: [1805]}
+              peripherals: [{name: Clock, match: {localName: Needs time}}]
+            """)
+        let device = try ProfileFile(
+            """
+            mynah: 1
+            name: Clock
+            device: {name: Needs time}
+            advertising: {localName: Needs time, serviceUUIDs: [], solicitedServiceUUIDs: [1805]}
+            """)
+        let result = try await run([
+            "--events", "json", app.path, device.path, "--until", "scan.started solicited=1805", "--until",
+            "peripheral.connected as=Clock",
+        ])
+        #expect(result.status == .exited(0), "\(result.output)")
+    }
+
+    @Test func `an app whose work is short is suspended between the values of a strap`() async throws {
+        let app = try ProfileFile(
+            """
+            mynah: 1
+            name: App
+            app: {backgroundModes: [bluetooth-central], taskTime: 50 ms}
+            central:
+              scan: {services: [180D]}
+              peripherals: [{name: Strap, subscribe: [180D/2A37]}]
+            """)
+        let program = try Program([
+            "run", "--radio", "virtual", "--events", "json", app.path, Self.strap, "--at", "4s=App:suspended",
+        ])
+        try await see(
+            ["app.suspended"]
+                + [[String]](repeating: ["app.woken", "value.updated", "app.suspended"], count: 3).joined(),
+            of: program)
+        program.child.send(SIGTERM)
+        #expect(try await program.end().status == .exited(0))
+    }
+
     @Test func `a lock pairs with the phone that opens it, and each side reports it`() async throws {
         let result = try await run([
             "--events", "json", "\(repository)/profiles/phone-lock-app.yaml",
@@ -124,6 +169,40 @@ import Testing
         let result = try await program.end()
         #expect(result.status == .exited(0))
         #expect(result.output.contains("the peripheral was not heard any more"))
+    }
+
+    @Test func `a phone and its strap go out of each other's range, and others still hear the strap`()
+        async throws
+    {
+        let air = try TemporaryDirectory()
+        let program = try Program(
+            [
+                "run", "--radio", "virtual", "--events", "json", Self.phone, Self.strap, "--at",
+                "5s=Strap:outOfRange", "--at", "60min=Strap:inRange",
+            ], air: air)
+        try await see(["peripheral.connected", "value.updated", "peripheral.disconnected"], of: program)
+        let other = try await Program(
+            ["connect", "Mynah HRM", "--command", "read 2A38", "--timeout", "1 min"], air: air
+        ).end()
+        #expect(other.status == .exited(0), "\(other.error)")
+        program.child.send(SIGTERM)
+        #expect(try await program.end().status == .exited(0))
+        let back = try Program([
+            "run", "--radio", "virtual", "--events", "json", Self.phone, Self.strap, "--at",
+            "5s=Strap:outOfRange", "--at", "9s=Strap:inRange",
+        ])
+        try await see(
+            ["value.updated", "peripheral.disconnected", "peripheral.connected", "value.updated"], of: back)
+        back.child.send(SIGTERM)
+        #expect(try await back.end().status == .exited(0))
+    }
+
+    @Test func `a peripheral that was not found yet is not moved, and that is said`() async throws {
+        let result = try await run([
+            "--events", "json", Self.phone, "--at", "1ms=Strap:outOfRange", "--until",
+            "warning code=peripheralUnknown",
+        ])
+        #expect(result.status == .exited(0))
     }
 
     /// Waits for events in this order, whatever comes between them.

@@ -76,6 +76,32 @@ import Testing
         #expect(result.complaint == "")
     }
 
+    @Test func `an output that is closed before the event has come is an error of one line`() async throws {
+        let path = try #require(Program.path)
+        let air = try TemporaryDirectory()
+        let errors = try #require(OutputReader())
+        // The run learns of it when it writes something.
+        let later = (1...30).map { "--at \($0)s=\($0.isMultiple(of: 2) ? "foreground" : "background")" }
+        let options = "--radio virtual --events json --until paired " + later.joined(separator: " ")
+        let shell = try #require(
+            ChildProcess(
+                "sh",
+                ["-c", "exec \"$0\" run \(options) \"$1\" | head -1", path, CentralRunTests.phone],
+                passing: [errors.writer: 2], environment: ["MYNAH_AIR": air.path]))
+        errors.start()
+        _ = try await shell.end()
+        #expect(
+            try await errors.text() == "error: not seen before standard output was closed: paired\n")
+    }
+
+    @Test func `a controller that never comes ends a run with a timeout`() async throws {
+        let result = try await Program(
+            ["run", RunTests.profile, "--radio", "hci:tcp-server:0", "--timeout", "10ms"]
+        ).end()
+        #expect(result.status == .exited(1))
+        #expect(result.error.contains("error: not ready within 30 s"))
+    }
+
     @Test func `its end keeps what an app preserves, as SIGTERM does`() async throws {
         let folder = try TemporaryDirectory()
         let arguments = [
@@ -92,12 +118,14 @@ import Testing
 
     @Test(arguments: [
         (["--until", "redy"], "there is no event \"redy\"; did you mean \"ready\"?"),
+        (["--until", "re\u{1B}[2Jdy"], "there is no event \"re\u{FFFD}[2Jdy\""),
+        (["--at", "1s=\u{1B}c"], "there is no state \"\u{FFFD}c\""),
         (["--until", "ready 180D"], "\"180D\" is no FIELD=VALUE"), (["--until", ""], "it names no event"),
         (
             ["--until", "ready device=hart-rate"],
             "there is no device \"hart-rate\"; did you mean \"heart-rate\"?"
         ),
-        (["--timeout", "10"], "--timeout 10: has no unit"),
+        (["--timeout", "10"], "--timeout 10: the time has no unit"),
     ])
     func `what cannot be waited for is wrong usage`(options: [String], message: String) async throws {
         let result = try await Program(["run", RunTests.profile] + options).end()

@@ -9,7 +9,8 @@ import Testing
         .init(label: "Lock", file: "apps/lock-app.yaml", isApp: true),
         .init(label: "a:b", file: "other/two.yaml", isApp: true),
         .init(label: "Strap", file: "strap.yaml", isApp: false),
-        .init(label: "Two", file: "more/two.json", isApp: true),
+        .init(label: "Two", file: "more/two.json", isApp: true, peripherals: ["Door", "Gate", "Strap"]),
+        .init(label: "Third", file: "third.json", isApp: true, peripherals: ["Gate"]),
     ])
 
     @Test(
@@ -38,6 +39,7 @@ import Testing
             ("1s=outOfRange", .outOfRange, .every), ("1s=Strap:inRange", .inRange, .named("Strap")),
             ("1s=Lock:distance 2.5 m", .distance(metres: 2.5), .named("Lock")),
             ("1s=distance 5m", .distance(metres: 5), .every),
+            ("1s=Door:outOfRange", .outOfRange, .peripheral("Door", of: "Two")),
         ] as [(String, RangeChange, AppTarget)])
     func `a change of range is read, for an accessory and for an app`(
         text: String, change: RangeChange, target: AppTarget
@@ -65,6 +67,12 @@ import Testing
         ("1s=powerdOff", "did you mean poweredOff?"),
         ("1s=Lokc:quit", "there is no device \"Lokc\"; did you mean \"Lock\"?"),
         ("1s=two:quit", "\"two\" fits \"a:b\" (other/two.yaml) and \"Two\" (more/two.json)"),
+        ("1s=Dor:inRange", "there is no device \"Dor\"; did you mean \"Door\"?"),
+        (
+            "1s=Gate:inRange",
+            "\"Gate\" fits a peripheral of \"Two\" (more/two.json) and a peripheral of \"Third\" (third.json)"
+        ),
+        ("1s=Door:quit", "\"Door\" is a peripheral of \"Two\"; outOfRange, inRange, distance 5 m"),
         ("1s=Strap:quit", "\"Strap\" is an accessory, and no app plays it"),
     ])
     func `what cannot be planned is told with the nearest`(text: String, message: String) {
@@ -111,13 +119,17 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct AppKeysTests {
     @Test func `keys act on the app that was last in front until one is chosen`() {
         var keys = AppKeys(apps: ["One", "Two"])
-        let taken = "b2f9q1st0x".utf8.map { AppKey($0) }.map { key in
-            key.flatMap { keys.take($0) }.map { "\($0.transition.rawValue) \($0.target)" }
+        let taken = "b2f9q1st0xo".utf8.map { AppKey($0) }.map { key in
+            key.flatMap { keys.take($0) }.map { keyed in
+                guard case .transition(let transition) = keyed.action else { return "\(keyed)" }
+                return "\(transition.rawValue) \(keyed.target)"
+            }
         }
         #expect(
             taken == [
                 "background lastInFront", nil, #"foreground named("Two")"#, nil, #"quit named("Two")"#, nil,
                 #"suspended named("One")"#, #"terminated named("One")"#, nil, nil,
+                "(action: MynahEmulator.UserAction.openAlert, target: MynahEmulator.AppTarget.every)",
             ])
         #expect(keys.chosen == "One")
     }

@@ -78,6 +78,74 @@ import Testing
         #expect(lines(model, 80, 24).contains("  app 2  background  Two"))
     }
 
+    /// An app that scans, is connected to a strap and got an alert.
+    private func central(_ app: String?) -> ScreenModel {
+        var model = ScreenModel(titles: ["App"], hasApps: true)
+        let device = app.map { [JSON.Member("device", .string($0))] } ?? []
+        func take(_ name: DeviceEvent.Name, _ fields: [JSON.Member]) {
+            model.take(DeviceEvent(time: WallTime(microseconds: 0), name: name, fields: device + fields))
+        }
+        take(.appLaunched, [])
+        take(.appForeground, [])
+        take(
+            .scanStarted,
+            [
+                .init("services", .array([.string("180D")])), .init("intervalMilliseconds", .number(40)),
+                .init("windowMilliseconds", .number(30)),
+            ])
+        let strap = [
+            JSON.Member("peripheral", .string("id")), .init("address", .string("C0:00:00:00:00:01")),
+            .init("as", .string("Strap")),
+        ]
+        take(.peripheralConnecting, strap)
+        take(.peripheralConnected, strap)
+        take(
+            .valueUpdated,
+            strap + [.init("characteristic", .string("2A37")), .init("value", .string("0048"))])
+        take(
+            .alertShown,
+            [
+                .init("by", .string("disconnection")), .init("app", .string("App")),
+                .init("name", .string("HRM\u{1B}")),
+            ])
+        return model
+    }
+
+    @Test func `a phone's screen shows the apps, what they scan for, their devices and alerts`() {
+        var model = central(nil)
+        let shown = lines(model, 80, 24)
+        #expect(shown.contains("  app  foreground  "))
+        #expect(shown.contains("  alert  disconnection of HRM\u{FFFD}, for App"))
+        #expect(shown.contains("  scanning  for 180D  30 of 40 ms"))
+        #expect(shown.contains("    Strap  connected  heart-rate-measurement 0048"))
+        #expect(shown.contains { $0.contains("o open the alert") })
+        #expect(!shown.contains { $0.contains("no central is connected") })
+        // A value each second would leave no room for what happened.
+        #expect(!shown.contains { $0.contains("value.updated") })
+        func take(_ name: DeviceEvent.Name, _ fields: [JSON.Member]) {
+            model.take(DeviceEvent(time: WallTime(microseconds: 0), name: name, fields: fields))
+        }
+        take(
+            .alertOpened,
+            [
+                .init("by", .string("disconnection")), .init("app", .string("App")),
+                .init("name", .string("HRM\u{1B}")),
+            ])
+        take(.scanStopped, [])
+        take(.peripheralDisconnected, [.init("peripheral", .string("id"))])
+        let after = lines(model, 80, 24)
+        #expect(after.contains("  no device is connected"))
+        #expect(!after.contains { $0.hasPrefix("  alert ") || $0.hasPrefix("  scanning ") })
+    }
+
+    @Test(arguments: sizes)
+    func `what apps have of their devices fits any terminal`(width: Int, height: Int) {
+        for app in [nil, "App"] {
+            let lines = lines(central(app), width, height)
+            #expect(lines.count <= height && lines.allSatisfy { DisplayWidth.of($0) <= width })
+        }
+    }
+
     @Test func `more devices than rows are counted as hidden`() {
         let lines = lines(model(Self.straps, isUsed: false), 80, 24)
         #expect(lines.count == 24)

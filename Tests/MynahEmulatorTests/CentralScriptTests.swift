@@ -23,7 +23,7 @@ import Testing
 
     /// Two entries: a strap by its service, and anything that is only reported.
     private static func script(
-        end: Profile.Central.Scan.End = .connected,
+        end: Profile.Central.Scan.End = .connected, reconnect: [[ReconnectWay]] = [[.known, .scan]],
         _ change: (inout Profile.Central.Peripheral) -> Void = { _ in }
     ) -> CentralScript {
         var scan = Profile.Central.Scan()
@@ -32,8 +32,10 @@ import Testing
             $0.match.services = ["180D"]
             change(&$0)
         }
-        return CentralScript(
-            Profile.Central(scan: scan, peripherals: [strap, entry("Other") { $0.connection = nil }]))
+        var central = Profile.Central(
+            scan: scan, peripherals: [strap, entry("Other") { $0.connection = nil }])
+        central.reconnect = reconnect
+        return CentralScript(central)
     }
 
     /// What follows from something.
@@ -49,6 +51,84 @@ import Testing
         _ script: inout CentralScript, _ device: PeripheralIdentifier, _ services: Set<BluetoothUUID> = []
     ) -> [Action] {
         actions(&script) { $0.heard(device, .init(services: services), into: &$1) }
+    }
+
+    private static func retrieve(
+        _ script: inout CentralScript, _ way: ReconnectWay, _ found: [(PeripheralIdentifier, String?)]
+    ) -> [Action] {
+        actions(&script) { $0.retrieved(way, found.map { ($0.0, $0.1) }, for: 0, into: &$1) }
+    }
+
+    /// A script whose strap was connected, and then lost.
+    private static func lost(
+        _ reconnect: [[ReconnectWay]], _ change: (inout Profile.Central.Peripheral) -> Void = { _ in }
+    ) -> (CentralScript, [Action]) {
+        var script = script(reconnect: reconnect) {
+            $0.onDisconnect = .reconnect
+            change(&$0)
+        }
+        _ = actions(&script) { $0.powered(true, into: &$1) }
+        // It has had no device, so it scans whatever the ways are.
+        _ = retrieve(&script, .connected, [])
+        let heard = CentralScript.Heard(services: ["180D"], localName: "Door")
+        #expect(actions(&script) { $0.heard(one, heard, into: &$1) } == [.connect(one, entry: 0)])
+        _ = actions(&script) { $0.connected(one, into: &$1) }
+        let ended = actions(&script) { $0.disconnected(one, isReconnecting: false, into: &$1) }
+        return (script, ended)
+    }
+
+    private static func wait(_ actions: [Action]) -> UInt64? {
+        for case .wait(let number, .seconds(10), 0) in actions { return number }
+        return nil
+    }
+
+    @Test func `known, connected, scan in order, and a device whose address changed is found by scanning`()
+        throws
+    {
+        var (script, actions) = Self.lost([[.known], [.connected], [.scan]])
+        #expect(actions.first == .retrieveKnown([Self.one], entry: 0) && actions.count == 2)
+        let first = try #require(Self.wait(actions))
+        #expect(Self.retrieve(&script, .known, [(Self.one, "Strap")]) == [.connect(Self.one, entry: 0)])
+        // Nobody answers at the address that the phone knows.
+        actions = Self.actions(&script) { $0.waited(first, for: 0, into: &$1) }
+        #expect(actions.first == .retrieveConnected(["180D"], entry: 0) && actions.count == 2)
+        let second = try #require(Self.wait(actions))
+        #expect(Self.actions(&script) { $0.waited(first, for: 0, into: &$1) } == [])
+        #expect(Self.retrieve(&script, .connected, []) == [.startScan])
+        #expect(Self.actions(&script) { $0.waited(second, for: 0, into: &$1) } == [])
+        #expect(Self.hear(&script, Self.two, ["180D"]) == [.connect(Self.two, entry: 0)])
+        #expect(
+            Self.actions(&script) { $0.connected(Self.two, into: &$1) }
+                == [.stopScan, .cancel(Self.one), .work(Self.two, entry: 0)])
+        #expect(script.device(of: 0) == Self.two && script.entry(of: Self.one) == 0)
+        // The pending connection that was given up is no loss, nor is it made after all.
+        #expect(Self.actions(&script) { $0.connected(Self.one, into: &$1) } == [])
+        #expect(Self.actions(&script) { $0.disconnected(Self.one, isReconnecting: false, into: &$1) } == [])
+    }
+
+    @Test func `ways of one list are tried at once`() {
+        var (script, actions) = Self.lost([[.known, .connected, .scan]])
+        #expect(
+            actions == [
+                .retrieveKnown([Self.one], entry: 0), .retrieveConnected(["180D"], entry: 0), .startScan,
+            ])
+        #expect(Self.retrieve(&script, .known, [(Self.one, nil)]) == [.connect(Self.one, entry: 0)])
+        #expect(Self.retrieve(&script, .connected, [(Self.two, nil)]) == [.connect(Self.two, entry: 0)])
+        #expect(
+            Self.actions(&script) { $0.connected(Self.two, into: &$1) }
+                == [.stopScan, .cancel(Self.one), .work(Self.two, entry: 0)])
+    }
+
+    @Test func `the phone's connected devices count if their name is the one that is meant`() {
+        var (script, actions) = Self.lost([[.connected]]) { $0.match.localName = "Door" }
+        #expect(actions == [.retrieveConnected(["180D"], entry: 0)])
+        // Another device of this name is as good, and the app's own is known by its identifier.
+        #expect(
+            Self.retrieve(
+                &script, .connected, [(Self.three, "Another"), (Self.two, "Door"), (Self.one, nil)])
+                == [.connect(Self.two, entry: 0)])
+        actions = Self.actions(&script) { $0.failed(Self.two, into: &$1) }
+        #expect(actions == [.connect(Self.one, entry: 0)])
     }
 
     @Test func `it scans when Bluetooth is on, connects, and stops when every device is connected`() {
@@ -146,7 +226,8 @@ import Testing
             }
             #expect(
                 Self.actions(&script) { $0.powered(true, into: &$1) }
-                    == [.connect(Self.one, entry: 0), .startScan])
+                    == [.retrieveKnown([Self.one], entry: 0), .startScan])
+            #expect(Self.retrieve(&script, .known, [(Self.one, nil)]) == [.connect(Self.one, entry: 0)])
         }
     }
 

@@ -203,3 +203,53 @@ import Testing
         }
     }
 }
+
+@Suite struct EventMatchJSONTests {
+    private static let event = DeviceEvent(
+        time: WallTime(microseconds: 0), name: .peripheralDiscovered,
+        fields: [
+            .init("device", .string("App")), .init("as", .string("Door")), .init("rssi", .integer(-60)),
+            .init("services", .array([.string("180D")])), .init("value", .string("0102")),
+            .init("characteristic", .string("2A37")), .init("service", .string("180D")),
+            .init("local", .bool(false)),
+        ])
+
+    @Test(arguments: [
+        (#"{"event": "peripheral.discovered"}"#, true), (#"{"event": "write"}"#, false),
+        (#"{"event": "peripheral.discovered", "as": "Door", "rssi": -60, "local": false}"#, true),
+        (#"{"event": "peripheral.discovered", "rssi": {">": -61, "<=": -60}}"#, true),
+        (#"{"event": "peripheral.discovered", "rssi": {"<": -60}}"#, false),
+        (#"{"event": "peripheral.discovered", "rssi": {">=": -59.5}}"#, false),
+        (#"{"event": "peripheral.discovered", "services": "heart-rate"}"#, true),
+        (#"{"event": "peripheral.discovered", "value": "01 .."}"#, true),
+        (#"{"event": "peripheral.discovered", "value": "02 .."}"#, false),
+        (#"{"event": "peripheral.discovered", "of": "180D/2A37"}"#, true),
+        (#"{"event": "peripheral.discovered", "central": null}"#, false),
+        (#"{"event": "peripheral.discovered", "central": {">": 0}}"#, false),
+    ])
+    func `an object matches what its members say`(text: String, matches: Bool) throws {
+        let match = try EventMatch(json: JSON(parsing: Array(text.utf8)))
+        #expect(match.matches(Self.event) == matches)
+    }
+
+    @Test(arguments: [
+        ("[]", "a match is an object"), ("{}", "it names no event"), (#"{"event": 1}"#, "it names no event"),
+        (#"{"event": "wirte"}"#, "did you mean \"write\"?"),
+        (#"{"event": "write value=01"}"#, "there is no event"),
+        (#"{"event": "write", "value": 1}"#, "value is text"),
+        (#"{"event": "write", "value": "xy"}"#, "is not hexadecimal"),
+        (#"{"event": "write", "of": "@3"}"#, "is a handle"),
+        (#"{"event": "write", "rssi": {"=>": 1}}"#, "known are <, <=, >, >="),
+        (#"{"event": "write", "rssi": {">": "1"}}"#, "is compared with a number"),
+        (#"{"event": "write", "services": ["180D"]}"#, "services is no list"),
+    ])
+    func `what is no match is said`(text: String, message: String) throws {
+        let json = try JSON(parsing: Array(text.utf8))
+        do throws(EventMatch.Problem) {
+            _ = try EventMatch(json: json)
+            Issue.record("\(text) was read")
+        } catch {
+            #expect(error.message.contains(message), "\(error.message)")
+        }
+    }
+}

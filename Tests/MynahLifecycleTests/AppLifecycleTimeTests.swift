@@ -84,6 +84,70 @@ import Testing
         #expect(boundary(&life, second: 22) == ["suspended"])
     }
 
+    private func suspended(taskTime: Duration, _ rules: AppRules = .restorablePeripheral) -> Life {
+        var rules = rules
+        rules.taskTime = taskTime
+        return suspended(rules)
+    }
+
+    @Test func `an app that is done early is suspended early`() {
+        var life = suspended(taskTime: .milliseconds(250))
+        for second in stride(from: 10.0, to: 15, by: 1) {
+            // It is woken for each value, and suspended between.
+            #expect(life.handle(.bluetooth(.write), atSecond: second).contains(.woken(by: .write)))
+            #expect(boundary(&life, second: second + 0.25) == ["suspended"])
+        }
+        life.handle(.bluetooth(.write), atSecond: 20)
+        life.handle(.bluetooth(.write), atSecond: 20.25)
+        #expect(boundary(&life, second: 20.5) == ["suspended"])
+    }
+
+    @Test func `an app that is late is throttled and terminated`() {
+        var life = suspended(taskTime: .seconds(25))
+        life.handle(.bluetooth(.write), atSecond: 0)
+        #expect(boundary(&life, second: 10) == ["throttled"])
+        #expect(boundary(&life, second: 20).prefix(2) == ["terminated:overran", "dropQueued"])
+    }
+
+    @Test func `an app that is done while it is throttled is suspended`() {
+        var life = suspended(taskTime: .seconds(12))
+        life.handle(.bluetooth(.write), atSecond: 0)
+        #expect(boundary(&life, second: 10) == ["throttled"])
+        #expect(boundary(&life, second: 12) == ["suspended"])
+        life.handle(.bluetooth(.write), atSecond: 30)
+        // An event grants another ten seconds, and makes new work.
+        life.handle(.bluetooth(.write), atSecond: 39)
+        #expect(boundary(&life, second: 49) == ["throttled"])
+        life.handle(.workBegan, atSecond: 50)
+        #expect(boundary(&life, second: 51) == [])
+        #expect(boundary(&life, second: 59).first == "terminated:overran")
+    }
+
+    @Test func `the time before suspension counts once, from leaving the screen`() {
+        var rules = AppRules.restorablePeripheral
+        rules.taskTime = .seconds(1)
+        var life = Life(rules)
+        life.handle(.enterForeground, atSecond: 0)
+        life.handle(.enterBackground, atSecond: 0)
+        life.handle(.bluetooth(.write), atSecond: 2)
+        #expect(boundary(&life, second: 5) == ["suspended"])
+        life.handle(.bluetooth(.write), atSecond: 6)
+        #expect(boundary(&life, second: 7) == ["suspended"])
+    }
+
+    @Test func `a request that is answered later keeps an app with little to do running`() {
+        var life = suspended(taskTime: .seconds(1))
+        life.handle(.bluetooth(.read), atSecond: 0)
+        life.handle(.workBegan, atSecond: 0)
+        #expect(boundary(&life, second: 1) == [])
+        #expect(life.deadline == .second(10))
+        #expect(life.handle(.workEnded, atSecond: 4) == [.suspended])
+        life.handle(.bluetooth(.read), atSecond: 20)
+        life.handle(.workBegan, atSecond: 20)
+        #expect(life.handle(.workEnded, atSecond: 20.5) == [])
+        #expect(boundary(&life, second: 21) == ["suspended"])
+    }
+
     @Test func `work that ends in time leaves the app its time`() {
         var life = suspended()
         life.handle(.bluetooth(.read), atSecond: 0)

@@ -163,7 +163,7 @@ private struct Script {
         var actions: [ReconnectPlan.Action] = []
         let parts = event.split(separator: ":", omittingEmptySubsequences: false)
         let devices = parts.dropFirst().joined().compactMap { UInt64(String($0)) }
-            .map { DeviceAddress.device($0) }
+            .map { PeripheralIdentifier.device($0) }
         let first = devices.first ?? .device(0)
         switch parts[0] {
         case "begin": plan.begin(into: &actions)
@@ -186,8 +186,8 @@ private struct Script {
         case .retrieveConnected: return "connected"
         case .startScan: return "scan"
         case .stopScan: return "noscan"
-        case .connect(let address): return "connect:\(address.value & 0xFF)"
-        case .cancel(let address): return "cancel:\(address.value & 0xFF)"
+        case .connect(let device): return "connect:\(device.number)"
+        case .cancel(let device): return "cancel:\(device.number)"
         case .wait(let number, let patience):
             lastWait = number
             return patience == .seconds(10) ? "wait" : "wait for another time"
@@ -199,10 +199,10 @@ private struct Script {
 /// An app whose calls return in any order, with what was wrong.
 private struct PlanWatcher {
     private var plan: ReconnectPlan
-    private var pending: Set<DeviceAddress> = []
+    private var pending: Set<PeripheralIdentifier> = []
     private var isScanning = false
     private var retrieving: [ReconnectWay] = []
-    private var connected: DeviceAddress?
+    private var connected: PeripheralIdentifier?
     private var waits: [UInt64] = []
     private(set) var faults: [String] = []
 
@@ -214,12 +214,12 @@ private struct PlanWatcher {
     }
 
     mutating func step(_ random: inout SeededGenerator) {
-        let device = DeviceAddress.device(.random(in: 1...4, using: &random))
+        let device = PeripheralIdentifier.device(.random(in: 1...4, using: &random))
         switch Int.random(in: 0..<9, using: &random) {
         case 0 where connected == nil: run { $0.begin(into: &$1) }
         case 1, 2:
             guard let way = retrieving.popLast() else { break }
-            let found = (1...4).map { DeviceAddress.device($0) }.filter { _ in
+            let found = (1...4).map { PeripheralIdentifier.device($0) }.filter { _ in
                 Int.random(in: 0..<4, using: &random) == 0
             }
             run { $0.retrieved(way, found, into: &$1) }
@@ -263,16 +263,25 @@ private struct PlanWatcher {
             case .stopScan:
                 if !isScanning { faults.append("no scan to stop") }
                 isScanning = false
-            case .connect(let address):
-                if connected != nil || !pending.insert(address).inserted {
+            case .connect(let device):
+                if connected != nil || !pending.insert(device).inserted {
                     faults.append("a connection too many")
                 }
-            case .cancel(let address):
-                if pending.remove(address) == nil { faults.append("no connection to cancel") }
+            case .cancel(let device):
+                if pending.remove(device) == nil { faults.append("no connection to cancel") }
             case .wait(let number, _): waits.append(number)
             case .exhausted:
                 if !pending.isEmpty || isScanning { faults.append("exhausted while something goes on") }
             }
         }
     }
+}
+
+extension PeripheralIdentifier {
+    /// A device of a test, by a digit.
+    fileprivate static func device(_ number: UInt64) -> PeripheralIdentifier {
+        PeripheralIdentifier(high: number, low: number)
+    }
+
+    fileprivate var number: String { description.suffix(1).description }
 }

@@ -8,7 +8,8 @@ import Testing
         app: {backgroundModes: [bluetooth-central]}
         central:
           - restoreIdentifier: com.example.lock
-            scan: {services: [180D, battery], until: found}
+            scan: {services: [180D, battery], solicited: [6D796E61-0200-4C61-8000-6C6162000000, 180F], until: found}
+            reconnect: [[known, connected], scan]
             peripherals:
               - name: Strap
                 match: {services: [heart-rate], localName: Mynah HRM, rssi: -75 dBm}
@@ -31,7 +32,9 @@ import Testing
         #expect(centrals.count == 2)
         let central = try #require(centrals.first)
         #expect(central.restoreIdentifier == "com.example.lock")
+        #expect(central.reconnect == [[.known, .connected], [.scan]])
         #expect(central.scan?.services == ["180D", "180F"])
+        #expect(central.scan?.solicited == ["6D796E61-0200-4C61-8000-6C6162000000", "180F"])
         #expect(central.scan?.end == .found)
         #expect(central.scan?.allowsDuplicates == false)
         let strap = try #require(central.peripherals.first)
@@ -45,6 +48,7 @@ import Testing
         #expect(strap.writes.first?.every == .seconds(30))
         #expect(central.peripherals.last?.connection == nil)
         #expect(centrals.last?.scan == nil)
+        #expect(centrals.last?.reconnect == [[.known], [.connected], [.scan]])
         let rest = try #require(centrals.last?.peripherals.first)
         #expect(rest.whenDone == .disconnect && rest.onDisconnect == .connect && rest.discovery == .none)
     }
@@ -70,6 +74,12 @@ import Testing
                 ]
             ),
             ("app: {}\ncentral: {scan: {allowDuplicates: true}}\n", []),
+            (
+                "app: {}\ncentral: {scan: {solicited: [180D]}}\n",
+                [
+                    "4:18: warning: solicited adds nothing to a scan that names no services, which finds every device"
+                ]
+            ),
             (
                 "app: {backgroundModes: [bluetooth-central]}\ncentral: {peripherals: [{name: a, connect: {notifyOnDisconnection: true}}]}\n",
                 [
@@ -115,6 +125,14 @@ import Testing
                 "app: {}\ncentral: {peripherals: [{name: a, subscribe: [2A37], whenDone: disconnect}]}\n",
                 [
                     "4:64: warning: whenDone: disconnect waits until nothing notifies, and this entry subscribes"
+                ]
+            ),
+            (
+                "app: {}\ncentral: {reconnect: [known, [scan, known], lost]}\n",
+                [
+                    "4:31: warning: scan finds nothing without scan: in the same central section",
+                    "4:37: error: the way known is there twice",
+                    "4:45: error: unknown way to reconnect \"lost\"; known are known, connected and scan",
                 ]
             ),
             (

@@ -147,6 +147,7 @@ import Testing
               restoreIdentifier: com.example.hrm
               state: suspended
               suspendAfter: 7 s
+              taskTime: 300 ms
               iOS: 11
               foregroundInterval: 20 ms
               backgroundInterval: 181.25 ms
@@ -156,10 +157,11 @@ import Testing
         #expect(app.restoreIdentifier == "com.example.hrm")
         #expect(app.state == .suspended)
         #expect(app.suspendAfter == .seconds(7))
+        #expect(app.taskTime == .milliseconds(300))
         #expect(app.iOS == 11)
         #expect(app.foregroundInterval == .milliseconds(20))
         #expect(app.backgroundInterval == .microseconds(181_250))
-        #expect(app.marks["iOS"] == SourceMark(line: 8, column: 8))
+        #expect(app.marks["iOS"] == SourceMark(line: 9, column: 8))
     }
 
     @Test("every field of an accessory's advertisement is read")

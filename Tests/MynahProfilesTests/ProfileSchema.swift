@@ -318,6 +318,12 @@ enum ProfileSchema {
                     Profile.App.StartState.allCases.map(\.rawValue), "The state to start in; --state wins.")
             ),
             ("suspendAfter", ref("duration", "How long it runs in the background with nothing to do.")),
+            (
+                "taskTime",
+                ref(
+                    "duration",
+                    "How long it works for each event that reaches it in the background; left out: 10 s.")
+            ),
             ("iOS", number(7...99, "iOS's major version.")),
             (
                 "foregroundInterval",
@@ -331,6 +337,30 @@ enum ProfileSchema {
         [
             ("restoreIdentifier", ref("text", "Opts in to state preservation under this name.")),
             ("scan", ref("scan", "What it scans for; left out: it never scans.")),
+            (
+                "reconnect",
+                .object([
+                    .init(
+                        "description",
+                        .string(
+                            "The ways back to a device, in order, and those of an inner list at once; left out: known, connected, scan."
+                        )),
+                    .init("type", .string("array")),
+                    .init(
+                        "items",
+                        .object([
+                            .init(
+                                "anyOf",
+                                .array([
+                                    words(ReconnectWay.allCases.map(\.rawValue)),
+                                    .object([
+                                        .init("type", .string("array")),
+                                        .init("items", words(ReconnectWay.allCases.map(\.rawValue))),
+                                    ]),
+                                ]))
+                        ])),
+                ])
+            ),
             (
                 "peripherals",
                 .object([
@@ -353,6 +383,10 @@ enum ProfileSchema {
                     "Left out: every device, in the foreground; none in the background.")
             ),
             ("allowDuplicates", ref("boolean", "Whether each packet is reported, in the foreground.")),
+            (
+                "solicited",
+                list(ref("serviceUUID", "A service."), "A device that looks for one of these is found too.")
+            ),
             (
                 "until",
                 words(

@@ -190,6 +190,13 @@ private struct Broken: CustomTestStringConvertible {
         Broken(
             head("app: {suspendAfter: 5}\n"),
             "3:21: error: suspendAfter has no unit; write 5 us, 5 ms, 5 s or 5 min"),
+        Broken(
+            head("app: {taskTime: 1 s}\n"),
+            "3:17: warning: taskTime does nothing without a background mode: no event wakes the app"),
+        Broken(
+            head("app: {backgroundModes: [bluetooth-peripheral], taskTime: 11 s}\n"),
+            "3:58: note: an event grants an app in the background about 10 s: this one is throttled, then terminated"
+        ),
         Broken(head("app: {iOS: 3}\n"), "3:12: error: iOS must be between 7 and 99, not 3"),
         Broken(
             head("app: {foregroundInterval: 1 ms}\n"),

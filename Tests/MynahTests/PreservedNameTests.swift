@@ -1,3 +1,4 @@
+import MynahTestSupport
 import Testing
 
 @testable import Mynah
@@ -27,5 +28,25 @@ import Testing
         let name = PreservedName(app: "Lock app", restoreIdentifier: "com.example.lock")
         #expect(name.fileName == "peripheral+Lock%20app+com.example.lock.json")
         #expect(name.formerFileName == "peripheral-com.example.lock.json")
+    }
+
+    @Test
+    func
+        `of two apps with one identifier the first is given the file of an earlier version, and the other is told`()
+        throws
+    {
+        let temporary = try TemporaryDirectory()
+        try temporary.write(
+            #"{"mynahState": 1, "restoreIdentifier": "id", "services": []}"#, to: "peripheral-id.json")
+        let directory = try StateDirectory(path: temporary.path)
+        func load(_ app: String) -> (state: PreservedState?, warning: String?) {
+            directory.load(PreservedName(app: app, restoreIdentifier: "id"))
+        }
+        let first = load("One")
+        #expect(first.state != nil && first.warning == nil)
+        let second = load("Two")
+        #expect(second.state == nil)
+        #expect(second.warning?.contains("was given to the app One, which came first; Two has") == true)
+        #expect(load("One").state != nil)
     }
 }

@@ -14,7 +14,9 @@ final class CentralManagerState {
 
         /// What an app asked for, which is given scan responses if they are asked for.
         init(services: [BluetoothUUID], options: ScanOptions, mode: ScanMode) {
-            request = AppScan(services: services, allowsDuplicates: options.allowsDuplicates, mode: mode)
+            request = AppScan(
+                services: services, solicited: options.solicitedServiceUUIDs,
+                allowsDuplicates: options.allowsDuplicates, mode: mode)
             request.awaitsScanResponses = options.isActive
             self.options = options
         }

@@ -6,13 +6,15 @@ import MynahLifecycle
 /// It belongs to its phone, and runs on its executor.
 final class KnownDevices {
     private let radio: (any CentralRadio)?
-    private var known = KnownPeripherals(seed: .random(in: 0 ... .max))
+    private var known: KnownPeripherals
     private var isLoaded = false
     /// The revision that is in the file.
     private var savedRevision = 0
 
-    init(_ radio: (any CentralRadio)?) {
+    /// The devices that a radio may reach; `seed` makes their identifiers repeat themselves.
+    init(_ radio: (any CentralRadio)?, seed: UInt64? = nil) {
         self.radio = radio
+        known = KnownPeripherals(seed: seed ?? .random(in: 0 ... .max))
     }
 
     // MARK: The file

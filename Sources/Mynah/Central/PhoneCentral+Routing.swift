@@ -116,9 +116,9 @@ extension PhoneCentral {
                 delivery: delivery)
             deliver(.valueUpdated(update), to: manager, on: phone)
         case .servicesChanged(_, let range):
-            peripheral.take(.servicesChanged(range))
+            let gone = peripheral.invalidateServices(in: range)
             preservation.save(manager, on: phone)
-            deliver(.servicesChanged(peripheral, range), to: manager, on: phone)
+            deliver(.servicesChanged(peripheral, range, invalidated: gone), to: manager, on: phone)
         default: break
         }
     }

@@ -32,9 +32,9 @@ final class PhoneCentral {
     private var loss: RadioError?
 
     /// The half of a phone on a radio that may not play a central.
-    init(_ radio: (any CentralRadio)?) {
+    init(_ radio: (any CentralRadio)?, seed: UInt64?) {
         self.radio = radio
-        devices = KnownDevices(radio)
+        devices = KnownDevices(radio, seed: seed)
         managers = []
     }
 

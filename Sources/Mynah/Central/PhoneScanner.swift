@@ -38,6 +38,7 @@ final class PhoneScanner {
             guard var own = manager.scan?.options else { continue }
             // What was heard before is left out by the manager, which knows what has changed.
             own.allowsDuplicates = true
+            own.solicitedServiceUUIDs = []
             scan.options = scan.options?.joined(with: own) ?? own
             scan.filterRestart = nil
         }

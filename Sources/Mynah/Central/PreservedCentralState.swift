@@ -62,6 +62,7 @@ extension PreservedCentralState.Scan {
             .init("allowDuplicates", .bool(options.allowsDuplicates)),
             .init("intervalMicroseconds", .integer(options.interval.wholeMicroseconds)),
             .init("windowMicroseconds", .integer(options.window.wholeMicroseconds)),
+            .init("solicited", .array(options.solicitedServiceUUIDs.map { .string($0.description) })),
         ])
     }
 
@@ -71,16 +72,22 @@ extension PreservedCentralState.Scan {
             let interval = json["intervalMicroseconds"]?.integerValue,
             let window = json["windowMicroseconds"]?.integerValue, 0 < window, window <= interval
         else { throw .init(description: "what is scanned for is not complete") }
-        self.services = []
-        for text in services {
+        self.services = try Self.uuids(services)
+        options = ScanOptions(
+            isActive: isActive, allowsDuplicates: allowsDuplicates, interval: .microseconds(interval),
+            window: .microseconds(window),
+            solicitedServiceUUIDs: try Self.uuids(json["solicited"]?.arrayValue ?? []))
+    }
+
+    private static func uuids(_ list: [JSON]) throws(PreservedStateProblem) -> [BluetoothUUID] {
+        var uuids: [BluetoothUUID] = []
+        for text in list {
             guard let uuid = text.stringValue.flatMap({ BluetoothUUID($0) }) else {
                 throw .init(description: "a UUID that is scanned for is none")
             }
-            self.services.append(uuid)
+            uuids.append(uuid)
         }
-        options = ScanOptions(
-            isActive: isActive, allowsDuplicates: allowsDuplicates, interval: .microseconds(interval),
-            window: .microseconds(window))
+        return uuids
     }
 }
 

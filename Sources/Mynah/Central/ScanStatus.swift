@@ -5,6 +5,8 @@ package import MynahLifecycle
 package struct ScanStatus: Hashable, Sendable {
     /// The services that it scans for; empty if for every device.
     package var services: [BluetoothUUID]
+    /// Those that a device may look for instead.
+    package var solicited: [BluetoothUUID]
     /// Whether the phone scans for it now.
     package var isInForce: Bool
     /// Whether every packet is reported to it now.
@@ -17,6 +19,7 @@ package struct ScanStatus: Hashable, Sendable {
     /// What a request has of a scan with these options.
     package init(_ request: AppScan, options: ScanOptions?) {
         services = request.services
+        solicited = request.solicited
         isInForce = request.isInForce
         allowsDuplicates = request.reportsDuplicates
         self.options = isInForce ? options : nil

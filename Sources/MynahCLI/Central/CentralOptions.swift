@@ -23,7 +23,7 @@ enum CentralOptions {
         do throws(DurationText.Problem) {
             return try DurationText.parse(text)
         } catch {
-            throw Exit.wrongUsage("\(option) \(text): \(error.message)", of: command)
+            throw Exit.wrongUsage("\(option) \(text): the time \(error.message)", of: command)
         }
     }
 

@@ -77,7 +77,7 @@ final class ConnectSink: CentralManagerSink {
             tellOfRoom()
         case .mtuChanged(_, let mtu): output?.tell(.mtu(mtu))
         case .valueUpdated(let update): tell(update, output)
-        case .servicesChanged(_, let range):
+        case .servicesChanged(_, let range, _):
             output?.tell(
                 ConnectEvent(
                     "services.changed",

@@ -1,3 +1,4 @@
+public import MynahCore
 import MynahSupport
 
 /// What lies between controllers: it carries what one sends to those who hear it, as far and as reliably as it is told to.
@@ -29,6 +30,11 @@ package struct Air: Sendable {
             low = min(one, other)
             high = max(one, other)
         }
+    }
+
+    private struct NamedPair: Hashable, Sendable {
+        var station: Station
+        var device: DeviceAddress
     }
 
     private struct Delivery: Sendable {
@@ -63,6 +69,10 @@ package struct Air: Sendable {
     private var places: [Station: Place] = [:]
     /// Where two stations are to each other, whatever is said of each alone.
     private var pairs: [Pair: Place] = [:]
+    /// The same for a station of this process and a device by its address, until what the device sends names its station.
+    private var named: [NamedPair: Place] = [:]
+    /// The pairs that are set for a device by its address.
+    private var known: [Pair: DeviceAddress] = [:]
     private var deliveries: [Delivery] = []
     private var outputs: [Output] = []
     /// Of the controller that is being asked; empty otherwise.
@@ -105,6 +115,8 @@ package struct Air: Sendable {
         listeners.removeAll { $0 == station }
         places[station] = nil
         pairs = pairs.filter { $0.key.low != station && $0.key.high != station }
+        named = named.filter { $0.key.station != station }
+        known = known.filter { $0.key.low != station && $0.key.high != station }
     }
 
     /// Says how far a station is away from all others, those of other processes too, or with `nil` that it is out of range.
@@ -121,6 +133,28 @@ package struct Air: Sendable {
         _ distance: AirDistance?, between one: Station, and other: Station
     ) {
         pairs[Pair(one, other)] = distance.map { .at($0) } ?? .outOfRange
+    }
+
+    /// The same for a station of this process and the device that has an address, of whichever process.
+    ///
+    /// It counts for the link that they have, and for a device that is not linked from the next thing that it advertises.
+    public mutating func setDistance(
+        _ distance: AirDistance?, between station: Station, and device: DeviceAddress
+    ) {
+        let place = distance.map { Place.at($0) } ?? .outOfRange
+        named[NamedPair(station: station, device: device)] = place
+        guard let other = members[station]?.controller.connections.station(of: device) else { return }
+        pairs[Pair(station, other)] = place
+        known[Pair(station, other)] = device
+    }
+
+    /// Nothing is said any more of a station of this process and the device that has an address.
+    public mutating func forgetDistance(between station: Station, and device: DeviceAddress) {
+        named[NamedPair(station: station, device: device)] = nil
+        for (pair, owner) in known where owner == device && (pair.low == station || pair.high == station) {
+            pairs[pair] = nil
+            known[pair] = nil
+        }
     }
 
     /// How far a station of this process is away; `nil`: it is out of range.
@@ -299,12 +333,22 @@ package struct Air: Sendable {
         if !pairs.isEmpty, case .outOfRange = pairs[Pair(one, other)] { true } else { false }
     }
 
+    /// A device advertises to a station that may be told how far it is away.
+    private mutating func recognize(_ device: DeviceAddress, _ from: Station, _ to: Station) {
+        guard let place = named[NamedPair(station: to, device: device)] else { return }
+        pairs[Pair(from, to)] = place
+        known[Pair(from, to)] = device
+    }
+
     private mutating func hand(_ delivery: Delivery, to index: Int) {
         let power: Int8 =
             switch delivery.pdu {
             case .advertisement(let advertisement), .scanResponse(let advertisement): advertisement.power
             default: 0
             }
+        if !named.isEmpty, case .advertisement(let advertisement) = delivery.pdu {
+            recognize(advertisement.address, delivery.from, members.keys[index])
+        }
         guard let rssi = arrival(delivery, members.keys[index], power: power) else { return }
         members[at: index].controller.receive(delivery.pdu, from: delivery.from, rssi: rssi, at: now)
         carry(index)

@@ -1,3 +1,4 @@
+import MynahCore
 import MynahSupport
 
 /// An air that several threads use at once, and whose time passes: the clock's, or a test's.
@@ -95,6 +96,14 @@ public final class LiveAir: Sendable {
 
     func setDistance(_ distance: AirDistance?, of station: Station) {
         state.withLock { $0.air.setDistance(distance, of: station) }
+    }
+
+    func setDistance(_ distance: AirDistance?, of station: Station, from device: DeviceAddress) {
+        state.withLock { $0.air.setDistance(distance, between: station, and: device) }
+    }
+
+    func forgetDistance(of station: Station, from device: DeviceAddress) {
+        state.withLock { $0.air.forgetDistance(between: station, and: device) }
     }
 
     func leave(_ station: Station) {

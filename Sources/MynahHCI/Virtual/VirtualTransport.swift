@@ -10,6 +10,8 @@ public final class VirtualTransport: HCITransport {
         var receiver: PacketReceiver?
         /// How far the controller is away, or `nil` if it is out of range.
         var distance: AirDistance? = .usual
+        /// How far the controller is away from devices, or `nil` if they do not hear each other.
+        var devices: [DeviceAddress: AirDistance?] = [:]
     }
 
     private let air: LiveAir
@@ -46,7 +48,9 @@ public final class VirtualTransport: HCITransport {
         return state.withLock { state in
             guard state.receiver == nil else { return false }
             state.receiver = receiver
-            state.station = air.join(configuration, receiver, at: state.distance)
+            let station = air.join(configuration, receiver, at: state.distance)
+            state.station = station
+            for (device, distance) in state.devices { air.setDistance(distance, of: station, from: device) }
             return true
         }
     }
@@ -61,6 +65,22 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
+    /// Moves the controller away from the device of an address alone; `nil`: they do not hear each other.
+    public func setDistance(_ distance: AirDistance?, from device: DeviceAddress) {
+        state.withLock { state in
+            state.devices[device] = .some(distance)
+            if let station = state.station { air.setDistance(distance, of: station, from: device) }
+        }
+    }
+
+    /// What was said of the device of an address does not count any more.
+    public func forgetDistance(from device: DeviceAddress) {
+        state.withLock { state in
+            state.devices.removeValue(forKey: device)
+            if let station = state.station { air.forgetDistance(of: station, from: device) }
+        }
+    }
+
     /// Hands a packet to the controller, which answers in this call.
     public func send(_ packet: H4Packet) {
         guard let station else { return }
@@ -70,7 +90,7 @@ public final class VirtualTransport: HCITransport {
     /// Switches the controller off.
     public func close() {
         let (station, receiver) = state.withLock { state in
-            defer { state = State(distance: state.distance) }
+            defer { state = State(distance: state.distance, devices: state.devices) }
             return (state.station, state.receiver)
         }
         if let station { air.leave(station) }

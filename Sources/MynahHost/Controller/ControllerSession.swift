@@ -380,7 +380,8 @@ struct ControllerSession: Sendable {
         let error =
             failure.step.map { refusal($0.purpose, failure.status, code ?? .protocolViolation) }
             ?? RadioError(
-                code ?? .disconnected, "connecting failed: status \(failure.status.hexadecimal)")
+                code ?? .disconnected, "connecting failed: status \(failure.status.hexadecimal)",
+                reason: failure.status.code)
         return .connectionsFailed(failure.numbers, error)
     }
 

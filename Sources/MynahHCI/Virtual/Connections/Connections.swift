@@ -30,6 +30,13 @@ struct Connections: Sendable {
         }
     }
 
+    /// The station of a device that the controller has a connection with, or `nil` if it has none.
+    func station(of peer: DeviceAddress) -> Station? {
+        connections.indices.lazy.map { connections[at: $0].endpoints }.first {
+            $0.peer.address == peer || $0.peer.onAir == peer
+        }?.station
+    }
+
     /// Whether the controller can accept a connection request of a station.
     func canAccept(_ connect: AirConnect, from station: Station) -> Bool {
         connect.parameters.isPossible && hasRoom && index(of: connect.access, with: station) == nil

@@ -1,0 +1,25 @@
+public import MynahCore
+
+extension RadioError {
+    /// The number of the CBError that an app on iOS is given for it.
+    ///
+    /// Apple documents the codes and not which reason of a controller leads to which: except for a timeout and for the
+    /// other side's end, that is an assumption.
+    public var coreBluetoothCode: Int {
+        switch (reason, code) {
+        // Connection Timeout and LL Response Timeout (Core Specification, Vol 1, Part F, 1.3): connectionTimeout.
+        case (0x08, _), (0x22, _), (nil, .timedOut): 6
+        // Remote User, Low Resources, Power Off: peripheralDisconnected.
+        case (0x13, _), (0x14, _), (0x15, _), (nil, .disconnected): 7
+        // Connection Failed to be Established: connectionFailed.
+        case (0x3E, _): 10
+        // Connection Limit Exceeded, Limited Resources: connectionLimitReached.
+        case (0x09, _), (0x0D, _): 11
+        // PIN or Key Missing: peerRemovedPairingInformation.
+        case (0x06, _): 14
+        // operationNotSupported.
+        case (nil, .unsupported): 13
+        default: 0
+        }
+    }
+}
