@@ -1,7 +1,7 @@
 # make run plays a heart-rate monitor; make test runs every test. Both install what they need and do no work twice.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.PHONY: run demo test interop lab lab-all bench bench-air fuzz fuzz-briefly kill-test format build lint unit tsan
+.PHONY: run demo test interop lab lab-all bench bench-air fuzz fuzz-briefly kill-test histories format build lint unit tsan
 
 PROFILE ?= profiles/heart-rate.yaml
 # What the demo's phone connects to.
@@ -86,6 +86,13 @@ kill-test:
 	@.ci/need $(TEST_PACKAGES)
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
 	@MYNAH_KILL_TRIES=$(KILL_TRIES) swift test $(DEBUG) --skip-build --disable-xctest --filter KillTests
+
+# Ten thousand histories of two apps with both roles; make unit plays a quarter of them.
+HISTORIES := 10000
+histories:
+	@.ci/need $(TEST_PACKAGES)
+	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
+	@MYNAH_HISTORIES=$(HISTORIES) swift test $(DEBUG) --skip-build --disable-xctest --filter PhoneHistoryTests
 
 interop:
 	@.ci/need $(TEST_PACKAGES)

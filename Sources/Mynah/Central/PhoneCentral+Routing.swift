@@ -119,7 +119,7 @@ extension PhoneCentral {
             let holding = address.map { candidates(ledger.holders(of: id), for: $0) } ?? []
             // With the radio gone nobody is told of each device.
             if error?.code == .lost { for manager in managers { manager.toldLinks.remove(id) } }
-            change(on: phone) { $0.linkDown(id, error, into: &$1) }
+            change(on: phone) { $0.linkDown(id, error, keepingFor: keeps, into: &$1) }
             if let address, error?.code != .lost {
                 happened(.disconnection, to: address, for: holding, on: phone)
             }
