@@ -1,7 +1,7 @@
 # make run plays a heart-rate monitor; make test runs every test. Both install what they need and do no work twice.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.PHONY: run demo test interop lab lab-all bench bench-air fuzz fuzz-briefly kill-test histories format build lint unit tsan
+.PHONY: run demo test interop lab lab-all bench bench-air fuzz fuzz-briefly kill-test kill-test-central histories format build lint unit tsan
 
 PROFILE ?= profiles/heart-rate.yaml
 # What the demo's phone connects to.
@@ -85,7 +85,14 @@ KILL_TRIES := 334
 kill-test:
 	@.ci/need $(TEST_PACKAGES)
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
-	@MYNAH_KILL_TRIES=$(KILL_TRIES) swift test $(DEBUG) --skip-build --disable-xctest --filter KillTests
+	@MYNAH_KILL_TRIES=$(KILL_TRIES) swift test $(DEBUG) --skip-build --disable-xctest --filter '\.KillTests'
+
+# The same with an app that is a central, killed at random instants, two runs at a time.
+CENTRAL_KILLS := 1000
+kill-test-central:
+	@.ci/need $(TEST_PACKAGES)
+	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
+	@MYNAH_CENTRAL_KILLS=$(CENTRAL_KILLS) swift test $(DEBUG) --skip-build --disable-xctest --filter CentralKillTests
 
 # Ten thousand histories of two apps with both roles; make unit plays a quarter of them.
 HISTORIES := 10000
