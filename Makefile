@@ -1,7 +1,7 @@
 # make run plays a heart-rate monitor; make test runs every test. Both install what they need and do no work twice.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.PHONY: run demo test interop lab lab-all bench bench-air fuzz fuzz-briefly kill-test kill-test-central histories format build lint unit tsan
+.PHONY: run demo test interop lab lab-all bench bench-air fuzz fuzz-briefly kill-test kill-test-central histories transcripts format build lint unit tsan
 
 PROFILE ?= profiles/heart-rate.yaml
 # What the demo's phone connects to.
@@ -100,6 +100,11 @@ histories:
 	@.ci/need $(TEST_PACKAGES)
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
 	@MYNAH_HISTORIES=$(HISTORIES) swift test $(DEBUG) --skip-build --disable-xctest --filter PhoneHistoryTests
+
+# Records what the commands in Tests/Transcripts print; read the difference before it is committed.
+transcripts:
+	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
+	@MYNAH_RECORD=1 swift test $(DEBUG) --skip-build --disable-xctest --filter TranscriptTests
 
 interop:
 	@.ci/need $(TEST_PACKAGES)
