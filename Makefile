@@ -1,8 +1,8 @@
 # make run plays a heart-rate monitor; make test runs every test. Both install what they need and do no work twice.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-.PHONY: run demo docs test interop lab lab-all lab-slow lab-bookworm all-but-the-lab bench bench-air fuzz kill-test format build \
-    lint unit tsan api-digest without-headers
+.PHONY: run demo docs test interop lab lab-all lab-slow lab-bookworm all-but-the-lab bench bench-air fuzz kill-test \
+    kill-test-central histories transcripts format build lint unit tsan api-digest without-headers
 
 PROFILE ?= profiles/heart-rate.yaml
 # What the demo's phone connects to.
@@ -117,7 +117,26 @@ KILL_TRIES := 334
 kill-test:
 	@.ci/need $(TEST_PACKAGES)
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
-	@MYNAH_KILL_TRIES=$(KILL_TRIES) swift test $(DEBUG) --skip-build --disable-xctest --filter KillTests
+	@MYNAH_KILL_TRIES=$(KILL_TRIES) swift test $(DEBUG) --skip-build --disable-xctest --filter '\.KillTests'
+
+# The same with an app that is a central, killed at random instants, two runs at a time.
+CENTRAL_KILLS := 1000
+kill-test-central:
+	@.ci/need $(TEST_PACKAGES)
+	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
+	@MYNAH_CENTRAL_KILLS=$(CENTRAL_KILLS) swift test $(DEBUG) --skip-build --disable-xctest --filter CentralKillTests
+
+# Ten thousand histories of two apps with both roles; make unit plays a quarter of them.
+HISTORIES := 10000
+histories:
+	@.ci/need $(TEST_PACKAGES)
+	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
+	@MYNAH_HISTORIES=$(HISTORIES) swift test $(DEBUG) --skip-build --disable-xctest --filter PhoneHistoryTests
+
+# Records what the commands in Tests/Transcripts print; read the difference before it is committed.
+transcripts:
+	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
+	@MYNAH_RECORD=1 swift test $(DEBUG) --skip-build --disable-xctest --filter TranscriptTests
 
 interop:
 	@.ci/need $(TEST_PACKAGES)

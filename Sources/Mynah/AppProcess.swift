@@ -276,8 +276,9 @@ final class AppProcess {
     private func launch(inBackground: Bool, on phone: isolated Phone) {
         loadPreserved(on: phone)
         loadPreservedCentrals(on: phone)
-        // The user's own launch names none.
-        let identifiers = inBackground ? ownManagers.servedIdentifiers : []
+        // The user's own launch names none, and without its mode the system does not work for a manager.
+        let identifiers =
+            inBackground && rules.isRelaunched(for: .peripheral) ? ownManagers.servedIdentifiers : []
         let centralIdentifiers = inBackground ? ownCentrals.keptIdentifiers : []
         isLaunching = true
         delegate.app(

@@ -53,7 +53,9 @@ extension Peripheral {
 
     // MARK: - Discovery
 
-    /// Finds primary services: all, or those of these types; what was found before is forgotten.
+    /// Finds primary services: all, or those of these types; others that were found before are forgotten.
+    ///
+    /// Those that are found again keep their characteristics: what is subscribed to stays so.
     @discardableResult
     public func discoverServices(
         _ uuids: [BluetoothUUID]? = nil
@@ -67,7 +69,9 @@ extension Peripheral {
             }
             access.found(found.map(\.uuid), on: peer)
             let sorted = found.sorted { $0.handles.lowerBound < $1.handles.lowerBound }
-            if isLinked(peer) { services = sorted.map { DiscoveredService($0) } }
+            let known = services
+            guard isLinked(peer) else { return }
+            services = sorted.map { one in known.first { $0.attribute == one } ?? DiscoveredService(one) }
         }
         return services
     }

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahLifecycle
 
 /// Which manager an attribute or a PSM belongs to, and what the radio is registering or withdrawing.
 ///
@@ -120,7 +121,10 @@ final class ServiceRegistry {
 
     /// Puts preserved services of an app that are on no radio yet onto this one.
     func republish(_ app: AppProcess, on phone: isolated Phone) async {
-        guard phone.isRunning else { return }
+        // It may have ended since this was asked for.
+        guard phone.isRunning, app.state != .terminated || app.rules.isRelaunched(for: .peripheral) else {
+            return
+        }
         for manager in app.managers { await republish(manager, on: phone) }
     }
 

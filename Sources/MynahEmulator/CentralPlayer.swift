@@ -27,6 +27,8 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     private var scan: ScanStatus?
     /// What waits until it is written again.
     private var timers: [Repetition: Task<Void, Never>] = [:]
+    /// The device that is being asked for, until that is reported.
+    private var asked: Peripheral?
     /// What was due while the app did not run.
     private var held: Set<Repetition> = []
     private var waits = ReconnectWaits()
@@ -120,6 +122,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         case .discovered(let discovery): discovered(discovery)
         case .connected(let peripheral, let isLocal):
             remember(peripheral)
+            reportConnecting()
             report(.peripheralConnected, peripheral, [.init("local", .bool(isLocal))])
             act { $0.connected(peripheral.identifier, into: &$1) }
         case .failedToConnect(let peripheral, let error):
@@ -254,9 +257,11 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
             reportScan()
         case .connect(let device, let entry):
             guard let peripheral = await peripheral(device, manager) else { return }
-            report(.peripheralConnecting, peripheral)
             let options = central.peripherals[entry].connection.map { ConnectOptions($0) }
+            asked = peripheral
+            defer { asked = nil }
             try await manager.connect(peripheral, options: options ?? ConnectOptions())
+            reportConnecting()
         case .cancel(let device):
             guard let peripheral = await peripheral(device, manager) else { return }
             await manager.cancelPeripheralConnection(peripheral)
@@ -302,6 +307,13 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     private func waited(_ number: UInt64, _ entry: Int) async {
         guard await player.appSide.app?.isRunning == true else { return waits.hold(entry, number) }
         act { $0.waited(number, for: entry, into: &$1) }
+    }
+
+    /// A connection was asked for, which is on its way to the state directory by now; what comes of it is reported after it.
+    private func reportConnecting() {
+        guard let peripheral = asked else { return }
+        asked = nil
+        report(.peripheralConnecting, peripheral)
     }
 
     private func peripheral(_ device: PeripheralIdentifier, _ manager: CentralManager) async -> Peripheral? {

@@ -261,7 +261,12 @@ package struct LinkLedger: Sendable {
     }
 
     /// A link ended; `error` is `nil` if it was ended from here.
-    package mutating func linkDown(_ peer: Peer.ID, _ error: RadioError?, into actions: inout [LinkAction]) {
+    ///
+    /// With the radio gone, the managers that `isKept` names wait for the device again, and nobody is told.
+    package mutating func linkDown(
+        _ peer: Peer.ID, _ error: RadioError?, keepingFor isKept: (ManagerKey) -> Bool = { _ in false },
+        into actions: inout [LinkAction]
+    ) {
         guard let address = addresses.removeValue(forKey: peer) else { return }
         defer { actions.append(.linkEnded(address, peer)) }
         var waiting: [Claim]
@@ -269,6 +274,10 @@ package struct LinkLedger: Sendable {
         case .up(peer, let claims)?:
             waiting = []
             for claim in claims {
+                if error?.code == .lost, isKept(claim.manager) {
+                    waiting.append(claim)
+                    continue
+                }
                 let isReconnecting = error != nil && claim.options.autoReconnect
                 actions.append(
                     .disconnected(

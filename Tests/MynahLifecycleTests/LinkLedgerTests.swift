@@ -69,6 +69,19 @@ import Testing
                 == .disconnected(.a, .device(1), .init(error: .lostLink, isReconnecting: true)))
     }
 
+    @Test func `with the radio gone the system waits again for what it keeps, and for nothing else`() {
+        var ledger = LinkLedger()
+        var actions: [LinkAction] = []
+        for manager in [ManagerKey.a, .b] { ledger.connect(manager, to: .device(1), into: &actions) }
+        ledger.linkUp(.first, to: .device(1), into: &actions)
+        actions = []
+        let gone = RadioError(.lost, "the radio is gone")
+        ledger.linkDown(.first, gone, keepingFor: { $0 == .b }, into: &actions)
+        let end = LinkAction.disconnected(.a, .device(1), .init(error: gone, isReconnecting: false))
+        #expect(actions == [end, .wantedChanged, .linkEnded(.device(1), .first)])
+        #expect(ledger.wanted.map(\.managers) == [[.b]])
+    }
+
     @Test func `a start delay that is over after its request was cancelled changes nothing`() {
         var ledger = LinkLedger()
         var actions: [LinkAction] = []

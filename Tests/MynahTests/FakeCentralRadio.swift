@@ -27,12 +27,16 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     private var holdsReads = false
     private var links: [Peer.ID: DeviceAddress] = [:]
     private var lastLink: UInt32 = 0
-    private var isOn = true
+    private(set) var isOn = true
     /// Whether a device sends a value as soon as it is subscribed to.
     private var notifiesAtOnce = false
     private var held: [Waiter<Void>] = []
     /// The identity addresses of bonded devices, by a private address.
     private var identities: [DeviceAddress: DeviceAddress] = [:]
+    private var batches: [PublishedServices.ID: [ServiceDefinition]] = [:]
+    private var lastBatch: UInt32 = 0
+    /// What is advertised now.
+    private(set) var advertisement: Advertisement?
 
     static let heartRate = RemoteService(uuid: "180D", handles: 1...6)
     static let battery = RemoteService(uuid: "180F", handles: 7...10)
@@ -55,6 +59,14 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
 
     /// The links that are on the air.
     var linkIDs: [Peer.ID] { Array(links.keys) }
+
+    /// The devices that are connected.
+    var linked: Set<DeviceAddress> { Set(links.values) }
+
+    /// Whether a device would be connected if it answered now.
+    func isAnswerable(_ address: DeviceAddress) -> Bool {
+        wanted.contains(address) && !links.values.contains(address)
+    }
 
     /// How many reads wait.
     var heldCount: Int { held.count }
@@ -82,7 +94,7 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
 
     /// Makes a device answer by a link of a new number, if it is waited for.
     func answerAny(_ address: DeviceAddress) {
-        guard wanted.contains(address), !links.values.contains(address) else { return }
+        guard isAnswerable(address) else { return }
         lastLink += 1
         connect(Peer(id: .init(lastLink), address: address), asked: address)
     }
@@ -107,6 +119,7 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
         self.isOn = isOn
         guard !isOn else {
             simulate(.stateChanged(.poweredOn))
+            _ = peripheralSink?.handle(.stateChanged(.poweredOn))
             return
         }
         let error = RadioError(.lost, "Bluetooth is off")
@@ -115,7 +128,18 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
         for link in lost.keys { simulate(.disconnected(link, error)) }
         while !connecting.isEmpty { resume(.failure(error)) { _ in true } }
         simulate(.stateChanged(.poweredOff))
+        _ = peripheralSink?.handle(.stateChanged(.poweredOff))
     }
+
+    /// Makes a central read a value; returns whether it got one.
+    func read(_ attribute: AttributeKey) -> Bool {
+        let request = ReadRequest(central: .init(1000), attribute: attribute)
+        guard case .answer(.success)? = peripheralSink?.handle(.read(request)) else { return false }
+        return true
+    }
+
+    /// The values that are published.
+    var published: Set<AttributeKey> { Set(batches.values.joined().flatMap(\.characteristics).map(\.key)) }
 
     /// Makes a device be heard that can be connected to, and returns whether the radio is asked to.
     func isAsked(for address: DeviceAddress) -> Bool {
@@ -278,12 +302,20 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     // MARK: The peripheral's half
 
     func publish(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
-        PublishedServices(id: .init(1))
+        lastBatch += 1
+        batches[.init(lastBatch)] = services
+        return PublishedServices(id: .init(lastBatch))
     }
-    func withdraw(_ services: PublishedServices.ID) async {}
+
+    func withdraw(_ services: PublishedServices.ID) async { batches[services] = nil }
     func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {}
-    func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport { .silent }
-    func stopAdvertising() async {}
+
+    func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
+        self.advertisement = advertisement
+        return AdvertisingReport(isOn: true, data: [], scanResponse: [], interval: nil, address: nil)
+    }
+
+    func stopAdvertising() async { advertisement = nil }
     func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult { .sent(0) }

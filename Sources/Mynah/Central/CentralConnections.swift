@@ -144,7 +144,7 @@ final class CentralConnections {
         if error?.code == .lost {
             for manager in phone.central.managers { manager.toldLinks.remove(link) }
         }
-        change(on: phone) { $0.linkDown(link, error, into: &$1) }
+        change(on: phone) { $0.linkDown(link, error, keepingFor: phone.central.keeps, into: &$1) }
         if let address, error?.code != .lost {
             alerts.happened(.disconnection, to: address, for: holding, on: phone)
         }

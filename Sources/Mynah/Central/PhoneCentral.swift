@@ -210,7 +210,7 @@ final class PhoneCentral {
     }
 
     /// Whether the system works for a manager whose process is gone.
-    private func keeps(_ key: ManagerKey) -> Bool {
+    func keeps(_ key: ManagerKey) -> Bool {
         manager(key).map { $0.isEnded && $0.restoreIdentifier != nil } ?? false
     }
 

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from stacks import central, netsim, packages, program
+from stacks import app, central, netsim, packages, program
 from stacks.bumble_device import BumbleDevice
 from stacks.checks import CHECKS, Check
 from stacks.helper import Helper
@@ -77,6 +77,7 @@ async def everything(only: str, names_alone: bool) -> int:
             for check in CHECKS
         ]
         plan.append((f"our central on {kind.name}: it looks at a Bumble device", kind, central.looks))
+        plan.append((f"our program on {kind.name}: {app.SENTENCE}", kind, app.lives))
     for kind in [Ours, Bumbles]:
         plan.append((f"our program on {kind.name}: {program.SILENT}", kind, program.confirms_nothing))
         plan.append((f"our program on {kind.name}: {program.LONG}", kind, program.asks_for_thousands))

@@ -34,6 +34,8 @@ class Capabilities:
     asks_for_encryption: bool = False
     # A run that is killed leaves the adapter to others, or without a host; one that was taken whole goes on as it was.
     falls_silent: bool = True
+    # An app that is a central can be played.
+    connects: bool = True
     # What a phone without a key gets where encryption is wanted. Volume 3, Part C, 10.3.1.
     unpaired_error: int = 0x05
 
@@ -57,6 +59,7 @@ async def of_bluez() -> Capabilities:
         names_subscribers=version >= (5, 80),
         keeps_subscriptions=False,
         asks_for_encryption=True,
+        connects=False,
         unpaired_error=0x0F,
     )
 

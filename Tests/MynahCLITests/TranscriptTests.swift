@@ -1,0 +1,148 @@
+import Foundation
+import Glibc
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+/// Replays each transcript of the article about Core Bluetooth's rules with the built program.
+///
+/// A file has commands and, after them, what the last one prints of its first radio: without times, equal lines that
+/// follow each other once. Commands before it run beside it, or to their end if they have `--until`. `make transcripts`
+/// records them anew.
+@Suite(.timeLimit(.minutes(15))) struct TranscriptTests {
+    private static let folder = "\(repository)/Tests/Transcripts"
+    private static let article = "\(repository)/Sources/Mynah/Mynah.docc/CoreBluetoothRules.md"
+    private static let isRecording = ProcessInfo.processInfo.environment["MYNAH_RECORD"] != nil
+    static let names: [String] = {
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return files.filter { $0.hasSuffix(".txt") }.map { String($0.dropLast(4)) }.sorted()
+    }()
+    /// A busy machine may need more time than a command plans between its steps.
+    private static let paces = [1, 4, 16]
+
+    @Test(arguments: TranscriptTests.names)
+    func `a run prints what its transcript says`(name: String) async throws {
+        let path = "\(Self.folder)/\(name).txt"
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
+        let commands = lines.filter { $0.hasPrefix("$ mynah ") }.map { Self.words(String($0.dropFirst(8))) }
+        let expected = Array(lines.drop { $0.hasPrefix("$ ") })
+        if Self.isRecording {
+            let head = lines.prefix { $0.hasPrefix("$ ") }
+            let text = (head + (try await Self.play(commands, pace: 1))).joined(separator: "\n") + "\n"
+            try text.write(toFile: path, atomically: true, encoding: .utf8)
+            return
+        }
+        var shown: [String] = []
+        for pace in Self.paces {
+            shown = try await Self.play(commands, pace: pace)
+            if shown == expected { break }
+        }
+        #expect(shown == expected)
+    }
+
+    @Test func `the article names each rule, and each transcript with its command`() throws {
+        let article = try String(contentsOfFile: Self.article, encoding: .utf8)
+        for rule in 1...54 { #expect(article.contains("\n| R\(rule) |"), "R\(rule)") }
+        let rows = article.split(separator: "\n").filter { $0.hasPrefix("| `") }
+        var named: Set<String> = []
+        for row in rows {
+            let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            let name = try #require(cells.first).trimmingCharacters(in: ["`"])
+            named.insert(name)
+            let text = try String(contentsOfFile: "\(Self.folder)/\(name).txt", encoding: .utf8)
+            let last = try #require(text.split(separator: "\n").last { $0.hasPrefix("$ ") })
+            #expect(cells.last == "`\(last.dropFirst(2))`", "\(name)")
+        }
+        #expect(named == Set(Self.names))
+        // What a rule names is a transcript, or a test that exists.
+        let tests = try Self.sourcesOfTests()
+        for row in article.split(separator: "\n") where row.firstMatch(of: /^\| R[0-9]/) != nil {
+            let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            let shown = try #require(cells.last)
+            if shown == "–" {
+                #expect(row.hasPrefix("| R28 "), "\(row)")
+                continue
+            }
+            for piece in shown.split(separator: ";").map({ $0.trimmingCharacters(in: .whitespaces) }) {
+                let name = piece.trimmingCharacters(in: ["`"])
+                let isThere = piece.hasPrefix("`") ? named.contains(name) : tests.contains("`\(piece)`")
+                #expect(isThere, "\(row)")
+            }
+        }
+    }
+
+    private static func sourcesOfTests() throws -> String {
+        let files = try #require(FileManager.default.enumerator(atPath: "\(repository)/Tests"))
+        var text = ""
+        for case let file as String in files where file.hasSuffix("Tests.swift") {
+            text += try String(contentsOfFile: "\(repository)/Tests/\(file)", encoding: .utf8)
+        }
+        return text
+    }
+
+    /// The words of a command, as a shell has them.
+    private static func words(_ command: String) -> [String] {
+        var words: [String] = []
+        for (index, piece) in command.split(separator: "'", omittingEmptySubsequences: false).enumerated() {
+            if index % 2 == 1 {
+                words.append(String(piece))
+            } else {
+                words += piece.split(separator: " ").map(String.init)
+            }
+        }
+        return words
+    }
+
+    /// Plays commands, and returns what the last one prints of its first radio up to the event that ends it.
+    private static func play(_ commands: [[String]], pace: Int) async throws -> [String] {
+        let (air, state) = (try TemporaryDirectory(), try TemporaryDirectory())
+        var beside: [Program] = []
+        var output = ""
+        for (index, command) in commands.enumerated() {
+            let program = try Program(command.map { adapted($0, pace, state) }, air: air)
+            if command.contains("--until") {
+                let result = try await program.end()
+                #expect(result.status == .exited(0), "\(result.error)")
+                output = result.output
+            } else {
+                #expect(index < commands.count - 1, "the last command ends by itself")
+                #expect(try await program.output.line(containing: "  ready ") != nil)
+                beside.append(program)
+            }
+        }
+        for program in beside {
+            program.child.send(SIGTERM)
+            #expect(try await program.child.end() == .exited(0))
+        }
+        let last = commands.last?.last { !$0.hasPrefix("-") } ?? ""
+        return shown(output, to: String(last.prefix { $0 != " " }))
+    }
+
+    private static func adapted(_ word: String, _ pace: Int, _ state: TemporaryDirectory) -> String {
+        if word.hasSuffix(".yaml") { return "\(repository)/\(word)" }
+        if word == "state" { return state.path }
+        return word.replacing(/^([0-9]+)s=/) { "\((Int($0.1) ?? 0) * pace)s=" }
+    }
+
+    private static func shown(_ output: String, to event: String) -> [String] {
+        let stamp = #/^(?:([^:]*): )?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}  /#
+        var (lines, first): ([String], Substring??) = ([], nil)
+        for line in output.split(separator: "\n") {
+            guard let match = line.firstMatch(of: stamp) else { continue }
+            let device: Substring? = match.output.1
+            if first == nil { first = .some(device) }
+            guard first == .some(device) else { continue }
+            let text = masked(String(line[match.range.upperBound...]))
+            if lines.last != text { lines.append(text) }
+        }
+        let end = lines.lastIndex { $0.hasPrefix(event) } ?? lines.endIndex - 1
+        return Array(lines[...max(end, -1)])
+    }
+
+    /// A line without what is another each time.
+    private static func masked(_ line: String) -> String {
+        line.replacing(/([0-9A-F]{2}:){5}[0-9A-F]{2}/, with: "ADDRESS")
+            .replacing(/[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}/, with: "UUID")
+            .replacing(/coalesced [0-9]+/, with: "coalesced N")
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import MynahTestSupport
+import Testing
+
+/// What shows that each numbered rule of Core Bluetooth holds: the watcher of histories, or tests of its own.
+@Suite struct RuleTableTests {
+    /// Rules that `PhoneWatcher` does not judge, or not whole, with tests that do.
+    static let tests: [Int: [String]] = [
+        8: [
+            "a suspended app is shown an alert if it asked for one, and only then",
+            "each notification is shown, in one alert for each device",
+        ],
+        9: ["events of both roles wait in one queue and are handed over in one order"],
+        15: ["an overflow UUID is listed for the app that asked for it, a colliding one too"],
+        18: ["without UUIDs nothing is on the air in the background"],
+        19: ["of five 128-bit UUIDs one is in an incomplete list and four overflow, as captured"],
+        20: ["the rate is reduced when every app that advertises is in the background"],
+        21: ["two apps of one phone share the mask, the name and the rate"],
+        22: ["what has every stands still while suspended, and runs in the time of a wake"],
+        23: [
+            "the app's user stops and starts its scan on its screen, and nowhere else",
+            "the user stops and starts advertising on the app's own screen only",
+        ],
+        24: ["a strap's value wakes a suspended app for ten seconds"],
+        25: [
+            "a request answered later is work: throttled after ten seconds, ended after twenty, and answered"
+        ],
+        26: ["work that ends after the time for none suspends at once"],
+        27: ["a woken app that sends what nobody woke it for does something extraneous, told once"],
+        33: [
+            "two managers of an app with one restore identifier are an error, and of two apps are not",
+            "an identifier is used once within an app, and by another app too",
+        ],
+        36: ["what was scanned for, wanted, connected and subscribed is restored in another process"],
+        38: ["the controller's filter hides no change, and the scan ends with the last that scans"],
+        41: ["only services and characteristics that are named are looked for"],
+        42: ["a strap is found, connected, discovered, read, written and subscribed"],
+        43: ["a link ends when all is done and nothing notifies"],
+        46: ["known devices are retrieved by their identifiers, and no others"],
+        47: ["an identifier is the same in the next process, and retrieves its device"],
+        48: ["retrieving returns a device that is known, or nothing"],
+        49: ["a device whose address changed is found by scanning"],
+        50: ["devices that the phone is connected to are retrieved by their services, and connected at once"],
+        53: ["a characteristic keeps the value that came last"],
+        54: ["three spellings of one value are equal and hash alike"],
+    ]
+    /// Rules that nothing in the program shows yet, with what is missing.
+    static let open: [Int: String] = [28: "radio.used"]
+
+    @Test func `each rule is judged by the watcher or has a test, and each test that is named exists`() throws
+    {
+        let judged = PhoneWatcher.rules
+        #expect(judged.union(Self.tests.keys).union(Self.open.keys) == Set(1...54))
+        #expect(judged.isDisjoint(with: Self.tests.keys) && judged.isDisjoint(with: Self.open.keys))
+        let folder = #filePath.split(separator: "/").dropLast(2).reduce("") { $0 + "/" + $1 }
+        let files = try #require(FileManager.default.enumerator(atPath: folder))
+        var sources = ""
+        for case let file as String in files where file.hasSuffix("Tests.swift") {
+            sources += try String(contentsOfFile: "\(folder)/\(file)", encoding: .utf8)
+        }
+        for (rule, names) in Self.tests.sorted(by: { $0.key < $1.key }) {
+            #expect(!names.isEmpty, "R\(rule)")
+            for name in names { #expect(sources.contains("`\(name)`("), "R\(rule): \(name)") }
+        }
+    }
+}
