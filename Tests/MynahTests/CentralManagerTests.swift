@@ -31,6 +31,28 @@ import Testing
         return peripheral
     }
 
+    @Test func `phones with one seed give a device one identifier, and others another`() async throws {
+        func identifier(_ seed: UInt64?) async throws -> PeripheralIdentifier {
+            let phone = Phone(radio: FakeCentralRadio(), identity: DeviceIdentity(name: "phone"), seed: seed)
+            try await phone.start()
+            let found = await (try await phone.makeCentralManager()).peripheral(at: strap).identifier
+            await phone.stop()
+            return found
+        }
+        let first = try await identifier(7)
+        #expect(try await identifier(7) == first)
+        #expect(try await identifier(8) != first)
+        #expect(try await identifier(nil) != first)
+    }
+
+    @Test func `each error has the number that Core Bluetooth gives it`() {
+        func code(_ reason: UInt8?, _ code: RadioError.Code = .disconnected) -> Int {
+            RadioError(code, "ended", reason: reason).coreBluetoothCode
+        }
+        #expect([0x08, 0x13, 0x15, 0x3E, 0x06, 0x0D, 0x3D].map { code($0) } == [6, 7, 7, 10, 14, 11, 0])
+        #expect(code(nil) == 7 && code(nil, .timedOut) == 6 && code(nil, .unsupported) == 13)
+    }
+
     // MARK: Discovery
 
     private func discoveries(
