@@ -1,4 +1,4 @@
-public import MynahCore
+package import MynahCore
 import MynahSupport
 
 /// What lies between controllers: it carries what one sends to those who hear it, as far and as reliably as it is told to.
