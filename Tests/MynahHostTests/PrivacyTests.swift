@@ -71,6 +71,7 @@ import Testing
         #expect(rig.deviceSink.reports.count == 1 && rig.deviceSink.reports[0].isOn)
         #expect(await rig.device.session.advertiser.announced == rig.deviceSink.reports[0])
         #expect(rig.phoneSink.heard.contains(rig.address) && !rig.phoneSink.heard.contains(second))
+        #expect(rig.phoneSink.resolved.withLock { $0 }.contains(second))
         let again = try await rig.connect()
         try await rig.phone.pair(again)
         #expect(try await rig.refusal(of: rig.encrypted, again) == nil)

@@ -66,6 +66,8 @@ final class SecureSink: RadioSink, CentralSink {
     private let words = Lock<[String]>([])
     private let peers = Lock<[Peer]>([])
     private let addresses = Lock<Set<DeviceAddress>>([])
+    /// The private addresses of bonded devices that were heard.
+    let resolved = Lock<Set<DeviceAddress>>([])
     private let channels = Lock<[any L2CAPChannel]>([])
     private let reported = Lock<[AdvertisingReport]>([])
 
@@ -106,7 +108,9 @@ final class SecureSink: RadioSink, CentralSink {
         case .connected(let peer): peers.withLock { $0.append(peer) }
         case .peerChanged(let peer): peers.withLock { $0.append(peer) }
         case .disconnected: add("disconnected")
-        case .heard(let report): addresses.withLock { _ = $0.insert(report.address) }
+        case .heard(let report):
+            addresses.withLock { _ = $0.insert(report.address) }
+            if let address = report.resolvedAddress { resolved.withLock { _ = $0.insert(address) } }
         case .notified(_, let handle, let value, let delivery):
             add("\(delivery.rawValue) \(handle) \(Hex.encode(value))")
         case .servicesChanged(_, let range): add("services \(range.lowerBound) \(range.upperBound)")
