@@ -148,9 +148,7 @@ public actor Phone {
         await radio.stop()
         if case .stopping = stage { stage = .stopped }
         services.removeAll()
-        if forgetting {
-            for name in apps.flatMap(\.preservedNames) { preserved.remove(name) }
-        }
+        for name in forgetting ? apps.flatMap(\.preservedNames) : [] { preserved.remove(name) }
         central.stop(on: self)
         for app in apps { app.stop() }
         for manager in managers { manager.end() }

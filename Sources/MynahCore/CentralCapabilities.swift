@@ -3,12 +3,12 @@
 /// Unless the controller says otherwise, it can do all of it.
 public struct CentralCapabilities: Hashable, Sendable {
     /// Whether it can scan while it is connected to a peripheral.
-    public var scansBesidePeripherals = true
+    package var scansBesidePeripherals = true
     /// Whether it can scan while a central is connected to it.
-    public var scansBesideCentrals = true
+    package var scansBesideCentrals = true
     /// Whether it can scan while it advertises for connections.
-    public var scansBesideAdvertising = true
+    package var scansBesideAdvertising = true
 
     /// All of it.
-    public init() {}
+    package init() {}
 }

@@ -1,23 +1,23 @@
 /// A use of the air, in what costs a battery.
-public struct AirUse: Hashable, Sendable {
+package struct AirUse: Hashable, Sendable {
     /// How many advertising events were sent; a fraction is one that is due.
-    public var advertisingEvents = 0.0
+    package var advertisingEvents = 0.0
     /// How long the receiver listened for advertising.
-    public var scanning = Duration.zero
+    package var scanning = Duration.zero
     /// How long links lasted.
-    public var linked = Duration.zero
+    package var linked = Duration.zero
     /// The data PDUs that links sent, without empty ones.
-    public var packetsSent = 0
+    package var packetsSent = 0
     /// The data PDUs that links received, without empty ones.
-    public var packetsReceived = 0
+    package var packetsReceived = 0
     /// How long packets and the T_IFS between them took on the air.
-    public var airtime = Duration.zero
+    package var airtime = Duration.zero
 
     /// None.
-    public init() {}
+    package init() {}
 
     /// Two uses together.
-    public static func + (left: AirUse, right: AirUse) -> AirUse {
+    package static func + (left: AirUse, right: AirUse) -> AirUse {
         var sum = left
         sum.advertisingEvents += right.advertisingEvents
         sum.scanning += right.scanning
@@ -29,7 +29,7 @@ public struct AirUse: Hashable, Sendable {
     }
 
     /// What was used since a total of before.
-    public static func - (left: AirUse, right: AirUse) -> AirUse {
+    package static func - (left: AirUse, right: AirUse) -> AirUse {
         var rest = left
         rest.advertisingEvents -= right.advertisingEvents
         rest.scanning -= right.scanning
@@ -44,18 +44,18 @@ public struct AirUse: Hashable, Sendable {
 /// What a radio has used of the air so far, in totals that only grow.
 public struct RadioUse: Hashable, Sendable {
     /// Its advertising.
-    public var advertising = AirUse()
+    package var advertising = AirUse()
     /// Its scan.
-    public var scanning = AirUse()
+    package var scanning = AirUse()
     /// Its listening for devices that it is about to connect to.
-    public var initiating = AirUse()
+    package var initiating = AirUse()
     /// Each link, also one that ended not long ago.
-    public var links: [Peer.ID: AirUse] = [:]
+    package var links: [Peer.ID: AirUse] = [:]
     /// Whether a controller that is not simulated may have done otherwise.
-    public var isEstimated = false
+    package var isEstimated = false
     /// Whether it knows what goes over its links; if not, their packets and airtime are missing.
-    public var knowsPackets = true
+    package var knowsPackets = true
 
     /// None.
-    public init() {}
+    package init() {}
 }

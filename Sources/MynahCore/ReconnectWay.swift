@@ -1,5 +1,5 @@
 /// A way back to a device (Core Bluetooth Programming Guide, "Reconnecting to Peripherals").
-public enum ReconnectWay: String, Hashable, Sendable, CaseIterable {
+package enum ReconnectWay: String, Hashable, Sendable, CaseIterable {
     /// A device whose identifier the app has saved (retrievePeripherals(withIdentifiers:)).
     case known
     /// A device that the phone is connected to already (retrieveConnectedPeripherals(withServices:)).

@@ -8,7 +8,7 @@ extension Profile {
         /// What it scans for; `nil` if it never scans.
         public var scan: Scan?
         /// The ways back to a device: one stage after the other, and those of a stage at once.
-        public var reconnect: [[ReconnectWay]] = [[.known], [.connected], [.scan]]
+        package var reconnect: [[ReconnectWay]] = [[.known], [.connected], [.scan]]
         /// What it does with the devices that it finds: the first that matches.
         public var peripherals: [Peripheral]
 

@@ -241,7 +241,8 @@ private final class WatchedApp: AppDelegate, CentralManagerSink, PeripheralSink 
                 try await settle()
                 guard watcher.withLock({ $0.air.wanted.contains(device) }) else { break }
                 put(.heard(device, content: 4))
-                await radio.hear(device, "03030D18", .connectable)
+                // No scan response follows it, which a discovery would wait for.
+                await radio.hear(device, "03030D18", .directed)
                 let radio = radio
                 try await until("the radio is asked for a device that was heard") {
                     await radio.isAnswerable(device)
