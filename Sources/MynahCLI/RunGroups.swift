@@ -1,5 +1,6 @@
 import MynahEmulator
 import MynahProfiles
+import MynahSupport
 
 /// Which profiles of a run share a radio: apps are apps of one phone, and each accessory needs a radio of its own.
 struct RunGroups {
@@ -62,7 +63,7 @@ struct RunGroups {
         ] where here != there {
             conflict(
                 field,
-                "\(field) is \(DurationText.format(here)) here and \(DurationText.format(there)) in \(other.file), \(together)"
+                "\(field) is \(here.text) here and \(there.text) in \(other.file), \(together)"
             )
         }
         return issues

@@ -77,8 +77,8 @@ final class RunWatch: Sendable {
         guard end != .cutShort else { return "not seen before standard output was closed: \(list)" }
         guard let timeout else { return nil }
         guard !isLate.withLock({ $0 }) else {
-            return "not ready within \(DurationText.format(max(timeout, Self.patience)))"
+            return "not ready within \(max(timeout, Self.patience).text)"
         }
-        return missed.isEmpty ? nil : "not seen within \(DurationText.format(timeout)): \(list)"
+        return missed.isEmpty ? nil : "not seen within \(timeout.text): \(list)"
     }
 }

@@ -166,7 +166,7 @@ enum ProfileView {
         case .bytes: break
         case .generated(let generator): line += "  = \(type(of: generator).name)"
         }
-        if let every = characteristic.every { line += " every \(DurationText.format(every))" }
+        if let every = characteristic.every { line += " every \(every.text)" }
         return [line]
             + characteristic.descriptors.enumerated().map { index, descriptor in
                 var position = position

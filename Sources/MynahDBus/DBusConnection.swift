@@ -200,7 +200,7 @@ public final class DBusConnection: @unchecked Sendable {
     /// After each turn of the source: deadlines, and room for what waits to be sent.
     func turnEnded() {
         for call in calls.takeExpired(now: LoopSource.now) {
-            call.completion(.failure(DBusError(.noReply, "no answer within \(call.timeout)")))
+            call.completion(.failure(DBusError(.noReply, "no answer within \(call.timeout.text)")))
         }
         if source.isClosed { return }
         source.setReadyTime(calls.nextDeadline)

@@ -1,3 +1,5 @@
+import MynahSupport
+
 /// Durations as profiles and options write them: `100 ms`, `1.5s`, `2 min`.
 public enum DurationText {
     /// Why a text is no duration.
@@ -5,11 +7,6 @@ public enum DurationText {
         /// To stand behind the name of what was read.
         public var message: String
     }
-
-    /// Each unit with its length in nanoseconds.
-    static let units: [(name: String, nanoseconds: Int64)] = [
-        ("us", 1000), ("ms", 1_000_000), ("s", 1_000_000_000), ("min", 60_000_000_000),
-    ]
 
     /// The longest that is taken: a year, so that sums of durations cannot overflow.
     static let maximum: Duration = .seconds(366 * 24 * 3600)
@@ -27,7 +24,7 @@ public enum DurationText {
             throw Problem(
                 message: "has no unit; write \(digits) us, \(digits) ms, \(digits) s or \(digits) min")
         }
-        guard let scale = units.first(where: { $0.name == unit })?.nanoseconds else {
+        guard let scale = Duration.namedUnits.first(where: { $0.name == unit })?.nanoseconds else {
             throw Problem(
                 message: "has the unknown unit \(ProfileDecoder.quote(unit)); units are us, ms, s and min")
         }
@@ -53,17 +50,5 @@ public enum DurationText {
         // The product of both can exceed 64 bits; its quotient is below the unit's own length.
         let nanoseconds = divisor.dividingFullWidth(fraction.multipliedFullWidth(by: scale)).quotient
         return .nanoseconds(product) + .nanoseconds(nanoseconds)
-    }
-
-    /// The shortest way to write it.
-    public static func format(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
-        let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-        for unit in units.reversed() where nanoseconds != 0 && nanoseconds % unit.nanoseconds == 0 {
-            return "\(nanoseconds / unit.nanoseconds) \(unit.name)"
-        }
-        var decimals = String(1_000_000 + abs(nanoseconds) % 1_000_000).dropFirst()
-        while decimals.last == "0" { decimals.removeLast() }
-        return nanoseconds == 0 ? "0 s" : "\(nanoseconds / 1_000_000).\(decimals) ms"
     }
 }

@@ -249,11 +249,11 @@ struct ProfileDecoder {
         do throws(DurationText.Problem) {
             let duration = try DurationText.parse(text)
             guard duration >= minimum else {
-                error(at: node, "\(what) must be at least \(DurationText.format(minimum)), not \(text)")
+                error(at: node, "\(what) must be at least \(minimum.text), not \(text)")
                 return nil
             }
             if let maximum, duration > maximum {
-                error(at: node, "\(what) must be at most \(DurationText.format(maximum)), not \(text)")
+                error(at: node, "\(what) must be at most \(maximum.text), not \(text)")
                 return nil
             }
             return duration

@@ -10,11 +10,11 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct BadControllerTests {
     @Test(arguments: [
         (
-            IllController.Conduct.silent, "did not answer within 5.0 seconds while resetting it",
+            IllController.Conduct.silent, "did not answer within 5 s while resetting it",
             "speaks H4 there"
         ),
-        (.late, "did not answer within 5.0 seconds while resetting it", "speaks H4 there"),
-        (.foreignEvents, "did not answer within 5.0 seconds while resetting it", "speaks H4 there"),
+        (.late, "did not answer within 5 s while resetting it", "speaks H4 there"),
+        (.foreignEvents, "did not answer within 5 s while resetting it", "speaks H4 there"),
         (.nonsense, "sent 0x77 where a packet begins", "speaks H4 there"),
         (.closing, "closed the connection", "speaks H4 there"),
         (.closingAmid, "closed the connection in the middle of a packet", "speaks H4 there"),

@@ -1,5 +1,6 @@
 import MynahProfiles
 import Testing
+import MynahSupport
 
 @Suite struct DurationTextTests {
     @Test(
@@ -45,7 +46,7 @@ import Testing
             (.nanoseconds(500), "0.0005 ms"), (.zero, "0 s"),
         ] as [(Duration, String)])
     func formats(_ duration: Duration, _ expected: String) throws {
-        #expect(DurationText.format(duration) == expected)
+        #expect(duration.text == expected)
         #expect(try DurationText.parse(expected) == duration)
     }
 }

@@ -1,5 +1,6 @@
 import MynahCore
 import MynahLifecycle
+import MynahSupport
 
 /// A phone's links to peripherals and the connections that its managers wait for.
 ///
@@ -68,7 +69,7 @@ final class CentralConnections {
         let alarm = timeout.map { timeout in
             link.enqueue(at: clock.now.advanced(by: timeout), on: clock) {
                 $0.central.connections.giveUp(
-                    number, RadioError(.timedOut, "\(address) did not answer within \(timeout)"), on: $0)
+                    number, RadioError(.timedOut, "\(address) did not answer within \(timeout.text)"), on: $0)
             }
         }
         defer { alarm?.cancel() }

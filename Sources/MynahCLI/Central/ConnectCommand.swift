@@ -152,7 +152,7 @@ struct ConnectCommand: AsyncParsableCommand {
     /// What is said before the radio starts, because a device may take a while to be heard.
     private static func announcement(_ device: String, _ timeout: Duration, _ radio: String) -> String {
         let device = PrintableText.of(device)
-        return "looking for \"\(device)\" for up to \(DurationText.format(timeout)) (\(radio))"
+        return "looking for \"\(device)\" for up to \(timeout.text) (\(radio))"
     }
 
     /// With a prompt, numbers can be shown and typed.

@@ -159,7 +159,7 @@ final class ControllerDriver {
     /// A controller that does not answer is treated as one that is gone.
     func loseSilent() {
         let options = environment.options
-        let message = "\(options.controller) did not answer within \(options.commandTimeout)"
+        let message = "\(options.controller) did not answer within \(options.commandTimeout.text)"
         lose(RadioError(.lost, message), session.timeoutError)
     }
 

@@ -434,7 +434,8 @@ struct GATTServer: Sendable {
         bearers[at: index].isDead = true
         bearers[at: index].confirmBy = nil
         bearers[at: index].indications = []
-        let message = "a central did not confirm an indication within \(timeout), and is sent nothing more"
+        let message =
+            "a central did not confirm an indication within \(timeout.text), and is sent nothing more"
         actions.append(.event(.warning(RadioWarning("confirmationOverdue", message))))
     }
 

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahSupport
 
 /// What a pairing wants done.
 enum PairingAction: Hashable, Sendable {
@@ -49,7 +50,7 @@ extension PairingFailure {
         switch self {
         case .refused(let code): reason = "it was refused here: \(code)"
         case .refusedByPeer(let code): reason = "\(other) refused: \(code)"
-        case .timedOut: reason = "\(other) said nothing for \(PairingMachine.timeout)"
+        case .timedOut: reason = "\(other) said nothing for \(PairingMachine.timeout.text)"
         case .encryptionFailed: reason = "the controllers did not encrypt"
         case .weakerThanBond(let identity):
             reason = "it is weaker than the authenticated bond with \(identity), which was kept"
