@@ -16,7 +16,7 @@ final class PhoneAdvertiser {
     }
 
     /// Whether the phone advertises, or is about to.
-    var isAdvertising: Bool { !advertisers.isEmpty }
+    var isAdvertising: Bool { advertisement.isAsked }
 
     // MARK: What managers ask for
 
@@ -138,6 +138,7 @@ final class PhoneAdvertiser {
                 try await takeStep(on: phone)
             } catch {
                 advertisement.refused()
+                phone.central.listen(on: phone)
                 report(on: phone)
                 if epoch == advertisement.epoch { return error }
             }

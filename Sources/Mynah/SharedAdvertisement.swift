@@ -66,6 +66,9 @@ struct SharedAdvertisement {
         self.composer = composer
     }
 
+    /// Whether the radio is asked to send something, and has not refused.
+    var isAsked: Bool { if case .advertisement = sent { true } else { false } }
+
     /// Whether a change of UUIDs in the background waits for the foreground.
     var defersBackgroundChanges: Bool { composer.defersBackgroundChanges }
 

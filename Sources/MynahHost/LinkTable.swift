@@ -96,9 +96,10 @@ struct LinkTable {
         return self[at: index]
     }
 
-    /// Whether there is a link to the peripheral with an address.
-    func hasPeripheral(_ address: DeviceAddress) -> Bool {
-        indices.contains { self[at: $0].role == .central && self[at: $0].peer.address == address }
+    /// How far the link to the peripheral with an address is known, or `nil` if there is none.
+    func stage(ofPeripheral address: DeviceAddress) -> Link.Stage? {
+        let index = indices.first { self[at: $0].role == .central && self[at: $0].peer.address == address }
+        return index.map { self[at: $0].stage }
     }
 
     // MARK: What happens

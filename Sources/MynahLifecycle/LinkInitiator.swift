@@ -57,7 +57,9 @@ package struct LinkInitiator: Sendable {
     /// The wanted devices that were heard and wait for their attempt, in the order in which they were heard.
     private var heard: [DeviceAddress] = []
     private var links = 0
-    private var limit: Int?
+    private let limit: Int?
+    /// How many links the controller had when it had no room for another, until one of them ends.
+    private var shownLimit: Int?
     private var isExhaustionReported = false
     private var lastAttempt: UInt64 = 0
 
@@ -69,7 +71,8 @@ package struct LinkInitiator: Sendable {
     /// Whether no attempt is under way.
     package var isIdle: Bool { if case .idle = state { true } else { false } }
 
-    private var hasRoom: Bool { limit.map { links < $0 } ?? true }
+    private var knownLimit: Int? { [limit, shownLimit].compactMap(\.self).min() }
+    private var hasRoom: Bool { knownLimit.map { links < $0 } ?? true }
 
     /// Other devices are waited for than before.
     package mutating func want(_ addresses: [DeviceAddress], into actions: inout [Action]) {
@@ -124,7 +127,7 @@ package struct LinkInitiator: Sendable {
             if isWanted { actions.append(.listenAnew) }
         case .noRoom:
             // A controller that refuses its first link is asked again.
-            limit = max(links, 1)
+            shownLimit = max(links, 1)
             if hasRoom {
                 if isWanted { actions.append(.listenAnew) }
             } else {
@@ -143,6 +146,8 @@ package struct LinkInitiator: Sendable {
     /// The phone has so many links now, of either role.
     package mutating func has(links count: Int, into actions: inout [Action]) {
         let hadRoom = hasRoom
+        // It may have refused because of a link that is not reported, or of something else.
+        if count < links { shownLimit = nil }
         links = count
         guard hasRoom, !hadRoom else { return }
         isExhaustionReported = false
@@ -162,9 +167,9 @@ package struct LinkInitiator: Sendable {
     }
 
     private mutating func reportExhaustion(into actions: inout [Action]) {
-        guard !isExhaustionReported, let limit else { return }
+        guard !isExhaustionReported, let knownLimit else { return }
         isExhaustionReported = true
-        actions.append(.linksExhausted(limit: limit))
+        actions.append(.linksExhausted(limit: knownLimit))
     }
 
     private mutating func next(into actions: inout [Action]) {

@@ -165,6 +165,8 @@ import Testing
         #expect(scene.giveUp(5) == ["end 1"])
         #expect(scene.giveUp(5) == [])
         #expect(scene.hear() == [])
+        // The peripheral cannot be asked for until then.
+        #expect(scene.links.stage(ofPeripheral: scene.address) == .givenUp)
         #expect(scene.end(1, .connectionFailedToBeEstablished) == ["removed 1"])
         // A link that was reported is its user's.
         _ = scene.beginCentral()
@@ -217,10 +219,10 @@ import Testing
         var scene = Scene()
         _ = scene.begin(1)
         #expect(try scene.links.handle(of: Peer.ID(1)) == 1)
-        #expect(!scene.links.hasPeripheral(scene.address))
+        #expect(scene.links.stage(ofPeripheral: scene.address) == nil)
         _ = scene.beginCentral(2)
         #expect(try scene.links.link(to: Peer.ID(2)).handle == 2)
-        #expect(scene.links.hasPeripheral(scene.address))
+        #expect(scene.links.stage(ofPeripheral: scene.address) != nil)
         #expect(throws: RadioError.self) { try scene.links.handle(of: Peer.ID(3)) }
         #expect(throws: RadioError.self) { try scene.links.link(to: Peer.ID(3)) }
     }

@@ -76,6 +76,12 @@ import Testing
         #expect(script.take("h2") == ["initiate:2:2s"])
     }
 
+    @Test func `a limit that the controller showed is forgotten when a link ends`() {
+        var script = Script(limit: nil)
+        for event in ["l1", "w12", "h1", "e:noroom", "l0", "l1"] { _ = script.take(event) }
+        #expect(script.take("h1") == ["initiate:1:2s"])
+    }
+
     @Test func `a controller that refuses its first link is asked again`() {
         var script = Script(limit: nil)
         _ = script.take("w1")

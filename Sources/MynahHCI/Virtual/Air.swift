@@ -138,7 +138,7 @@ package struct Air: Sendable {
     /// The same for a station of this process and the device that has an address, of whichever process.
     ///
     /// It counts for the link that they have, and for a device that is not linked from the next thing that it advertises.
-    public mutating func setDistance(
+    package mutating func setDistance(
         _ distance: AirDistance?, between station: Station, and device: DeviceAddress
     ) {
         let place = distance.map { Place.at($0) } ?? .outOfRange
@@ -149,7 +149,7 @@ package struct Air: Sendable {
     }
 
     /// Nothing is said any more of a station of this process and the device that has an address.
-    public mutating func forgetDistance(between station: Station, and device: DeviceAddress) {
+    package mutating func forgetDistance(between station: Station, and device: DeviceAddress) {
         named[NamedPair(station: station, device: device)] = nil
         for (pair, owner) in known where owner == device && (pair.low == station || pair.high == station) {
             pairs[pair] = nil

@@ -376,7 +376,9 @@ struct ControllerSession: Sendable {
     // MARK: Errors
 
     private func failed(_ failure: Connector.Failure) -> Action {
-        let code = failure.status.isLackOfRoom ? RadioError.Code.connectionLimit : nil
+        let code: RadioError.Code? =
+            failure.status == .connectionLimitExceeded
+            ? .connectionLimit : failure.status.isForNow ? .disconnected : nil
         let error =
             failure.step.map { refusal($0.purpose, failure.status, code ?? .protocolViolation) }
             ?? RadioError(
@@ -402,7 +404,8 @@ struct ControllerSession: Sendable {
     var timeoutError: RadioError {
         let purpose = port.oldest?.purpose
         return RadioError(
-            .timedOut, "\(name) did not answer within \(timeout.text)" + (purpose.map { " while \($0)" } ?? ""))
+            .timedOut,
+            "\(name) did not answer within \(timeout.text)" + (purpose.map { " while \($0)" } ?? ""))
     }
 
     private func error(of failure: BringUp.Failure) -> RadioError {
@@ -427,9 +430,9 @@ extension HCICommand {
 }
 
 extension HCIStatus {
-    /// Whether a controller says that it has no room for a further link.
-    var isLackOfRoom: Bool {
-        [.connectionLimitExceeded, .limitedResources, .memoryCapacityExceeded].contains(self)
+    /// Whether a controller that answers a request for a connection with this may take the next one.
+    var isForNow: Bool {
+        [.limitedResources, .memoryCapacityExceeded, .commandDisallowed, .connectionAlreadyExists].contains(self)
     }
 
     /// As in "status 0x0C".

@@ -1,5 +1,6 @@
 import MynahCore
 import MynahHCI
+import MynahSupport
 
 /// Advertises, scans and asks for connections: what the Core Specification calls the Generic Access Profile (Vol 3, Part C).
 ///
@@ -195,14 +196,18 @@ final class GenericAccess {
             throw controller.unavailable()
         }
         let address = identity(of: address)
-        guard !links.hasPeripheral(address), !controller.session.connector.wants(address) else {
+        let stage = links.stage(ofPeripheral: address)
+        guard stage != .givenUp else {
+            throw RadioError(.disconnected, "a link to \(address) that was given up has not ended yet")
+        }
+        guard stage == nil, !controller.session.connector.wants(address) else {
             throw RadioError(.invalidState, "\(address) is connected already, or about to be")
         }
         let onAir = peers.current(of: address)
         let number = controller.change { _, _, connector in connector.want(address, onAir: onAir) }
         if let timeout { timer[.connect(number)] = environment.now() + timeout }
         follow()
-        let overdue = RadioError(.timedOut, "\(address) did not answer within \(timeout ?? .zero)")
+        let overdue = RadioError(.timedOut, "\(address) did not answer within \((timeout ?? .zero).text)")
         return Request(number: number, epoch: controller.epoch, address: address, overdue: overdue)
     }
 

@@ -126,8 +126,8 @@ extension LinkDriver {
 
     // MARK: What a user asks for
 
-    /// Whether there is a link to the peripheral with an address.
-    func hasPeripheral(_ address: DeviceAddress) -> Bool { table.hasPeripheral(address) }
+    /// How far the link to the peripheral with an address is known, or `nil` if there is none.
+    func stage(ofPeripheral address: DeviceAddress) -> Link.Stage? { table.stage(ofPeripheral: address) }
 
     /// Asks for the end of a link, and does not wait for it.
     func end(_ link: ConnectionHandle) {
