@@ -432,7 +432,8 @@ extension HCICommand {
 extension HCIStatus {
     /// Whether a controller that answers a request for a connection with this may take the next one.
     var isForNow: Bool {
-        [.limitedResources, .memoryCapacityExceeded, .commandDisallowed, .connectionAlreadyExists].contains(self)
+        [.limitedResources, .memoryCapacityExceeded, .commandDisallowed, .connectionAlreadyExists].contains(
+            self)
     }
 
     /// As in "status 0x0C".
