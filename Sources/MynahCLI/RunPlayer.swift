@@ -99,7 +99,10 @@ final class RunPlayer: Sendable {
             defer { emulators = nil }
             return emulators ?? []
         }
-        for emulator in begun.reversed() { await emulator.stop(forgetting: forgetting) }
+        // The phone first: an accessory that goes before it would be one that its apps have lost.
+        for emulator in begun.filter(\.playsApps) + begun.reversed().filter({ !$0.playsApps }) {
+            await emulator.stop(forgetting: forgetting)
+        }
     }
 
     private func play(_ run: Run, on radio: any PeripheralRadio) async throws(RadioError) {

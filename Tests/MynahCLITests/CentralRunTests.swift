@@ -80,6 +80,31 @@ import Testing
         #expect((peripheral["subscriptions"] as? [[String: Any]])?.count == 1)
     }
 
+    @Test func `a run that ends takes the phone off the air first, and what it has of a device is kept`()
+        async throws
+    {
+        let app = try ProfileFile(
+            """
+            mynah: 1
+            name: App
+            app: {backgroundModes: [bluetooth-central]}
+            central:
+              restoreIdentifier: com.example.app
+              scan: {services: [180D]}
+              peripherals: [{name: Strap, subscribe: [180D/2A37]}]
+            """)
+        let state = try TemporaryDirectory()
+        let result = try await run([
+            "--events", "json", "--state-dir", state.path, app.path, Self.strap, "--until", "value.updated",
+        ])
+        #expect(result.status == .exited(0))
+        #expect(!result.output.contains("peripheral.disconnected") && !result.output.contains("app.woken"))
+        let files = try FileManager.default.contentsOfDirectory(atPath: state.path)
+        let file = try #require(files.first { $0.hasPrefix("central+App+") })
+        let text = try String(contentsOfFile: "\(state.path)/\(file)", encoding: .utf8)
+        #expect(text.contains("2A37"), "\(text)")
+    }
+
     @Test func `a device that looks for a service is found by a scan that asks for it`() async throws {
         let app = try ProfileFile(
             """

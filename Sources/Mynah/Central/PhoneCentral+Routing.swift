@@ -5,6 +5,8 @@ import MynahLifecycle
 extension PhoneCentral {
     /// Routes an event to the managers that it is for.
     func route(_ event: CentralEvent, on phone: isolated Phone) -> RadioAnswer {
+        // A radio that is stopped gives up its links, which no app has lost.
+        guard phone.isRunning || phone.apps.isEmpty else { return .none }
         switch event {
         case .stateChanged(let new): stateChanged(to: new, on: phone)
         case .lost(let error):
