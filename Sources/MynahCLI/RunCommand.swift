@@ -135,7 +135,7 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Seed for generated values and a phone's identifiers of devices, for reproducible runs: a whole number. Default: random.",
+            "Seed for generated values and, with the same addresses, a phone's identifiers of devices: a whole number. Default: random.",
             valueName: "seed"),
         transform: { try Choice.number($0, in: 0...UInt64.max) })
     var seed: UInt64?
