@@ -160,6 +160,7 @@ final class ManagerState {
 
     /// Services were published or withdrawn.
     func changeAdded(on phone: isolated Phone, _ body: (inout [AddedServices]) -> Void) {
+        defer { phone.meter.update(on: phone) }
         let before = services
         body(&added)
         let left = Set(services.map(\.key))
@@ -172,6 +173,7 @@ final class ManagerState {
     /// Returns those that were on the radio. To `forget` means that its app has to add them again.
     func withdrawAll(forget: Bool, on phone: isolated Phone) -> [AddedServices] {
         databaseEpoch += 1
+        defer { phone.meter.update(on: phone) }
         let withdrawn = added.filter { $0.id != nil }
         subscriptions.remove(withdrawn.flatMap(\.services))
         for index in added.indices { added[index] = AddedServices(id: nil, services: added[index].services) }

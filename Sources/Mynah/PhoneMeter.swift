@@ -54,7 +54,8 @@ final class PhoneMeter {
         for manager in phone.managers {
             guard let app = manager.app?.number else { continue }
             if manager.advertising.isOn { holdings[app]?.advertises = true }
-            if !manager.added.isEmpty { holdings[app]?.links.formUnion(centrals) }
+            // Those that are preserved for its next launch are not there for any central.
+            if manager.added.contains(where: { $0.id != nil }) { holdings[app]?.links.formUnion(centrals) }
         }
         let central = phone.central
         for manager in central.managers where manager.scan?.request.isInForce == true {

@@ -142,6 +142,7 @@ final class ServiceRegistry {
                 _ = try await publish(services, for: manager, on: phone) { published in
                     guard let index = current() else { return false }
                     if let published { manager.added[index] = .init(id: published.id, services: services) }
+                    phone.meter.update(on: phone)
                     return true
                 }
             } catch {

@@ -51,10 +51,11 @@ package struct LinkMeter: Hashable, Sendable {
         interval.flatMap { $0 > .zero ? $0 : nil }
     }
 
-    /// Another interval is in force.
+    /// Another interval is in force; without a known one the interval before still counts.
     package mutating func change(interval new: Duration, at now: Duration) {
+        guard let new = Self.known(new) else { return }
         (events, linked) = (events(at: now), linked(at: now))
-        (interval, since) = (Self.known(new), now)
+        (interval, since) = (new, now)
     }
 
     /// Other lengths of data PDUs are in force.
@@ -138,7 +139,7 @@ package struct RadioMeter: Sendable {
 
     /// 0 to 10 ms are added to each advertising interval (Vol 6, Part B, 4.4.2.2).
     private static let meanDelay = Duration.milliseconds(5)
-    /// How many links are remembered after their end, for a user who is told of the end later.
+    /// How many links are kept one by one after their end: an app that held one is told of the end later.
     private static let endedLimit = 64
 
     private var activity = Activity()
@@ -158,14 +159,16 @@ package struct RadioMeter: Sendable {
 
     /// A link ended, which had used this.
     package mutating func ended(_ link: Peer.ID, _ use: AirUse) {
-        if ended.count == Self.endedLimit { ended.removeFirst() }
+        if ended.count == Self.endedLimit { total.formerLinks = total.formerLinks + ended.removeFirst().use }
         ended.append((link, use))
     }
 
-    /// The totals, with what the links that last have used.
+    /// The totals, with what the links that last have used; a peer that comes back may have the number of its former link.
     package func use(of links: [(link: Peer.ID, use: AirUse)], at now: Duration) -> RadioUse {
         var use = beside(at: now)
-        for (link, own) in ended + links { use.links[link] = own }
+        for (link, own) in ended + links {
+            use.links[link] = use.links[link, default: AirUse()] + own
+        }
         return use
     }
 

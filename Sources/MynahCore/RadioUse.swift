@@ -49,8 +49,10 @@ public struct RadioUse: Hashable, Sendable {
     package var scanning = AirUse()
     /// Its listening for devices that it is about to connect to.
     package var initiating = AirUse()
-    /// Each link, also one that ended not long ago.
+    /// Each link that lasts, and those of the last 64 ends: an app that held one is told of the end later.
     package var links: [Peer.ID: AirUse] = [:]
+    /// The links that ended before those, together.
+    package var formerLinks = AirUse()
     /// Whether a controller that is not simulated may have done otherwise.
     package var isEstimated = false
     /// Whether it knows what goes over its links; if not, their packets and airtime are missing.
@@ -58,4 +60,7 @@ public struct RadioUse: Hashable, Sendable {
 
     /// None.
     package init() {}
+
+    /// All links that there have been, together.
+    package var allLinks: AirUse { links.values.reduce(formerLinks, +) }
 }

@@ -3,13 +3,15 @@ import MynahCore
 
 // What the devices use of the radio.
 extension Emulator {
-    /// Reports it a minute after an instant, and each minute from then on.
+    /// Reports it a minute after an instant, and each minute from then on; minutes in which the process did not run are one report.
     func waitForRadioReport(after instant: C.Instant) {
         let due = instant.advanced(by: .seconds(60))
         metering = link.enqueue(at: due, on: clock) { emulator in
             await emulator.reportRadioUse()
             // The run may have ended meanwhile.
-            if emulator.metering?.isCancelled == false { emulator.waitForRadioReport(after: due) }
+            guard emulator.metering?.isCancelled == false else { return }
+            let now = emulator.clock.now
+            emulator.waitForRadioReport(after: due.advanced(by: .seconds(60)) < now ? now : due)
         }
     }
 

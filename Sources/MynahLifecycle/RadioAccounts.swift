@@ -28,6 +28,8 @@ package struct RadioAccounts: Sendable {
     /// Who holds what, by the number of the app.
     package private(set) var holdings: [UInt64: Holding] = [:]
     private var last: RadioUse
+    /// The links in these totals that somebody holds or has held.
+    private var known: Set<Peer.ID> = []
     private var uses: [UInt64: AirUse] = [:]
 
     /// Counts from these totals on.
@@ -43,15 +45,17 @@ package struct RadioAccounts: Sendable {
 
     /// Returns what each has used since the report before.
     ///
-    /// Advertising events come whole: the rest of one is in the next report.
+    /// Advertising events come whole: the rest of one is in the next report. So is airtime below zero: a link that sent more
+    /// packets than it had connection events has less T_IFS within events once more events have passed.
     package mutating func report(_ use: RadioUse) -> [UInt64: AirUse] {
         settle(use)
         var reports: [UInt64: AirUse] = [:]
         for number in Set(holdings.keys).union(uses.keys) {
-            var report = uses.removeValue(forKey: number) ?? AirUse()
-            let whole = report.advertisingEvents.rounded()
-            uses[number, default: AirUse()].advertisingEvents = report.advertisingEvents - whole
-            report.advertisingEvents = whole
+            let due = uses[number] ?? AirUse()
+            var report = due
+            report.advertisingEvents = due.advertisingEvents.rounded()
+            report.airtime = max(.zero, due.airtime)
+            uses[number] = due - report
             reports[number] = report
         }
         return reports
@@ -61,10 +65,11 @@ package struct RadioAccounts: Sendable {
         for (number, holding) in holdings {
             uses[number, default: AirUse()] = uses[number, default: AirUse()] + part(of: use, for: holding)
         }
-        let known = last.links
+        let before = last.links
         last = use
+        known = Set(use.links.keys.filter { known.contains($0) || isHeld($0) })
         // A link is on the air before anybody is told of it: its first holders have used it from its beginning.
-        for link in use.links.keys where !isHeld(link) { last.links[link] = known[link] }
+        for link in use.links.keys where !known.contains(link) { last.links[link] = before[link] }
     }
 
     private func isHeld(_ link: Peer.ID) -> Bool {
@@ -82,7 +87,8 @@ package struct RadioAccounts: Sendable {
             if waited.scanning > listened.scanning { listened = waited }
         }
         part = part + listened
-        for (link, own) in use.links where holding.isWhole || holding.links.contains(link) {
+        if holding.isWhole { return part + (use.allLinks - last.allLinks) }
+        for (link, own) in use.links where holding.links.contains(link) {
             part = part + (own - last.links[link, default: AirUse()])
         }
         return part

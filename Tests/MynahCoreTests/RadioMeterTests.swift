@@ -129,7 +129,40 @@ import Testing
         let live = LinkMeter(interval: .milliseconds(30), at: .seconds(3)).use(at: .seconds(9))
         #expect(
             meter.use(of: [(.init(2), live)], at: .seconds(9)).links == [.init(1): use, .init(2): live])
-        for number in UInt32(3)..<1000 { meter.ended(.init(number), use) }
-        #expect(meter.use(of: [], at: .seconds(9)).links.count == 64)
+        // Its peer comes back under the same number.
+        #expect(meter.use(of: [(.init(1), live)], at: .seconds(9)).links == [.init(1): use + live])
+    }
+
+    @Test(arguments: [1, 64, 65, 1000])
+    func `of however many links that ended nothing is lost, and at most 64 are kept by themselves`(
+        count: Int
+    ) {
+        var meter = RadioMeter()
+        let use = LinkMeter(interval: .milliseconds(30)).use(at: .seconds(3))
+        for number in 1...count {
+            meter.ended(.init(UInt32(number)), use)
+            let all = meter.use(of: [], at: .seconds(3)).allLinks
+            #expect(all.linked == .seconds(3 * number) && Self.microseconds(all) == 31_000 * number)
+        }
+        #expect(meter.use(of: [], at: .seconds(9)).links.count == min(count, 64))
+    }
+
+    /// The intervals in milliseconds that are reported, one a second; the airtime after each second, in microseconds.
+    @Test(arguments: [
+        (intervals: [20, 0], airtime: [15_500, 31_000]),
+        (intervals: [20, 0, 40], airtime: [15_500, 31_000, 38_750]),
+        (intervals: [0, 0, 20], airtime: [0, 0, 15_500]),
+        (intervals: [20, -20], airtime: [15_500, 31_000]),
+    ])
+    func `an interval that is none leaves the one before in force, so that airtime only grows`(
+        row: (intervals: [Int], airtime: [Int])
+    ) {
+        var link = LinkMeter(interval: .milliseconds(row.intervals[0]))
+        var airtime: [Int] = []
+        for (second, interval) in row.intervals.enumerated() {
+            if second > 0 { link.change(interval: .milliseconds(interval), at: .seconds(second)) }
+            airtime.append(Self.microseconds(link.use(at: .seconds(second + 1))))
+        }
+        #expect(airtime == row.airtime)
     }
 }

@@ -109,6 +109,22 @@ import Testing
         #expect(reports == ["", "advertisingEvents 571 airtimeMilliseconds 668.571", ""])
     }
 
+    @Test(arguments: [60, 119, 150, 3600, 86_401])
+    func `minutes in which the process was stopped are one report, and the next comes a minute later`(
+        seconds: Int
+    ) async throws {
+        let emulator = try await play([Self.strap], on: try radio(1))
+        try await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(seconds))
+        try await until("the time is reported") { !reports.isEmpty }
+        try await clock.waitForSleepers(1)
+        #expect(reports.count == 1)
+        try await passMinute()
+        try await clock.waitForSleepers(1)
+        #expect(reports.count == 2)
+        await emulator.stop()
+    }
+
     @Test func `a controller that is not simulated is estimated`() async throws {
         let address = try #require(DeviceAddress(littleEndian: [1, 0, 0, 0, 0, 0xC0], kind: .public))
         let clock = clock
@@ -172,6 +188,42 @@ import Testing
         // Beside the strap, which advertises.
         let first = try #require(reports.first { !$0.contains("advertisingEvents") })
         #expect(first.contains("linkSeconds 60 "), "\(first)")
+    }
+
+    /// The background modes, and the interval at which the system advertises for the app that it terminated, in 0.625 ms; the
+    /// seconds that links lasted, for that app and for its central, in that minute and in the one after it was opened again.
+    @Test(arguments: [
+        (modes: "", interval: nil, linked: [60, 60, 60]),
+        (modes: "bluetooth-peripheral", interval: 290, linked: [60, 60, 60, 60]),
+    ])
+    func `an app is charged for centrals only while its services are published`(
+        row: (modes: String, interval: UInt32?, linked: [Int])
+    ) async throws {
+        let sensor =
+            Self.strap.replacing(", interval: 100 ms", with: "")
+            + "\napp: {backgroundModes: [\(row.modes)], restoreIdentifier: com.example.sensor}"
+        let (device, phone) = (try radio(1), try radio(2))
+        let peripheral = try await play([sensor], on: device)
+        let hash = await device.look { $0.server.database.hash }
+        let central = try await play([Self.app], on: phone)
+        try await connect(phone, 1)
+        await peripheral.carryOut(.transition(.terminate))
+        try await until("the system advertises for the app, or not") {
+            await device.session.advertiser.sent.map { UInt32($0.interval) } == row.interval
+        }
+        try await passMinute(of: 2)
+        await peripheral.carryOut(.transition(.enterForeground))
+        try await until("the services are published") {
+            await device.look { $0.server.database.hash } == hash
+        }
+        try await until("the app advertises in the foreground") {
+            await device.session.advertiser.sent?.interval == 48
+        }
+        try await passMinute(of: 2)
+        await central.stop()
+        await peripheral.stop()
+        let linked = reports.compactMap { $0.firstMatch(of: /linkSeconds ([0-9]+)/).flatMap { Int($0.1) } }
+        #expect(linked == row.linked, "\(reports)")
     }
 
     @Test func `an app that its user quit uses nothing`() async throws {

@@ -63,6 +63,59 @@ import Testing
         #expect(accounts.report(Self.totals(4))[1]?.linked == .seconds(4))
     }
 
+    /// The seconds at which the app begins or ceases to hold the link; what it has used of it at 660 s.
+    @Test(arguments: [
+        (changes: [], linked: 0),
+        (changes: [600], linked: 660),
+        (changes: [10, 20], linked: 20),
+        (changes: [10, 20, 600], linked: 80),
+        (changes: [10, 20, 600, 610, 650], linked: 40),
+    ])
+    func `only a link that nobody has held yet is charged from its beginning`(
+        row: (changes: [Int], linked: Int)
+    ) {
+        var accounts = RadioAccounts(from: RadioUse())
+        var isHeld = false
+        accounts.take([1: .init()], RadioUse())
+        for second in stride(from: 5, through: 655, by: 5) {
+            if row.changes.contains(second) { isHeld.toggle() }
+            // Something else changes each time.
+            let holding = Self.holding {
+                $0.advertises = second % 2 == 0
+                if isHeld { $0.links = [Self.link] }
+            }
+            accounts.take([1: holding], Self.totals(second))
+        }
+        #expect(accounts.report(Self.totals(660))[1]?.linked == .seconds(row.linked))
+    }
+
+    @Test(arguments: [1, 64, 65, 1000])
+    func `an accessory has every link that ended between two reports`(count: Int) {
+        var (accounts, meter) = (RadioAccounts(from: RadioUse()), RadioMeter())
+        accounts.take([0: .whole], RadioUse())
+        var own = AirUse()
+        (own.linked, own.packetsSent) = (.seconds(2), 3)
+        for minute in 0..<3 {
+            for number in 1...count { meter.ended(.init(UInt32(minute * count + number)), own) }
+            let report = accounts.report(meter.use(of: [], at: .zero))[0]
+            #expect(report?.linked == .seconds(2 * count) && report?.packetsSent == 3 * count)
+        }
+        #expect(accounts.report(meter.use(of: [], at: .zero))[0] == AirUse())
+    }
+
+    @Test func `no report has less than no airtime, and the sum of all is right`() {
+        var accounts = RadioAccounts(from: RadioUse())
+        accounts.take([0: .whole], RadioUse())
+        var airtime: [Duration?] = []
+        for total in [5, 3, 4, 9] {
+            var use = RadioUse()
+            use.links[Self.link] = AirUse()
+            use.links[Self.link]?.airtime = .milliseconds(total)
+            airtime.append(accounts.report(use)[0]?.airtime)
+        }
+        #expect(airtime == [.milliseconds(5), .zero, .zero, .milliseconds(4)])
+    }
+
     @Test func `an accessory has all of its radio`() {
         var accounts = RadioAccounts(from: RadioUse())
         accounts.take([0: .whole], RadioUse())
