@@ -29,6 +29,8 @@ package final class FileWriter: Sendable {
         /// The numbers of the last change, and of the last that is in place or was given up.
         var latest = 0
         var settled = 0
+        /// The number of the last change whose watchers were called, but for those that are last.
+        var passed = 0
         var watchers: [Watcher] = []
 
         mutating func add(_ change: Change) {
@@ -38,6 +40,13 @@ package final class FileWriter: Sendable {
             } else {
                 waiting.append(change)
             }
+        }
+
+        /// Those of settled changes.
+        mutating func takeWatchers(isLast: Bool) -> [Watcher] {
+            let settled = settled
+            defer { watchers.removeAll { $0.isLast == isLast && $0.number <= settled } }
+            return watchers.filter { $0.isLast == isLast && $0.number <= settled }
         }
     }
 
@@ -90,12 +99,12 @@ package final class FileWriter: Sendable {
 
     /// Calls `body` on the writer's thread when a change is settled; returns `false`, and does not, if it is already.
     ///
-    /// `isLast` says to call it after those that are not.
+    /// `isLast` says to call it after those that are not, also if they are being called now.
     package func whenSettled(
         _ number: Int, isLast: Bool = false, _ body: @escaping @Sendable () -> Void
     ) -> Bool {
         state.withLock { state in
-            guard state.settled < number else { return false }
+            guard (isLast ? state.passed : state.settled) < number else { return false }
             state.watchers.append(Watcher(number: number, isLast: isLast, body: body))
             return true
         }
@@ -138,11 +147,14 @@ package final class FileWriter: Sendable {
             for change in changes { carryOut(change) }
             let watchers = state.withLock { state in
                 state.settled = number
-                defer { state.watchers.removeAll { $0.number <= number } }
-                return state.watchers.filter { $0.number <= number }
+                return state.takeWatchers(isLast: false)
             }
-            for watcher in watchers where !watcher.isLast { watcher.body() }
-            for watcher in watchers where watcher.isLast { watcher.body() }
+            for watcher in watchers { watcher.body() }
+            let last = state.withLock { state in
+                state.passed = number
+                return state.takeWatchers(isLast: true)
+            }
+            for watcher in last { watcher.body() }
         }
     }
 

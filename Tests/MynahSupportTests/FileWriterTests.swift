@@ -125,6 +125,23 @@ extension FileWriter {
         await writer.settle()
         #expect(temporary.files == [])
     }
+
+    @Test func `a writer is settled after what waited for its changes has ended`() async throws {
+        let writer = disk.writer()
+        let (hasBegun, hasEnded) = (Lock(false), Lock(false))
+        writer.replace("a", "1")
+        disk.waitForBegin()
+        let isWaiting = writer.whenSettled(1) {
+            hasBegun.withLock { $0 = true }
+            _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(50))
+            hasEnded.withLock { $0 = true }
+        }
+        #expect(isWaiting)
+        disk.write()
+        try await until("it is called") { hasBegun.withLock { $0 } }
+        await writer.settle()
+        #expect(hasEnded.withLock { $0 })
+    }
 }
 
 @Suite(.timeLimit(.minutes(15))) struct HeldReportsTests {

@@ -385,8 +385,10 @@ extension PhoneWatcher {
             }
             for role in [BluetoothRole.central, .peripheral] {
                 let identifiers = app.isKept(role) ? app.identifiers[role].map { [$0] } ?? [] : []
-                // A peripheral manager that never did anything is not named.
-                let isAllowed = named[role] == identifiers || role == .peripheral && named[role] == []
+                // A manager for which the system does nothing is not named.
+                let isIdle =
+                    role == .peripheral || app.scan == nil && app.asked.isEmpty && app.linked.isEmpty
+                let isAllowed = named[role] == identifiers || isIdle && named[role] == []
                 if !isAllowed { note(34, index, "launched for \(named[role] ?? []), \(role)") }
             }
         } else {

@@ -11,7 +11,9 @@ final class AppCentrals {
     var live: [CentralManagerState] { all.filter { !$0.isEnded } }
 
     /// The restore identifiers of those that the system works for, sorted.
-    var keptIdentifiers: [String] { all.filter(\.isEnded).compactMap(\.restoreIdentifier).sorted() }
+    var keptIdentifiers: [String] {
+        all.filter { $0.isEnded && $0.isWorkedFor }.compactMap(\.restoreIdentifier).sorted()
+    }
 
     static func isTaken(_ restoreIdentifier: String?) -> RadioError {
         RadioError(

@@ -110,6 +110,8 @@ final class CentralManagerState {
     }
 
     var isEnded: Bool { if case .ended = stage { true } else { false } }
+    /// Whether the system scans, waits or holds a link for it.
+    var isWorkedFor: Bool { scan != nil || !asked.isEmpty }
 
     // MARK: Its program
 
