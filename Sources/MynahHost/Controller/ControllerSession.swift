@@ -402,7 +402,8 @@ struct ControllerSession: Sendable {
     var timeoutError: RadioError {
         let purpose = port.oldest?.purpose
         return RadioError(
-            .timedOut, "\(name) did not answer within \(timeout.text)" + (purpose.map { " while \($0)" } ?? ""))
+            .timedOut,
+            "\(name) did not answer within \(timeout.text)" + (purpose.map { " while \($0)" } ?? ""))
     }
 
     private func error(of failure: BringUp.Failure) -> RadioError {
