@@ -26,7 +26,7 @@ public actor App {
     /// Whether it runs because an event woke it.
     public var isWoken: Bool { access.isWoken }
     /// Whether its code runs.
-    public var isRunning: Bool { access.look { app, _ in app.isRunning } ?? false }
+    public var isRunning: Bool { access.isRunning }
     /// How what it advertises goes on the air now.
     public var advertisingMode: AdvertisingMode { access.look { app, _ in app.advertisingMode } ?? .off }
     /// Whether what is being delivered has waited while the app did not run: it may not hold any more.

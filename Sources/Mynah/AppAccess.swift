@@ -15,6 +15,9 @@ package struct AppAccess: Sendable {
         link = PhoneLink(phone)
     }
 
+    /// Whether its code runs.
+    package var isRunning: Bool { look { app, _ in app.isRunning } ?? false }
+
     /// Whether it runs because an event woke it.
     package var isWoken: Bool { look { app, _ in app.isWoken } ?? false }
 

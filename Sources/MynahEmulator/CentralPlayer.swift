@@ -13,7 +13,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     private let link: CentralLink<C>
     private var script: CentralScript
     private var manager: CentralManager?
-    /// The peripherals of this launch.
+    /// The peripherals of this launch that an entry was given, and those that the system kept.
     private var peripherals: [PeripheralIdentifier: Peripheral] = [:]
     private var state = RadioState.unknown
     /// Whether the run is under way.
@@ -58,6 +58,9 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     }
 
     // MARK: Its app
+
+    /// Whether its app's code runs; the answer holds until the next call that is waited for.
+    private var isAppRunning: Bool { player.appSide.app?.access.isRunning == true }
 
     /// Its app's process has started.
     func launched(_ app: App) throws(RadioError) {
@@ -157,8 +160,6 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     private func discovered(_ discovery: Discovery) {
         reportScan()
         let peripheral = discovery.peripheral
-        peripherals[peripheral.identifier] = peripheral
-        defer { remember(peripheral) }
         let advertisement = discovery.advertisement
         let services = Set(advertisement.serviceUUIDs).union(discovery.overflowServices)
         let actions = actions {
@@ -169,8 +170,15 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
                     rssi: discovery.rssi.map { Int($0) }
                 ), into: &$1)
         }
+        keep(peripheral)
         report(.peripheralDiscovered, peripheral, EventFields.of(discovery))
         carryOut(actions)
+        remember(peripheral)
+    }
+
+    /// Others are let go of: a device that changes its address is another one each time.
+    private func keep(_ peripheral: Peripheral) {
+        if script.entry(of: peripheral.identifier) != nil { peripherals[peripheral.identifier] = peripheral }
     }
 
     private func remember(_ peripheral: Peripheral) {
@@ -285,7 +293,6 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     ) {
         // Its app may have ended meanwhile.
         guard isBegun, self.manager === manager else { return }
-        for peripheral in found { peripherals[peripheral.identifier] = peripheral }
         events.report(
             .peripheralsRetrieved,
             [.init("as", .string(central.peripherals[entry].name))]
@@ -294,18 +301,19 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
             script.retrieved(
                 way, found.map { ($0.identifier, $0.look { $0.name }) }, for: entry, into: &actions)
         }
+        for peripheral in found { keep(peripheral) }
     }
 
     /// Lets the plan of an entry wait; what ends while the app does not run ends when it runs again.
     private func wait(_ time: Duration, _ number: UInt64, _ entry: Int) {
         let task = link.enqueue(at: player.clock.now.advanced(by: time), on: player.clock) {
-            await $0.waited(number, entry)
+            $0.waited(number, entry)
         }
         waits.begin(entry, task)
     }
 
-    private func waited(_ number: UInt64, _ entry: Int) async {
-        guard await player.appSide.app?.isRunning == true else { return waits.hold(entry, number) }
+    private func waited(_ number: UInt64, _ entry: Int) {
+        guard isAppRunning else { return waits.hold(entry, number) }
         act { $0.waited(number, for: entry, into: &$1) }
     }
 
@@ -368,7 +376,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         guard isBegun, manager != nil, let peripheral = peripherals[repetition.device],
             await peripheral.isConnected
         else { return }
-        guard await player.appSide.app?.isRunning == true else {
+        guard isAppRunning else {
             held.insert(repetition)
             return
         }
@@ -382,9 +390,9 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     }
 
     /// An app of the phone is in another state: its scan may be another, and what was held goes on from now.
-    func appChanged() async {
+    func appChanged() {
         reportScan()
-        guard !held.isEmpty || waits.isHeld, await player.appSide.app?.isRunning == true else { return }
+        guard !held.isEmpty || waits.isHeld, isAppRunning else { return }
         for (entry, number) in waits.takeHeld() { act { $0.waited(number, for: entry, into: &$1) } }
         let all = held
         held = []

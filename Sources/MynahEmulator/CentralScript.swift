@@ -60,6 +60,11 @@ struct CentralScript {
         /// Whether nothing is asked for.
         var isIdle: Bool { if case .none = link { !plan.isTrying } else { false } }
 
+        /// Whether a device is its own: it had it last, discovered it, or waits for it.
+        func holds(_ device: PeripheralIdentifier) -> Bool {
+            saved == device || discovered == device || plan.isPending(device)
+        }
+
         /// Whether it takes a device that was discovered.
         func takesDevice(connects: Bool) -> Bool {
             guard case .none = link, discovered == nil else { return false }
@@ -94,6 +99,11 @@ struct CentralScript {
 
     /// The device that an entry has or had last, or `nil` if it never had one.
     func device(of entry: Int) -> PeripheralIdentifier? { entries[entry].saved }
+
+    /// The entry whose own a device is, which no other may take.
+    private func holder(of device: PeripheralIdentifier) -> Int? {
+        owners[device].flatMap { entries[$0].holds(device) ? $0 : nil }
+    }
 
     private func connects(_ index: Int) -> Bool { central.peripherals[index].connection != nil }
 
@@ -156,7 +166,7 @@ struct CentralScript {
 
     /// A device was heard: it is given the first entry that matches it and has no device.
     mutating func heard(_ device: PeripheralIdentifier, _ heard: Heard, into actions: inout [Action]) {
-        if let index = owners[device], entries[index].saved == device || entries[index].discovered == device {
+        if let index = holder(of: device) {
             found(device, index, into: &actions)
         } else {
             let index = entries.indices.first { index in
@@ -189,7 +199,7 @@ struct CentralScript {
     ) {
         let match = central.peripherals[index].match
         let own = devices.filter { device, name in
-            if let owner = owners[device], entries[owner].saved == device { return owner == index }
+            if let holder = holder(of: device) { return holder == index }
             return match.localName == nil || match.localName == name
         }
         plan(index, into: &actions) { $0.retrieved(way, own.map(\.device), into: &$1) }
@@ -317,8 +327,13 @@ struct CentralScript {
                     actions.append(.retrieveConnected(services, entry: index))
                 }
             case .connect(let device):
-                owners[device] = index
-                actions.append(.connect(device, entry: index))
+                // Another entry may have taken it since it was retrieved.
+                if let holder = holder(of: device), holder != index {
+                    entries[index].plan.failed(device, into: &steps)
+                } else {
+                    owners[device] = index
+                    actions.append(.connect(device, entry: index))
+                }
             case .cancel(let device): actions.append(.cancel(device))
             case .wait(let number, let time): wait = (number, time)
             case .startScan, .stopScan, .exhausted: break

@@ -243,7 +243,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         // The phone scans for all apps at once, and knows their states after this.
         link.enqueue { emulator in
             for player in emulator.players {
-                for central in player.centrals { await central.appChanged() }
+                for central in player.centrals { central.appChanged() }
             }
         }
     }

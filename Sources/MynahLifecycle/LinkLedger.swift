@@ -115,6 +115,11 @@ package struct LinkLedger: Sendable {
         links.values.lazy.flatMap(\.claims).first { $0.request == request }?.manager
     }
 
+    /// Whether a request waits for the end of its start delay.
+    package func isDelayed(_ request: UInt64) -> Bool {
+        links.values.contains { $0.claims.contains { $0.request == request && $0.isDelayed } }
+    }
+
     /// The devices that a manager has connected or waits for, in the order in which it asked for them.
     package func devices(of manager: ManagerKey) -> [DeviceAddress] {
         links.compactMap { address, link in

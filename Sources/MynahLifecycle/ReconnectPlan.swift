@@ -83,6 +83,10 @@ package struct ReconnectPlan: Sendable {
     package var isScanning: Bool {
         if case .trying(let attempt) = state { attempt.isScanning } else { false }
     }
+    /// Whether a connection to a device is pending.
+    package func isPending(_ device: PeripheralIdentifier) -> Bool {
+        if case .trying(let attempt) = state { attempt.pending.contains(device) } else { false }
+    }
     /// Whether something is under way.
     package var isTrying: Bool { if case .trying = state { true } else { false } }
 

@@ -54,9 +54,10 @@ import Testing
     }
 
     private static func retrieve(
-        _ script: inout CentralScript, _ way: ReconnectWay, _ found: [(PeripheralIdentifier, String?)]
+        _ script: inout CentralScript, _ way: ReconnectWay, _ found: [(PeripheralIdentifier, String?)],
+        for entry: Int = 0
     ) -> [Action] {
-        actions(&script) { $0.retrieved(way, found.map { ($0.0, $0.1) }, for: 0, into: &$1) }
+        actions(&script) { $0.retrieved(way, found.map { ($0.0, $0.1) }, for: entry, into: &$1) }
     }
 
     /// A script whose strap was connected, and then lost.
@@ -151,6 +152,41 @@ import Testing
         _ = Self.hear(&script, Self.two, ["180D"])
         _ = Self.hear(&script, Self.three, ["180D"])
         #expect([Self.one, Self.two, Self.three].map(script.entry) == [0, 1, nil])
+    }
+
+    /// Two entries that match the same devices, whose plans have asked which of them are connected.
+    private static func alike() -> CentralScript {
+        let entries = ["One", "Two"].map { entry($0) { $0.match.services = ["180D"] } }
+        var central = Profile.Central(scan: Profile.Central.Scan(), peripherals: entries)
+        central.reconnect = [[.connected], [.scan]]
+        var script = CentralScript(central)
+        let actions = actions(&script) { $0.powered(true, into: &$1) }
+        #expect(
+            [0, 1].allSatisfy { actions.contains(.retrieveConnected(["180D"], entry: $0)) }
+                && actions.count == 4)
+        return script
+    }
+
+    @Test func `a device that an entry waits for is no other entry's, and no other cancels it`() {
+        var script = Self.alike()
+        #expect(Self.retrieve(&script, .connected, [(Self.one, nil)]) == [.connect(Self.one, entry: 0)])
+        #expect(Self.retrieve(&script, .connected, [(Self.one, nil)], for: 1) == [.startScan])
+        #expect(Self.hear(&script, Self.one, ["180D"]) == [])
+        #expect(Self.actions(&script) { $0.connected(Self.one, into: &$1) } == [.work(Self.one, entry: 0)])
+        #expect(Self.hear(&script, Self.two, ["180D"]) == [.connect(Self.two, entry: 1)])
+        #expect(
+            Self.actions(&script) { $0.connected(Self.two, into: &$1) }
+                == [.stopScan, .work(Self.two, entry: 1)])
+        #expect([Self.one, Self.two].map(script.entry) == [0, 1])
+    }
+
+    @Test func `an entry does not try a device that another has taken since it was retrieved`() {
+        var script = Self.alike()
+        let both: [(PeripheralIdentifier, String?)] = [(Self.one, nil), (Self.two, nil)]
+        #expect(Self.retrieve(&script, .connected, both) == [.connect(Self.one, entry: 0)])
+        #expect(Self.retrieve(&script, .connected, both, for: 1) == [.connect(Self.two, entry: 1)])
+        #expect(Self.actions(&script) { $0.failed(Self.one, into: &$1) } == [.startScan])
+        #expect(script.entry(of: Self.two) == 1)
     }
 
     @Test(arguments: [

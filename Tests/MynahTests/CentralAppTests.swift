@@ -527,6 +527,22 @@ final class CentralApp: AppDelegate, CentralManagerSink {
         await rig.phone.stop()
     }
 
+    @Test func `a start delay ends with its request, and when the phone stops`() async throws {
+        let rig = try await Rig(hasMode: true)
+        let manager = try rig.manager()
+        let strap = await manager.peripheral(at: rig.strap)
+        var options = ConnectOptions()
+        options.startDelay = .seconds(365 * 86_400)
+        try await manager.connect(strap, options: options)
+        try await rig.clock.waitForSleepers(1)
+        await manager.cancelPeripheralConnection(strap)
+        try await until("nothing is waited for after the cancel") { rig.clock.sleeperCount == 0 }
+        try await manager.connect(strap, options: options)
+        try await rig.clock.waitForSleepers(1)
+        await rig.phone.stop()
+        try await until("nothing is waited for after the stop") { rig.clock.sleeperCount == 0 }
+    }
+
     @Test func `an identifier is used once within an app, and by another app too`() async throws {
         let rig = try await Rig(hasMode: true, restoreIdentifier: "one")
         await #expect(throws: RadioError.self) {

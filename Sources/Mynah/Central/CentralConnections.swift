@@ -13,6 +13,8 @@ final class CentralConnections {
     /// What is known of each link.
     var links = CentralLinks()
     private var waiters = ConnectionWaiters()
+    /// The start delays that run, by request.
+    private var delays: [UInt64: Task<Void, Never>] = [:]
     /// The clock of programs without an app.
     private let clock = AppClock(ContinuousClock())
 
@@ -115,6 +117,7 @@ final class CentralConnections {
     /// The phone stopped.
     func stop(_ error: RadioError) {
         (ledger, actions, links) = (LinkLedger(), [], CentralLinks())
+        endDelays()
         waiters.endAll(error)
     }
 
@@ -169,6 +172,7 @@ final class CentralConnections {
         on phone: isolated Phone, _ body: (inout LinkLedger, inout [LinkAction]) -> Void
     ) {
         body(&ledger, &actions)
+        endDelays()
         phone.meter.update(on: phone)
         // What follows is reported to programs, and has to be in place by then.
         phone.central.preservation.save(on: phone)
@@ -176,6 +180,14 @@ final class CentralConnections {
         isCarryingOut = true
         defer { isCarryingOut = false }
         while !actions.isEmpty { carryOut(actions.removeFirst(), on: phone) }
+    }
+
+    /// Start delays that no request waits for need not run on, which could be for a year.
+    private func endDelays() {
+        for (request, delay) in delays where !ledger.isDelayed(request) {
+            delay.cancel()
+            delays[request] = nil
+        }
     }
 
     /// Lets a manager give up connections: what it is subscribed to ends with the link, or is left to the others.
@@ -215,11 +227,13 @@ final class CentralConnections {
             phone.report(.linkEnded(address))
             central.linkEnded(link, to: address, on: phone)
             central.subscriptions.linkEnded(link, Self.disconnected, on: phone)
-        case .waitForStart(let request, let delay):
+        case .waitForStart(let request, let delay) where ledger.isDelayed(request):
             let clock = ledger.manager(of: request).flatMap(central.manager)?.app?.clock ?? clock
-            _ = PhoneLink(phone).enqueue(at: clock.now.advanced(by: delay), on: clock) { phone in
+            delays[request] = PhoneLink(phone).enqueue(at: clock.now.advanced(by: delay), on: clock) {
+                phone in
                 phone.central.connections.change(on: phone) { $0.delayElapsed(request, into: &$1) }
             }
+        case .waitForStart: break
         case .wantedChanged: central.listen(on: phone)
         }
     }
