@@ -259,6 +259,11 @@ public actor Phone {
 
     // MARK: Reports
 
+    /// The address that a device was last heard with, by any address that is known of it.
+    package func addressOnAir(of address: DeviceAddress) async -> DeviceAddress {
+        await central.radio?.addressOnAir(of: address) ?? address
+    }
+
     /// What is known of a central.
     package func central(_ id: Peer.ID) -> Central {
         centrals[id]

@@ -29,6 +29,9 @@ public protocol CentralRadio: Actor {
     /// Scan reports name a bonded device by it (Core Specification, Vol 3, Part C, 10.8.2.3).
     func identity(of address: DeviceAddress) -> DeviceAddress
 
+    /// The address that a bonded device was last heard with, by any address that is known of it; any other address is itself.
+    func addressOnAir(of address: DeviceAddress) -> DeviceAddress
+
     /// Ends a link.
     func disconnect(_ peer: Peer.ID) async
 
@@ -103,6 +106,9 @@ public protocol CentralRadio: Actor {
 extension CentralRadio {
     /// The address itself.
     public func identity(of address: DeviceAddress) -> DeviceAddress { address }
+
+    /// The address itself.
+    public func addressOnAir(of address: DeviceAddress) -> DeviceAddress { address }
 
     /// Stops as soon as its executor is free.
     public nonisolated func close() {

@@ -1,7 +1,8 @@
+import Mynah
 public import MynahCore
 
 extension Emulator {
-    /// Calls `move` after a time from now on with the address of a peripheral that the profile of an app names.
+    /// Calls `move` after a time from now on with the address on the air of a peripheral that the profile of an app names.
     ///
     /// If no device was found for it by then, that is a warning.
     public func find(
@@ -15,7 +16,8 @@ extension Emulator {
                     "peripheralUnknown",
                     "\(label) has found no device for \(peripheral) so far, so nothing is moved")
             }
-            move(address)
+            // A bonded device is known by its identity address, and may use another on the air.
+            move(await emulator.phone.addressOnAir(of: address))
         }
     }
 }

@@ -220,9 +220,9 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     }
 
     /// Runs `body` after a time from now on, unless the run is over by then.
-    func plan(after delay: Duration, _ body: @escaping @Sendable (isolated Emulator<C>) -> Void) {
+    func plan(after delay: Duration, _ body: @escaping @Sendable (isolated Emulator<C>) async -> Void) {
         guard case .running = state else { return }
-        _ = link.enqueue(at: clock.now.advanced(by: delay), on: clock) { body($0) }
+        _ = link.enqueue(at: clock.now.advanced(by: delay), on: clock, body)
     }
 
     private func players(for action: UserAction, _ target: AppTarget) -> [DevicePlayer<C>] {

@@ -25,6 +25,9 @@ extension HostRadio {
     /// The identity address of a bonded device that is named by a resolvable private address; any other address is itself.
     public func identity(of address: DeviceAddress) -> DeviceAddress { access.identity(of: address) }
 
+    /// The address that a bonded device was last heard with; any other address is itself.
+    public func addressOnAir(of address: DeviceAddress) -> DeviceAddress { access.addressOnAir(of: address) }
+
     private func cancel(_ request: GenericAccess.Request) {
         access.cancel(request)
     }

@@ -222,6 +222,31 @@ import Testing
         #expect(try await back.end().status == .exited(0))
     }
 
+    @Test func `a bonded device with a private address goes out of range, and comes back`() async throws {
+        let state = try TemporaryDirectory()
+        let arguments = [
+            "run", "--radio", "virtual", "--address", "private", "--events", "json", "--state-dir",
+            state.path,
+            "\(repository)/profiles/phone-lock-app.yaml", "\(repository)/profiles/lock.yaml",
+        ]
+        let paired = try await Program(
+            arguments + [
+                "--until", "paired device=Lock", "--until", "value.read as=Door", "--timeout", "10 min",
+            ]
+        ).end()
+        #expect(paired.status == .exited(0), "\(paired.output)")
+        // Another address is used now than it was bonded with.
+        let program = try Program(
+            arguments + [
+                "--at", "3s=Door:outOfRange", "--at", "15s=Door:inRange",
+            ])
+        try await see(
+            ["peripheral.connected", "peripheral.disconnected", "peripheral.connected"],
+            of: program)
+        program.child.send(SIGTERM)
+        #expect(try await program.end().status == .exited(0))
+    }
+
     @Test func `a peripheral that was not found yet is not moved, and that is said`() async throws {
         let result = try await run([
             "--events", "json", Self.phone, "--at", "1ms=Strap:outOfRange", "--until",

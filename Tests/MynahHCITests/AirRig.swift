@@ -98,8 +98,10 @@ struct AirRig {
     }
 
     /// Lets one advertise by legacy commands, every 100 ms.
-    mutating func advertise(_ station: Station, data: String = "020106", type: String = "00") {
-        send(.leSetAdvertisingParameters, "A000 A000 \(type) 00 00 000000000000 07 00", station)
+    mutating func advertise(
+        _ station: Station, data: String = "020106", type: String = "00", ownType: String = "00"
+    ) {
+        send(.leSetAdvertisingParameters, "A000 A000 \(type) \(ownType) 00 000000000000 07 00", station)
         let bytes = Hex.decode(data) ?? []
         let padded = [UInt8(bytes.count)] + bytes + [UInt8](repeating: 0, count: 31 - bytes.count)
         send(.leSetAdvertisingData, Hex.encode(padded), station)

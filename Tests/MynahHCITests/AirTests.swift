@@ -217,6 +217,39 @@ import Testing
         #expect(try heard() == [])
     }
 
+    @Test func `a device that is moved by its address is moved back by the next address that it has`() throws
+    {
+        var rig = AirRig()
+        let scanner = rig.join(1)
+        let device = rig.join(2)
+        rig.advertise(device)
+        rig.send(.leSetScanEnable, "0100", scanner)
+        let first = try #require(DeviceAddress("4A:00:00:00:00:01", kind: .random))
+        let second = try #require(DeviceAddress("4A:00:00:00:00:02", kind: .random))
+        func heard() -> Set<Int8> {
+            _ = rig.take(scanner)
+            rig.pass(milliseconds: 500)
+            return Set(reports(rig.events(scanner)).compactMap(\.rssi))
+        }
+        func use(_ address: DeviceAddress) {
+            rig.send(.leSetAdvertisingEnable, "00", device)
+            rig.send(.leSetRandomAddress, Hex.encode([address == first ? 1 : 2, 0, 0, 0, 0, 0x4A]), device)
+            rig.advertise(device, ownType: "01")
+        }
+        use(first)
+        rig.air.setDistance(AirDistance(metres: 5), between: scanner, and: first)
+        #expect(heard() == [-54])
+        use(second)
+        #expect(heard() == [-54])
+        rig.air.setDistance(nil, between: scanner, and: second)
+        #expect(heard() == [])
+        // It was not heard under this one.
+        use(first)
+        #expect(heard() == [])
+        rig.air.forgetDistance(between: scanner, and: second)
+        #expect(heard() == [-40])
+    }
+
     @Test func `as much is lost as was asked for`() {
         var rig = AirRig()
         let scanner = rig.join(1)

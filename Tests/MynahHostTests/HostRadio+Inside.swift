@@ -18,7 +18,5 @@ extension HostRadio {
 
     func look<Value: Sendable>(_ body: @Sendable (LinkDriver) -> Value) -> Value { body(links) }
 
-    func onAir(of identity: DeviceAddress) -> DeviceAddress { access.peers.current(of: identity) }
-
     var waitingConnections: Int { access.connections.count }
 }

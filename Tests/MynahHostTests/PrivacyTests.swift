@@ -62,7 +62,7 @@ import Testing
         #expect(second.isResolvable)
         #expect(await PrivateAddress.resolves(second, with: rig.device.bonds.identityResolvingKey))
         try await until("the phone resolves the second address") {
-            await rig.phone.onAir(of: rig.address) == second
+            await rig.phone.addressOnAir(of: rig.address) == second
         }
         // The new address is reported with what is on the air.
         try await until("the device reports its second address") {
@@ -123,7 +123,7 @@ import Testing
         silent.isConnectable = false
         _ = try await rig.device.advertise(silent)
         try await until("the phone resolves the second address") {
-            await rig.phone.onAir(of: rig.address) == second
+            await rig.phone.addressOnAir(of: rig.address) == second
         }
         await rig.device.stopAdvertising()
         try await until("the device has a third private address") {

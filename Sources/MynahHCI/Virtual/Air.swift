@@ -30,11 +30,21 @@ package struct Air: Sendable {
             low = min(one, other)
             high = max(one, other)
         }
+
+        func has(_ station: Station) -> Bool { low == station || high == station }
     }
 
     private struct NamedPair: Hashable, Sendable {
         var station: Station
         var device: DeviceAddress
+    }
+
+    /// The addresses of a device whose place is set: the one that it is set by, and the one that it was last heard with.
+    private struct Names: Sendable {
+        var set: DeviceAddress
+        var latest: DeviceAddress
+
+        func contains(_ device: DeviceAddress) -> Bool { set == device || latest == device }
     }
 
     private struct Delivery: Sendable {
@@ -72,7 +82,7 @@ package struct Air: Sendable {
     /// The same for a station of this process and a device by its address, until what the device sends names its station.
     private var named: [NamedPair: Place] = [:]
     /// The pairs that are set for a device by its address.
-    private var known: [Pair: DeviceAddress] = [:]
+    private var known: [Pair: Names] = [:]
     private var deliveries: [Delivery] = []
     private var outputs: [Output] = []
     /// Of the controller that is being asked; empty otherwise.
@@ -114,9 +124,9 @@ package struct Air: Sendable {
         members[station] = nil
         listeners.removeAll { $0 == station }
         places[station] = nil
-        pairs = pairs.filter { $0.key.low != station && $0.key.high != station }
+        pairs = pairs.filter { !$0.key.has(station) }
         named = named.filter { $0.key.station != station }
-        known = known.filter { $0.key.low != station && $0.key.high != station }
+        known = known.filter { !$0.key.has(station) }
     }
 
     /// Says how far a station is away from all others, those of other processes too, or with `nil` that it is out of range.
@@ -137,21 +147,29 @@ package struct Air: Sendable {
 
     /// The same for a station of this process and the device that has an address, of whichever process.
     ///
-    /// It counts for the link that they have, and for a device that is not linked from the next thing that it advertises.
+    /// It counts for the link that they have, and for a device that is not linked from the next thing that it advertises. The
+    /// address is the one on the air. A device that has been recognized by it stays so under the addresses that it changes to.
     package mutating func setDistance(
         _ distance: AirDistance?, between station: Station, and device: DeviceAddress
     ) {
         let place = distance.map { Place.at($0) } ?? .outOfRange
+        let before = known.filter { $0.key.has(station) && $0.value.contains(device) }
+        for (pair, names) in before {
+            named[NamedPair(station: station, device: names.set)] = nil
+            pairs[pair] = place
+            known[pair] = Names(set: device, latest: names.latest)
+        }
         named[NamedPair(station: station, device: device)] = place
         guard let other = members[station]?.controller.connections.station(of: device) else { return }
         pairs[Pair(station, other)] = place
-        known[Pair(station, other)] = device
+        known[Pair(station, other)] = Names(set: device, latest: device)
     }
 
     /// Nothing is said any more of a station of this process and the device that has an address.
     package mutating func forgetDistance(between station: Station, and device: DeviceAddress) {
         named[NamedPair(station: station, device: device)] = nil
-        for (pair, owner) in known where owner == device && (pair.low == station || pair.high == station) {
+        for (pair, names) in known where pair.has(station) && names.contains(device) {
+            named[NamedPair(station: station, device: names.set)] = nil
             pairs[pair] = nil
             known[pair] = nil
         }
@@ -335,9 +353,11 @@ package struct Air: Sendable {
 
     /// A device advertises to a station that may be told how far it is away.
     private mutating func recognize(_ device: DeviceAddress, _ from: Station, _ to: Station) {
+        let pair = Pair(from, to)
+        if known[pair] != nil { known[pair]?.latest = device }
         guard let place = named[NamedPair(station: to, device: device)] else { return }
-        pairs[Pair(from, to)] = place
-        known[Pair(from, to)] = device
+        pairs[pair] = place
+        known[pair] = Names(set: device, latest: device)
     }
 
     private mutating func hand(_ delivery: Delivery, to index: Int) {

@@ -190,6 +190,9 @@ final class GenericAccess {
         links.map { peers.identity(of: address, $0.bonds) } ?? address
     }
 
+    /// The address that a bonded peripheral was last heard with; any other address is itself.
+    func addressOnAir(of address: DeviceAddress) -> DeviceAddress { peers.current(of: identity(of: address)) }
+
     /// Asks for a connection; several may be waited for at once.
     func want(_ address: DeviceAddress, timeout: Duration?) throws(RadioError) -> Request {
         guard controller.isRunning, let links else {
