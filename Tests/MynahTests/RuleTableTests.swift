@@ -23,7 +23,8 @@ import Testing
         ],
         24: ["a strap's value wakes a suspended app for ten seconds"],
         25: [
-            "a request answered later is work: throttled after ten seconds, ended after twenty, and answered"
+            "a request answered later is work: throttled after ten seconds, ended after twenty, and answered",
+            "an app that works longer for an event is throttled after ten seconds, and terminated after twenty",
         ],
         26: ["work that ends after the time for none suspends at once"],
         27: ["a woken app that sends what nobody woke it for does something extraneous, told once"],
