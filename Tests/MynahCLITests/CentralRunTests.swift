@@ -80,6 +80,37 @@ import Testing
         #expect((peripheral["subscriptions"] as? [[String: Any]])?.count == 1)
     }
 
+    @Test func `all managers of both roles are restored before the first is told the Bluetooth state`()
+        async throws
+    {
+        let app = try ProfileFile(
+            """
+            mynah: 1
+            name: App
+            app: {backgroundModes: [bluetooth-central, bluetooth-peripheral], restoreIdentifier: p}
+            services: [{uuid: 180A, characteristics: [{uuid: 2A29, properties: [read], value: {hex: 01}}]}]
+            central:
+              - restoreIdentifier: c1
+                scan: {services: [180D]}
+                peripherals: [{name: Strap, subscribe: [180D/2A37]}]
+              - {restoreIdentifier: c2, scan: {services: [180D], until: never}}
+            """)
+        let result = try await run([
+            "--events", "json", "--at", "6s=App:terminated", app.path, Self.strap, "--until",
+            "app.woken device=App",
+        ])
+        #expect(result.status == .exited(0))
+        let events = try result.output.split(separator: "\n").map { try json(String($0)) }
+            .filter { $0["device"] as? String == "App" }
+        let end = try #require(events.firstIndex { $0["event"] as? String == "app.terminated" })
+        let after = events[end...].prefix(7).compactMap { $0["event"] as? String }
+        #expect(
+            after.prefix(6) == [
+                "app.terminated", "app.launched", "app.restored", "app.restored", "app.restored",
+                "state.changed",
+            ])
+    }
+
     @Test func `a device that looks for a service is found by a scan that asks for it`() async throws {
         let app = try ProfileFile(
             """
