@@ -305,6 +305,32 @@ import Testing
         #expect(!names[suspended..<opened].contains(written))
     }
 
+    @Test func `a value that cannot be subscribed to is an error of its own, and the app goes on`()
+        async throws
+    {
+        let app = try ProfileFile(
+            """
+            mynah: 1
+            name: App
+            app: {backgroundModes: [bluetooth-central]}
+            central:
+              scan: {services: [180D]}
+              peripherals:
+                - {name: Strap, subscribe: [180D/2A38, 180D/2A37], write: [{to: 180D/2A39, value: {hex: 01}, every: 100 ms}]}
+            """)
+        let program = try Program(["run", "--radio", "virtual", "--events", "json", app.path, Self.strap])
+        try await see(
+            ["notification.changed", "notification.changed", "value.written", "value.written"], of: program)
+        program.child.send(SIGTERM)
+        let events = try await program.end().output.split(separator: "\n").map { try json(String($0)) }
+        let changes = events.filter { $0["event"] as? String == "notification.changed" }
+        #expect(changes.map { $0["characteristic"] as? String } == ["2A38", "2A37"])
+        #expect(changes.map { $0["on"] as? Bool } == [false, true])
+        #expect(changes.map { $0["error"] as? String } == ["0x06", nil])
+        #expect(changes.first?["message"] as? String == "2A38 neither notifies nor indicates")
+        #expect(!events.contains { $0["event"] as? String == "error" })
+    }
+
     @Test func `two apps hold one link, and it goes on for the other if one cancels`() async throws {
         func app(_ name: String, _ entry: String) throws -> ProfileFile {
             try ProfileFile(

@@ -42,7 +42,10 @@ import Testing
         48: ["retrieving returns a device that is known, or nothing"],
         49: ["a device whose address changed is found by scanning"],
         50: ["devices that the phone is connected to are retrieved by their services, and connected at once"],
-        53: ["a characteristic keeps the value that came last"],
+        53: [
+            "a characteristic keeps the value that came last",
+            "a value that cannot be subscribed to is an error of its own, and the app goes on",
+        ],
         54: ["three spellings of one value are equal and hash alike"],
     ]
     /// Rules that nothing in the program shows yet, with what is missing.
