@@ -324,10 +324,10 @@ final class AppProcess {
         PhoneLink(phone).enqueue { $0.app(app)?.introduceManagers(on: $0) }
     }
 
-    /// Gives new managers first what was preserved, then the Bluetooth state.
+    /// Gives new managers of both roles first what was preserved, then the Bluetooth state.
     private func introduceManagers(on phone: isolated Phone) {
-        for manager in live {
-            guard case .new = manager.stage else { continue }
+        let new = live.filter { if case .new = $0.stage { true } else { false } }
+        for manager in new {
             if let restored = manager.introduce(on: phone) {
                 _ = deliver(.willRestoreState(restored), to: manager, on: phone)
                 let app = number
@@ -335,12 +335,15 @@ final class AppProcess {
                     if let app = phone.app(app) { await phone.services.republish(app, on: phone) }
                 }
             }
+        }
+        let centrals = ownCentrals.restore(on: phone)
+        for manager in new where !manager.isEnded {
             manager.note(.stateChanged(phone.radioState), on: phone)
             if phone.radioState != .unknown {
                 _ = deliver(.stateChanged(phone.radioState), to: manager, on: phone)
             }
         }
-        ownCentrals.introduce(on: phone)
+        ownCentrals.introduce(centrals, on: phone)
     }
 
     /// The process is gone.

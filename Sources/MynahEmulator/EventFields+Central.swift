@@ -54,6 +54,22 @@ extension EventFields {
         [.init("message", .string(error.description)), .init("code", .integer(error.coreBluetoothCode))]
     }
 
+    /// Why a read, a write or a subscription failed: an ATT error, with words if the peripheral did not answer it.
+    static func of(_ error: RequestError) -> [JSON.Member] {
+        switch error {
+        case .refused(let answered): return [.init("error", code(answered))]
+        case .failed(let trouble):
+            let kind: ATTError =
+                switch trouble.code {
+                case .unknownAttribute, .unsupported: .requestNotSupported
+                case .pairingFailed, .insufficientSecurity: .insufficientAuthentication
+                case .valueTooLong: .invalidAttributeValueLength
+                default: .unlikelyError
+                }
+            return [.init("error", code(kind)), .init("message", .string(trouble.description))]
+        }
+    }
+
     /// What is scanned for, and how.
     package static func of(_ scan: ScanStatus) -> [JSON.Member] {
         [

@@ -5,7 +5,7 @@ import MynahSupport
 
 /// What an app does on a link: it discovers what it needs, reads, subscribes and writes, in this order.
 ///
-/// What the peripheral refuses is reported, and the rest is done all the same.
+/// What fails is reported, and the rest is done all the same, unless the link or the app has ended.
 struct PeripheralWork {
     private let entry: Profile.Central.Peripheral
     private let peripheral: Peripheral
@@ -26,24 +26,24 @@ struct PeripheralWork {
         for name in entry.read {
             guard let characteristic = await find(name) else { continue }
             var value: [UInt8] = []
-            let error = try await refusal { () async throws(RequestError) in
+            let failure = try await failure { () async throws(RequestError) in
                 value = try await peripheral.readValue(for: characteristic)
             }
             report(.valueRead) {
                 EventFields.of(characteristic)
-                    + [error.map { .init("error", $0) } ?? .init("value", .string(Hex.encode(value)))]
+                    + (failure.map { EventFields.of($0) } ?? [.init("value", .string(Hex.encode(value)))])
             }
         }
         var isSubscribed = false
         for name in entry.subscribe {
             guard let characteristic = await find(name) else { continue }
-            let error = try await refusal { () async throws(RequestError) in
+            let failure = try await failure { () async throws(RequestError) in
                 try await peripheral.setNotifyValue(true, for: characteristic)
             }
-            if error == nil { isSubscribed = true }
+            if failure == nil { isSubscribed = true }
             report(.notificationChanged) {
                 EventFields.of(characteristic)
-                    + [.init("on", .bool(error == nil))] + (error.map { [.init("error", $0)] } ?? [])
+                    + [.init("on", .bool(failure == nil))] + (failure.map { EventFields.of($0) } ?? [])
             }
         }
         for write in entry.writes { try await self.write(write) }
@@ -54,25 +54,30 @@ struct PeripheralWork {
     func write(_ write: Profile.Central.Write) async throws(RequestError) {
         guard let characteristic = await find(write.target) else { return }
         let type: Peripheral.WriteType = write.withResponse ? .withResponse : .withoutResponse
-        let error = try await refusal { () async throws(RequestError) in
+        let failure = try await failure { () async throws(RequestError) in
             try await peripheral.writeValue(write.value, for: characteristic, type: type)
         }
         report(.valueWritten) {
             EventFields.of(characteristic) + [
                 .init("value", .string(Hex.encode(write.value))),
                 .init("withResponse", .bool(write.withResponse)),
-            ] + (error.map { [.init("error", $0)] } ?? [])
+            ] + (failure.map { EventFields.of($0) } ?? [])
         }
     }
 
-    /// Returns the code of an error that the peripheral answered, or `nil` if it did as it was asked.
-    private func refusal(_ body: () async throws(RequestError) -> Void) async throws(RequestError) -> JSON? {
+    /// Returns why a step failed, or `nil` if it was done; throws what ends all of the work.
+    private func failure(
+        _ body: () async throws(RequestError) -> Void
+    ) async throws(RequestError) -> RequestError? {
         do throws(RequestError) {
             try await body()
             return nil
         } catch {
-            guard case .refused(let code) = error else { throw error }
-            return EventFields.code(code)
+            if case .failed(let trouble) = error, [.disconnected, .invalidState].contains(trouble.code) {
+                throw error
+            }
+            guard await peripheral.isConnected else { throw error }
+            return error
         }
     }
 
@@ -93,7 +98,14 @@ struct PeripheralWork {
         for service in services {
             let types = entry.discovery == .all ? nil : needed.characteristics(of: service.uuid)
             guard types?.isEmpty != true else { continue }
-            let found = try await peripheral.discoverCharacteristics(types, for: service)
+            var found: [DiscoveredCharacteristic] = []
+            let failure = try await failure { () async throws(RequestError) in
+                found = try await peripheral.discoverCharacteristics(types, for: service)
+            }
+            if let failure {
+                report(.error) { [.init("message", .string(failure.description))] }
+                continue
+            }
             report(.characteristicsDiscovered) {
                 [
                     .init("service", .string(service.uuid.description)),

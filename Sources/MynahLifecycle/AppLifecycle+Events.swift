@@ -198,7 +198,7 @@ extension AppLifecycle {
             enter(.background(running))
             return []
         }
-        running.throttle(until: now.advanced(by: rules.throttledAllowance), isWorking: work > 0)
+        running.throttle(until: now.advanced(by: rules.throttledAllowance), at: now, isWorking: work > 0)
         enter(.background(running))
         return [.throttled]
     }

@@ -34,6 +34,8 @@ where Instant.Duration == Duration {
         private(set) var busyUntil: Instant
         /// Until then its own work for events takes; `nil` if its rules do not say how long that is.
         private(set) var taskUntil: Instant?
+        /// Whether that work overran: throttled, it is not done before the app is ended, an assumption.
+        private(set) var isTaskLate = false
         /// When its time is over, for now.
         private(set) var deadline: Instant
         /// When it is ended, because it has overrun its time already; `nil` if it has not.
@@ -69,7 +71,7 @@ where Instant.Duration == Duration {
         }
 
         /// Whether its own work for events goes on.
-        func isAtTask(_ now: Instant) -> Bool { taskUntil.map { $0 > now } ?? false }
+        func isAtTask(_ now: Instant) -> Bool { isTaskLate || taskUntil.map { $0 > now } ?? false }
 
         /// Whether it may be idle.
         func mayIdle(_ now: Instant) -> Bool { !isThrottled && idleUntil > now }
@@ -77,7 +79,8 @@ where Instant.Duration == Duration {
         /// Nothing else is under way: it runs until its own work is done, or its time is over.
         mutating func rest() {
             let done = max(idleUntil, taskUntil ?? idleUntil)
-            deadline = min(done, endsAt ?? busyUntil)
+            let end = endsAt ?? busyUntil
+            deadline = isTaskLate ? end : min(done, end)
         }
 
         /// It is busy, and has time for it.
@@ -85,8 +88,9 @@ where Instant.Duration == Duration {
             deadline = endsAt ?? busyUntil
         }
 
-        mutating func throttle(until instant: Instant, isWorking: Bool) {
+        mutating func throttle(until instant: Instant, at now: Instant, isWorking: Bool) {
             endsAt = instant
+            isTaskLate = isAtTask(now)
             if isWorking { bearWork() } else { rest() }
         }
     }

@@ -16,7 +16,8 @@ public struct AppRules: Hashable, Sendable {
     public var wakeAllowance: Duration = .seconds(10)
     /// How long the app works for each event that reaches it in the background; `nil` if as long as it may.
     ///
-    /// It is suspended when this work is done. Work that takes longer than `wakeAllowance` overruns.
+    /// It is suspended when this work is done. Work that goes on for longer than `wakeAllowance` after the last event
+    /// overruns: the app is throttled, and ended when `throttledAllowance` is over too.
     public var taskTime: Duration?
     /// From throttling to termination of an app that overruns.
     ///

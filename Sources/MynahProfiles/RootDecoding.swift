@@ -159,7 +159,8 @@ extension ProfileDecoder {
         } else if time > .seconds(10) {
             hint(
                 at: Self.mark(node),
-                "an event grants an app in the background about 10 s: this one is throttled, then terminated")
+                "this one is throttled 10 s after an event and terminated after 20 s, unless another event comes within 10 s"
+            )
         }
         return time
     }

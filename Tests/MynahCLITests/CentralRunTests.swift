@@ -105,6 +105,37 @@ import Testing
         #expect(text.contains("2A37"), "\(text)")
     }
 
+    @Test func `all managers of both roles are restored before the first is told the Bluetooth state`()
+        async throws
+    {
+        let app = try ProfileFile(
+            """
+            mynah: 1
+            name: App
+            app: {backgroundModes: [bluetooth-central, bluetooth-peripheral], restoreIdentifier: p}
+            services: [{uuid: 180A, characteristics: [{uuid: 2A29, properties: [read], value: {hex: 01}}]}]
+            central:
+              - restoreIdentifier: c1
+                scan: {services: [180D]}
+                peripherals: [{name: Strap, subscribe: [180D/2A37]}]
+              - {restoreIdentifier: c2, scan: {services: [180D], until: never}}
+            """)
+        let result = try await run([
+            "--events", "json", "--at", "6s=App:terminated", app.path, Self.strap, "--until",
+            "app.woken device=App",
+        ])
+        #expect(result.status == .exited(0))
+        let events = try result.output.split(separator: "\n").map { try json(String($0)) }
+            .filter { $0["device"] as? String == "App" }
+        let end = try #require(events.firstIndex { $0["event"] as? String == "app.terminated" })
+        let after = events[end...].prefix(7).compactMap { $0["event"] as? String }
+        #expect(
+            after.prefix(6) == [
+                "app.terminated", "app.launched", "app.restored", "app.restored", "app.restored",
+                "state.changed",
+            ])
+    }
+
     @Test func `a device that looks for a service is found by a scan that asks for it`() async throws {
         let app = try ProfileFile(
             """
@@ -322,6 +353,32 @@ import Testing
         let suspended = try #require(names.firstIndex(of: "app.suspended"))
         let opened = try #require(names[suspended...].firstIndex(of: "app.foreground"))
         #expect(!names[suspended..<opened].contains(written))
+    }
+
+    @Test func `a value that cannot be subscribed to is an error of its own, and the app goes on`()
+        async throws
+    {
+        let app = try ProfileFile(
+            """
+            mynah: 1
+            name: App
+            app: {backgroundModes: [bluetooth-central]}
+            central:
+              scan: {services: [180D]}
+              peripherals:
+                - {name: Strap, subscribe: [180D/2A38, 180D/2A37], write: [{to: 180D/2A39, value: {hex: 01}, every: 100 ms}]}
+            """)
+        let program = try Program(["run", "--radio", "virtual", "--events", "json", app.path, Self.strap])
+        try await see(
+            ["notification.changed", "notification.changed", "value.written", "value.written"], of: program)
+        program.child.send(SIGTERM)
+        let events = try await program.end().output.split(separator: "\n").map { try json(String($0)) }
+        let changes = events.filter { $0["event"] as? String == "notification.changed" }
+        #expect(changes.map { $0["characteristic"] as? String } == ["2A38", "2A37"])
+        #expect(changes.map { $0["on"] as? Bool } == [false, true])
+        #expect(changes.map { $0["error"] as? String } == ["0x06", nil])
+        #expect(changes.first?["message"] as? String == "2A38 neither notifies nor indicates")
+        #expect(!events.contains { $0["event"] as? String == "error" })
     }
 
     @Test func `two apps hold one link, and it goes on for the other if one cancels`() async throws {

@@ -102,25 +102,28 @@ import Testing
         #expect(boundary(&life, second: 20.5) == ["suspended"])
     }
 
-    @Test func `an app that is late is throttled and terminated`() {
-        var life = suspended(taskTime: .seconds(25))
+    @Test(arguments: [12, 25])
+    func `an app that works longer for an event is throttled after ten seconds, and terminated after twenty`(
+        seconds: Int
+    ) {
+        var life = suspended(taskTime: .seconds(seconds))
         life.handle(.bluetooth(.write), atSecond: 0)
         #expect(boundary(&life, second: 10) == ["throttled"])
+        #expect(life.deadline == .second(20))
+        #expect(life.handle(.bluetooth(.write), atSecond: 11) == [.deliver], "it grants no more time")
         #expect(boundary(&life, second: 20).prefix(2) == ["terminated:overran", "dropQueued"])
     }
 
-    @Test func `an app that is done while it is throttled is suspended`() {
+    @Test func `an app that works longer is not throttled while events grant it another ten seconds`() {
         var life = suspended(taskTime: .seconds(12))
-        life.handle(.bluetooth(.write), atSecond: 0)
-        #expect(boundary(&life, second: 10) == ["throttled"])
-        #expect(boundary(&life, second: 12) == ["suspended"])
-        life.handle(.bluetooth(.write), atSecond: 30)
-        // An event grants another ten seconds, and makes new work.
-        life.handle(.bluetooth(.write), atSecond: 39)
-        #expect(boundary(&life, second: 49) == ["throttled"])
-        life.handle(.workBegan, atSecond: 50)
-        #expect(boundary(&life, second: 51) == [])
-        #expect(boundary(&life, second: 59).first == "terminated:overran")
+        for second in 0..<30 {
+            life.handle(.bluetooth(.write), atSecond: Double(second))
+            #expect(life.deadline == .second(Double(second) + 10))
+        }
+        #expect(boundary(&life, second: 39) == ["throttled"])
+        life.handle(.workBegan, atSecond: 40)
+        #expect(life.handle(.workEnded, atSecond: 41) == [])
+        #expect(boundary(&life, second: 49).first == "terminated:overran")
     }
 
     @Test func `the time before suspension counts once, from leaving the screen`() {

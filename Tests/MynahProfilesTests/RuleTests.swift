@@ -195,7 +195,7 @@ private struct Broken: CustomTestStringConvertible {
             "3:17: warning: taskTime does nothing without a background mode: no event wakes the app"),
         Broken(
             head("app: {backgroundModes: [bluetooth-peripheral], taskTime: 11 s}\n"),
-            "3:58: note: an event grants an app in the background about 10 s: this one is throttled, then terminated"
+            "3:58: note: this one is throttled 10 s after an event and terminated after 20 s, unless another event comes within 10 s"
         ),
         Broken(head("app: {iOS: 3}\n"), "3:12: error: iOS must be between 7 and 99, not 3"),
         Broken(

@@ -23,7 +23,8 @@ import Testing
         ],
         24: ["a strap's value wakes a suspended app for ten seconds"],
         25: [
-            "a request answered later is work: throttled after ten seconds, ended after twenty, and answered"
+            "a request answered later is work: throttled after ten seconds, ended after twenty, and answered",
+            "an app that works longer for an event is throttled after ten seconds, and terminated after twenty",
         ],
         26: ["work that ends after the time for none suspends at once"],
         27: ["a woken app that sends what nobody woke it for does something extraneous, told once"],
@@ -45,7 +46,10 @@ import Testing
         48: ["retrieving returns a device that is known, or nothing"],
         49: ["a device whose address changed is found by scanning"],
         50: ["devices that the phone is connected to are retrieved by their services, and connected at once"],
-        53: ["a characteristic keeps the value that came last"],
+        53: [
+            "a characteristic keeps the value that came last",
+            "a value that cannot be subscribed to is an error of its own, and the app goes on",
+        ],
         54: ["three spellings of one value are equal and hash alike"],
     ]
 

@@ -73,17 +73,19 @@ final class AppCentrals {
             keeping: nil)
     }
 
-    /// Gives new managers first what was preserved, then the Bluetooth state.
-    func introduce(on phone: isolated Phone) {
-        for manager in live {
-            guard case .new = manager.stage else { continue }
-            if manager.introduce() {
-                _ = manager.deliver(
-                    .willRestoreState(phone.central.preservation.restored(manager, on: phone)))
-            }
-            if phone.central.radioState != .unknown {
-                _ = manager.deliver(.stateChanged(phone.central.radioState))
-            }
+    /// Gives new managers what was preserved, and returns them.
+    func restore(on phone: isolated Phone) -> [CentralManagerState] {
+        let new = live.filter { if case .new = $0.stage { true } else { false } }
+        for manager in new where manager.introduce() {
+            _ = manager.deliver(.willRestoreState(phone.central.preservation.restored(manager, on: phone)))
+        }
+        return new
+    }
+
+    /// Gives new managers, which were restored, the Bluetooth state.
+    func introduce(_ new: [CentralManagerState], on phone: isolated Phone) {
+        for manager in new where !manager.isEnded && phone.central.radioState != .unknown {
+            _ = manager.deliver(.stateChanged(phone.central.radioState))
         }
         phone.central.startSoon(on: phone)
     }
