@@ -29,8 +29,13 @@ struct AirView {
         var airs: [AirView] = []
         for state in states {
             guard let phone = profile.phoneAdvertisement(in: state) else { continue }
-            let report = try radio.report(phone)
-            let scans = profile.phoneScans(in: state)
+            var report = try radio.report(phone)
+            var scans = profile.phoneScans(in: state)
+            if radio == .bluez, !profile.centrals.isEmpty {
+                report.omitted.append(
+                    .init(item: "central", reason: "BlueZ plays no app that is a central"))
+                scans = []
+            }
             if let last = airs.indices.last, airs[last].report == report, airs[last].scans == scans {
                 airs[last].states.append(state)
             } else {
