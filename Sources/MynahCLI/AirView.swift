@@ -89,7 +89,8 @@ struct AirView {
         let services = scan.services.map { ProfileView.name(of: $0) }.joined(separator: ", ")
         let what = services.isEmpty ? "every device" : services
         let solicited = scan.solicited.map { ProfileView.name(of: $0) }.joined(separator: ", ")
-        let alternative = solicited.isEmpty ? "" : ", or for a device that looks for \(solicited)"
+        let alternative =
+            services.isEmpty || solicited.isEmpty ? "" : ", or for a device that looks for \(solicited)"
         let omitted = scan.omitted.map { "omitted: \($0.item): \($0.reason)" }
         guard let options = scan.options else { return ["not scanning"] + omitted }
         let times = "\(milliseconds(options.window)) of every \(milliseconds(options.interval))"

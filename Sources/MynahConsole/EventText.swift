@@ -41,11 +41,11 @@ package enum EventText {
         var parts = event.string("device").map { ["device \(PrintableText.of($0))"] } ?? []
         if case .array(let services)? = event["services"], !services.isEmpty {
             parts.append("for " + services.compactMap(\.stringValue).joined(separator: ", "))
+            if case .array(let solicited)? = event["solicited"] {
+                parts.append("or looking for " + solicited.compactMap(\.stringValue).joined(separator: ", "))
+            }
         } else {
             parts.append("for every device")
-        }
-        if case .array(let services)? = event["solicited"] {
-            parts.append("or looking for " + services.compactMap(\.stringValue).joined(separator: ", "))
         }
         if event["allowDuplicates"] == .bool(true) { parts.append("with duplicates") }
         if case .number(let interval)? = event["intervalMilliseconds"],
