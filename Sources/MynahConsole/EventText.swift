@@ -25,6 +25,7 @@ package enum EventText {
         case .read, .write, .requestRefused, .notified, .subscribed, .unsubscribed, .confirmed, .error:
             return attribute(event)
         case .scanStarted, .scanChanged, .scanPaused, .scanStopped: return scan(event)
+        case .pairingPasskey: return passkey(event)
         case .peripheralDiscovered, .peripheralConnecting, .peripheralConnected, .peripheralFailedToConnect,
             .peripheralDisconnected, .peripheralsRetrieved, .servicesDiscovered, .characteristicsDiscovered,
             .servicesChanged,
@@ -35,6 +36,14 @@ package enum EventText {
         default:
             return event.fields.map { plain($0) }.joined(separator: "  ")
         }
+    }
+
+    /// The number comes before the link, because a narrow terminal cuts the end.
+    private static func passkey(_ event: DeviceEvent) -> String {
+        let first = ["device", "step", "passkey", "entered"]
+        let fields = first.compactMap { key in event.fields.first { $0.key == key } }
+        return (fields + event.fields.filter { !first.contains($0.key) }).map { plain($0) }.joined(
+            separator: "  ")
     }
 
     private static func scan(_ event: DeviceEvent) -> String {

@@ -35,6 +35,13 @@ import Testing
             (.scanPaused, paused + solicited, "for every device  without scan: no mode"),
             (.scanStopped, scan + solicited, "for 180D, 180F  or looking for 1805  with duplicates"),
             (
+                .pairingPasskey,
+                [
+                    .init("device", .string("Lock")), .init("central", .string("C0:00:00:00:00:01")),
+                    .init("step", .string("display")), .init("passkey", .string("001234")),
+                ], "device Lock  step display  passkey 001234  central C0:00:00:00:00:01"
+            ),
+            (
                 .peripheralDiscovered,
                 named + [
                     .init("rssi", .integer(-40)), .init("services", .array([.string("180D")])),
