@@ -29,8 +29,13 @@ struct AirView {
         var airs: [AirView] = []
         for state in states {
             guard let phone = profile.phoneAdvertisement(in: state) else { continue }
-            let report = try radio.report(phone)
-            let scans = profile.phoneScans(in: state)
+            var report = try radio.report(phone)
+            var scans = profile.phoneScans(in: state)
+            if radio == .bluez, !profile.centrals.isEmpty {
+                report.omitted.append(
+                    .init(item: "central", reason: "BlueZ plays no app that is a central"))
+                scans = []
+            }
             if let last = airs.indices.last, airs[last].report == report, airs[last].scans == scans {
                 airs[last].states.append(state)
             } else {
@@ -84,7 +89,8 @@ struct AirView {
         let services = scan.services.map { ProfileView.name(of: $0) }.joined(separator: ", ")
         let what = services.isEmpty ? "every device" : services
         let solicited = scan.solicited.map { ProfileView.name(of: $0) }.joined(separator: ", ")
-        let alternative = solicited.isEmpty ? "" : ", or for a device that looks for \(solicited)"
+        let alternative =
+            services.isEmpty || solicited.isEmpty ? "" : ", or for a device that looks for \(solicited)"
         let omitted = scan.omitted.map { "omitted: \($0.item): \($0.reason)" }
         guard let options = scan.options else { return ["not scanning"] + omitted }
         let times = "\(milliseconds(options.window)) of every \(milliseconds(options.interval))"

@@ -55,6 +55,9 @@ struct CheckCommand: ParsableCommand {
     private static func differences(of profile: Profile) -> String? {
         let issues = KnownRadio.bluez.issues(with: profile)
         guard !issues.isEmpty else { return nil }
+        guard profile.centralIssueWithBlueZ == nil else {
+            return "BlueZ plays no app that is a central; --radio bluez says what to choose"
+        }
         return
             "BlueZ \(KnownRadio.bluezVersion) would play \(count(issues.count, "thing")) differently; --radio bluez lists "
             + (issues.count == 1 ? "it" : "them")

@@ -90,9 +90,9 @@ struct RunCommand: AsyncParsableCommand {
             """
             What happens to the apps after a time, counted from ready: \(UserAction.words.dropLast().joined(separator: ", ")) or \
             \(UserAction.words.last ?? ""); with --radio virtual also to the accessories: \
-            \(RangeChange.words.joined(separator: ", ")). poweredOff and poweredOn are Bluetooth's, an accessory's too, and not \
-            for BlueZ. With NAME: before it, to the device of that name or file; range also to a peripheral of central:, for it and \
-            its phone alone. Repeatable.
+            \(RangeChange.words.joined(separator: ", ")). poweredOff and poweredOn are for the phone, \
+            or for every accessory of a run without apps, and not for BlueZ. With NAME: before it, to the \
+            device of that name or file; range also to a peripheral of central:, for it and its phone alone. Repeatable.
             """,
             valueName: "10s=[NAME:]background"))
     var planned: [String] = []

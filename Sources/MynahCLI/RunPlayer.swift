@@ -130,7 +130,8 @@ final class RunPlayer: Sendable {
         watch.begin()
         for emulator in emulators.withLock({ $0 }) ?? [] {
             for case (let planned, let target) in planned {
-                guard case .action(let action) = planned.effect, emulator.playsApps || action.isAboutRadio
+                guard case .action(let action) = planned.effect,
+                    planned.isFor(phone: emulator.playsApps, ofRunWithPhone: runs.contains(where: \.isPhone))
                 else { continue }
                 await emulator.plan(action, on: target, after: planned.delay)
             }

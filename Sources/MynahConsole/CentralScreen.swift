@@ -22,8 +22,7 @@ struct CentralScreen: Sendable {
         var device: String
     }
 
-    /// Each app that scans, or whose scan is paused, and for what.
-    private(set) var scans: [(app: String, text: String)] = []
+    private var scans = ScreenScans()
     private(set) var links: [Link] = []
     /// The last one is on top.
     private(set) var alerts: [Alert] = []
@@ -33,12 +32,7 @@ struct CentralScreen: Sendable {
     mutating func take(_ event: DeviceEvent) {
         let app = event.string("device") ?? ""
         switch event.name {
-        case .scanStarted, .scanChanged, .scanPaused:
-            var shown = event
-            shown.fields.removeAll { $0.key == "device" }
-            let text = EventText.detail(of: shown)
-            setScan(of: app, to: (event.name == .scanPaused ? "scan paused  " : "scanning  ") + text)
-        case .scanStopped: setScan(of: app, to: nil)
+        case .scanStarted, .scanChanged, .scanPaused, .scanStopped: scans.take(event)
         case .peripheralConnecting: setLink(event, "connecting")
         case .peripheralConnected: setLink(event, "connected")
         case .peripheralDisconnected where event["isReconnecting"] == .bool(true):
@@ -68,11 +62,6 @@ struct CentralScreen: Sendable {
         default: return
         }
         isUsed = true
-    }
-
-    private mutating func setScan(of app: String, to text: String?) {
-        scans.removeAll { $0.app == app }
-        if let text { scans.append((app, text)) }
     }
 
     private func index(_ event: DeviceEvent) -> Int? {
@@ -110,7 +99,7 @@ struct CentralScreen: Sendable {
         let alerts = alerts.reversed().map {
             ["  \u{1B}[7malert\u{1B}[0m  \($0.cause) of \($0.device), for \($0.app)"]
         }
-        let scans = scans.map { ["  \($0.text)" + owner($0.app)] }
+        let scans = scans.lines.map { ["  \($0.text)" + owner($0.app)] }
         var links = links.map { link in
             [
                 "    \(link.name)  \(link.state)" + owner(link.app)

@@ -25,6 +25,7 @@ package enum EventText {
         case .read, .write, .requestRefused, .notified, .subscribed, .unsubscribed, .confirmed, .error:
             return attribute(event)
         case .scanStarted, .scanChanged, .scanPaused, .scanStopped: return scan(event)
+        case .pairingPasskey: return passkey(event)
         case .peripheralDiscovered, .peripheralConnecting, .peripheralConnected, .peripheralFailedToConnect,
             .peripheralDisconnected, .peripheralsRetrieved, .servicesDiscovered, .characteristicsDiscovered,
             .servicesChanged,
@@ -37,15 +38,23 @@ package enum EventText {
         }
     }
 
+    /// The number comes before the link, because a narrow terminal cuts the end.
+    private static func passkey(_ event: DeviceEvent) -> String {
+        let first = ["device", "step", "passkey", "entered"]
+        let fields = first.compactMap { key in event.fields.first { $0.key == key } }
+        return (fields + event.fields.filter { !first.contains($0.key) }).map { plain($0) }.joined(
+            separator: "  ")
+    }
+
     private static func scan(_ event: DeviceEvent) -> String {
         var parts = event.string("device").map { ["device \(PrintableText.of($0))"] } ?? []
         if case .array(let services)? = event["services"], !services.isEmpty {
             parts.append("for " + services.compactMap(\.stringValue).joined(separator: ", "))
+            if case .array(let solicited)? = event["solicited"] {
+                parts.append("or looking for " + solicited.compactMap(\.stringValue).joined(separator: ", "))
+            }
         } else {
             parts.append("for every device")
-        }
-        if case .array(let services)? = event["solicited"] {
-            parts.append("or looking for " + services.compactMap(\.stringValue).joined(separator: ", "))
         }
         if event["allowDuplicates"] == .bool(true) { parts.append("with duplicates") }
         if case .number(let interval)? = event["intervalMilliseconds"],

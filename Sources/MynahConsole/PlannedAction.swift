@@ -78,7 +78,13 @@ package struct PlannedAction: Hashable, Sendable {
         if case .range = effect { true } else { false }
     }
 
-    /// The devices that it is for; without a name every app, for a change of range every accessory, and for one of power everything.
+    /// Whether it is something for the devices of this radio: without a name Bluetooth is the phone's, if there is one.
+    package func isFor(phone isPhone: Bool, ofRunWithPhone hasPhone: Bool) -> Bool {
+        guard case .action(let action) = effect else { return false }
+        return isPhone || action.isAboutRadio && (name != nil || !hasPhone)
+    }
+
+    /// The devices that it is for; without a name every app, and for a change of range every accessory.
     package func target(among names: DeviceNames) throws(Problem) -> AppTarget {
         guard let name else {
             guard !isRange || names.devices.contains(where: { !$0.isApp }) else {

@@ -3,7 +3,7 @@ package import MynahEmulator
 extension ScreenModel {
     package func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String] {
         let sections = sections(width, now, isBrief: false)
-        let question = question.map { ["  \u{1B}[7m\($0)\u{1B}[0m \(digits)"] } ?? []
+        let question = question(digits)
         let keys = ScreenLine.flow(keys, separator: "  ", indent: "  ", width: width)
         var parts = sections.map { $0.lines(rows: $0.height) } + [question]
         parts.removeAll { $0.isEmpty }
@@ -29,6 +29,13 @@ extension ScreenModel {
         let room = height - lines.count - keys.count
         let recent = room > 1 ? [""] + log.suffix(room - 1).map { "  " + $0 } : []
         return lines + recent + keys
+    }
+
+    /// What pairing asks; the digits that were typed follow the last.
+    private func question(_ digits: String) -> [String] {
+        var lines = questions.lines.map { "  \u{1B}[7m\($0)\u{1B}[0m" }
+        if let last = lines.indices.last { lines[last] += " " + digits }
+        return lines
     }
 
     private var keys: [String] {

@@ -48,7 +48,7 @@ package struct ScreenModel: LiveModel {
     private var rows: [String: Row] = [:]
     private(set) var log: [String] = []
     /// What pairing asks of the user.
-    private(set) var question: String?
+    private(set) var questions = ScreenQuestions()
     /// Each app's state, by its device's name, which is empty if there is one device.
     private(set) var apps: [(device: String, state: String)] = []
 
@@ -88,7 +88,6 @@ package struct ScreenModel: LiveModel {
                     device: device, identifier: event.string("central"), name: PrintableText.of(name)))
         case .centralDisconnected:
             centrals.removeAll { $0.device == device && $0.identifier == event.string("central") }
-            question = nil
         case .mtuChanged:
             for index in centrals.indices
             where centrals[index].device == device && centrals[index].identifier == event.string("central") {
@@ -99,10 +98,7 @@ package struct ScreenModel: LiveModel {
             centrals.removeAll { $0.device == device }
         case .radioRecovered:
             change(device) { $0.state = "running" }
-        case .pairingPasskey:
-            question = Self.request(event)
-        case .paired:
-            question = nil
+        case .pairingPasskey, .paired: break
         case .appTerminated, .appQuit:
             show(event)
             central.take(event)
@@ -112,6 +108,7 @@ package struct ScreenModel: LiveModel {
             count(event)
         default: central.take(event)
         }
+        questions.take(event)
         switch event.name {
         case .notified, .valueUpdated, .radioUsed: return
         default: break
@@ -202,15 +199,5 @@ package struct ScreenModel: LiveModel {
             air.interval = "every \(JSON.number(interval).text) ms"
         }
         return air
-    }
-
-    private static func request(_ event: DeviceEvent) -> String? {
-        switch (event.string("step"), event.string("passkey")) {
-        case ("display", let number?): "type \(number) on the phone"
-        case ("compare", let number?): "the phone shows \(number); it is taken as the same"
-        case ("enter", _) where event["entered"] == .bool(false):
-            "type the number the phone shows, then Enter:"
-        default: nil
-        }
     }
 }

@@ -208,6 +208,25 @@ import Testing
         #expect(!result.output.contains("radio.lost") && !result.output.contains("radio.recovered"))
     }
 
+    @Test func `Bluetooth that is turned off without a name is the phone's, and an accessory stays on`()
+        async throws
+    {
+        let air = try TemporaryDirectory()
+        let app = try ProfileFile(Self.app)
+        let accessory = try ProfileFile(
+            "mynah: 1\nname: Strap\nadvertising: {serviceUUIDs: [180A], interval: 100 ms}\n")
+        let result = try await Program(
+            [
+                "run", "--radio", "virtual", "--events", "json", app.path, accessory.path, "--at",
+                "1ms=poweredOff", "--at", "1s=quit", "--until", "app.quit", "--timeout", "60s",
+            ], air: air
+        ).end()
+        #expect(result.status == .exited(0), "\(result.output)")
+        let off = try result.output.split(separator: "\n").map { try json(String($0)) }
+            .filter { $0["state"] as? String == "poweredOff" }.map { $0["device"] as? String }
+        #expect(off == ["App"])
+    }
+
     @Test func `what is planned for an app happens in its order`() async throws {
         let profile = try ProfileFile(Self.app)
         let stage = try await RunTests.Stage(

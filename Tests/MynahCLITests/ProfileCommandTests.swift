@@ -286,6 +286,23 @@ import Testing
         #expect(Set(items).isSuperset(of: ["localName", "flags", "scanResponse"]))
     }
 
+    @Test func `check and show say that BlueZ plays no app that is a central`() async throws {
+        let file = try ProfileFile(
+            "mynah: 1\nname: x\napp: {}\ncentral: {scan: {services: [180D]}, peripherals: [{name: S, match: {services: [180D]}}]}\n"
+        )
+        let checked = try await Program.run("check", file.path)
+        #expect(checked.status == .exited(0))
+        #expect(
+            checked.output.contains(
+                ": BlueZ plays no app that is a central; --radio bluez says what to choose\n"))
+        let shown = try await Program.run("show", file.path, "--radio", "bluez")
+        #expect(shown.status == .exited(0))
+        #expect(shown.output.contains("omitted: central: BlueZ plays no app that is a central\n"))
+        #expect(!shown.output.contains("scanning"))
+        let virtual = try await Program.run("show", file.path)
+        #expect(virtual.output.contains("scanning for 180D") && !virtual.output.contains("omitted: central"))
+    }
+
     @Test func `what BlueZ has no room for of an app's advertisement is a warning`() async throws {
         let file = try ProfileFile(
             """

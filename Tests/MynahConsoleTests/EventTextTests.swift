@@ -18,6 +18,7 @@ import Testing
         .init("intervalMilliseconds", .number(40)), .init("windowMilliseconds", .number(30)),
         .init("omitted", .array([])),
     ]
+    private static let solicited: [JSON.Member] = [.init("solicited", .array([.string("1805")]))]
     private static let paused: [JSON.Member] = [
         .init("services", .array([])), .init("allowDuplicates", .bool(false)),
         .init("intervalMilliseconds", .null), .init("windowMilliseconds", .null),
@@ -31,6 +32,15 @@ import Testing
             (.scanStarted, scan, "for 180D, 180F  with duplicates  30 of 40 ms"),
             (.scanStopped, scan, "for 180D, 180F  with duplicates"),
             (.scanPaused, paused, "for every device  without scan: no mode"),
+            (.scanPaused, paused + solicited, "for every device  without scan: no mode"),
+            (.scanStopped, scan + solicited, "for 180D, 180F  or looking for 1805  with duplicates"),
+            (
+                .pairingPasskey,
+                [
+                    .init("device", .string("Lock")), .init("central", .string("C0:00:00:00:00:01")),
+                    .init("step", .string("display")), .init("passkey", .string("001234")),
+                ], "device Lock  step display  passkey 001234  central C0:00:00:00:00:01"
+            ),
             (
                 .peripheralDiscovered,
                 named + [

@@ -36,6 +36,20 @@ import Testing
 
     @Test(
         arguments: [
+            ("1s=poweredOff", true, true, true), ("1s=poweredOff", false, true, false),
+            ("1s=poweredOff", false, false, true), ("1s=Strap:poweredOff", false, true, true),
+            ("1s=Strap:poweredOff", true, true, true), ("1s=background", true, true, true),
+            ("1s=background", false, true, false), ("1s=outOfRange", false, false, false),
+        ])
+    func `without a name power is the phone's, or every radio's if there is no phone`(
+        text: String, isPhone: Bool, hasPhone: Bool, isFor: Bool
+    ) throws {
+        let planned = try PlannedAction(parsing: text)
+        #expect(planned.isFor(phone: isPhone, ofRunWithPhone: hasPhone) == isFor)
+    }
+
+    @Test(
+        arguments: [
             ("1s=outOfRange", .outOfRange, .every), ("1s=Strap:inRange", .inRange, .named("Strap")),
             ("1s=Lock:distance 2.5 m", .distance(metres: 2.5), .named("Lock")),
             ("1s=distance 5m", .distance(metres: 5), .every),

@@ -131,7 +131,7 @@ import Testing
                 .init("by", .string("disconnection")), .init("app", .string("App")),
                 .init("name", .string("HRM\u{1B}")),
             ])
-        take(.scanStopped, [])
+        take(.scanStopped, [.init("services", .array([.string("180D")]))])
         take(.peripheralDisconnected, [.init("peripheral", .string("id"))])
         let after = lines(model, 80, 24)
         #expect(after.contains("  no device is connected"))

@@ -1,0 +1,73 @@
+import MynahEmulator
+import MynahSupport
+import Testing
+
+@testable import MynahConsole
+
+@Suite struct ScreenQuestionsTests {
+    private static let accessory: [JSON.Member] = [
+        .init("device", .string("Lock")), .init("central", .string("C0:00:00:00:00:01")),
+    ]
+    private static let phone: [JSON.Member] = [
+        .init("device", .string("App, Other")), .init("peripheral", .string("id")),
+        .init("address", .string("C0:00:00:00:00:02")), .init("name", .string("Lock\u{1B}")),
+    ]
+    private static let shown: [JSON.Member] = [
+        .init("step", .string("display")), .init("passkey", .string("001234")),
+    ]
+    private static let compared: [JSON.Member] = [
+        .init("step", .string("compare")), .init("passkey", .string("001234")),
+    ]
+    private static let typed: [JSON.Member] = [
+        .init("step", .string("enter")), .init("entered", .bool(false)),
+    ]
+    private static let known: [JSON.Member] = [
+        .init("step", .string("enter")), .init("entered", .bool(true)),
+    ]
+
+    private static func event(_ name: DeviceEvent.Name, _ fields: [JSON.Member]) -> DeviceEvent {
+        DeviceEvent(time: WallTime(microseconds: 0), name: name, fields: fields)
+    }
+
+    private static func lines(_ events: [DeviceEvent]) -> [String] {
+        var questions = ScreenQuestions()
+        for event in events { questions.take(event) }
+        return questions.lines
+    }
+
+    @Test(
+        arguments: [
+            (accessory + shown, ["type 001234 on the phone"]),
+            (accessory + compared, ["the phone shows 001234; it is taken as the same"]),
+            (accessory + typed, ["type the number the phone shows, then Enter:"]),
+            (accessory + known, []),
+            (phone + shown, ["type 001234 on Lock\u{FFFD}"]),
+            (phone + compared, ["Lock\u{FFFD} shows 001234; it is taken as the same"]),
+            (phone + typed, ["type the number Lock\u{FFFD} shows, then Enter:"]),
+        ] as [([JSON.Member], [String])])
+    func `a device's user has to do with the phone, and a phone's with the device`(
+        fields: [JSON.Member], lines: [String]
+    ) {
+        #expect(Self.lines([Self.event(.pairingPasskey, fields)]) == lines)
+    }
+
+    @Test
+    func `the number that a device of the run shows stays while it is typed, and the digits follow last`() {
+        let display = Self.event(.pairingPasskey, Self.accessory + Self.shown)
+        let enter = Self.event(.pairingPasskey, Self.phone + Self.typed)
+        let both = ["type 001234 on the phone", "type the number Lock\u{FFFD} shows, then Enter:"]
+        #expect(Self.lines([display, enter]) == both)
+        #expect(Self.lines([enter, display]) == both)
+        // A central that has paired is called by its identity address.
+        let identity = [Self.accessory[0], .init("central", .string("C0:00:00:00:00:03"))]
+        #expect(Self.lines([display, enter, Self.event(.paired, identity)]) == [both[1]])
+        let app = [JSON.Member("device", .string("App")), .init("peripheral", .string("id"))]
+        for end in [DeviceEvent.Name.paired, .peripheralDisconnected] {
+            #expect(Self.lines([display, enter, Self.event(end, app)]) == [both[0]])
+        }
+        let off = Self.event(
+            .stateChanged, [Self.phone[0], .init("state", .string("poweredOff"))])
+        #expect(Self.lines([display, enter, off]) == [both[0]])
+        #expect(Self.lines([display, enter, Self.event(.radioLost, [Self.accessory[0]])]) == [both[1]])
+    }
+}
