@@ -68,9 +68,7 @@ public actor Phone {
         advertiser = PhoneAdvertiser(PhoneAdvertising())
     }
 
-    deinit {
-        if case .running = stage { radio.close() }
-    }
+    deinit { if case .running = stage { radio.close() } }
 
     /// What the radio can do, or `nil` if it does not run.
     public var capabilities: RadioCapabilities? {

@@ -76,7 +76,8 @@ import Testing
             until: [
                 "pairing.passkey device=Lock step=display",
                 "pairing.passkey device=Phone name=Lock step=enter entered=true",
-                "warning device=Lock code=pairingFailed", "error device=Phone as=Door",
+                "warning device=Lock code=pairingFailed",
+                "notification.changed device=Phone as=Door error=0x05",
             ])
         #expect(result.status == .exited(0), "\(result.output)")
     }

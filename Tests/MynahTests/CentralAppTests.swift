@@ -541,6 +541,7 @@ final class CentralApp: AppDelegate, CentralManagerSink {
         try await rig.clock.waitForSleepers(1)
         await rig.phone.stop()
         try await until("nothing is waited for after the stop") { rig.clock.sleeperCount == 0 }
+        #expect(rig.clock.sleeperCount == 0)
     }
 
     @Test func `an identifier is used once within an app, and by another app too`() async throws {
