@@ -11,7 +11,7 @@ JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 # Release and debug have a folder each, so that neither makes the other build again.
 RELEASE := -c release --static-swift-stdlib --scratch-path .build-release -j $(JOBS)
-DEBUG := -Xswiftc -warnings-as-errors --disable-index-store -j $(JOBS)
+DEBUG := -Xswiftc -warnings-as-errors -j $(JOBS)
 # Tests at a time, if this Swift can limit them. With all at once a test may wait longer for its turn than programs wait for
 # what the test does.
 WIDTH = $(if $(shell swift test --help-hidden 2>/dev/null | grep maximum-parallelization-width),--experimental-maximum-parallelization-width 8)
