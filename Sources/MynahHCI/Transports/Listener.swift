@@ -4,12 +4,13 @@
     import Musl
 #endif
 import MynahCore
+import MynahSupport
 
 /// A socket that others connect to.
 struct Listener: Sendable {
     let descriptor: Int32
-    /// The path to be removed with it.
-    private let path: String?
+    /// The path to remove with it, until that is done; `nil` for a TCP socket.
+    private let path: Lock<String?>?
 
     /// The port, of a TCP socket.
     var port: UInt16? { SocketAddress.port(of: descriptor) }
@@ -66,7 +67,7 @@ struct Listener: Sendable {
             }
         }
         descriptor = made
-        self.path = path
+        self.path = Lock(path)
     }
 
     /// Whether it is a socket that nobody listens on.
@@ -92,6 +93,14 @@ struct Listener: Sendable {
     /// Listens no more.
     func close() {
         systemClose(descriptor)
-        if let path { unlink(path) }
+        removePath()
+    }
+
+    /// Removes its path, once: nobody connects to it from now on.
+    func removePath() {
+        path?.withLock { path in
+            if let path { unlink(path) }
+            path = nil
+        }
     }
 }

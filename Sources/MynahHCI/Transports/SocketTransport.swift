@@ -19,6 +19,8 @@ package final class SocketTransport: HCITransport {
     private struct State {
         var phase = Phase.closed
         var port: UInt16?
+        /// What a controller may connect to, while it is waited for.
+        var listener: Listener?
         /// Changes with each opening, so that the end of an earlier one ends nothing.
         var run = 0
     }
@@ -92,13 +94,15 @@ package final class SocketTransport: HCITransport {
 
     /// Ends it, or the waiting for it.
     package func close() {
-        let phase = state.withLock { state in
+        let (phase, listener) = state.withLock { state in
             defer {
                 state.phase = .closed
                 state.run += 1
             }
-            return state.phase
+            return (state.phase, state.listener)
         }
+        // Now, because the process may end before the wait does.
+        listener?.removePath()
         switch phase {
         case .closed: break
         case .opening(let wait): wait.cancel()
@@ -195,10 +199,10 @@ package final class SocketTransport: HCITransport {
     private func accept(
         _ listener: Listener, at place: String, _ wait: DescriptorWait
     ) async throws(RadioError) -> Int32 {
-        state.withLock { $0.port = listener.port }
+        state.withLock { ($0.port, $0.listener) = (listener.port, listener) }
         // One controller is enough: the system refuses a second.
         defer {
-            state.withLock { $0.port = nil }
+            state.withLock { ($0.port, $0.listener) = (nil, nil) }
             listener.close()
         }
         whenListening(place)

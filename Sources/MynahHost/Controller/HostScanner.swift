@@ -59,7 +59,8 @@ struct HostScanner {
     /// What was asked for, or `nil` if nothing was.
     var wanted: ScanOptions? { request?.options }
     /// The number of the request, or `nil` if there is none.
-    var number: UInt64? { request?.number }
+    // Not inlined: Swift 6.3.1 stops with "Found ownership error" where an async function reads it, if it is optimised.
+    @inline(never) var number: UInt64? { request?.number }
     /// Whether reports are looked at for the addresses of bonded peripherals.
     var isFollowing: Bool { follows }
     /// How the controller scans, or `nil` if it does not.
