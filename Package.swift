@@ -15,7 +15,8 @@ let package = Package(
         .executable(name: "mynah", targets: ["MynahCLI"]),
         // Managers, phones and apps, on whatever radio; it needs nothing of the system.
         .library(name: "Mynah", targets: ["Mynah", "MynahCore", "MynahLifecycle"]),
-        // Radios for them: bluetoothd's, which needs libdbus and GLib, and our own host's with the virtual radio.
+        // Radios for them: bluetoothd's, which needs libdbus and GLib, and our own host's with the virtual
+        // radio.
         .library(name: "MynahBlueZ", targets: ["MynahBlueZ"]),
         .library(name: "MynahHost", targets: ["MynahHost", "MynahHCI"]),
     ],

@@ -3,8 +3,8 @@ public import MynahLifecycle
 
 /// An iOS app on a phone, as its user, the system and its own code see it.
 ///
-/// A handle that a `Phone` makes, whose radio's executor it runs on; it does not keep its phone alive. Managers are made in
-/// the delegate's `didFinishLaunching`.
+/// A handle that a `Phone` makes, whose radio's executor it runs on; it does not keep its phone alive.
+/// Managers are made in the delegate's `didFinishLaunching`.
 public actor App {
     /// What it is.
     public nonisolated let description: AppDescription
@@ -38,7 +38,8 @@ public actor App {
     public func carryOut(_ transition: AppTransition) {
         access.look { app, phone in app.carryOut(transition, on: phone) }
     }
-    /// The user opens it, or brings it back onto the screen, which sends the app that is there to the background first.
+    /// The user opens it, or brings it back onto the screen, which sends the app that is there to the
+    /// background first.
     public func enterForeground() { carryOut(.enterForeground) }
     /// It leaves the screen.
     public func enterBackground() { carryOut(.enterBackground) }
@@ -66,8 +67,8 @@ public actor App {
 
     /// Makes a central manager, which takes over what was preserved under its restore identifier.
     ///
-    /// Throws `invalidState` if the app does not run or another manager of it has the identifier, and `unsupported` if the
-    /// radio plays peripherals alone.
+    /// Throws `invalidState` if the app does not run or another manager of it has the identifier, and
+    /// `unsupported` if the radio plays peripherals alone.
     public func makeCentralManager(
         restoreIdentifier: String? = nil, options: CentralManager.Options = CentralManager.Options(),
         sink: (any CentralManagerSink)? = nil

@@ -1,6 +1,7 @@
 package import MynahCore
 
-/// An app for code that already runs on its phone's executor: its delegate, the sinks of its managers and the app itself.
+/// An app for code that already runs on its phone's executor: its delegate, the sinks of its managers and the
+/// app itself.
 ///
 /// A call acts at once, and traps if it comes from another executor.
 package struct AppAccess: Sendable {

@@ -2,8 +2,8 @@ import MynahCore
 
 /// A channel of an app: while the app is suspended, sending and receiving wait until it runs again.
 ///
-/// A channel neither keeps an app from suspension nor wakes it "like GATT does" (Apple, developer forums, thread 746286).
-/// That it stays open meanwhile, and credits hold the central back, is an assumption.
+/// A channel neither keeps an app from suspension nor wakes it "like GATT does" (Apple, developer forums,
+/// thread 746286). That it stays open meanwhile, and credits hold the central back, is an assumption.
 final class AppChannel: L2CAPChannel {
     private let channel: any L2CAPChannel
     private let app: App

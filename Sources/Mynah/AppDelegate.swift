@@ -5,7 +5,8 @@ public import MynahLifecycle
 ///
 /// Called synchronously on the phone's executor.
 public protocol AppDelegate: Sendable {
-    /// The app was launched; it makes its managers here, with the restore identifiers that it always gives them.
+    /// The app was launched; it makes its managers here, with the restore identifiers that it always gives
+    /// them.
     func app(_ app: App, didFinishLaunching options: LaunchOptions)
     /// Its life went on.
     func app(_ app: App, didChange change: AppChange)
@@ -13,8 +14,8 @@ public protocol AppDelegate: Sendable {
 
 /// Why and how an app was launched (UIApplication.LaunchOptionsKey).
 public struct LaunchOptions: Hashable, Sendable {
-    /// The restore identifiers of the peripheral managers that the system worked for while the app did not run
-    /// (`bluetoothPeripherals`), sorted; empty if the user launched it.
+    /// The restore identifiers of the peripheral managers that the system worked for while the app did not
+    /// run (`bluetoothPeripherals`), sorted; empty if the user launched it.
     public var restoreIdentifiers: [String]
     /// The same of its central managers (`bluetoothCentrals`).
     public var centralRestoreIdentifiers: [String]
@@ -69,7 +70,8 @@ extension AppChange {
 
 /// What an app is before it runs.
 public struct AppDescription: Hashable, Sendable {
-    /// Its name for people; what is preserved is kept under it, so that each app of a phone needs one of its own.
+    /// Its name for people; what is preserved is kept under it, so that each app of a phone needs one of its
+    /// own.
     public var name: String
     /// The rules of its life.
     public var rules: AppRules

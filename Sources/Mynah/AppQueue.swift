@@ -47,7 +47,8 @@ extension PeripheralEvent {
         }
     }
 
-    /// The refusals that a request comes to, one for each attribute that it is about; empty if it is no request.
+    /// The refusals that a request comes to, one for each attribute that it is about; empty if it is no
+    /// request.
     func refusals(with error: ATTError, because reason: RefusedRequest.Reason) -> [RefusedRequest] {
         func refusal(_ access: RefusedRequest.Access, _ attribute: AttributeKey, _ central: Peer.ID)
             -> RefusedRequest

@@ -21,7 +21,8 @@ public struct Central: Hashable, Sendable, Identifiable {
         self.mtu = mtu
     }
 
-    /// How many bytes one notification or indication carries to it: ATT_MTU − 3, and 20 if the MTU is not known.
+    /// How many bytes one notification or indication carries to it: ATT_MTU − 3, and 20 if the MTU is not
+    /// known.
     public var maximumUpdateValueLength: Int {
         min((mtu ?? GATT.defaultMTU) - GATT.notificationHeaderLength, GATT.maximumValueLength)
     }

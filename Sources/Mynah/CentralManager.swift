@@ -3,12 +3,12 @@ public import MynahLifecycle
 
 /// Plays the central's role: it finds peripherals, connects and asks (after CBCentralManager).
 ///
-/// A handle that an `App` or a `Phone` makes, or alone on a radio. It runs on its radio's executor. What happens comes
-/// through `events()`, through a delegate, or synchronously through the sink it was made with; one of the three. A request
-/// to a peripheral is a call that returns with its answer.
+/// A handle that an `App` or a `Phone` makes, or alone on a radio. It runs on its radio's executor. What
+/// happens comes through `events()`, through a delegate, or synchronously through the sink it was made with;
+/// one of the three. A request to a peripheral is a call that returns with its answer.
 ///
-/// An app's manager does not keep its phone alive, any other does. When the last reference goes, its scan and its links end,
-/// and with a manager alone on a radio that radio.
+/// An app's manager does not keep its phone alive, any other does. When the last reference goes, its scan and
+/// its links end, and with a manager alone on a radio that radio.
 ///
 /// ```swift
 /// let manager = CentralManager(radio: HostRadio(transport: transport))
@@ -34,7 +34,8 @@ public import MynahLifecycle
 public actor CentralManager {
     /// What can be chosen.
     public struct Options: Sendable {
-        /// Whether a peripheral that asks for security is paired with, and asked again, as an iPhone does by itself.
+        /// Whether a peripheral that asks for security is paired with, and asked again, as an iPhone does by
+        /// itself.
         public var pairsWhenAsked = true
 
         /// The defaults.
@@ -106,8 +107,8 @@ public actor CentralManager {
 
     /// Returns every event from now on, in order.
     ///
-    /// Each call makes a sequence for one more reader, which gets every event. A sequence holds up to 4,096 unread events.
-    /// Past that new ones are dropped, and `.missed` says how many.
+    /// Each call makes a sequence for one more reader, which gets every event. A sequence holds up to 4,096
+    /// unread events. Past that new ones are dropped, and `.missed` says how many.
     public func events() -> AsyncStream<CentralManagerEvent> {
         access.look { manager, _ in manager.addReader() } ?? AsyncStream { $0.finish() }
     }
@@ -116,12 +117,13 @@ public actor CentralManager {
 
     /// Listens for devices; with services named, for those alone that advertise one of them.
     ///
-    /// A device is reported once, and again when its advertisement changes; with `allowsDuplicates` each packet is reported.
-    /// An app's scan hears nothing in the background unless it names services, and leaves out duplicates there; the radio
-    /// scans for all apps at once, so the other options count for a manager without an app only.
+    /// A device is reported once, and again when its advertisement changes; with `allowsDuplicates` each
+    /// packet is reported. An app's scan hears nothing in the background unless it names services, and leaves
+    /// out duplicates there; the radio scans for all apps at once, so the other options count for a manager
+    /// without an app only.
     ///
-    /// An iPhone whose app is in the background names no services: it sets a bit for each, which others may share. It is
-    /// reported too if the bit is set.
+    /// An iPhone whose app is in the background names no services: it sets a bit for each, which others may
+    /// share. It is reported too if the bit is set.
     public func scanForPeripherals(
         withServices services: [BluetoothUUID]? = nil, options: ScanOptions = ScanOptions()
     ) async throws(RadioError) {
@@ -135,7 +137,8 @@ public actor CentralManager {
         try? await access.ask { reference, phone in await phone.central.stopScan(for: reference, on: phone) }
     }
 
-    /// What it has of its phone's scan, or `nil` if it does not scan; for code that runs on its executor already.
+    /// What it has of its phone's scan, or `nil` if it does not scan; for code that runs on its executor
+    /// already.
     package nonisolated var scanStatus: ScanStatus? {
         access.look { manager, phone in phone.central.scanner.status(of: manager, on: phone) } ?? nil
     }
@@ -159,16 +162,18 @@ public actor CentralManager {
         } ?? []
     }
 
-    /// The peripherals with these identifiers that the phone knows; a device whose address changed is not among them.
+    /// The peripherals with these identifiers that the phone knows; a device whose address changed is not
+    /// among them.
     public func retrievePeripherals(withIdentifiers identifiers: [PeripheralIdentifier]) -> [Peripheral] {
         access.look { manager, phone in phone.central.devices.retrieve(identifiers, for: manager, on: phone) }
             ?? []
     }
 
-    /// The peripherals that the phone is connected to, for whichever app, and that have one of these services.
+    /// The peripherals that the phone is connected to, for whichever app, and that have one of these
+    /// services.
     ///
-    /// They have to be connected here too, which happens at once. The phone asks a peripheral for services that it has not
-    /// looked for yet.
+    /// They have to be connected here too, which happens at once. The phone asks a peripheral for services
+    /// that it has not looked for yet.
     public func retrieveConnectedPeripherals(
         withServices services: [BluetoothUUID]
     ) async throws(RadioError) -> [Peripheral] {
@@ -179,10 +184,11 @@ public actor CentralManager {
 
     // MARK: Connections
 
-    /// Has `.connectionEvent` report devices that any app of the phone connects or loses, or none if `matching` is `nil`.
+    /// Has `.connectionEvent` report devices that any app of the phone connects or loses, or none if
+    /// `matching` is `nil`.
     ///
-    /// A device that is connected already is reported at once. The registration ends with the app's process. Does nothing if
-    /// the app does not run.
+    /// A device that is connected already is reported at once. The registration ends with the app's process.
+    /// Does nothing if the app does not run.
     public func registerForConnectionEvents(
         _ matching: ConnectionEventMatching? = ConnectionEventMatching()
     ) {
@@ -191,8 +197,8 @@ public actor CentralManager {
 
     /// Asks for a connection, and returns at once: `.connected` follows, however late, or `.failedToConnect`.
     ///
-    /// It does not time out. A peripheral that the phone is connected to already is connected at once. Throws `invalidState`
-    /// if Bluetooth is not powered on.
+    /// It does not time out. A peripheral that the phone is connected to already is connected at once. Throws
+    /// `invalidState` if Bluetooth is not powered on.
     public func connect(
         _ peripheral: Peripheral, options: ConnectOptions = ConnectOptions()
     ) throws(RadioError) {
@@ -204,8 +210,8 @@ public actor CentralManager {
 
     /// Connects and waits until the peripheral is connected, for programs that do one thing after another.
     ///
-    /// Without a timeout it waits until the peripheral is there. Throws `timedOut` if the time is over, or the task is
-    /// cancelled: the connection is not waited for any more.
+    /// Without a timeout it waits until the peripheral is there. Throws `timedOut` if the time is over, or
+    /// the task is cancelled: the connection is not waited for any more.
     public func connect(_ peripheral: Peripheral, timeout: Duration?) async throws(RadioError) {
         try await access.ask { reference, phone throws(RadioError) in
             let manager = try phone.central.acting(reference)

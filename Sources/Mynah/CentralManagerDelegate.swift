@@ -5,7 +5,8 @@ public import MynahLifecycle
 ///
 /// Called synchronously on the manager's executor.
 public protocol CentralManagerDelegate: AnyObject, Sendable {
-    /// The system restores what it preserved while the app did not run. It is called before any other callback.
+    /// The system restores what it preserved while the app did not run. It is called before any other
+    /// callback.
     func centralManager(willRestoreState state: RestoredCentralState)
     /// The Bluetooth state changed.
     func centralManagerDidUpdateState(_ state: RadioState)

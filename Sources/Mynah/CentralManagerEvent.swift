@@ -77,7 +77,8 @@ public enum ConnectionEvent: String, Hashable, Sendable {
     case peerDisconnected
 }
 
-/// What a central manager reports, in the order in which it happened (after CBCentralManagerDelegate and CBPeripheralDelegate).
+/// What a central manager reports, in the order in which it happened (after CBCentralManagerDelegate and
+/// CBPeripheralDelegate).
 public enum CentralManagerEvent: Sendable {
     /// The system restores what it preserved while the app did not run. It comes before any other event.
     case willRestoreState(RestoredCentralState)

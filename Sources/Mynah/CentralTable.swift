@@ -16,7 +16,8 @@ struct CentralTable {
         connected = [:]
     }
 
-    /// Takes an event of a link or a central; returns what the phone reports, and what its managers hear of it.
+    /// Takes an event of a link or a central; returns what the phone reports, and what its managers hear of
+    /// it.
     ///
     /// Returns `nil` if the event is about no link, or changes nothing.
     mutating func take(_ event: RadioEvent) -> (phone: PhoneEvent, managers: PeripheralEvent?)? {

@@ -3,11 +3,12 @@ public import MynahCore
 extension RadioError {
     /// The number of the CBError that an app on iOS is given for it.
     ///
-    /// Apple documents the codes and not which reason of a controller leads to which: except for a timeout and for the
-    /// other side's end, that is an assumption.
+    /// Apple documents the codes and not which reason of a controller leads to which: except for a timeout
+    /// and for the other side's end, that is an assumption.
     public var coreBluetoothCode: Int {
         switch (reason, code) {
-        // Connection Timeout and LL Response Timeout (Core Specification, Vol 1, Part F, 1.3): connectionTimeout.
+        // Connection Timeout and LL Response Timeout (Core Specification, Vol 1, Part F, 1.3):
+        // connectionTimeout.
         case (0x08, _), (0x22, _), (nil, .timedOut): 6
         // Remote User, Low Resources, Power Off: peripheralDisconnected.
         case (0x13, _), (0x14, _), (0x15, _), (nil, .disconnected): 7

@@ -24,8 +24,8 @@ public struct DeliveredEvent: Sendable {
 
     /// Answers a read with the bytes from its offset on, a write with none, or either with an ATT error.
     ///
-    /// The first answer counts. Returns `false` if no answer is wanted, or if it was given already, here or by another
-    /// reader. A request that every reader drops unanswered gets `unlikelyError`.
+    /// The first answer counts. Returns `false` if no answer is wanted, or if it was given already, here or
+    /// by another reader. A request that every reader drops unanswered gets `unlikelyError`.
     @discardableResult
     public func respond(_ outcome: PendingReply.Outcome) -> Bool {
         reply?.answer(outcome) ?? false

@@ -1,6 +1,7 @@
 package import MynahCore
 
-/// A peripheral manager for code that already runs on its phone's executor: sinks, delegates and the manager itself.
+/// A peripheral manager for code that already runs on its phone's executor: sinks, delegates and the manager
+/// itself.
 ///
 /// A call acts at once, and traps if it comes from another executor.
 package struct ManagerAccess: Sendable {

@@ -145,8 +145,8 @@ extension Peripheral {
         }
     }
 
-    /// Discovers services with the services they include, their characteristics and their descriptors: every primary and
-    /// secondary service, or the primary services of these types.
+    /// Discovers services with the services they include, their characteristics and their descriptors: every
+    /// primary and secondary service, or the primary services of these types.
     @discardableResult
     public func discoverAll(
         _ uuids: [BluetoothUUID]? = nil
@@ -177,7 +177,8 @@ extension Peripheral {
         try await readValue(at: descriptor.handle)
     }
 
-    /// Reads the values of several characteristics in as few requests as they fit into, each however long it is.
+    /// Reads the values of several characteristics in as few requests as they fit into, each however long it
+    /// is.
     public func readValues(
         for characteristics: [DiscoveredCharacteristic]
     ) async throws(RequestError) -> [[UInt8]] {
@@ -190,7 +191,8 @@ extension Peripheral {
         return values
     }
 
-    /// Reads values whose lengths are known in one request: one behind the other, up to ATT_MTU − 1 bytes of them.
+    /// Reads values whose lengths are known in one request: one behind the other, up to ATT_MTU − 1 bytes of
+    /// them.
     public func readConcatenatedValues(
         for characteristics: [DiscoveredCharacteristic]
     ) async throws(RequestError) -> [UInt8] {
@@ -205,8 +207,9 @@ extension Peripheral {
 
     /// Writes a characteristic's value.
     ///
-    /// With a response it may have up to 512 bytes, and returns when the peripheral has taken it. Without one it may have
-    /// what one packet carries. Returns `false` if there is no room for it; then `readyToWrite` follows.
+    /// With a response it may have up to 512 bytes, and returns when the peripheral has taken it. Without one
+    /// it may have what one packet carries. Returns `false` if there is no room for it; then `readyToWrite`
+    /// follows.
     @discardableResult
     public func writeValue(
         _ value: [UInt8], for characteristic: DiscoveredCharacteristic, type: WriteType
@@ -239,7 +242,8 @@ extension Peripheral {
         }
     }
 
-    /// Subscribes to a characteristic's value, or unsubscribes; notifications are preferred if it also indicates.
+    /// Subscribes to a characteristic's value, or unsubscribes; notifications are preferred if it also
+    /// indicates.
     ///
     /// The peripheral sends values until no app of the phone is subscribed any more.
     public func setNotifyValue(

@@ -4,9 +4,9 @@ import MynahSupport
 
 /// A peripheral that was heard or asked for (after CBPeripheral).
 ///
-/// It runs on its manager's executor. Services are values: what was discovered is in `services`, until the link ends or the
-/// peripheral says that they changed. While an app is suspended an answer waits, or wakes it if it has the background mode
-/// for that.
+/// It runs on its manager's executor. Services are values: what was discovered is in `services`, until the
+/// link ends or the peripheral says that they changed. While an app is suspended an answer waits, or wakes it
+/// if it has the background mode for that.
 public actor Peripheral: Identifiable {
     /// How a value is written.
     public enum WriteType: Hashable, Sendable {
@@ -77,7 +77,8 @@ public actor Peripheral: Identifiable {
     /// Whether it is connected for its manager.
     public var isConnected: Bool { peer != nil }
 
-    /// How many bytes one write carries: the whole value with a response, ATT_MTU − 3 without, 12 less signed.
+    /// How many bytes one write carries: the whole value with a response, ATT_MTU − 3 without, 12 less
+    /// signed.
     public func maximumWriteValueLength(for type: WriteType) -> Int {
         switch type {
         case .withResponse: GATT.maximumValueLength
@@ -100,7 +101,8 @@ public actor Peripheral: Identifiable {
 
     // MARK: - Events
 
-    /// Takes what happened to it, on its executor; returns the characteristic that it is about, or `nil` if none.
+    /// Takes what happened to it, on its executor; returns the characteristic that it is about, or `nil` if
+    /// none.
     @discardableResult
     nonisolated func take(_ change: Change) -> DiscoveredCharacteristic? {
         look { $0.apply(change) }

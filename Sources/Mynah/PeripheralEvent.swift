@@ -40,6 +40,7 @@ public enum PeripheralEvent: Sendable {
 ///
 /// The manager's event sequence and its delegate adapter are two of these.
 public protocol PeripheralSink: Sendable {
-    /// Called in the order in which things happened; `.read`, and a `.write` that wants a response, must be answered.
+    /// Called in the order in which things happened; `.read`, and a `.write` that wants a response, must be
+    /// answered.
     func handle(_ event: PeripheralEvent) -> RadioAnswer
 }

@@ -2,11 +2,11 @@ public import MynahCore
 
 /// Plays the peripheral's role for one app or one accessory (after CBPeripheralManager).
 ///
-/// A handle of a `Phone`, or of an `App` on it, whose radio's executor it runs on. What happens comes through `events()`,
-/// through a delegate, or synchronously through the sink it was made with; one of the three.
+/// A handle of a `Phone`, or of an `App` on it, whose radio's executor it runs on. What happens comes through
+/// `events()`, through a delegate, or synchronously through the sink it was made with; one of the three.
 ///
-/// An accessory's manager keeps its phone alive, an app's does not. When the last reference to a manager goes, its services
-/// are withdrawn and its advertising stops; preserved state stays.
+/// An accessory's manager keeps its phone alive, an app's does not. When the last reference to a manager
+/// goes, its services are withdrawn and its advertising stops; preserved state stays.
 public actor PeripheralManager {
     /// The manager for code that runs on its executor already.
     package nonisolated let access: ManagerAccess
@@ -47,8 +47,8 @@ public actor PeripheralManager {
 
     /// Publishes services together; a service includes only services that are added with it.
     ///
-    /// Throws `servicesRefused` if they break a rule of GATT, are published already, or are refused by the radio, and
-    /// `invalidState` if the app does not run.
+    /// Throws `servicesRefused` if they break a rule of GATT, are published already, or are refused by the
+    /// radio, and `invalidState` if the app does not run.
     @discardableResult
     public func add(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
         try await access.ask { phone, reference throws(RadioError) in
@@ -96,10 +96,11 @@ public actor PeripheralManager {
 
     /// Sends a value to the subscribed centrals, or to `centrals` alone.
     ///
-    /// Returns `false` if the queue of one of them is full; then nothing is sent, and `readyToUpdateSubscribers` follows.
-    /// Returns `true` and sends nothing if nobody is subscribed. Throws `valueTooLong` if no link carries the value, which
-    /// is never cut; if some links do, it goes to those with a warning, provided that the radio sends to each alone.
-    /// Throws `invalidState` if the app does not run.
+    /// Returns `false` if the queue of one of them is full; then nothing is sent, and
+    /// `readyToUpdateSubscribers` follows. Returns `true` and sends nothing if nobody is subscribed. Throws
+    /// `valueTooLong` if no link carries the value, which is never cut; if some links do, it goes to those
+    /// with a warning, provided that the radio sends to each alone. Throws `invalidState` if the app does not
+    /// run.
     public func updateValue(
         _ value: [UInt8], for attribute: AttributeKey, onSubscribedCentrals centrals: [Central.ID]? = nil
     ) throws(RadioError) -> Bool {
@@ -120,28 +121,31 @@ public actor PeripheralManager {
 
     /// Returns every event from now on, in order.
     ///
-    /// Requests are answered through it. Each call makes a sequence for one more reader, which gets every event; the first answer to a request counts.
-    /// A sequence holds up to 4,096 unread events. Past that new ones are dropped, and `.missed` says how many. A request
-    /// that every reader drops unanswered, or that has no reader, is answered with `unlikelyError`. The sequence ends with
-    /// its app or its phone.
+    /// Requests are answered through it. Each call makes a sequence for one more reader, which gets every
+    /// event; the first answer to a request counts. A sequence holds up to 4,096 unread events. Past that new
+    /// ones are dropped, and `.missed` says how many. A request that every reader drops unanswered, or that
+    /// has no reader, is answered with `unlikelyError`. The sequence ends with its app or its phone.
     public func events() -> AsyncStream<DeliveredEvent> {
         access.look { manager, _ in manager.addReader() } ?? AsyncStream { $0.finish() }
     }
 
     // MARK: Channels and links
 
-    /// Publishes a PSM under which centrals open L2CAP channels, and returns it; `.channelOpened` brings each.
+    /// Publishes a PSM under which centrals open L2CAP channels, and returns it; `.channelOpened` brings
+    /// each.
     ///
-    /// Centrals do not find PSMs by themselves: a characteristic of the type `GATT.l2capPSM` may hold it. It is unpublished
-    /// when the app ends, whether or not the manager is restored, and when its services are cleared because Bluetooth went
-    /// below powered off. Throws `unsupported` if the radio has no channels, `invalidState` if the app does not run.
+    /// Centrals do not find PSMs by themselves: a characteristic of the type `GATT.l2capPSM` may hold it. It
+    /// is unpublished when the app ends, whether or not the manager is restored, and when its services are
+    /// cleared because Bluetooth went below powered off. Throws `unsupported` if the radio has no channels,
+    /// `invalidState` if the app does not run.
     public func publishL2CAPChannel(withEncryption isEncrypted: Bool) throws(RadioError) -> UInt16 {
         try access.act { phone, reference throws(RadioError) in
             try phone.publishL2CAPChannel(isEncrypted: isEncrypted, for: reference)
         }
     }
 
-    /// Takes a PSM back, and closes the channels that were opened to it; does nothing if the app does not run.
+    /// Takes a PSM back, and closes the channels that were opened to it; does nothing if the app does not
+    /// run.
     public func unpublishL2CAPChannel(_ psm: UInt16) {
         try? access.act { phone, reference in phone.unpublishL2CAPChannel(psm, of: reference) }
     }

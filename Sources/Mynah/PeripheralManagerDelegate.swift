@@ -4,7 +4,8 @@ public import MynahCore
 ///
 /// Called synchronously on the manager's executor, so a callback that needs time answers `.later`.
 public protocol PeripheralManagerDelegate: AnyObject, Sendable {
-    /// The system restores what it preserved while the app did not run. It is called before any other callback.
+    /// The system restores what it preserved while the app did not run. It is called before any other
+    /// callback.
     func peripheralManager(willRestoreState state: RestoredState)
     /// The Bluetooth state changed.
     func peripheralManagerDidUpdateState(_ state: RadioState)

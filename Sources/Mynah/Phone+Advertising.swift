@@ -2,7 +2,8 @@ package import MynahCore
 
 // What managers ask of the one advertisement.
 extension Phone {
-    /// Keeps what is on the air until `releaseAdvertising()`, so that what is being set up does not go out half done.
+    /// Keeps what is on the air until `releaseAdvertising()`, so that what is being set up does not go out
+    /// half done.
     package func holdAdvertising() {
         advertiser.hold()
     }

@@ -4,11 +4,13 @@ import MynahSupport
 
 /// Owns a radio, and makes peripheral managers and apps.
 ///
-/// It routes requests to managers by service and keeps what is known of each central. A lone accessory is a phone with one
-/// manager. The phone and its managers run on the radio's executor, so that a request costs no hop between threads.
+/// It routes requests to managers by service and keeps what is known of each central. A lone accessory is a
+/// phone with one manager. The phone and its managers run on the radio's executor, so that a request costs no
+/// hop between threads.
 ///
-/// A phone whose last reference goes closes its radio at once, and is off the air. It keeps its sinks and delegates alive:
-/// a sink that holds its phone, or an accessory's manager, has to let go of it, or the phone stays until `stop()`.
+/// A phone whose last reference goes closes its radio at once, and is off the air. It keeps its sinks and
+/// delegates alive: a sink that holds its phone, or an accessory's manager, has to let go of it, or the phone
+/// stays until `stop()`.
 public actor Phone {
     /// How far the radio is between a start and a stop.
     private enum Stage {
@@ -46,8 +48,8 @@ public actor Phone {
 
     /// A phone on a radio that has not been started; `sink` hears what concerns all of it.
     ///
-    /// `advertising` says how it advertises for its apps, and `stateDirectory` is where it keeps their managers' state beyond
-    /// this process. `seed` makes the identifiers of peripherals repeat themselves.
+    /// `advertising` says how it advertises for its apps, and `stateDirectory` is where it keeps their
+    /// managers' state beyond this process. `seed` makes the identifiers of peripherals repeat themselves.
     public init(
         radio: any PeripheralRadio, identity: DeviceIdentity,
         advertising: PhoneAdvertising = PhoneAdvertising(),
@@ -87,8 +89,8 @@ public actor Phone {
 
     /// Starts the radio, and publishes the services that its apps preserved.
     ///
-    /// `check` may refuse the radio's capabilities: the radio is stopped before its error is thrown. Throws `invalidState`
-    /// if the phone was started before, or if `stop()` is called meanwhile.
+    /// `check` may refuse the radio's capabilities: the radio is stopped before its error is thrown. Throws
+    /// `invalidState` if the phone was started before, or if `stop()` is called meanwhile.
     @discardableResult
     public func start(
         check: @Sendable (RadioCapabilities) throws(RadioError) -> Void = { _ throws(RadioError) in }
@@ -164,8 +166,8 @@ public actor Phone {
 
     /// Makes an app, which runs from its first launch on; `delegate` is its code.
     ///
-    /// The app is the phone's: it stays installed when the last reference to it goes. `isTerminated` says that the system
-    /// ended it before the phone was restarted: what it preserved is served without it.
+    /// The app is the phone's: it stays installed when the last reference to it goes. `isTerminated` says
+    /// that the system ended it before the phone was restarted: what it preserved is served without it.
     public func makeApp<C: Clock>(
         _ description: AppDescription, delegate: any AppDelegate, clock: C, isTerminated: Bool = false
     ) -> App where C.Duration == Duration {
@@ -178,7 +180,8 @@ public actor Phone {
         return App(app, on: self)
     }
 
-    /// Makes an accessory's manager; `sink` hears its events synchronously, otherwise they come through its event sequence.
+    /// Makes an accessory's manager; `sink` hears its events synchronously, otherwise they come through its
+    /// event sequence.
     ///
     /// The services and the advertising of a manager end with the last reference to it.
     public func makePeripheralManager(sink: (any PeripheralSink)? = nil) -> PeripheralManager {
@@ -189,15 +192,16 @@ public actor Phone {
 
     /// Makes a central manager that is of no app; `start()` starts the phone's central half, after the phone.
     ///
-    /// It counts as an app of its own, which is always in the foreground, and keeps the phone alive. Throws `unsupported` if
-    /// the radio plays peripherals alone.
+    /// It counts as an app of its own, which is always in the foreground, and keeps the phone alive. Throws
+    /// `unsupported` if the radio plays peripherals alone.
     public func makeCentralManager(
         options: CentralManager.Options = CentralManager.Options(), sink: (any CentralManagerSink)? = nil
     ) throws(RadioError) -> CentralManager {
         try central.makeManager(options: options, sink: sink, on: self)
     }
 
-    /// The user turns Bluetooth off or on in Control Center; throws `unsupported` with BlueZ, whose adapter is others' too.
+    /// The user turns Bluetooth off or on in Control Center; throws `unsupported` with BlueZ, whose adapter
+    /// is others' too.
     public func setPower(_ isOn: Bool) async throws(RadioError) { try await radio.setPower(isOn) }
     /// The user opens the alert that was shown last, and with it its app.
     public func openAlert() { central.alerts.open(on: self) }

@@ -11,34 +11,11 @@ struct PreservedName: Hashable {
 
     /// The name of its file, without a directory; the content says what it is of too.
     var fileName: String {
-        "\(role.rawValue)+\(Self.escape(app, 100))+\(Self.escape(restoreIdentifier, 100)).json"
+        "\(role.rawValue)+\(FileNamePart.escape(app, 100))+\(FileNamePart.escape(restoreIdentifier, 100)).json"
     }
 
     /// The name that the file had before it carried the app's, or `nil` if it always did.
     var formerFileName: String? {
-        role == .peripheral ? "peripheral-\(Self.escape(restoreIdentifier, 180)).json" : nil
-    }
-
-    /// Escapes what a file name cannot hold, what separates its parts, and what another text could be mistaken for.
-    ///
-    /// A text that is longer than a limit is cut, and gets a hash of all of it.
-    private static func escape(_ text: String, _ limit: Int) -> String {
-        var name = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
-                UInt8(ascii: "_"):
-                name.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                name += "%" + Hex.encode([byte])
-            }
-        }
-        guard name.utf8.count > limit else { return name }
-        // FNV-1a, for what a file name has no room for.
-        let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
-            ($0 ^ UInt64($1)) &* 0x100_0000_01B3
-        }
-        return name.prefix(limit - 20) + "-" + String(hash, radix: 16)
+        role == .peripheral ? "peripheral-\(FileNamePart.escape(restoreIdentifier, 180)).json" : nil
     }
 }

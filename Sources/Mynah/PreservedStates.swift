@@ -22,7 +22,8 @@ struct PreservedStates {
 
     /// Saves a file's content soon, and returns `false` if there is no directory.
     ///
-    /// `failed` is called on another thread with a message for the user, once for as long as the reason is the same.
+    /// `failed` is called on another thread with a message for the user, once for as long as the reason is
+    /// the same.
     func save(_ content: some KeptContent, failed: @escaping @Sendable (String) -> Void) -> Bool {
         guard let directory else { return false }
         let subject = content.subject
@@ -30,7 +31,8 @@ struct PreservedStates {
         return true
     }
 
-    /// Returns when everything that was saved is written; what could not be written before is tried once more.
+    /// Returns when everything that was saved is written; what could not be written before is tried once
+    /// more.
     func settle() async {
         directory?.writer.retry()
         await directory?.writer.settle()

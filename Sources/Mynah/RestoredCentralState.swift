@@ -5,7 +5,8 @@ public struct RestoredCentralState: Sendable {
     /// The services that are scanned for, empty if for every device; `nil` if nothing is
     /// (CBCentralManagerRestoredStateScanServicesKey).
     public var scanServices: [BluetoothUUID]?
-    /// The options of the scan; `nil` if nothing is scanned for (CBCentralManagerRestoredStateScanOptionsKey).
+    /// The options of the scan; `nil` if nothing is scanned for
+    /// (CBCentralManagerRestoredStateScanOptionsKey).
     public var scanOptions: ScanOptions?
     /// The peripherals that are connected or waited for (CBCentralManagerRestoredStatePeripheralsKey).
     ///

@@ -1,6 +1,7 @@
 public import MynahCore
 
-/// What the system kept of a peripheral manager while its app did not run (after willRestoreState's dictionary).
+/// What the system kept of a peripheral manager while its app did not run (after willRestoreState's
+/// dictionary).
 public struct RestoredState: Hashable, Sendable {
     /// The services that are published, as they were added (CBPeripheralManagerRestoredStateServicesKey).
     public var services: [ServiceDefinition]

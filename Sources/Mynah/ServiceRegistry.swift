@@ -38,7 +38,8 @@ final class ServiceRegistry {
         }
     }
 
-    /// Gives the attributes to a manager before they are published: a central may read before the radio has answered.
+    /// Gives the attributes to a manager before they are published: a central may read before the radio has
+    /// answered.
     private func beginPublishing(_ services: [ServiceDefinition], of manager: ManagerState) {
         for key in services.flatMap(\.attributeKeys) {
             owners[key] = manager

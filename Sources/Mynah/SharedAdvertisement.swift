@@ -82,7 +82,8 @@ struct SharedAdvertisement {
         if sent != .nothing { sent = .unsettled }
     }
 
-    /// Returns what the radio has to do for these parts, in the order in which the managers began to advertise.
+    /// Returns what the radio has to do for these parts, in the order in which the managers began to
+    /// advertise.
     mutating func next(_ parts: [Part]) -> Step {
         guard !isHeld else { return .none }
         guard let advertisement = compose(parts) else {
@@ -130,7 +131,8 @@ struct SharedAdvertisement {
     /// Takes the radio's report.
     mutating func take(_ report: AdvertisingReport) {
         self.report = report
-        // The radio was asked for the shortest interval; an iPhone's report also says what it adds in the background.
+        // The radio was asked for the shortest interval; an iPhone's report also says what it adds in the
+        // background.
         if let reported = report.interval, let interval, reported.lowerBound == interval.lowerBound {
             self.report.interval = interval
         }

@@ -2,17 +2,14 @@ public import MynahCore
 import MynahLifecycle
 package import MynahSupport
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
-/// The directory in which a phone keeps what its apps' managers preserve, a file for each app and restore identifier.
+/// The directory in which a phone keeps what its apps' managers preserve, a file for each app and restore
+/// identifier.
 ///
-/// One process at a time uses it, and only its owner may write to it. A file is replaced whole, on a thread of its own, so a
-/// process that is killed leaves either the old or the new one. A file that cannot be used is set aside under another name,
-/// never deleted.
+/// One process at a time uses it, and only its owner may write to it. A file is replaced whole, on a thread
+/// of its own, so a process that is killed leaves either the old or the new one. A file that cannot be used
+/// is set aside under another name, never deleted.
 public final class StateDirectory: Sendable {
     private let path: String
     private let lock: Int32
@@ -23,7 +20,8 @@ public final class StateDirectory: Sendable {
 
     /// Opens a directory, or makes it if it is missing.
     ///
-    /// Throws `stateDirectory` if it cannot be used, belongs to another user, can be written by others, or is in use.
+    /// Throws `stateDirectory` if it cannot be used, belongs to another user, can be written by others, or is
+    /// in use.
     public init(path: String) throws(RadioError) {
         self.path = path
         try Self.make(path)
@@ -166,7 +164,8 @@ public final class StateDirectory: Sendable {
         }
     }
 
-    /// Replaces what a file holds, soon; `failed` is called on another thread, once while the reason is the same.
+    /// Replaces what a file holds, soon; `failed` is called on another thread, once while the reason is the
+    /// same.
     func save(_ content: some KeptContent, failed: @escaping @Sendable (RadioError) -> Void) {
         writer.replace(file(content.fileName)) {
             Array((content.json.prettyText + "\n").utf8)
@@ -178,6 +177,16 @@ public final class StateDirectory: Sendable {
     /// Forgets what is preserved under a name, soon.
     func remove(_ name: PreservedName) {
         writer.remove(file(name.fileName))
+    }
+
+    /// The path of the file for a device's bonds.
+    ///
+    /// If there is none yet, the one that an earlier version kept for the device at this place of the command
+    /// line is taken over.
+    package func bondPath(of owner: BondOwner, at place: Int) -> String {
+        let file = file(owner.fileName)
+        if !file.exists { self.file(BondOwner.formerFileName(at: place)).move(to: file) }
+        return file.path
     }
 
     private func file(_ name: String) -> KeptFile { KeptFile(path: "\(path)/\(name)") }

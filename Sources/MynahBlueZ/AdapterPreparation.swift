@@ -1,7 +1,8 @@
 import MynahCore
 import MynahDBus
 
-/// Prepares an adapter for the device, step by step: turns it on, names it, registers the agent, and allows pairing.
+/// Prepares an adapter for the device, step by step: turns it on, names it, registers the agent, and allows
+/// pairing.
 struct AdapterPreparation {
     enum Step: Hashable {
         case set(AdapterProperty)
@@ -23,7 +24,8 @@ struct AdapterPreparation {
     private let name: String
     private var progress = Progress.power(refusals: 0)
 
-    /// The preparation of an adapter with these properties, for a device of this name, which is empty to keep the adapter's.
+    /// The preparation of an adapter with these properties, for a device of this name, which is empty to keep
+    /// the adapter's.
     init(_ found: BusObjects.Adapter, name: String) {
         self.found = found
         self.name = name
@@ -62,7 +64,8 @@ struct AdapterPreparation {
 
     /// The step failed.
     ///
-    /// Returns whether to go on. While bluetoothd turns the adapter on by itself, as after rfkill was released, it answers Busy.
+    /// Returns whether to go on. While bluetoothd turns the adapter on by itself, as after rfkill was
+    /// released, it answers Busy.
     mutating func failed(_ error: RadioError) -> Bool {
         guard case .power(let refusals) = progress, error.code == .busy, refusals < 19 else { return false }
         progress = .pause(refusals: refusals + 1)

@@ -44,7 +44,8 @@ struct AdapterPresence {
         case present
         /// It waits for what is missing.
         case lost(Cause)
-        /// Everything is being registered again; the epoch tells a late end of an earlier recovery from this one's.
+        /// Everything is being registered again; the epoch tells a late end of an earlier recovery from this
+        /// one's.
         case recovering(Cause, epoch: Int)
     }
 
@@ -105,7 +106,8 @@ struct AdapterPresence {
             state = .lost(missing)
             return [.forget(missing), .reportLost(missing), .reportState(missing.state)]
         case .lost(let cause):
-            // While bluetoothd starts, its adapters appear and are powered one after the other: that is no new state.
+            // While bluetoothd starts, its adapters appear and are powered one after the other: that is no
+            // new state.
             let isWorse = missing == .daemon && cause != .daemon || missing == .adapter && cause == .power
             guard !isWorse else { return worsen() }
             guard missing == nil || missing == .power && cause != .power else { return [] }

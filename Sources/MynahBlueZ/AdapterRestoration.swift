@@ -2,7 +2,8 @@ import MynahDBus
 
 /// Leaves the adapter as it was found, step by step.
 ///
-/// A property that the radio has set is restored whatever the adapter reports, because that may be older than the last call.
+/// A property that the radio has set is restored whatever the adapter reports, because that may be older than
+/// the last call.
 struct AdapterRestoration {
     enum Step: Hashable {
         case unregisterAgent
@@ -55,8 +56,8 @@ struct AdapterRestoration {
                 if hadAgent { return .unregisterAgent }
             case .pairingEnd:
                 progress = .decision
-                // bluetoothd ends pairing a while after the last agent has gone, and ignores requests to allow it meanwhile.
-                // If another agent is left, pairing stays.
+                // bluetoothd ends pairing a while after the last agent has gone, and ignores requests to
+                // allow it meanwhile. If another agent is left, pairing stays.
                 if hadAgent, found.isPairable, isPairable {
                     return .awaitPairingEnd(atMost: .milliseconds(500))
                 }

@@ -1,7 +1,8 @@
 import MynahCore
 import MynahDBus
 
-/// The radio's view of bluetoothd and of its adapter: whether they are there, their properties, and what to do when they change.
+/// The radio's view of bluetoothd and of its adapter: whether they are there, their properties, and what to
+/// do when they change.
 ///
 /// A part without I/O: it takes events, and returns actions that the radio carries out.
 struct AdapterSession {
@@ -99,8 +100,8 @@ struct AdapterSession {
             objects.removeAll()
             return look()
         }
-        // Another bluetoothd may take the name without a gap. Its objects are listed, because signals that it sent before
-        // the match rule was active are lost.
+        // Another bluetoothd may take the name without a gap. Its objects are listed, because signals that it
+        // sent before the match rule was active are lost.
         return (hadDaemon ? feed(.missing(.daemon)) : []) + [.perform(.learnObjects)]
     }
 
@@ -265,7 +266,8 @@ struct AdapterSession {
         return warnings
     }
 
-    /// The version that the adapter's identifier contains, unless bluetoothd's configuration sets another identifier.
+    /// The version that the adapter's identifier contains, unless bluetoothd's configuration sets another
+    /// identifier.
     var reportedVersion: BlueZVersion? { adapterState.flatMap { BlueZVersion(modalias: $0.modalias) } }
 
     /// Returns whether the capabilities changed with the version.

@@ -2,9 +2,10 @@ import MynahCore
 
 /// Keeps the advertisement that bluetoothd holds in step with the one that is wanted.
 ///
-/// A machine without I/O. Its driver asks `next(at:)` for a step, carries it out, and reports the answer to a registration with
-/// `registered` or `refused`, one step at a time. bluetoothd does not confirm a live change, and 5.66 ends itself if an
-/// advertisement is unregistered while it still carries a change out, so no unregistration follows a change at once.
+/// A machine without I/O. Its driver asks `next(at:)` for a step, carries it out, and reports the answer to a
+/// registration with `registered` or `refused`, one step at a time. bluetoothd does not confirm a live
+/// change, and 5.66 ends itself if an advertisement is unregistered while it still carries a change out, so
+/// no unregistration follows a change at once.
 struct AdvertisementMachine {
     /// One exchange with bluetoothd.
     enum Step: Hashable {
@@ -22,9 +23,11 @@ struct AdvertisementMachine {
     enum Refusal: Hashable {
         /// bluetoothd never accepted it; it is not wanted any more.
         case givenUp
-        /// bluetoothd accepted it before; it is registered again at the next occasion, and nothing is on the air until then.
+        /// bluetoothd accepted it before; it is registered again at the next occasion, and nothing is on the
+        /// air until then.
         case postponed
-        /// The adapter was turned off or went during the registration; it is registered again when the adapter is back.
+        /// The adapter was turned off or went during the registration; it is registered again when the
+        /// adapter is back.
         case overtaken
     }
 
@@ -62,7 +65,8 @@ struct AdvertisementMachine {
         var isWaiting = false
     }
 
-    /// The longest time that bluetoothd takes for a live change: some milliseconds, with room for a slow machine.
+    /// The longest time that bluetoothd takes for a live change: some milliseconds, with room for a slow
+    /// machine.
     static let settlingTime: Duration = .milliseconds(300)
 
     private var adapter = Adapter.absent

@@ -3,7 +3,8 @@ import MynahCore
 
 /// The one advertisement that bluetoothd holds for the radio.
 ///
-/// It carries out the steps of an `AdvertisementMachine`, in one task at a time. Callers wait for the end of that task.
+/// It carries out the steps of an `AdvertisementMachine`, in one task at a time. Callers wait for the end of
+/// that task.
 final class Advertiser {
     private let adapter: AdapterClient
     private let logger: Logger
@@ -97,7 +98,8 @@ final class Advertiser {
         isRunning = true
         Task {
             let error = await takeSteps(isolation: isolation)
-            // No step comes in between: a caller that came before the last step is answered, a later one starts a task.
+            // No step comes in between: a caller that came before the last step is answered, a later one
+            // starts a task.
             isRunning = false
             let ended = waiters
             waiters = []

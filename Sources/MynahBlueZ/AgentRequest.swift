@@ -13,7 +13,8 @@ enum AgentRequest: Hashable {
     case release
     /// Nothing is asked.
     case acknowledge
-    /// A pairing step of the central with this path of Device1; `isAwaited` is false if bluetoothd wants no answer.
+    /// A pairing step of the central with this path of Device1; `isAwaited` is false if bluetoothd wants no
+    /// answer.
     case pairing(device: String, PairingStep, isAwaited: Bool)
     /// It is refused.
     case reject

@@ -3,8 +3,8 @@ import MynahDBus
 
 /// A GATT application as D-Bus objects: paths, order and attribute handles.
 ///
-/// bluetoothd assigns handles in the order in which the objects are listed. Each service asks for an explicit handle, so that the
-/// handles are the same after another registration.
+/// bluetoothd assigns handles in the order in which the objects are listed. Each service asks for an explicit
+/// handle, so that the handles are the same after another registration.
 struct ApplicationLayout {
     /// One object, in the order in which it is listed.
     enum Item {

@@ -22,7 +22,8 @@ struct ApplicationRegistration {
 
     /// bluetoothd refused.
     ///
-    /// Throws `servicesRefused`, or the reason why bluetoothd cannot be called, if there is nothing left to try.
+    /// Throws `servicesRefused`, or the reason why bluetoothd cannot be called, if there is nothing left to
+    /// try.
     mutating func refused(_ error: DBusError) throws(RadioError) {
         if error.name == "org.bluez.Error.AlreadyExists", step == .register {
             step = .registerAgain

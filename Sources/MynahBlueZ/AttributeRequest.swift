@@ -66,7 +66,8 @@ extension PublishedAttribute {
         return .askSink
     }
 
-    /// The warning of a write that is too long and cannot be refused, or `nil` if it is refused for another reason.
+    /// The warning of a write that is too long and cannot be refused, or `nil` if it is refused for another
+    /// reason.
     func droppedWriteWarning(_ error: ATTError, _ request: AttributeRequest) -> RadioWarning? {
         guard error == .invalidAttributeValueLength else { return nil }
         return RadioWarning(

@@ -2,11 +2,13 @@ package import MynahCore
 import MynahDBus
 import MynahSupport
 
-/// An advertisement as it is registered with bluetoothd, and the bytes that bluetoothd sends for it (src/advertising.c).
+/// An advertisement as it is registered with bluetoothd, and the bytes that bluetoothd sends for it
+/// (src/advertising.c).
 ///
-/// It composes the bytes itself: service UUIDs, solicited ones, manufacturer data, service data, appearance, raw data,
-/// and the Flags last. The local name goes to the scan response, after the fields that are registered for it (from 5.80 on)
-/// and before the raw data. The length is checked before, because a live change that does not fit ends bluetoothd before 5.74.
+/// It composes the bytes itself: service UUIDs, solicited ones, manufacturer data, service data, appearance,
+/// raw data, and the Flags last. The local name goes to the scan response, after the fields that are
+/// registered for it (from 5.80 on) and before the raw data. The length is checked before, because a live
+/// change that does not fit ends bluetoothd before 5.74.
 package struct BlueZAdvertising: Hashable, Sendable {
     /// What is advertised.
     package let advertisement: Advertisement
@@ -27,7 +29,8 @@ package struct BlueZAdvertising: Hashable, Sendable {
     ///
     /// Throws an error for the first field that does not fit.
     ///
-    /// Exact bytes become the nearest advertisement that bluetoothd can compose. Fields that do not fit are left out.
+    /// Exact bytes become the nearest advertisement that bluetoothd can compose. Fields that do not fit are
+    /// left out.
     package init(
         _ advertisement: Advertisement, keepsInterval: Bool, placesScanResponse: Bool = false
     ) throws(AdvertisementError) {
@@ -61,7 +64,8 @@ package struct BlueZAdvertising: Hashable, Sendable {
         self.lost = lost
     }
 
-    /// Types that make the whole registration fail (src/shared/ad.c): they have fields of their own, or are not allowed.
+    /// Types that make the whole registration fail (src/shared/ad.c): they have fields of their own, or are
+    /// not allowed.
     private static func isRefused(_ type: ADType) -> Bool {
         switch type.rawValue {
         case 0x01...0x0A, 0x0D...0x12, 0x14...0x23, 0x27...0x2B, 0x3D, 0xFF: true
@@ -257,7 +261,8 @@ package struct BlueZAdvertising: Hashable, Sendable {
 }
 
 extension BluetoothUUID {
-    /// The UUID as bluetoothd sends it: in 16 bits if it has 16, even if it is written in 128 (bt_string_to_uuid).
+    /// The UUID as bluetoothd sends it: in 16 bits if it has 16, even if it is written in 128
+    /// (bt_string_to_uuid).
     fileprivate var asSent: BluetoothUUID {
         width == .bits128 ? assignedNumber.map { BluetoothUUID($0) } ?? self : self
     }

@@ -4,7 +4,8 @@ package import MynahCore
 package enum BlueZCapabilities {
     /// Returns the capabilities of a version.
     ///
-    /// `keepsInterval` is what bluetoothd itself reports, or `nil` to assume that it runs without `--experimental`.
+    /// `keepsInterval` is what bluetoothd itself reports, or `nil` to assume that it runs without
+    /// `--experimental`.
     package static func capabilities(
         version: BlueZVersion = .oldest, keepsInterval: Bool? = nil, namesSubscribers: Bool = false,
         adapter: String? = nil

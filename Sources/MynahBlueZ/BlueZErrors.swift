@@ -2,7 +2,8 @@ import MynahCore
 import MynahDBus
 import MynahSupport
 
-/// ATT errors as D-Bus errors (bluetoothd's dbus_error_to_att_ecode), and bluetoothd's errors as radio errors.
+/// ATT errors as D-Bus errors (bluetoothd's dbus_error_to_att_ecode), and bluetoothd's errors as radio
+/// errors.
 enum BlueZErrors {
     private static let names: [UInt8: String] = [
         0x06: "NotSupported", 0x07: "InvalidOffset", 0x08: "NotAuthorized", 0x0D: "InvalidValueLength",

@@ -1,11 +1,7 @@
 package import MynahCore
 package import MynahDBus
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// Looks for bluetoothd and an adapter, without changing anything.
 package struct BlueZProbe: Sendable {
@@ -15,7 +11,8 @@ package struct BlueZProbe: Sendable {
     package var adapter: String?
     /// Whether the bus is to start bluetoothd if it is not running.
     ///
-    /// If the kernel has no adapter, systemd skips bluetoothd without an error, and the call would only time out.
+    /// If the kernel has no adapter, systemd skips bluetoothd without an error, and the call would only time
+    /// out.
     package var startsDaemon = Self.kernelHasAdapter
     /// The longest time to wait for an answer.
     package var limit = Duration.seconds(5)

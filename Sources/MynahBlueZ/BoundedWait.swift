@@ -1,7 +1,8 @@
 import MynahDBus
 import MynahSupport
 
-/// A wait on the executor that ends with an event or after a time limit, without a thread or a task of its own.
+/// A wait on the executor that ends with an event or after a time limit, without a thread or a task of its
+/// own.
 final class BoundedWait: Sendable {
     private let waiting = Lock<CheckedContinuation<Void, Never>?>(nil)
 

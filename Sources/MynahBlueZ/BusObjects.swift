@@ -27,7 +27,8 @@ struct BusObjects {
         var isRandom = false
         var name: String?
         var isConnected = false
-        /// Paired or bonded: with ReverseServiceDiscovery=false 5.66 reports only `Bonded` after an incoming pairing.
+        /// Paired or bonded: with ReverseServiceDiscovery=false 5.66 reports only `Bonded` after an incoming
+        /// pairing.
         var isPaired: Bool { saysPaired || saysBonded }
         var isTrusted = false
         /// Whether attributes that need authorization are open to it.

@@ -2,8 +2,8 @@ import MynahCore
 
 /// The centrals, by the path of their Device1.
 ///
-/// A part without I/O. It keeps connected centrals, and the identifiers of authorized ones. Any other device that bluetoothd
-/// shows, such as one that was found by a scan, leaves nothing here.
+/// A part without I/O. It keeps connected centrals, and the identifiers of authorized ones. Any other device
+/// that bluetoothd shows, such as one that was found by a scan, leaves nothing here.
 struct CentralTable {
     /// A connected central.
     struct Central: Hashable {
@@ -61,7 +61,8 @@ struct CentralTable {
 
     // MARK: Events
 
-    /// bluetoothd reports a device's properties; `before` is what it reported last, or `nil` if the device is new.
+    /// bluetoothd reports a device's properties; `before` is what it reported last, or `nil` if the device is
+    /// new.
     mutating func update(
         _ path: String, from before: BusObjects.Device?, to now: BusObjects.Device
     ) -> [Change] {

@@ -18,7 +18,8 @@ struct GATTApplication {
 
 /// The published applications and their attributes.
 ///
-/// A part without I/O. Applications keep their number, and so their object paths and handles, as long as the radio runs.
+/// A part without I/O. Applications keep their number, and so their object paths and handles, as long as the
+/// radio runs.
 struct GATTApplicationRegistry {
     private var applications: [PublishedServices.ID: GATTApplication] = [:]
     private var attributes: [AttributeKey: PublishedAttribute] = [:]
@@ -87,7 +88,8 @@ struct GATTApplicationRegistry {
         return applications[id] != nil
     }
 
-    /// An application was registered for the first time: the next one gets the handles after it, from a round number on.
+    /// An application was registered for the first time: the next one gets the handles after it, from a round
+    /// number on.
     mutating func published(_ id: PublishedServices.ID) -> PublishedServices {
         guard let layout = applications[id]?.layout else { return PublishedServices(id: id) }
         let next = layout.nextHandle

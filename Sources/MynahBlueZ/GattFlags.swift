@@ -1,6 +1,7 @@
 import MynahCore
 
-/// The flags of a characteristic or descriptor as bluetoothd spells them (parse_chrc_flags, parse_desc_flags).
+/// The flags of a characteristic or descriptor as bluetoothd spells them (parse_chrc_flags,
+/// parse_desc_flags).
 enum GattFlags {
     /// Returns the flags of a characteristic, which are not empty if it has a property.
     static func flags(of characteristic: CharacteristicDefinition) -> [String] {
@@ -37,8 +38,8 @@ enum GattFlags {
         return flags
     }
 
-    /// Returns the number of a service's handles: its declaration, its includes, its characteristics and all descriptors,
-    /// bluetoothd's own included.
+    /// Returns the number of a service's handles: its declaration, its includes, its characteristics and all
+    /// descriptors, bluetoothd's own included.
     static func handleCount(of service: ServiceDefinition) -> Int {
         service.characteristics.reduce(1 + service.includes.count) { $0 + handleCount(of: $1) }
     }
@@ -47,7 +48,8 @@ enum GattFlags {
         2 + madeDescriptors(of: characteristic) + characteristic.descriptors.count
     }
 
-    /// Returns the number of descriptors that bluetoothd adds: Client Characteristic Configuration, Extended Properties.
+    /// Returns the number of descriptors that bluetoothd adds: Client Characteristic Configuration, Extended
+    /// Properties.
     static func madeDescriptors(of characteristic: CharacteristicDefinition) -> Int {
         (characteristic.properties.isDisjoint(with: .anyUpdate) ? 0 : 1)
             + (characteristic.properties.isDisjoint(with: [.reliableWrite, .writableAuxiliaries]) ? 0 : 1)

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 extension BlueZVersion {
     /// The paths of bluetoothd in distributions.
@@ -10,7 +6,8 @@ extension BlueZVersion {
         "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
     ]
 
-    /// Returns the version of the installed bluetoothd, which no D-Bus property has, or `nil` if none is found.
+    /// Returns the version of the installed bluetoothd, which no D-Bus property has, or `nil` if none is
+    /// found.
     ///
     /// It runs the program, which takes some milliseconds, away from the caller's executor.
     @concurrent static func installed() async -> BlueZVersion? {

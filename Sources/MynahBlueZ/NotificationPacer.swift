@@ -1,6 +1,7 @@
 /// Limits notifications to a rate, with bursts of up to a tenth of a second's worth.
 ///
-/// bluetoothd queues without limit, so the radio has to limit. This is a token bucket on a time that the caller gives.
+/// bluetoothd queues without limit, so the radio has to limit. This is a token bucket on a time that the
+/// caller gives.
 struct NotificationPacer {
     /// Notifications a second, or `nil` for no limit.
     let rate: Int?
@@ -25,7 +26,8 @@ struct NotificationPacer {
         return true
     }
 
-    /// The time until a hundredth of a second's worth may be sent, so that there is no wake-up for each notification.
+    /// The time until a hundredth of a second's worth may be sent, so that there is no wake-up for each
+    /// notification.
     var pause: Duration {
         guard let rate, rate > 0 else { return .zero }
         let wanted = max(1, min(burst, Double(rate) / 100))

@@ -22,8 +22,9 @@ struct NotificationSocketKey: Hashable {
 
 /// The subscriptions, and the way of each value to the subscribers.
 ///
-/// A part without I/O but for the sockets that it holds. bluetoothd's StartNotify and StopNotify name no central; a socket of
-/// AcquireNotify belongs to one. bluetoothd queues values without limit, so the notifier limits what it is sent.
+/// A part without I/O but for the sockets that it holds. bluetoothd's StartNotify and StopNotify name no
+/// central; a socket of AcquireNotify belongs to one. bluetoothd queues values without limit, so the notifier
+/// limits what it is sent.
 struct Notifier<Socket: NotificationSocket> {
     enum Action: Hashable {
         case subscribed(AttributeKey, Peer.ID?, Delivery?)
@@ -230,8 +231,9 @@ struct Notifier<Socket: NotificationSocket> {
 
     /// Decides on a value's way, and sends it if it goes through sockets.
     ///
-    /// `centrals` are the addressed centrals, or `nil` for all subscribers; `outgoing` is the number of bytes that wait for the bus.
-    /// Adds a warning if the value may be cut. Throws `unsupported` if the centrals cannot be addressed, or `valueTooLong`.
+    /// `centrals` are the addressed centrals, or `nil` for all subscribers; `outgoing` is the number of bytes
+    /// that wait for the bus. Adds a warning if the value may be cut. Throws `unsupported` if the centrals
+    /// cannot be addressed, or `valueTooLong`.
     mutating func send(
         _ value: [UInt8], of attribute: (key: AttributeKey, uuid: BluetoothUUID), to centrals: [Peer.ID]?,
         connected: some Collection<CentralTable.Central>, outgoing: Int, at now: Duration,

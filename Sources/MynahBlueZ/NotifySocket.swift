@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 import MynahDBus
 
 /// Our end of the socket for one central's notifications of one characteristic.
@@ -47,11 +43,7 @@ final class NotifySocket: NotificationSocket, Sendable {
     }
 
     private static func write(_ fileDescriptor: Int32, _ bytes: [UInt8]) -> Int {
-        #if canImport(Glibc)
-            Glibc.send(fileDescriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
-        #else
-            Musl.send(fileDescriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
-        #endif
+        Glibc.send(fileDescriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
     /// Each confirmation is one byte.

@@ -3,7 +3,8 @@ import MynahSupport
 
 /// The requests that the sink has not answered yet.
 ///
-/// bluetoothd gives up after 5 s (ATTRIBUTE_TIMEOUT) and drops a later answer, so each request has a limit before that.
+/// bluetoothd gives up after 5 s (ATTRIBUTE_TIMEOUT) and drops a later answer, so each request has a limit
+/// before that.
 struct PendingRequests<Call> {
     struct Request {
         let call: Call

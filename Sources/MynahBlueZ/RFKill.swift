@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 import MynahCore
 
 /// The kernel's rfkill switches, which bluetoothd 5.66 does not report.
@@ -39,11 +35,7 @@ struct RFKill {
         guard file >= 0 else { return nil }
         defer { close(file) }
         var buffer = [UInt8](repeating: 0, count: 64)
-        #if canImport(Glibc)
-            let count = Glibc.read(file, &buffer, buffer.count)
-        #else
-            let count = Musl.read(file, &buffer, buffer.count)
-        #endif
+        let count = Glibc.read(file, &buffer, buffer.count)
         guard count > 0 else { return nil }
         return String(decoding: buffer[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }

@@ -2,15 +2,17 @@ import MynahCore
 
 /// The centrals that subscribed through a notification socket, and whether they still have it.
 ///
-/// bluetoothd up to 5.87 closes the wrong central's socket when an unbonded one disconnects (bluez#1452), and opens none for a
-/// bonded central that returns, whose subscription it has kept. A change of `Value` still reaches both, and every other
-/// subscriber. So if one subscriber has no socket, values are sent to all that way, and to none twice.
+/// bluetoothd up to 5.87 closes the wrong central's socket when an unbonded one disconnects (bluez#1452), and
+/// opens none for a bonded central that returns, whose subscription it has kept. A change of `Value` still
+/// reaches both, and every other subscriber. So if one subscriber has no socket, values are sent to all that
+/// way, and to none twice.
 struct SocketSubscriptions {
     /// The way to a subscriber.
     enum Standing: Hashable {
         /// Its socket.
         case open
-        /// Its socket was closed while it is connected: it has unsubscribed, or bluetoothd closed the wrong one.
+        /// Its socket was closed while it is connected: it has unsubscribed, or bluetoothd closed the wrong
+        /// one.
         case doubtful(since: Duration)
         /// Only a change of `Value`.
         case withoutSocket

@@ -26,7 +26,8 @@ struct UseMeter {
         }
     }
 
-    /// Takes what is advertised from now on, and returns it; an interval that bluetoothd does not report cannot be counted.
+    /// Takes what is advertised from now on, and returns it; an interval that bluetoothd does not report
+    /// cannot be counted.
     @discardableResult
     mutating func take(_ report: AdvertisingReport, at now: Duration) -> AdvertisingReport {
         var activity = RadioMeter.Activity()

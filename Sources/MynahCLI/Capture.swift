@@ -3,11 +3,7 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// What `--capture` names.
 enum CaptureTarget: Equatable, Sendable {

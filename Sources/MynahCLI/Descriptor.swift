@@ -1,11 +1,7 @@
 import MynahConsole
 import MynahSupport
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// Descriptors as the program writes to them.
 enum Descriptor {
@@ -62,7 +58,8 @@ enum StandardOutput {
         }
     }
 
-    /// Why something could not be written; `nil` if everything was, or the reader has left because it had seen enough.
+    /// Why something could not be written; `nil` if everything was, or the reader has left because it had
+    /// seen enough.
     static var problem: String? {
         guard let code = failure.withLock({ $0 }), code != EPIPE else { return nil }
         return String(cString: strerror(code))

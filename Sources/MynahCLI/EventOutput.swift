@@ -2,16 +2,13 @@ import Dispatch
 import MynahConsole
 import MynahSupport
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
-/// Standard output for events, or standard error for log lines, written on a queue of its own: a reader that reads nothing
-/// must not stop the radio.
+/// Standard output for events, or standard error for log lines, written on a queue of its own: a reader that
+/// reads nothing must not stop the radio.
 ///
-/// What it holds is bounded. Past that, writes are dropped; their number is reported when there is room again.
+/// What it holds is bounded. Past that, writes are dropped; their number is reported when there is room
+/// again.
 final class EventOutput: Sendable {
     private struct State {
         var backlog: OutputBacklog

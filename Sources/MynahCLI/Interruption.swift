@@ -1,13 +1,10 @@
 import MynahSupport
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
-// Any thread may be the one that the kernel interrupts: Dispatch keeps one that has every signal open, so that blocking
-// them elsewhere and waiting for them would end the process. The handler writes the signal's number into this pipe.
+// Any thread may be the one that the kernel interrupts: Dispatch keeps one that has every signal open, so
+// that blocking them elsewhere and waiting for them would end the process. The handler writes the signal's
+// number into this pipe.
 private let arrivals: (read: Int32, write: Int32) = {
     var ends: [Int32] = [-1, -1]
     return pipe(&ends) == 0 ? (ends[0], ends[1]) : (-1, -1)
@@ -60,8 +57,8 @@ final class Interruption: Sendable {
         pthread_detach(thread)
     }
 
-    /// How a terminal is given back before a second signal ends the process and before Ctrl-Z stops it, and how it is taken
-    /// again when the process continues, because a shell changes its settings meanwhile.
+    /// How a terminal is given back before a second signal ends the process and before Ctrl-Z stops it, and
+    /// how it is taken again when the process continues, because a shell changes its settings meanwhile.
     struct TerminalUse: Sendable {
         var giveBack: @Sendable () -> Void
         var takeAgain: @Sendable () -> Void

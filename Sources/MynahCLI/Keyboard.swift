@@ -3,11 +3,7 @@
 import MynahConsole
 import MynahSupport
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// The keys of the terminal that a run was started on, wherever its output goes.
 final class Keyboard: Sendable {
@@ -94,7 +90,8 @@ final class Keyboard: Sendable {
         state.withLock { $0.onKey = handler }
     }
 
-    /// Hears everything that is typed, as it is, instead of keys; `onEnd` is called when nothing more can be typed.
+    /// Hears everything that is typed, as it is, instead of keys; `onEnd` is called when nothing more can be
+    /// typed.
     func onInput(_ handler: @escaping @Sendable ([UInt8]) -> Void, onEnd: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.onInput = handler
@@ -197,7 +194,8 @@ final class Keyboard: Sendable {
         }
     }
 
-    /// Without arrows, function keys and what Alt is held to, whose sequences have letters and digits in them.
+    /// Without arrows, function keys and what Alt is held to, whose sequences have letters and digits in
+    /// them.
     private static func plainKeys(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var rest = bytes
         var keys: [UInt8] = []

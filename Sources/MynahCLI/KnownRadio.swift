@@ -9,7 +9,8 @@ enum KnownRadio: String, CaseIterable {
     case virtual
     case bluez
 
-    /// The version that BlueZ checks assume: with the installed one, a profile would be right on one machine only.
+    /// The version that BlueZ checks assume: with the installed one, a profile would be right on one machine
+    /// only.
     static let bluezVersion = BlueZVersion.oldest
 
     /// What it can do, as far as that can be said without it.

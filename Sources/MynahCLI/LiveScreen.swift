@@ -4,11 +4,7 @@ import MynahConsole
 import MynahEmulator
 import MynahSupport
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// A screen on a terminal: drawn anew a moment after something happened, and not at all while nothing does.
 final class LiveScreen<Model: LiveModel>: Sendable {

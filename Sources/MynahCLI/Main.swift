@@ -2,11 +2,7 @@ import ArgumentParser
 import MynahConsole
 import MynahSupport
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// `mynah`.
 @main

@@ -1,3 +1,4 @@
+import Mynah
 import MynahBlueZ
 import MynahConsole
 import MynahCore
@@ -16,10 +17,8 @@ final class RadioMaker: Sendable {
         var notificationRate: Int?
         /// For BlueZ.
         var namesSubscribers = false
-        /// Where our own host keeps its bonds; held already.
-        var stateDirectory: String?
-        /// Writes what is kept there.
-        var writer = FileWriter()
+        /// Where our own host keeps its bonds; `nil` if in memory only.
+        var stateDirectory: StateDirectory?
         /// The address policy of our own host; `nil` if a phone's is private and an accessory's is not.
         var address: AddressChoice?
         /// Records our own host's HCI, and the virtual air.
@@ -51,8 +50,10 @@ final class RadioMaker: Sendable {
 
     private var choice: ChosenRadio { options.choice }
 
-    /// The radio for the device of that number, which is a phone where apps play it.
-    func peripheralRadio(_ index: Int, isPhone: Bool) throws(RadioError) -> any PeripheralRadio {
+    /// The radio for the device of that number, which is a phone if apps play it; `label` is an accessory's.
+    func peripheralRadio(
+        _ index: Int, _ label: String, isPhone: Bool
+    ) throws(RadioError) -> any PeripheralRadio {
         switch choice {
         case .bluez:
             if options.capture != nil { throw Self.noCaptureOfBlueZ }
@@ -63,7 +64,9 @@ final class RadioMaker: Sendable {
             bluez.acquiresNotify = options.namesSubscribers
             return BlueZRadio(options: bluez)
         case .virtual, .netsim, .hci:
-            return try host(index, options.address ?? (isPhone ? .private : .identity))
+            return try host(
+                index, isPhone ? .phone : .accessory(label),
+                options.address ?? (isPhone ? .private : .identity))
         }
     }
 
@@ -121,12 +124,13 @@ final class RadioMaker: Sendable {
     }
 
     /// Our own host, on what was chosen; instead of BlueZ on the virtual radio.
-    func host(_ index: Int = 0, _ address: AddressChoice = .identity) throws(RadioError) -> HostRadio {
+    func host(
+        _ index: Int = 0, _ owner: BondOwner = .connect, _ address: AddressChoice = .identity
+    ) throws(RadioError) -> HostRadio {
         var host = HostRadio.Options()
         host.address = address.policy
         host.bonds = options.stateDirectory.map { directory in
-            BondFile(
-                path: "\(directory)/bonds\(index == 0 ? "" : "-\(index + 1)").json", writer: options.writer)
+            BondFile(path: directory.bondPath(of: owner, at: index), writer: directory.writer)
         }
         let notice = options.notice
         switch choice {
@@ -158,9 +162,6 @@ final class RadioMaker: Sendable {
 
     /// The directory of the air that our own host is on; `nil` if it is on no air.
     var airDirectory: String? { air.withLock { $0?.directory } }
-
-    /// Writes what our own host keeps.
-    var writer: FileWriter { options.writer }
 
     /// Where our own host listens, for a message.
     var listeningPlace: String {

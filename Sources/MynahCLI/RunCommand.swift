@@ -8,11 +8,7 @@ import MynahHCI
 import MynahProfiles
 import MynahSupport
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// How events are written.
 enum EventFormat: String, CaseIterable {
@@ -306,7 +302,7 @@ struct RunCommand: AsyncParsableCommand {
                 observer: output.observer(
                     of: labels.joined(separator: ", "), isAlone: groups.groups.count == 1, writer))
         }
-        // An accessory keeps its bonds there too, and no other run may use it meanwhile.
+        // No other run may use it until this one has ended.
         defer { withExtendedLifetime(stateDirectory) {} }
         let player = RunPlayer(
             runs,
@@ -314,7 +310,7 @@ struct RunCommand: AsyncParsableCommand {
                 choice: radio, adapters: adapter, playsCentrals: Self.playsCentrals(groups.groups),
                 notice: { output.warn($0) }),
             planned, output, watch
-        ) { chosen in makeRadios(chosen, plan, captured, output, writer) }
+        ) { chosen in makeRadios(chosen, plan, captured, output, stateDirectory) }
         watch.start()
         let failure = await player.play(until: interruption)
         output.end()
@@ -336,7 +332,8 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     private func makeRadios(
-        _ chosen: ChosenRadio, _ plan: Plan, _ capture: Capture?, _ output: RunOutput, _ writer: FileWriter
+        _ chosen: ChosenRadio, _ plan: Plan, _ capture: Capture?, _ output: RunOutput,
+        _ stateDirectory: StateDirectory?
     ) -> RadioMaker {
         if chosen != .bluez, let option = optionsForBlueZ.first {
             output.warn(
@@ -346,7 +343,7 @@ struct RunCommand: AsyncParsableCommand {
         return RadioMaker(
             RadioMaker.Options(
                 choice: chosen, adapters: adapter, notificationRate: rate == 0 ? nil : rate,
-                namesSubscribers: nameSubscribers, stateDirectory: stateDir, writer: writer, address: address,
+                namesSubscribers: nameSubscribers, stateDirectory: stateDirectory, address: address,
                 capture: capture, setsPower: plan.setsPower, notice: { output.warn($0) }))
     }
 }

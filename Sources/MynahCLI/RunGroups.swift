@@ -2,7 +2,8 @@ import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-/// Which profiles of a run share a radio: apps are apps of one phone, and each accessory needs a radio of its own.
+/// Which profiles of a run share a radio: apps are apps of one phone, and each accessory needs a radio of its
+/// own.
 struct RunGroups {
     private(set) var groups: [[Profile]] = []
     /// What events call the devices of each group.

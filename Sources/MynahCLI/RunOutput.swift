@@ -5,11 +5,7 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// Where a run's events go: a screen, lines, objects or nowhere.
 final class RunOutput: Sendable {
@@ -107,7 +103,8 @@ final class RunOutput: Sendable {
         tell(.warning, warning.code, warning.message)
     }
 
-    /// Reports an error of the run itself that does not end it; with `--events off` it goes to standard error.
+    /// Reports an error of the run itself that does not end it; with `--events off` it goes to standard
+    /// error.
     func fail(_ error: RadioError) {
         tell(.error, error.code.rawValue, error.description)
     }
@@ -143,7 +140,8 @@ final class RunOutput: Sendable {
     /// What a key of the terminal asks for.
     typealias Keyed = (action: UserAction, target: AppTarget)
 
-    /// Lets numbers typed on the terminal go to the device from now on, and returns what the keys ask of its apps.
+    /// Lets numbers typed on the terminal go to the device from now on, and returns what the keys ask of its
+    /// apps.
     ///
     /// That waits, in order, until it is taken. Returns `nil` if it has no app, or there is no terminal.
     func attach(_ emulator: Emulator<ContinuousClock>, apps: [String]) -> AsyncStream<Keyed>? {

@@ -6,11 +6,7 @@ import MynahProfiles
 import Mynah
 import MynahSupport
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// Plays the devices of a run, from their start to their end.
 final class RunPlayer: Sendable {
@@ -73,7 +69,9 @@ final class RunPlayer: Sendable {
                 if planned.contains(where: \.action.isRange) { try radios.checkHasRange() }
                 for index in runs.indices {
                     let run = runs[index]
-                    try await play(run, on: try radios.peripheralRadio(index, isPhone: run.isPhone))
+                    try await play(
+                        run, on: try radios.peripheralRadio(index, run.devices[0].label, isPhone: run.isPhone)
+                    )
                 }
                 await begin()
                 return nil

@@ -28,7 +28,8 @@ final class RunWatch: Sendable {
 
     /// Takes an event after it was written, so that it is there when the run ends.
     ///
-    /// Which app is on the screen counts from `ready` on: while the apps of a phone are opened, one takes it from the other.
+    /// Which app is on the screen counts from `ready` on: while the apps of a phone are opened, one takes it
+    /// from the other.
     func take(_ event: DeviceEvent) {
         guard awaitsEvents, !Self.isAboutScreen(event.name) || isReady.withLock({ $0 }) else { return }
         if goal.withLock({ $0.take(event) }) { interruption.interrupt() }

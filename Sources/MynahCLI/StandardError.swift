@@ -1,16 +1,12 @@
 import MynahConsole
 import MynahSupport
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// Messages and log lines on standard error.
 ///
-/// A command that ends by itself writes them at once. One that has a radio queues them: a reader that reads nothing must not
-/// stop the radio.
+/// A command that ends by itself writes them at once. One that has a radio queues them: a reader that reads
+/// nothing must not stop the radio.
 enum StandardError {
     private struct State {
         var queue: EventOutput?
@@ -26,7 +22,8 @@ enum StandardError {
         }
     }
 
-    /// Hands messages and log lines to a live screen or a prompt, which they would be written over; `nil` ends that.
+    /// Hands messages and log lines to a live screen or a prompt, which they would be written over; `nil`
+    /// ends that.
     ///
     /// If standard error is not a terminal, nothing is written over anything.
     static func divert(to screen: (@Sendable (String) -> Void)?) {

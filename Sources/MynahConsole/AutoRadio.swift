@@ -21,7 +21,8 @@ public enum AutoRadio: Hashable, Sendable {
 
     /// The radio that plays a device.
     ///
-    /// `trouble` is why BlueZ has no adapter for it, `nil` if it has one. A user whose kernel has an adapter, or who named one, wants it mended and not replaced: `needsBlueZ`.
+    /// `trouble` is why BlueZ has no adapter for it, `nil` if it has one. A user whose kernel has an adapter,
+    /// or who named one, wants it mended and not replaced: `needsBlueZ`.
     public static func forDevice(
         bluez trouble: RadioError?, needsBlueZ: Bool, emulator: Emulator
     ) -> AutoRadio {

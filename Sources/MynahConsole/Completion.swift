@@ -19,7 +19,8 @@ package enum Completion: Hashable, Sendable {
         return candidates.count > 1 ? .list(candidates) : .none
     }
 
-    /// As much of the text as every candidate begins with, from the start of a word; a candidate may have spaces.
+    /// As much of the text as every candidate begins with, from the start of a word; a candidate may have
+    /// spaces.
     private static func typed(_ before: String, _ candidates: [String]) -> Substring? {
         let starts =
             [before.startIndex] + before.indices.filter { before[$0] == " " }.map(before.index(after:))
@@ -28,7 +29,8 @@ package enum Completion: Hashable, Sendable {
         }
     }
 
-    /// Candidates in columns, each read downwards; none is cut, and one that is wider than the terminal has its own line.
+    /// Candidates in columns, each read downwards; none is cut, and one that is wider than the terminal has
+    /// its own line.
     package static func columns(_ candidates: [String], width: Int) -> [String] {
         let widest = candidates.map { DisplayWidth.of($0) }.max() ?? 0
         // The last column of the terminal stays free: some terminals wrap after it.

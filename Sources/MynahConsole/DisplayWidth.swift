@@ -1,7 +1,7 @@
 /// How many columns of a terminal a text takes.
 ///
-/// A terminal gives a wide character two columns and a combining one none. One with ambiguous width gets one column, as
-/// terminals do outside East Asian locales.
+/// A terminal gives a wide character two columns and a combining one none. One with ambiguous width gets one
+/// column, as terminals do outside East Asian locales.
 package enum DisplayWidth {
     /// The columns of a text without control characters.
     package static func of(_ text: String) -> Int {
@@ -16,7 +16,8 @@ package enum DisplayWidth {
         return scalars.reduce(0) { $0 + of($1) }
     }
 
-    /// Whether a sequence is drawn as one emoji, by its first character or by the variation selector for emoji.
+    /// Whether a sequence is drawn as one emoji, by its first character or by the variation selector for
+    /// emoji.
     private static func isEmoji(
         _ first: Unicode.Scalar, in scalars: Character.UnicodeScalarView
     ) -> Bool {
@@ -54,7 +55,8 @@ package enum DisplayWidth {
         wide.contains { $0.contains(scalar.value) }
     }
 
-    /// Wide and fullwidth characters (EastAsianWidth.txt, Unicode 17.0), without those that are emoji by default.
+    /// Wide and fullwidth characters (EastAsianWidth.txt, Unicode 17.0), without those that are emoji by
+    /// default.
     ///
     /// A range may span unassigned and combining characters.
     private static let wide: [ClosedRange<UInt32>] = [

@@ -122,7 +122,8 @@ package enum EventText {
         return parts.joined(separator: "  ")
     }
 
-    /// The characteristic's name, or its UUID, followed by the descriptor's; the path if others have the same name.
+    /// The characteristic's name, or its UUID, followed by the descriptor's; the path if others have the same
+    /// name.
     package static func name(of event: DeviceEvent) -> String {
         if let path = event.string("path") { return path }
         return [event.string("characteristic"), event.string("descriptor")].compactMap { $0 }

@@ -62,7 +62,8 @@ package struct HeardDevice: Sendable {
         if told == nil, isResponse, sighting.scanResponse.isEmpty { return false }
         var content = Content(
             data: sighting.data, scanResponse: sighting.scanResponse, isConnectable: sighting.isConnectable)
-        // An empty scan response says nothing. Bumble's controller sends the advertising data once more as one.
+        // An empty scan response says nothing. Bumble's controller sends the advertising data once more as
+        // one.
         if content.scanResponse.isEmpty || content.scanResponse == content.data {
             content.scanResponse = told?.scanResponse ?? []
         }
@@ -71,8 +72,9 @@ package struct HeardDevice: Sendable {
         return true
     }
 
-    /// The time between two events, in milliseconds: the middle of those that were heard, so that one which was missed does
-    /// not count, without the 5 ms of random delay that each has on the average; nil: too few were heard.
+    /// The time between two events, in milliseconds: the middle of those that were heard, so that one which
+    /// was missed does not count, without the 5 ms of random delay that each has on the average; nil: too few
+    /// were heard.
     package var interval: Double? {
         guard gaps.count >= 4 else { return nil }
         let middle = gaps.sorted()[gaps.count / 2]
@@ -147,7 +149,8 @@ package struct HeardDevice: Sendable {
 
     // MARK: Text
 
-    /// Everything it says besides its name, in words; `known`: services whose bits are looked for in an overflow area.
+    /// Everything it says besides its name, in words; `known`: services whose bits are looked for in an
+    /// overflow area.
     package func description(among known: [BluetoothUUID]) -> String {
         var words: [String] = []
         if !advertisement.serviceUUIDs.isEmpty {
@@ -168,7 +171,8 @@ package struct HeardDevice: Sendable {
         return PrintableText.of(words.joined(separator: "  "))
     }
 
-    /// Company data, service data and what is looked for stand for themselves; the rest has a column or word of its own.
+    /// Company data, service data and what is looked for stand for themselves; the rest has a column or word
+    /// of its own.
     private static func isTold(_ structure: ADStructure) -> Bool {
         switch structure.type.rawValue {
         case 0xFF, 0x16, 0x20, 0x21: true

@@ -78,7 +78,8 @@ package struct PlannedAction: Hashable, Sendable {
         if case .range = effect { true } else { false }
     }
 
-    /// Whether it is something for the devices of this radio: without a name Bluetooth is the phone's, if there is one.
+    /// Whether it is something for the devices of this radio: without a name Bluetooth is the phone's, if
+    /// there is one.
     package func isFor(phone isPhone: Bool, ofRunWithPhone hasPhone: Bool) -> Bool {
         guard case .action(let action) = effect else { return false }
         return isPhone || action.isAboutRadio && (name != nil || !hasPhone)

@@ -1,6 +1,7 @@
 /// Text from outside, made safe for a terminal.
 package enum PrintableText {
-    /// The text with U+FFFD in place of every character that a terminal would act on: a device chooses its own name.
+    /// The text with U+FFFD in place of every character that a terminal would act on: a device chooses its
+    /// own name.
     package static func of(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isActedOn) else { return text }
         return String(

@@ -22,7 +22,8 @@ struct ScanTable {
     private let columns: [Column]
     private let nameWidth: Int
 
-    /// For a terminal of this width and devices of these names; without `ages` nothing in it depends on the time.
+    /// For a terminal of this width and devices of these names; without `ages` nothing in it depends on the
+    /// time.
     init(width: Int, names: [String], ages: Bool = true) {
         let longest = names.map { DisplayWidth.of($0) }.max() ?? 0
         switch width {

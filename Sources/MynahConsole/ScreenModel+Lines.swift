@@ -17,7 +17,8 @@ extension ScreenModel {
         return lines.map { ScreenLine.cut($0, width) }
     }
 
-    /// For a terminal that has no room for all of it: no empty lines, and each section says how many items are hidden.
+    /// For a terminal that has no room for all of it: no empty lines, and each section says how many items
+    /// are hidden.
     private func tight(
         _ width: Int, _ height: Int, _ now: WallTime, _ question: [String], _ keys: [String]
     ) -> [String] {

@@ -1,4 +1,5 @@
-/// Messages that standard error would write over a live screen: the last ones, for the screen's bottom and for its end.
+/// Messages that standard error would write over a live screen: the last ones, for the screen's bottom and
+/// for its end.
 package struct ScreenNotes: Sendable {
     /// The last lines, which remain on the terminal at the end.
     package private(set) var lines: [String] = []

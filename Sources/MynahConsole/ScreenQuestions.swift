@@ -5,7 +5,8 @@ import MynahSupport
 struct ScreenQuestions: Sendable {
     private struct Question {
         var device: String
-        /// The UUID by which a phone knows the device that it pairs with; `nil` if the pairing is a central's.
+        /// The UUID by which a phone knows the device that it pairs with; `nil` if the pairing is a
+        /// central's.
         var peripheral: String?
         /// Whether digits are typed after it.
         var isTyped: Bool

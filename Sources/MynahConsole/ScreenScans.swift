@@ -24,7 +24,8 @@ struct ScreenScans: Sendable {
             text = (isPaused ? "scan paused  " : "scanning  ") + EventText.detail(of: shown)
         }
 
-        /// Whether both are of one app, and for the same: they are of one manager, or of two that do not differ.
+        /// Whether both are of one app, and for the same: they are of one manager, or of two that do not
+        /// differ.
         func isFor(_ other: Scan) -> Bool {
             app == other.app && services == other.services && solicited == other.solicited
         }

@@ -22,7 +22,8 @@ struct ScreenSection {
         return lines + ["and \(hidden) more \(hidden == 1 ? noun.one : noun.many)"]
     }
 
-    /// Divides rows between sections: each gets the same number, and what one does not need goes to the others.
+    /// Divides rows between sections: each gets the same number, and what one does not need goes to the
+    /// others.
     static func divide(_ rows: Int, among wanted: [Int]) -> [Int] {
         var given = wanted.map { _ in 0 }
         var left = rows

@@ -31,7 +31,8 @@ package struct ScreenTurns: Sendable {
     package enum Due: Hashable, Sendable {
         case nothing
         case draw
-        /// See whether the terminal is ours again: no signal says so when a shell brings a running job to the foreground.
+        /// See whether the terminal is ours again: no signal says so when a shell brings a running job to the
+        /// foreground.
         case look
     }
 
@@ -104,9 +105,11 @@ package struct ScreenTurns: Sendable {
         if state == .givenBack { state = .background(.idle) }
     }
 
-    /// The terminal is ours, at first or again: the first draw, before which the screen is entered; `nil` after the end.
+    /// The terminal is ours, at first or again: the first draw, before which the screen is entered; `nil`
+    /// after the end.
     ///
-    /// Ours already, it is entered too: the process may have been stopped unheard, and the shell left the screen.
+    /// Ours already, it is entered too: the process may have been stopped unheard, and the shell left the
+    /// screen.
     package mutating func take() -> Plan? {
         guard state != .ended else { return nil }
         state = .shown(.idle)

@@ -76,7 +76,8 @@ extension [ADStructure] {
 
     /// The bytes on the air, in order.
     ///
-    /// Traps if a structure has more than the 254 bytes that its length can express: the caller has to measure first.
+    /// Traps if a structure has more than the 254 bytes that its length can express: the caller has to
+    /// measure first.
     package var bytes: [UInt8] {
         var writer = ByteWriter(capacity: byteCount)
         for structure in self {
@@ -89,8 +90,8 @@ extension [ADStructure] {
 
     /// Takes advertising data apart.
     ///
-    /// A length of zero ends it early, as the specification has it. A structure cut off by the end is left out, as are
-    /// the bytes behind it: `rest` counts them.
+    /// A length of zero ends it early, as the specification has it. A structure cut off by the end is left
+    /// out, as are the bytes behind it: `rest` counts them.
     package static func decode(_ bytes: [UInt8]) -> (structures: [ADStructure], rest: Int) {
         var reader = ByteReader(bytes)
         var structures: [ADStructure] = []

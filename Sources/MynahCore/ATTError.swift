@@ -2,8 +2,8 @@ import MynahSupport
 
 /// An error that goes on the air in an ATT Error Response (Core Specification, Vol 3, Part F, 3.4.1.1).
 ///
-/// The whole range is here: the specification's own 0x01 to 0x13, an application's 0x80 to 0x9F, and the profiles' common
-/// 0xE0 to 0xFF (Core Specification Supplement, Part B).
+/// The whole range is here: the specification's own 0x01 to 0x13, an application's 0x80 to 0x9F, and the
+/// profiles' common 0xE0 to 0xFF (Core Specification Supplement, Part B).
 public struct ATTError: Error, Hashable, Sendable {
     /// The code on the air.
     public let code: UInt8

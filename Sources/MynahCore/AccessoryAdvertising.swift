@@ -2,7 +2,8 @@ import MynahSupport
 
 /// How an accessory lays out its advertisement.
 ///
-/// Everything is in the advertising data, the name too if it fits whole; otherwise the name is in the scan response. Flags are 06 (LE General Discoverable, BR/EDR Not Supported) and stand first.
+/// Everything is in the advertising data, the name too if it fits whole; otherwise the name is in the scan
+/// response. Flags are 06 (LE General Discoverable, BR/EDR Not Supported) and stand first.
 package enum AccessoryAdvertising {
     /// The Flags of a connectable accessory.
     package static let flags: UInt8 = 0x06
@@ -30,7 +31,8 @@ package enum AccessoryAdvertising {
         return ExactAdvertisement(data: data, scanResponse: scanResponse)
     }
 
-    /// The structures of every field but the name and the flags, by the field's name in a profile, in the air's order.
+    /// The structures of every field but the name and the flags, by the field's name in a profile, in the
+    /// air's order.
     package static func fields(
         of advertisement: Advertisement
     ) -> [(field: String, structures: [ADStructure])] {

@@ -20,7 +20,8 @@ public struct Advertisement: Hashable, Sendable {
     public var interval: Duration?
     /// Whether a central may connect.
     public var isConnectable = true
-    /// The bytes that a radio with exact advertising must send instead of composing its own, or `nil` if it composes them.
+    /// The bytes that a radio with exact advertising must send instead of composing its own, or `nil` if it
+    /// composes them.
     public var exact: ExactAdvertisement?
 
     /// A connectable advertisement with this local name and these services; empty without either.
@@ -71,7 +72,8 @@ public struct ExactAdvertisement: Hashable, Sendable {
         self.scanResponse = scanResponse
     }
 
-    /// The most that a legacy advertising PDU, and a scan response, carry, in bytes (Core Specification, Vol 6, Part B, 2.3.1).
+    /// The most that a legacy advertising PDU, and a scan response, carry, in bytes (Core Specification, Vol
+    /// 6, Part B, 2.3.1).
     package static let legacyCapacity = 31
 }
 
@@ -83,7 +85,8 @@ public struct AdvertisingReport: Hashable, Sendable {
     public var data: [UInt8]
     /// The scan response's data.
     public var scanResponse: [UInt8]
-    /// The shortest and longest time between two advertising events, without the 0 to 10 ms of random delay; `nil` if it is not known.
+    /// The shortest and longest time between two advertising events, without the 0 to 10 ms of random delay;
+    /// `nil` if it is not known.
     public var interval: ClosedRange<Duration>?
     /// Whether a central may connect.
     public var isConnectable: Bool

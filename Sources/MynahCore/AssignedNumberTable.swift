@@ -1,10 +1,6 @@
 import MynahSupport
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// Constant text of lines as `180D Heart Rate`, sorted by number, looked up where it lies.
 struct AssignedNumberTable: Sendable {

@@ -1,6 +1,8 @@
-/// The SIG's numbers and names of services and descriptors (Assigned Numbers, 3.4 and 3.7), in the order of the numbers.
+/// The SIG's numbers and names of services and descriptors (Assigned Numbers, 3.4 and 3.7), in the order of
+/// the numbers.
 ///
-/// Each table is one constant text, so that nothing is built when a program starts, and none is read until it is asked.
+/// Each table is one constant text, so that nothing is built when a program starts, and none is read until it
+/// is asked.
 enum AssignedNumberTables {
     /// Services.
     static let services: StaticString = """

@@ -1,7 +1,7 @@
 /// The SIG's names for the numbers that profiles and logs use, as `heart-rate` for the service 180D.
 ///
-/// An identifier is the SIG's name in lower case with dashes. The other ways to write it are understood too: the name
-/// itself (`Heart Rate`), underscores, `-service` or `-characteristic` behind it, the SIG's own
+/// An identifier is the SIG's name in lower case with dashes. The other ways to write it are understood too:
+/// the name itself (`Heart Rate`), underscores, `-service` or `-characteristic` behind it, the SIG's own
 /// `org.bluetooth.service.heart_rate`.
 public enum AssignedNumbers {
     private static let services = AssignedNumberTable(kind: "service", AssignedNumberTables.services)
@@ -56,7 +56,8 @@ public enum AssignedNumbers {
         displayName(of: uuid).map { AssignedIdentifier.text(of: $0) }
     }
 
-    /// What people call a service, a characteristic or a descriptor, as `Heart Rate Measurement`; `nil` if it has no name.
+    /// What people call a service, a characteristic or a descriptor, as `Heart Rate Measurement`; `nil` if it
+    /// has no name.
     package static func displayName(of uuid: BluetoothUUID) -> String? {
         guard let number = uuid.assignedNumber else { return vendorName(of: uuid) }
         return switch number {

@@ -1,8 +1,10 @@
 import MynahSupport
 
-/// The name of an attribute: `2A37`, `heart-rate-measurement`, `180D/2A37`, `180F~2/2A19`, `2A37/2901`, or `@18`, a handle.
+/// The name of an attribute: `2A37`, `heart-rate-measurement`, `180D/2A37`, `180F~2/2A19`, `2A37/2901`, or
+/// `@18`, a handle.
 ///
-/// A step is a UUID or the SIG's name. With `~N` it is the Nth attribute that it would name, in attribute order.
+/// A step is a UUID or the SIG's name. With `~N` it is the Nth attribute that it would name, in attribute
+/// order.
 package struct AttributeName: Hashable, Sendable {
     /// What is wrong with a name, as a sentence without its full stop.
     package struct Problem: Error, Hashable, Sendable {
@@ -156,7 +158,8 @@ package struct AttributeName: Hashable, Sendable {
         self.form = form
     }
 
-    /// The first reading of the steps that leads anywhere: a characteristic is meant rather than a descriptor.
+    /// The first reading of the steps that leads anywhere: a characteristic is meant rather than a
+    /// descriptor.
     private func positions(in tree: AttributeTree) -> [AttributeTree.Position] {
         let steps: [Step]
         switch form {

@@ -1,4 +1,5 @@
-/// A device's services, characteristics and descriptors in attribute order: what attribute names are resolved among.
+/// A device's services, characteristics and descriptors in attribute order: what attribute names are resolved
+/// among.
 package struct AttributeTree: Hashable, Sendable {
     /// A service.
     package struct Service: Hashable, Sendable {

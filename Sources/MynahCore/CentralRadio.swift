@@ -1,8 +1,9 @@
 /// Something that plays the central's role on the air: it hears advertisements, connects and asks.
 ///
-/// An actor whose executor the manager on it shares. What a peripheral does by itself is reported to the sink synchronously on it,
-/// in order; a request is a call that returns with its answer. Requests to one peripheral are sent one after the other, in
-/// the order in which they were asked for, as the Attribute Protocol wants it (Core Specification, Vol 3, Part F, 3.3.2).
+/// An actor whose executor the manager on it shares. What a peripheral does by itself is reported to the sink
+/// synchronously on it, in order; a request is a call that returns with its answer. Requests to one
+/// peripheral are sent one after the other, in the order in which they were asked for, as the Attribute
+/// Protocol wants it (Core Specification, Vol 3, Part F, 3.3.2).
 public protocol CentralRadio: Actor {
     /// Starts the radio as a central; one that plays a peripheral already goes on with that.
     func start(_ identity: DeviceIdentity, central sink: any CentralSink) async throws(RadioError)
@@ -24,12 +25,14 @@ public protocol CentralRadio: Actor {
     /// Throws `timedOut` where the time is over. A task that is cancelled stops waiting.
     func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer
 
-    /// The identity address of a bonded device that is named by a resolvable private address; any other address is itself.
+    /// The identity address of a bonded device that is named by a resolvable private address; any other
+    /// address is itself.
     ///
     /// Scan reports name a bonded device by it (Core Specification, Vol 3, Part C, 10.8.2.3).
     func identity(of address: DeviceAddress) -> DeviceAddress
 
-    /// The address that a bonded device was last heard with, by any address that is known of it; any other address is itself.
+    /// The address that a bonded device was last heard with, by any address that is known of it; any other
+    /// address is itself.
     func addressOnAir(of address: DeviceAddress) -> DeviceAddress
 
     /// Ends a link.
@@ -75,7 +78,8 @@ public protocol CentralRadio: Actor {
         _ handles: [AttributeHandle], of peer: Peer.ID
     ) async throws(RequestError) -> [UInt8]
 
-    /// Writes a value and waits for the answer; one that is too long for the link goes in prepared parts, each verified.
+    /// Writes a value and waits for the answer; one that is too long for the link goes in prepared parts,
+    /// each verified.
     func write(_ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError)
 
     /// Writes by a command, which is not answered; returns `false` if the radio has no room for it now.
@@ -83,7 +87,8 @@ public protocol CentralRadio: Actor {
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool
 
-    /// Writes by a command with a bonded central's signature; returns `false` if the radio has no room for it now.
+    /// Writes by a command with a bonded central's signature; returns `false` if the radio has no room for it
+    /// now.
     ///
     /// Throws `insufficientSecurity` without a key to sign with.
     func writeSigned(
@@ -99,7 +104,8 @@ public protocol CentralRadio: Actor {
 
     /// Opens an L2CAP channel to a number that a peripheral has published.
     ///
-    /// Throws `channelRefused`, `insufficientSecurity` if pairing may help, `unsupported` if the radio has no channels.
+    /// Throws `channelRefused`, `insufficientSecurity` if pairing may help, `unsupported` if the radio has no
+    /// channels.
     func openL2CAPChannel(_ psm: UInt16, with peer: Peer.ID) async throws(RadioError) -> any L2CAPChannel
 }
 

@@ -1,7 +1,8 @@
-/// An L2CAP connection-oriented channel with a peer, as `CBL2CAPChannel` is: whole SDUs, in order, in both directions.
+/// An L2CAP connection-oriented channel with a peer, as `CBL2CAPChannel` is: whole SDUs, in order, in both
+/// directions.
 ///
-/// A call that sends waits until the peer has given credits; SDUs that are not received here keep the peer from sending more.
-/// A channel is closed when its last reference goes.
+/// A call that sends waits until the peer has given credits; SDUs that are not received here keep the peer
+/// from sending more. A channel is closed when its last reference goes.
 public protocol L2CAPChannel: AnyObject, Sendable {
     /// The PSM that was published, or asked for.
     var psm: UInt16 { get }
@@ -15,7 +16,8 @@ public protocol L2CAPChannel: AnyObject, Sendable {
     /// Throws `valueTooLong` for more than `maximumLength`, `disconnected` if the channel is or was closed.
     func send(_ bytes: [UInt8]) async throws(RadioError)
 
-    /// Returns the next SDU, or `nil` if the channel is closed and everything that came before has been received.
+    /// Returns the next SDU, or `nil` if the channel is closed and everything that came before has been
+    /// received.
     ///
     /// One caller at a time waits.
     func receive() async -> [UInt8]?
@@ -25,6 +27,7 @@ public protocol L2CAPChannel: AnyObject, Sendable {
 }
 
 extension GATT {
-    /// The characteristic that holds a channel's PSM, two bytes with the lower first (CBUUIDL2CAPPSMCharacteristicString).
+    /// The characteristic that holds a channel's PSM, two bytes with the lower first
+    /// (CBUUIDL2CAPPSMCharacteristicString).
     public static let l2capPSM: BluetoothUUID = "ABDD3056-28FA-441D-A470-55A75A52553A"
 }

@@ -2,10 +2,11 @@ import MynahSupport
 
 /// The overflow area of an iPhone's advertising: 128 bits, one of which each service UUID sets.
 ///
-/// On the air it is Apple's manufacturer data of type 0x01, whose mask has no length before it: `14 FF 4C 00 01` and 16
-/// bytes. Apple does not document it. That a UUID's bit is the low seven bits of a CRC-8 (polynomial x⁸+x³+1, nothing
-/// reflected, initial value 0) over its 16 bytes as written was worked out from 271 published observations, all of which
-/// it explains; that 32-bit UUIDs are expanded as 16-bit ones are is an assumption.
+/// On the air it is Apple's manufacturer data of type 0x01, whose mask has no length before it: `14 FF 4C 00
+/// 01` and 16 bytes. Apple does not document it. That a UUID's bit is the low seven bits of a CRC-8
+/// (polynomial x⁸+x³+1, nothing reflected, initial value 0) over its 16 bytes as written was worked out from
+/// 271 published observations, all of which it explains; that 32-bit UUIDs are expanded as 16-bit ones are is
+/// an assumption.
 package struct OverflowArea: Hashable, Sendable {
     /// Apple's company number.
     package static let company: UInt16 = 0x004C

@@ -33,8 +33,8 @@ extension PairingStep {
 
 /// An answer to a step of a pairing that is given later, once, by the code that holds this.
 ///
-/// A handler makes one, keeps it and returns `.pairingLater(reply.pending)`. Answering twice is a mistake of the program and
-/// traps; dropping it unanswered declines.
+/// A handler makes one, keeps it and returns `.pairingLater(reply.pending)`. Answering twice is a mistake of
+/// the program and traps; dropping it unanswered declines.
 public final class PendingPairingReply: Sendable {
     /// The radio's end of it.
     public let pending = PendingPairingAnswer()

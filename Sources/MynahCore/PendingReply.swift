@@ -1,7 +1,7 @@
 /// An answer that is given later, once, by the code that holds this.
 ///
-/// A handler makes one, keeps it and returns `.later(reply.pending)`. Answering twice is a mistake of the program and
-/// traps; dropping it unanswered sends `unlikelyError`.
+/// A handler makes one, keeps it and returns `.later(reply.pending)`. Answering twice is a mistake of the
+/// program and traps; dropping it unanswered sends `unlikelyError`.
 public final class PendingReply: Sendable {
     /// What a request comes to: bytes for a read, none for a write, or an ATT error.
     public typealias Outcome = Result<[UInt8], ATTError>
@@ -24,7 +24,8 @@ public final class PendingReply: Sendable {
 
 /// The radio's end of a `PendingReply`.
 ///
-/// Apart from it, so that a radio which still holds its end does not keep a reply alive that its handler has dropped.
+/// Apart from it, so that a radio which still holds its end does not keep a reply alive that its handler has
+/// dropped.
 public final class PendingAnswer: Sendable {
     fileprivate let reply = OneShot<PendingReply.Outcome>()
 

@@ -64,8 +64,8 @@ public enum SendResult: Hashable, Sendable {
 
 /// Something that plays the peripheral's role on the air.
 ///
-/// An actor whose executor the phone and its managers share, so that a request costs no hop between threads. Requests are
-/// passed to the sink synchronously on it, and events keep one order.
+/// An actor whose executor the phone and its managers share, so that a request costs no hop between threads.
+/// Requests are passed to the sink synchronously on it, and events keep one order.
 public protocol PeripheralRadio: Actor {
     /// Starts the radio as this device. Its abilities are known only now.
     func start(_ identity: DeviceIdentity, sink: any RadioSink) async throws(RadioError) -> RadioCapabilities
@@ -81,7 +81,8 @@ public protocol PeripheralRadio: Actor {
     /// Throws `unsupported` if the radio's adapter is not its own.
     func setPower(_ isOn: Bool) async throws(RadioError)
 
-    /// Publishes a batch of services in one registration; includes stay inside it, and other batches are not disturbed.
+    /// Publishes a batch of services in one registration; includes stay inside it, and other batches are not
+    /// disturbed.
     func publish(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices
 
     /// Withdraws a batch.
@@ -107,9 +108,11 @@ public protocol PeripheralRadio: Actor {
     /// What it has used of the air since it was made, or `nil` if that is not known.
     var used: RadioUse? { get }
 
-    /// Publishes a PSM under which centrals open L2CAP channels, and returns it; `.channelOpened` brings each.
+    /// Publishes a PSM under which centrals open L2CAP channels, and returns it; `.channelOpened` brings
+    /// each.
     ///
-    /// `isEncrypted` means that the link must be encrypted first. Throws `unsupported` if the radio has no channels.
+    /// `isEncrypted` means that the link must be encrypted first. Throws `unsupported` if the radio has no
+    /// channels.
     func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16
 
     /// Unpublishes a PSM, and closes the channels that were opened to it.

@@ -18,9 +18,10 @@ package enum PacketTime {
 
 /// Measures one link: data PDUs are counted, connection events follow from the interval and the time.
 ///
-/// A machine without I/O; times count from any fixed moment. In each connection event the central and the peripheral send a PDU
-/// each at least, which is empty unless there is data (Vol 6, Part B, 4.5.1). The PDUs are taken to fill as few such pairs as
-/// they fit into. A peripheral is taken to miss as many events as its latency allows.
+/// A machine without I/O; times count from any fixed moment. In each connection event the central and the
+/// peripheral send a PDU each at least, which is empty unless there is data (Vol 6, Part B, 4.5.1). The PDUs
+/// are taken to fill as few such pairs as they fit into. A peripheral is taken to miss as many events as its
+/// latency allows.
 package struct LinkMeter: Hashable, Sendable {
     /// Whether data PDUs have a message integrity check.
     package var isEncrypted = false
@@ -163,7 +164,8 @@ package struct RadioMeter: Sendable {
         ended.append((link, use))
     }
 
-    /// The totals, with what the links that last have used; a peer that comes back may have the number of its former link.
+    /// The totals, with what the links that last have used; a peer that comes back may have the number of its
+    /// former link.
     package func use(of links: [(link: Peer.ID, use: AirUse)], at now: Duration) -> RadioUse {
         var use = beside(at: now)
         for (link, own) in ended + links {

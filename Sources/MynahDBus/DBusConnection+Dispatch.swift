@@ -1,7 +1,8 @@
 import MynahCDBus
 
 extension DBusConnection {
-    /// Passes a call to the object that declares the method, or answers it if the interface is a standard one.
+    /// Passes a call to the object that declares the method, or answers it if the interface is a standard
+    /// one.
     func dispatch(_ call: MethodCall) {
         let message = call.message
         let path = call.path

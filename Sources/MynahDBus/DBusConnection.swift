@@ -4,13 +4,13 @@ import MynahSupport
 
 /// A connection to a message bus.
 ///
-/// It lives on `GLibExecutor.shared`. Its synchronous methods may only be called there, from an actor that shares the executor or
-/// from a handler that the connection calls; elsewhere they stop the process. The asynchronous methods, `uniqueName` and `isClosed`
-/// can be used from any thread, and the methods cost no hop on the executor. Handlers are called on the executor. After `connect`
-/// nothing blocks.
+/// It lives on `GLibExecutor.shared`. Its synchronous methods may only be called there, from an actor that
+/// shares the executor or from a handler that the connection calls; elsewhere they stop the process. The
+/// asynchronous methods, `uniqueName` and `isClosed` can be used from any thread, and the methods cost no hop
+/// on the executor. Handlers are called on the executor. After `connect` nothing blocks.
 public final class DBusConnection: @unchecked Sendable {
-    // `@unchecked`: each entry checks that it runs on the executor's thread, and only that thread touches the state. `shared` has
-    // a lock, because any thread may read it.
+    // `@unchecked`: each entry checks that it runs on the executor's thread, and only that thread touches the
+    // state. `shared` has a lock, because any thread may read it.
 
     /// The address of a bus.
     public enum Address: Hashable, Sendable {
@@ -136,7 +136,8 @@ public final class DBusConnection: @unchecked Sendable {
         await GLibExecutor.shared.perform { self.lost() }
     }
 
-    /// Calls `handler` once, when the bus is gone or the connection is closed, or at once if it is closed already.
+    /// Calls `handler` once, when the bus is gone or the connection is closed, or at once if it is closed
+    /// already.
     public func onDisconnect(_ handler: @escaping @Sendable () -> Void) {
         checkExecutor()
         if source.isClosed { handler() } else { disconnectHandlers.append(handler) }
@@ -148,7 +149,8 @@ public final class DBusConnection: @unchecked Sendable {
         return source.isClosed ? 0 : dbus_connection_get_outgoing_size(source.connection)
     }
 
-    /// Calls `handler` once, when fewer than `limit` bytes wait for the bus, or never if the connection ends first.
+    /// Calls `handler` once, when fewer than `limit` bytes wait for the bus, or never if the connection ends
+    /// first.
     public func whenOutgoing(isBelow limit: Int, _ handler: @escaping @Sendable () -> Void) {
         checkExecutor()
         if source.isClosed { return }

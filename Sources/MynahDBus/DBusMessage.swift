@@ -3,8 +3,8 @@ import MynahCDBus
 
 /// A message as it came off the bus, or as it goes onto it.
 public final class DBusMessage: @unchecked Sendable {
-    // `@unchecked`: nobody changes a message once it has been received or handed to the connection, libdbus counts references
-    // atomically, and the last one is dropped on the executor.
+    // `@unchecked`: nobody changes a message once it has been received or handed to the connection, libdbus
+    // counts references atomically, and the last one is dropped on the executor.
     let raw: OpaquePointer
 
     /// What a message is.

@@ -4,8 +4,9 @@ import MynahSupport
 
 /// The thread of all D-Bus connections: a GLib main loop that also runs the jobs of the actors that share it.
 ///
-/// An actor joins by returning `GLibExecutor.shared.asUnownedSerialExecutor()` as its `unownedExecutor`. It can then use a
-/// `DBusConnection` without a hop between threads, and its callbacks already run isolated to it.
+/// An actor joins by returning `GLibExecutor.shared.asUnownedSerialExecutor()` as its `unownedExecutor`. It
+/// can then use a `DBusConnection` without a hop between threads, and its callbacks already run isolated to
+/// it.
 public final class GLibExecutor: SerialExecutor {
     /// The executor; its thread lives as long as the process.
     public static let shared = GLibExecutor()
@@ -73,7 +74,8 @@ public final class GLibExecutor: SerialExecutor {
     public func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
     private func enqueue(_ item: JobSource.Item) {
-        // The loop checks the queue before it sleeps, so only the first item from another thread has to wake it.
+        // The loop checks the queue before it sleeps, so only the first item from another thread has to wake
+        // it.
         if jobs.append(item), !isCurrent { g_main_context_wakeup(context) }
     }
 }

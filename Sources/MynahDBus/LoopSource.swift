@@ -4,14 +4,15 @@ import MynahCGLib
 ///
 /// The GSource retains the object until it is destroyed, so no dispatch uses a freed object.
 class LoopSource: @unchecked Sendable {
-    // `@unchecked`: GLib guards the GSource; what subclasses add is touched on the loop's thread only, or says what guards it.
+    // `@unchecked`: GLib guards the GSource; what subclasses add is touched on the loop's thread only, or
+    // says what guards it.
     let raw: UnsafeMutablePointer<GSource>
 
     init() {
         let objectOffset = MemoryLayout<GSource>.stride
         raw = g_source_new(Self.functions, UInt32(objectOffset + MemoryLayout<UnsafeRawPointer>.size))
-        // No dispatch runs the loop. Without this flag GLib removes the source's file descriptors from the poll around each
-        // dispatch, which costs two wake-ups a request.
+        // No dispatch runs the loop. Without this flag GLib removes the source's file descriptors from the
+        // poll around each dispatch, which costs two wake-ups a request.
         g_source_set_can_recurse(raw, 1)
         UnsafeMutableRawPointer(raw).storeBytes(
             of: Unmanaged.passRetained(self).toOpaque(), toByteOffset: objectOffset,

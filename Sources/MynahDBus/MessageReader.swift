@@ -1,6 +1,7 @@
 import MynahCDBus
 
-/// Reads a message's body value by value, without a tree in between; a value of another type than asked for is an error.
+/// Reads a message's body value by value, without a tree in between; a value of another type than asked for
+/// is an error.
 public struct MessageReader {
     private let message: DBusMessage
     private var iterator = DBusMessageIter()
@@ -136,7 +137,8 @@ public struct MessageReader {
         try readArray { entry throws(DBusError) in try entry.readStructure(body) }
     }
 
-    /// Reads an `a{sv}`: `body` gets each key and a reader of the value out of its variant, which it need not read.
+    /// Reads an `a{sv}`: `body` gets each key and a reader of the value out of its variant, which it need not
+    /// read.
     public mutating func readOptions(
         _ body: (_ key: String, _ value: inout MessageReader) throws(DBusError) -> Void
     ) throws(DBusError) {

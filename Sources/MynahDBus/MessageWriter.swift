@@ -2,8 +2,9 @@ import MynahCDBus
 
 /// Writes a message's body in place, without a tree in between.
 ///
-/// What does not fit (a text with a NUL, an invalid signature, more than a bus carries) is remembered, the rest is skipped, and
-/// the call or signal that is being built throws. The values in an array or a variant must be of the type it was opened with.
+/// What does not fit (a text with a NUL, an invalid signature, more than a bus carries) is remembered, the
+/// rest is skipped, and the call or signal that is being built throws. The values in an array or a variant
+/// must be of the type it was opened with.
 public struct MessageWriter {
     private let message: DBusMessage
     private var iterator = DBusMessageIter()

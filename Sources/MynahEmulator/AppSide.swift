@@ -38,7 +38,8 @@ struct AppSide {
         wokenFor.insert(attribute)
     }
 
-    /// Returns whether sending a value is to be reported as extraneous: once in a wake that was for something else.
+    /// Returns whether sending a value is to be reported as extraneous: once in a wake that was for something
+    /// else.
     mutating func isNewlyExtraneous(_ attribute: AttributeKey) -> Bool {
         guard let app, !wokenFor.contains(attribute), app.access.isWoken else { return false }
         return extraneous.insert(attribute).inserted

@@ -6,6 +6,7 @@ public enum AppTarget: Hashable, Sendable {
     case peripheral(String, of: String)
     /// The one that was on the screen last.
     case lastInFront
-    /// Every app; only one can be on the screen, so of opening, and of what is done on a screen, the last one there.
+    /// Every app; only one can be on the screen, so of opening, and of what is done on a screen, the last one
+    /// there.
     case every
 }

@@ -6,7 +6,8 @@ struct AttributeTable {
     enum Source {
         /// Bytes, which a write replaces.
         case stored([UInt8])
-        /// Bytes made for a time: how long the device has run, and which tick of `every` it is (0 before the first).
+        /// Bytes made for a time: how long the device has run, and which tick of `every` it is (0 before the
+        /// first).
         case generated(@Sendable (_ elapsed: Duration, _ tick: UInt64) -> [UInt8])
     }
 
@@ -16,7 +17,8 @@ struct AttributeTable {
         var characteristic: BluetoothUUID
         /// The descriptor's type, or `nil` if it is the characteristic's value.
         var descriptor: BluetoothUUID?
-        /// The name that distinguishes it from others of its UUIDs, such as `180F~2/2A19`; `nil` if there are no others.
+        /// The name that distinguishes it from others of its UUIDs, such as `180F~2/2A19`; `nil` if there are
+        /// no others.
         var path: String?
         var source: Source
         var maximumLength: Int

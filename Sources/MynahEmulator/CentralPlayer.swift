@@ -4,7 +4,8 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// Plays one central manager of a device's app: it carries out what its script wants, and reports what happens.
+/// Plays one central manager of a device's app: it carries out what its script wants, and reports what
+/// happens.
 ///
 /// It belongs to its device's player.
 final class CentralPlayer<C: Clock> where C.Duration == Duration {
@@ -317,7 +318,8 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         act { $0.waited(number, for: entry, into: &$1) }
     }
 
-    /// A connection was asked for, which is on its way to the state directory by now; what comes of it is reported after it.
+    /// A connection was asked for, which is on its way to the state directory by now; what comes of it is
+    /// reported after it.
     private func reportConnecting() {
         guard let peripheral = asked else { return }
         asked = nil

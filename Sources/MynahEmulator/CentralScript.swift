@@ -4,11 +4,11 @@ import MynahProfiles
 
 /// What an app does with one central manager: which devices it wants, and when it scans.
 ///
-/// It names no manager: the player reports what happened and carries out the actions. What it knows of devices outlives
-/// its app's process, as what an app saves does.
+/// It names no manager: the player reports what happened and carries out the actions. What it knows of
+/// devices outlives its app's process, as what an app saves does.
 ///
-/// Each entry gets to its device by a plan of its own, which begins when Bluetooth is on, and after a loss if the profile
-/// says so. An entry that has had no device yet is scanned for in any case.
+/// Each entry gets to its device by a plan of its own, which begins when Bluetooth is on, and after a loss if
+/// the profile says so. An entry that has had no device yet is scanned for in any case.
 struct CentralScript {
     enum Action: Hashable {
         case startScan
@@ -115,7 +115,8 @@ struct CentralScript {
         forgetLinks()
     }
 
-    /// Gives devices that the system kept the first entry that matches each, if they have none, as after a restart of the phone.
+    /// Gives devices that the system kept the first entry that matches each, if they have none, as after a
+    /// restart of the phone.
     ///
     /// How loud they were is forgotten, and does not count.
     mutating func recognize(_ kept: [(device: PeripheralIdentifier, known: Heard)]) {
@@ -227,7 +228,8 @@ struct CentralScript {
         actions.append(.work(device, entry: index))
     }
 
-    /// A connection failed: the app goes on with the next way, and asks the device again when it is heard again.
+    /// A connection failed: the app goes on with the next way, and asks the device again when it is heard
+    /// again.
     mutating func failed(_ device: PeripheralIdentifier, into actions: inout [Action]) {
         guard let index = owners[device] else { return }
         if entries[index].discovered == device { entries[index].discovered = nil }

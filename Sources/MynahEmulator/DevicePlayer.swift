@@ -5,7 +5,8 @@ import MynahSupport
 
 /// Plays one device on a phone: answers requests, sends what is due, and reports what happens.
 ///
-/// It belongs to its emulator, and runs on the phone's executor; a request is answered before the radio's call returns.
+/// It belongs to its emulator, and runs on the phone's executor; a request is answered before the radio's
+/// call returns.
 final class DevicePlayer<C: Clock> where C.Duration == Duration {
     let link: PlayerLink<C>
     let phone: Phone
@@ -75,7 +76,8 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
         stage.started()
     }
 
-    /// Stops sending and advertising; its manager stays until the phone has stopped, and with it what is preserved.
+    /// Stops sending and advertising; its manager stays until the phone has stopped, and with it what is
+    /// preserved.
     func stop() async {
         stage = .stopped
         for central in centrals { central.stop() }

@@ -3,7 +3,8 @@ import MynahCore
 
 // What the devices use of the radio.
 extension Emulator {
-    /// Reports it a minute after an instant, and each minute from then on; minutes in which the process did not run are one report.
+    /// Reports it a minute after an instant, and each minute from then on; minutes in which the process did
+    /// not run are one report.
     func waitForRadioReport(after instant: C.Instant) {
         let due = instant.advanced(by: .seconds(60))
         metering = link.enqueue(at: due, on: clock) { emulator in
@@ -15,7 +16,8 @@ extension Emulator {
         }
     }
 
-    /// Reports what each app, or the accessory, has used since the report before; nothing if the radio does not know.
+    /// Reports what each app, or the accessory, has used since the report before; nothing if the radio does
+    /// not know.
     func reportRadioUse() async {
         guard let metered = await phone.reportRadioUse() else { return }
         for player in players {

@@ -2,7 +2,8 @@ import Mynah
 public import MynahCore
 
 extension Emulator {
-    /// Calls `move` after a time from now on with the address on the air of a peripheral that the profile of an app names.
+    /// Calls `move` after a time from now on with the address on the air of a peripheral that the profile of
+    /// an app names.
     ///
     /// If no device was found for it by then, that is a warning.
     public func find(

@@ -6,7 +6,8 @@ import MynahSupport
 
 /// Plays devices on one radio: an accessory, or the apps of one phone.
 ///
-/// Runs on the radio's executor, and stays on the air from `start()` until `stop()`, even if nothing refers to it.
+/// Runs on the radio's executor, and stays on the air from `start()` until `stop()`, even if nothing refers
+/// to it.
 public actor Emulator<C: Clock> where C.Duration == Duration {
     /// What hears the devices' events, synchronously and in order.
     public typealias Observer = @Sendable (DeviceEvent) -> Void
@@ -53,7 +54,8 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
 
     /// An emulator of one accessory, or of the devices that the apps of one phone play.
     ///
-    /// The phone has the name and the ways of the first, and `seed` makes its identifiers of peripherals repeat themselves. Without an observer no event is made at all, which is the fastest.
+    /// The phone has the name and the ways of the first, and `seed` makes its identifiers of peripherals
+    /// repeat themselves. Without an observer no event is made at all, which is the fastest.
     public init(
         _ devices: [EmulatedDevice], on radio: any PeripheralRadio, clock: C,
         stateDirectory: StateDirectory? = nil, seed: UInt64? = nil,
@@ -212,7 +214,8 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         }
     }
 
-    /// Does this to apps, or to their phone, after a time from now on; of two at one time first what was planned first.
+    /// Does this to apps, or to their phone, after a time from now on; of two at one time first what was
+    /// planned first.
     public func plan(_ action: UserAction, on target: AppTarget = .every, after delay: Duration) {
         guard case .running = state else { return }
         planned.add(action, on: target, due: clock.now.advanced(by: delay))

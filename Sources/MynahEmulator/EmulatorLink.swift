@@ -12,7 +12,8 @@ final class EmulatorLink<C: Clock>: PhoneSink where C.Duration == Duration {
         set { slot.withLock { $0 = newValue } }
     }
 
-    /// Runs `body` at once on the executor, where the caller already is; returns `nil` if the emulator was stopped.
+    /// Runs `body` at once on the executor, where the caller already is; returns `nil` if the emulator was
+    /// stopped.
     @discardableResult
     func run<Value: Sendable>(_ body: @Sendable (isolated Emulator<C>) -> Value) -> Value? {
         emulator?.onOwnExecutor(body)

@@ -54,7 +54,8 @@ extension EventFields {
         [.init("message", .string(error.description)), .init("code", .integer(error.coreBluetoothCode))]
     }
 
-    /// Why a read, a write or a subscription failed: an ATT error, with words if the peripheral did not answer it.
+    /// Why a read, a write or a subscription failed: an ATT error, with words if the peripheral did not
+    /// answer it.
     static func of(_ error: RequestError) -> [JSON.Member] {
         switch error {
         case .refused(let answered): return [.init("error", code(answered))]

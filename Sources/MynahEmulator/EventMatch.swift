@@ -3,8 +3,8 @@ import MynahSupport
 
 /// Which events are waited for: a name, and what their fields must hold.
 ///
-/// A field that an event lacks never matches. UUIDs compare as UUIDs, so 180D equals its 128-bit form, and hexadecimal
-/// digits in either case. A field that is a list matches if it holds the value.
+/// A field that an event lacks never matches. UUIDs compare as UUIDs, so 180D equals its 128-bit form, and
+/// hexadecimal digits in either case. A field that is a list matches if it holds the value.
 public struct EventMatch: Hashable, Sendable {
     /// What is wrong with a match, as a sentence without its full stop.
     public struct Problem: Error, Hashable, Sendable {
@@ -58,8 +58,9 @@ public struct EventMatch: Hashable, Sendable {
 
     /// Reads `EVENT [FIELD=VALUE]…`, as in `write characteristic=2A39 value=01`.
     ///
-    /// A word that begins no field belongs to the value before it: a value may have spaces. `of` names an attribute as
-    /// profiles do, and in `value` two dots stand for any byte, at its end for any number of bytes.
+    /// A word that begins no field belongs to the value before it: a value may have spaces. `of` names an
+    /// attribute as profiles do, and in `value` two dots stand for any byte, at its end for any number of
+    /// bytes.
     public init(parsing text: String) throws(Problem) {
         let words = text.split(separator: " ").map(String.init)
         self.text = words.joined(separator: " ")

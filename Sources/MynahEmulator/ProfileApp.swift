@@ -33,7 +33,8 @@ extension AppAdvertisement {
 }
 
 extension Profile {
-    /// What a phone with this app alone has on the air while the app is in a state; `nil` for an accessory's profile.
+    /// What a phone with this app alone has on the air while the app is in a state; `nil` for an accessory's
+    /// profile.
     ///
     /// `AppLifecycle` decides how the app is advertised then, from its launch on with Bluetooth powered on.
     package func phoneAdvertisement(in state: App.StartState) -> PhoneAdvertisement? {
@@ -62,7 +63,8 @@ extension Profile {
         return plan
     }
 
-    /// What a phone with this app alone scans for while the app is in a state, for each central manager that scans.
+    /// What a phone with this app alone scans for while the app is in a state, for each central manager that
+    /// scans.
     package func phoneScans(in state: App.StartState) -> [ScanStatus] {
         guard let app else { return [] }
         let appState: AppState =

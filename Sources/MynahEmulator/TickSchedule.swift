@@ -2,9 +2,9 @@ import MynahCore
 
 /// When the values with `every` are due, on a time that begins at zero when the device starts.
 ///
-/// Pure: the emulator asks what is due and reports what was sent. Tick *n* of a value is due at *n* × its period, counted
-/// from the start whether or not anyone listened, so that a run can be repeated. Ticks that were missed since the last
-/// one sent are caught up one by one.
+/// Pure: the emulator asks what is due and reports what was sent. Tick *n* of a value is due at *n* × its
+/// period, counted from the start whether or not anyone listened, so that a run can be repeated. Ticks that
+/// were missed since the last one sent are caught up one by one.
 struct TickSchedule {
     struct Tick: Hashable {
         var attribute: AttributeKey
@@ -20,7 +20,8 @@ struct TickSchedule {
 
     private var entries: [AttributeKey: Entry] = [:]
 
-    /// The earliest tick that has not been sent, due or not; of two at one time that of the earlier definition.
+    /// The earliest tick that has not been sent, due or not; of two at one time that of the earlier
+    /// definition.
     var earliest: Tick? {
         var found: Tick?
         for (attribute, entry) in entries {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// A moment of the calendar, to the microsecond.
 public struct WallTime: Hashable, Sendable {

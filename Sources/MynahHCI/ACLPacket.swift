@@ -34,7 +34,8 @@ package struct ACLPacket: Hashable, Sendable {
         self.init(handle: handle, boundary: boundary, data: Array(data))
     }
 
-    /// The link, the place in a PDU and the bytes of the packet in a body, where they are; nil: its lengths do not agree.
+    /// The link, the place in a PDU and the bytes of the packet in a body, where they are; nil: its lengths
+    /// do not agree.
     package static func parts(
         of body: [UInt8]
     ) -> (handle: ConnectionHandle, boundary: Boundary, data: ArraySlice<UInt8>)? {

@@ -1,11 +1,13 @@
 public import MynahSupport
 
-/// The number by which a controller and its host name a connection, 12 bits (Core Specification, Vol 4, Part E, 5.4.2).
+/// The number by which a controller and its host name a connection, 12 bits (Core Specification, Vol 4, Part
+/// E, 5.4.2).
 @usableFromInline package struct ConnectionHandle: RawRepresentable, Hashable, Comparable, Sendable {
     /// The number, at most 0x0FFF.
     @usableFromInline package let rawValue: UInt16
 
-    /// The lowest 12 bits of a number; the others mean something else, or nothing, in every packet that has a handle.
+    /// The lowest 12 bits of a number; the others mean something else, or nothing, in every packet that has a
+    /// handle.
     @inlinable package init(rawValue: UInt16) {
         self.rawValue = rawValue & 0x0FFF
     }
@@ -43,7 +45,8 @@ extension ConnectionHandle: CustomStringConvertible {
 }
 
 extension ByteReader {
-    /// The next two bytes as a connection handle, or `nil` if fewer are left; the upper four bits do not count.
+    /// The next two bytes as a connection handle, or `nil` if fewer are left; the upper four bits do not
+    /// count.
     @inlinable package mutating func readConnectionHandle() -> ConnectionHandle? {
         readUInt16().map { ConnectionHandle(rawValue: $0) }
     }

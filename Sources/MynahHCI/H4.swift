@@ -1,6 +1,7 @@
 import MynahSupport
 
-/// What stands before each packet on a UART transport, and on the sockets that imitate one (Core Specification, Vol 4, Part A, 2).
+/// What stands before each packet on a UART transport, and on the sockets that imitate one (Core
+/// Specification, Vol 4, Part A, 2).
 public enum H4PacketType: UInt8, Hashable, Sendable, CaseIterable {
     /// Command.
     case command = 0x01
@@ -33,7 +34,8 @@ public struct H4Packet: Hashable, Sendable {
 
 /// Cuts a stream of bytes into packets.
 ///
-/// A byte that is no packet type cannot be skipped: what follows it has no known length, and the stream is lost.
+/// A byte that is no packet type cannot be skipped: what follows it has no known length, and the stream is
+/// lost.
 package struct H4Decoder: Sendable {
     /// The stream is no H4, or not any more.
     package struct Lost: Error, Hashable, Sendable {

@@ -23,8 +23,8 @@ package struct HCIEvent: Hashable, Sendable {
         self.init(code, parameters)
     }
 
-    /// How many packets of each link are done, in the body of a Number Of Completed Packets event; nil: it is none, or its lengths
-    /// do not agree.
+    /// How many packets of each link are done, in the body of a Number Of Completed Packets event; nil: it is
+    /// none, or its lengths do not agree.
     package static func completedPackets(_ body: [UInt8]) -> [HCIEventContent.CompletedPackets]? {
         var reader = ByteReader(body)
         guard reader.readUInt8() == numberOfCompletedPackets, let length = reader.readUInt8(),

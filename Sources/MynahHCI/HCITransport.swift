@@ -2,7 +2,8 @@ public import MynahCore
 
 /// Carries packets between a host and a controller.
 public protocol HCITransport: Sendable {
-    /// Opens it; what comes is handed to `receive` in order, and `ended` is called once when it is over, with why.
+    /// Opens it; what comes is handed to `receive` in order, and `ended` is called once when it is over, with
+    /// why.
     ///
     /// Both may be called from any thread, and neither after `close` has returned.
     func open(

@@ -71,7 +71,8 @@ package struct LEAdvertisingReport: Hashable, Sendable {
         return reports
     }
 
-    /// Extended reports; those of legacy PDUs keep what they were, others are taken for what may be done with them.
+    /// Extended reports; those of legacy PDUs keep what they were, others are taken for what may be done with
+    /// them.
     static func extended(_ reader: inout ByteReader) -> [LEAdvertisingReport]? {
         guard let count = reader.readUInt8() else { return nil }
         var reports: [LEAdvertisingReport] = []

@@ -1,7 +1,8 @@
 package import MynahCore
 package import MynahSupport
 
-/// A link that has come to be (LE Connection Complete; Core Specification, Vol 4, Part E, 7.7.65.1 and 7.7.65.10).
+/// A link that has come to be (LE Connection Complete; Core Specification, Vol 4, Part E, 7.7.65.1 and
+/// 7.7.65.10).
 package struct LEConnection: Hashable, Sendable {
     /// What this side is on it.
     package enum Role: UInt8, Hashable, Sendable {

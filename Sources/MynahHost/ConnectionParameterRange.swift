@@ -12,8 +12,8 @@ struct ConnectionParameterRange: Hashable, Sendable {
     /// The supervision timeout, in units of 10 ms.
     var timeout: UInt16
 
-    /// Whether a central may take them: within their bounds, and with a supervision timeout that is longer than the peripheral may be
-    /// silent.
+    /// Whether a central may take them: within their bounds, and with a supervision timeout that is longer
+    /// than the peripheral may be silent.
     var isValid: Bool {
         (6...3200).contains(minimum) && (6...3200).contains(maximum) && minimum <= maximum && latency <= 499
             && (10...3200).contains(timeout)
@@ -22,7 +22,8 @@ struct ConnectionParameterRange: Hashable, Sendable {
 }
 
 extension ConnectionParameterRange {
-    /// What a peripheral asks for: intervals of 15 to 30 ms, 30 to 60 ms or 120 to 240 ms, and a supervision timeout of 6 s.
+    /// What a peripheral asks for: intervals of 15 to 30 ms, 30 to 60 ms or 120 to 240 ms, and a supervision
+    /// timeout of 6 s.
     ///
     /// Apple names no numbers; these are multiples of 15 ms within its Accessory Design Guidelines.
     init(_ latency: ConnectionLatency) {

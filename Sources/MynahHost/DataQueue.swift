@@ -1,11 +1,11 @@
 import MynahHCI
 import MynahSupport
 
-/// Data on its way to the controller, which has room for so many packets and says when they are done (Core Specification, Vol 4,
-/// Part E, 4.1.1).
+/// Data on its way to the controller, which has room for so many packets and says when they are done (Core
+/// Specification, Vol 4, Part E, 4.1.1).
 ///
-/// Links take turns, and each has its share of the controller's buffers: a phone that has fallen silent keeps what it was sent until
-/// its link is given up, and the others do not wait for that.
+/// Links take turns, and each has its share of the controller's buffers: a phone that has fallen silent keeps
+/// what it was sent until its link is given up, and the others do not wait for that.
 struct DataQueue: Sendable {
     /// How many packets of one link wait before no more are taken.
     static let limit = 1024
@@ -60,8 +60,8 @@ struct DataQueue: Sendable {
 
     /// Takes a PDU; false: its link has too many waiting already.
     ///
-    /// Who keeps to the protocols has a few. Who asks on and on, through a controller that takes nothing, would otherwise
-    /// fill the memory with answers.
+    /// Who keeps to the protocols has a few. Who asks on and on, through a controller that takes nothing,
+    /// would otherwise fill the memory with answers.
     @discardableResult
     mutating func add(_ frame: L2CAPFrame, for handle: ConnectionHandle) -> Bool {
         if links.index(of: handle) == nil {
@@ -84,8 +84,9 @@ struct DataQueue: Sendable {
     /// The next packet, where the controller has room for it now.
     mutating func takeNext() -> H4Packet? {
         guard inFlight < capacity, count > 0 else { return nil }
-        // A silent peer keeps what it was sent until its link is given up: it may hold its share of the buffers and no more, and never
-        // the last ones, which links that have nothing in the controller are owed.
+        // A silent peer keeps what it was sent until its link is given up: it may hold its share of the
+        // buffers and no more, and never the last ones, which links that have nothing in the controller are
+        // owed.
         let share = (capacity + links.count - 1) / links.count
         for step in 0..<links.count {
             let index = (turn + step) % links.count

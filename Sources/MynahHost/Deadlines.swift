@@ -1,7 +1,8 @@
 /// Deadlines by key, the earliest first.
 ///
-/// A binary heap with at most one entry for each key. A deadline that moves to a later time leaves its entry where it is, and the entry is
-/// put back when it comes up: a deadline that moves with every request costs no work in the heap.
+/// A binary heap with at most one entry for each key. A deadline that moves to a later time leaves its entry
+/// where it is, and the entry is put back when it comes up: a deadline that moves with every request costs no
+/// work in the heap.
 struct Deadlines<Key: Hashable & Sendable>: Sendable {
     private struct Entry {
         var key: Key
@@ -100,7 +101,8 @@ struct DeadlineTimer {
     private var wakeTime = Duration.zero
     private var number: UInt64 = 0
 
-    /// Sleeps until a time and then calls `wake` with a number for `woke`; a task that wakes earlier than that goes on.
+    /// Sleeps until a time and then calls `wake` with a number for `woke`; a task that wakes earlier than
+    /// that goes on.
     ///
     /// With `nil` nothing changes: a task that finds nothing due costs less than one for each deadline.
     mutating func arm(

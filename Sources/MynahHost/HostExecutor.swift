@@ -1,17 +1,13 @@
 import MynahSupport
 import Synchronization
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// Runs a radio's work on whichever thread brings it.
 ///
-/// What a transport delivers is handled in the call that delivers it, so that a request costs no hop between threads; where
-/// another thread is at work already, it takes over what comes meanwhile. Jobs of actors that nobody brings run on the
-/// concurrent pool.
+/// What a transport delivers is handled in the call that delivers it, so that a request costs no hop between
+/// threads; where another thread is at work already, it takes over what comes meanwhile. Jobs of actors that
+/// nobody brings run on the concurrent pool.
 final class HostExecutor: SerialExecutor {
     private enum Work {
         case job(UnownedJob)
@@ -26,7 +22,8 @@ final class HostExecutor: SerialExecutor {
         var isClaimed = false
     }
 
-    /// How many pieces of work a thread that brought one does at most, before it goes on with what is its own.
+    /// How many pieces of work a thread that brought one does at most, before it goes on with what is its
+    /// own.
     private static let visit = 1000
 
     private let state = Lock(State())
@@ -116,13 +113,7 @@ final class HostExecutor: SerialExecutor {
         owner.load(ordering: .relaxed) == Self.thisThread
     }
 
-    private static var thisThread: UInt {
-        #if canImport(Musl)
-            UInt(bitPattern: pthread_self())
-        #else
-            UInt(pthread_self())
-        #endif
-    }
+    private static var thisThread: UInt { UInt(pthread_self()) }
 
     func checkIsolated() {
         precondition(isIsolatingCurrentContext() == true, "this is not the radio's executor")
@@ -131,8 +122,8 @@ final class HostExecutor: SerialExecutor {
 
 /// Lets a task go on where a radio's answers come.
 ///
-/// Apart from the radio's own executor: a job that ran under both would be queued anew at each `await` of a task that does
-/// not prefer it, and others could come between.
+/// Apart from the radio's own executor: a job that ran under both would be queued anew at each `await` of a
+/// task that does not prefer it, and others could come between.
 final class HostTaskExecutor: TaskExecutor {
     private let executor: HostExecutor
 

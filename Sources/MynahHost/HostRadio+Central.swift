@@ -22,7 +22,8 @@ extension HostRadio {
         }.get()
     }
 
-    /// The identity address of a bonded device that is named by a resolvable private address; any other address is itself.
+    /// The identity address of a bonded device that is named by a resolvable private address; any other
+    /// address is itself.
     public func identity(of address: DeviceAddress) -> DeviceAddress { access.identity(of: address) }
 
     /// The address that a bonded device was last heard with; any other address is itself.
@@ -32,7 +33,8 @@ extension HostRadio {
         access.cancel(request)
     }
 
-    /// Agrees on the largest MTU, 517 of this side, which a value of 512 bytes fits into with the longest header.
+    /// Agrees on the largest MTU, 517 of this side, which a value of 512 bytes fits into with the longest
+    /// header.
     ///
     /// The radio does so by itself when a link has come to be; that one is waited for.
     public func exchangeMTU(with peer: Peer.ID) async throws(RequestError) -> Int {
@@ -78,7 +80,8 @@ extension HostRadio {
         try await links.perform(ValueRead(handle), on: peer)
     }
 
-    /// Reads several values in as few requests as they fit into; of a peripheral that does not read together, one by one.
+    /// Reads several values in as few requests as they fit into; of a peripheral that does not read together,
+    /// one by one.
     public func read(
         _ handles: [AttributeHandle], of peer: Peer.ID
     ) async throws(RequestError) -> [[UInt8]] {
@@ -108,7 +111,8 @@ extension HostRadio {
 
     /// Writes by a signed command; returns `false` if there is no room for it, and `readyToWrite` follows.
     ///
-    /// On an encrypted link it is a command without: that protects it as well (Core Specification, Vol 3, Part C, 10.2.2).
+    /// On an encrypted link it is a command without: that protects it as well (Core Specification, Vol 3,
+    /// Part C, 10.2.2).
     public func writeSigned(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool {
@@ -134,7 +138,8 @@ extension HostRadio {
 
     /// Pairs, or encrypts with the key of an earlier pairing, and returns when the link is encrypted.
     ///
-    /// A central is sent a Security Request. Throws `pairingFailed`, or `disconnected` if the link ends first.
+    /// A central is sent a Security Request. Throws `pairingFailed`, or `disconnected` if the link ends
+    /// first.
     public func pair(_ peer: Peer.ID) async throws(RadioError) {
         try await links.pair(peer)
     }

@@ -13,7 +13,8 @@ extension HostRadio {
         case stopping([CheckedContinuation<Void, Never>])
     }
 
-    /// Starts the peripheral's half; opens the transport and brings the controller up, unless the central's half has.
+    /// Starts the peripheral's half; opens the transport and brings the controller up, unless the central's
+    /// half has.
     public func start(
         _ identity: DeviceIdentity, sink: any RadioSink
     ) async throws(RadioError) -> RadioCapabilities {
@@ -27,7 +28,8 @@ extension HostRadio {
         return capabilities
     }
 
-    /// Starts the central's half; opens the transport and brings the controller up, unless the peripheral's half has.
+    /// Starts the central's half; opens the transport and brings the controller up, unless the peripheral's
+    /// half has.
     public func start(_ identity: DeviceIdentity, central sink: any CentralSink) async throws(RadioError) {
         try checkMayStart(isStarted: sinks.central != nil)
         sinks.central = sink

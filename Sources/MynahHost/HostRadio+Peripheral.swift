@@ -4,7 +4,8 @@ public import MynahCore
 extension HostRadio {
     /// Starts advertising, or changes what is advertised.
     ///
-    /// Throws `advertisementRefused` if it does not fit or the controller refuses it; nothing is advertised then.
+    /// Throws `advertisementRefused` if it does not fit or the controller refuses it; nothing is advertised
+    /// then.
     @discardableResult
     public func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
         try await access.advertise(advertisement)
@@ -30,7 +31,8 @@ extension HostRadio {
         links.server.setValue(value, of: attribute)
     }
 
-    /// Sends to each subscriber as it subscribed; `full` if one of them has no room, and `readyToSend` follows.
+    /// Sends to each subscriber as it subscribed; `full` if one of them has no room, and `readyToSend`
+    /// follows.
     public func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {

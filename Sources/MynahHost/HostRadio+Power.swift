@@ -4,11 +4,13 @@ public import MynahCore
 extension HostRadio {
     /// Turns Bluetooth off or on; does nothing if it is already.
     ///
-    /// Off: every link ends on the air, the controller is reset and kept, and both halves are told `poweredOff`. Services stay
-    /// published, and an advertisement and a scan go on when it is turned on; connections that were waited for fail. A controller
-    /// that is looked for is not looked for any more. If it has gone when it is turned on, this throws why, and it is looked for.
+    /// Off: every link ends on the air, the controller is reset and kept, and both halves are told
+    /// `poweredOff`. Services stay published, and an advertisement and a scan go on when it is turned on;
+    /// connections that were waited for fail. A controller that is looked for is not looked for any more. If
+    /// it has gone when it is turned on, this throws why, and it is looked for.
     ///
-    /// Calls take effect one after the other. Throws `invalidState` if the radio does not run, `lost` if it is stopped meanwhile.
+    /// Calls take effect one after the other. Throws `invalidState` if the radio does not run, `lost` if it
+    /// is stopped meanwhile.
     public func setPower(_ isOn: Bool) async throws(RadioError) {
         while powerWaiters != nil { await withCheckedContinuation { powerWaiters?.append($0) } }
         guard case .running = stage else { throw RadioError(.invalidState, "the radio does not run") }

@@ -5,11 +5,12 @@ import MynahSupport
 
 /// A radio of our own: a host stack over HCI, on whatever controller the transport reaches.
 ///
-/// Advertising goes out byte for byte, subscribers have names, and what does not fit into the controller's buffers is felt
-/// as back-pressure. It plays a peripheral, a central, or both on one controller.
+/// Advertising goes out byte for byte, subscribers have names, and what does not fit into the controller's
+/// buffers is felt as back-pressure. It plays a peripheral, a central, or both on one controller.
 ///
-/// The actor is the radio's executor and its life. Drivers that it owns do the work on that executor: one for the controller, one for
-/// advertising, scanning and connecting, one for what goes over links, and one for their L2CAP channels.
+/// The actor is the radio's executor and its life. Drivers that it owns do the work on that executor: one for
+/// the controller, one for advertising, scanning and connecting, one for what goes over links, and one for
+/// their L2CAP channels.
 public actor HostRadio: PeripheralRadio, CentralRadio {
     /// What can be chosen.
     public typealias Options = HostRadioOptions
@@ -52,7 +53,8 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         environment.executor.asUnownedSerialExecutor()
     }
-    /// For a task that asks one thing after the other: with this preference it goes on where the answer comes, without a hop.
+    /// For a task that asks one thing after the other: with this preference it goes on where the answer
+    /// comes, without a hop.
     package nonisolated var taskExecutor: any TaskExecutor { environment.tasks }
     /// The name of the radio, for people.
     package nonisolated var name: String { options.name }

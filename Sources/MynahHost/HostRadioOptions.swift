@@ -12,7 +12,8 @@ public struct HostRadioOptions: Sendable {
     package var commandTimeout: Duration = .seconds(5)
     /// How long a central may take to confirm an indication (Vol 3, Part F, 3.3.3).
     package var transactionTimeout: Duration = .seconds(30)
-    /// How long the radio waits before it looks for a controller that it lost; twice as long each time, up to 5 s.
+    /// How long the radio waits before it looks for a controller that it lost; twice as long each time, up to
+    /// 5 s.
     package var recoveryPause: Duration = .milliseconds(250)
     /// Where bonds are kept, or `nil` to keep them in memory until the radio stops.
     public var bonds: BondFile?

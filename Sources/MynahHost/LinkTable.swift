@@ -4,8 +4,9 @@ import MynahSupport
 
 /// The links of a radio, by handle and by peer.
 ///
-/// A part without I/O. It decides which links are reported, and asks for everything else by actions. A packet costs one look-up: the
-/// place of its link is good for everything that is done with the packet, until a link begins or ends.
+/// A part without I/O. It decides which links are reported, and asks for everything else by actions. A packet
+/// costs one look-up: the place of its link is good for everything that is done with the packet, until a link
+/// begins or ends.
 struct LinkTable {
     /// What the driver is asked to do.
     enum Action {
@@ -13,8 +14,8 @@ struct LinkTable {
         case added(Link, onAir: DeviceAddress)
         /// A central has connected.
         case connected(Peer)
-        /// A bonded central may have configured what is not sent before the link is encrypted (Core Specification, Vol 3, Part C,
-        /// 10.3.1.1).
+        /// A bonded central may have configured what is not sent before the link is encrypted (Core
+        /// Specification, Vol 3, Part C, 10.3.1.1).
         case askToEncrypt(link: ConnectionHandle)
         /// The peripheral's controller is to be asked for its features; a refusal shows as much as an answer.
         case readFeatures(link: ConnectionHandle, Peer.ID)
@@ -133,7 +134,8 @@ struct LinkTable {
             if peer.isPaired { actions.append(.askToEncrypt(link: handle)) }
         case .central:
             if context.canReadFeatures {
-                // The answer shows that the peripheral is on the link, though it may send nothing else by itself.
+                // The answer shows that the peripheral is on the link, though it may send nothing else by
+                // itself.
                 actions.append(.readFeatures(link: handle, peer.id))
             } else {
                 // What the controller reports of the link is taken as true.
@@ -153,7 +155,8 @@ struct LinkTable {
         actions.append(.reached(links[at: index].peer, request))
     }
 
-    /// A request for a connection was given up: the link that it asked for ends, if it began and was not reported.
+    /// A request for a connection was given up: the link that it asked for ends, if it began and was not
+    /// reported.
     mutating func giveUp(_ number: UInt64, _ actions: inout [Action]) {
         for index in indices {
             guard case .unheard(let request) = links[at: index].stage, request.number == number else {
@@ -179,14 +182,16 @@ struct LinkTable {
         }
     }
 
-    /// A packet of ACL data goes to the controller, which cuts it into data PDUs (Core Specification, Vol 6, Part B, 4.5.10).
+    /// A packet of ACL data goes to the controller, which cuts it into data PDUs (Core Specification, Vol 6,
+    /// Part B, 4.5.10).
     mutating func sent(_ packet: H4Packet) {
         guard packet.body.count >= 4 else { return }
         let handle = ConnectionHandle(rawValue: UInt16(packet.body[0]) | UInt16(packet.body[1]) << 8)
         if let index = links.index(of: handle) { links[at: index].meter.sent(packet.body.count - 4) }
     }
 
-    /// Takes a packet of ACL data; returns the L2CAP frame that it ends and the place of its link, or `nil` if it ends none.
+    /// Takes a packet of ACL data; returns the L2CAP frame that it ends and the place of its link, or `nil`
+    /// if it ends none.
     mutating func receive(_ packet: [UInt8]) -> (index: Int, frame: L2CAPFrame)? {
         guard let (handle, boundary, bytes) = ACLPacket.parts(of: packet),
             let index = links.index(of: handle)
@@ -216,7 +221,8 @@ struct LinkTable {
         }
     }
 
-    /// Links that end from now on are reported by `removeAll`, as lost with the radio; those that begin are ended.
+    /// Links that end from now on are reported by `removeAll`, as lost with the radio; those that begin are
+    /// ended.
     mutating func leave() { isLeaving = true }
 
     /// The controller is gone, and all links with it; `error` ends calls for connections.

@@ -2,10 +2,11 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Everything on its way to peers: packets that wait for the controller, notifications that go out together, and what found no room.
+/// Everything on its way to peers: packets that wait for the controller, notifications that go out together,
+/// and what found no room.
 ///
-/// A part without I/O. Flow control is per link: a peer that takes nothing holds back only what is for it (Core Specification, Vol 3,
-/// Part F, 3.3.2).
+/// A part without I/O. Flow control is per link: a peer that takes nothing holds back only what is for it
+/// (Core Specification, Vol 3, Part F, 3.3.2).
 struct Outbound: Sendable {
     /// What found no room.
     enum Refused: Hashable, Sendable {
@@ -54,7 +55,8 @@ struct Outbound: Sendable {
 
     /// Takes a notification.
     ///
-    /// While others of the link wait for room, several to a client that takes them go into one PDU (Vol 3, Part F, 3.4.7.4).
+    /// While others of the link wait for room, several to a client that takes them go into one PDU (Vol 3,
+    /// Part F, 3.4.7.4).
     mutating func notify(
         _ handle: AttributeHandle, _ value: [UInt8], to link: ConnectionHandle, mtu: Int, takesMultiple: Bool
     ) {
@@ -119,8 +121,8 @@ struct Outbound: Sendable {
         if !refused.contains(where: { $0 == (link, what) }) { refused.append((link, what)) }
     }
 
-    /// Returns, once for each refusal, who is to be told that there is room again: as soon as one of the links that refused has room, whatever
-    /// the others do.
+    /// Returns, once for each refusal, who is to be told that there is room again: as soon as one of the
+    /// links that refused has room, whatever the others do.
     ///
     /// `takesIndications` says whether a link takes another indication, or has ended.
     mutating func takeReady(_ takesIndications: (ConnectionHandle) -> Bool) -> Ready {

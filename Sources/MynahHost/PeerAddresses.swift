@@ -10,7 +10,8 @@ struct PeerAddresses {
     /// Whether a private address of this peer is known.
     func knows(_ identity: DeviceAddress) -> Bool { lastHeard[identity] != nil }
 
-    /// Returns the identity of a peer that is named by an address: a bonded peer is known by its identity, whatever address it uses.
+    /// Returns the identity of a peer that is named by an address: a bonded peer is known by its identity,
+    /// whatever address it uses.
     mutating func identity(of address: DeviceAddress, _ bonds: BondStore) -> DeviceAddress {
         guard address.isResolvable, let identity = bonds[address]?.identity else { return address }
         if !knows(identity) { _ = note(address, of: identity) }
@@ -33,7 +34,8 @@ struct PeerAddresses {
         return (address, knows(address) && note(nil, of: address))
     }
 
-    /// Notes the address that a peer uses, or `nil` if it uses its identity; returns whether that is another one than before.
+    /// Notes the address that a peer uses, or `nil` if it uses its identity; returns whether that is another
+    /// one than before.
     mutating func note(_ address: DeviceAddress?, of identity: DeviceAddress) -> Bool {
         let before = lastHeard[identity]
         lastHeard[identity] = address

@@ -1,7 +1,8 @@
 import MynahCore
 import MynahHCI
 
-/// Puts reports of extended advertising together again, which come in several pieces (Core Specification, Vol 4, Part E, 7.7.65.13).
+/// Puts reports of extended advertising together again, which come in several pieces (Core Specification, Vol
+/// 4, Part E, 7.7.65.13).
 struct ReportAssembler: Sendable {
     private struct Key: Hashable {
         var address: DeviceAddress
@@ -13,7 +14,8 @@ struct ReportAssembler: Sendable {
 
     /// The most that advertising data has, in bytes (7.8.57).
     static let limit = 1650
-    /// How many senders' pieces are held at most; those of a sender that never ends are given up with all others.
+    /// How many senders' pieces are held at most; those of a sender that never ends are given up with all
+    /// others.
     static let senderLimit = 64
 
     /// How many senders' pieces are held.

@@ -2,8 +2,9 @@ package import MynahCore
 
 /// Which app's alert the system shows when something happens to a device while apps are suspended.
 ///
-/// The phone drives it: it gives each connection, each disconnection and each value that comes, with the apps whose
-/// managers hold the link, and what the user does. It reports the actions, and opens the app of an alert that is opened.
+/// The phone drives it: it gives each connection, each disconnection and each value that comes, with the apps
+/// whose managers hold the link, and what the user does. It reports the actions, and opens the app of an
+/// alert that is opened.
 ///
 /// | the app is | with `bluetooth-central` | without it |
 /// |---|---|---|
@@ -11,10 +12,11 @@ package import MynahCore
 /// | suspended | no alert, it is woken | an alert if it asked for one |
 /// | not running | no alert | no alert |
 ///
-/// "If more than one app has requested this notification for a given peripheral, the one that was most recently in the
-/// foreground receives the alert" (CBConnectPeripheralOptionNotifyOnConnectionKey). Assumptions: an alert stays until the
-/// user opens or dismisses it, opens its app in another way, or quits the app; an app has one alert for each device and
-/// cause, and what happens again is shown again in its place.
+/// "If more than one app has requested this notification for a given peripheral, the one that was most
+/// recently in the foreground receives the alert" (CBConnectPeripheralOptionNotifyOnConnectionKey).
+/// Assumptions: an alert stays until the user opens or dismisses it, opens its app in another way, or quits
+/// the app; an app has one alert for each device and cause, and what happens again is shown again in its
+/// place.
 package struct AlertPolicy: Sendable {
     /// What an alert is about.
     package enum Cause: String, Hashable, Sendable, CaseIterable {

@@ -1,6 +1,7 @@
 package import MynahCore
 
-/// What one app of a phone wants to advertise: CoreBluetooth takes a local name and service UUIDs, and nothing else.
+/// What one app of a phone wants to advertise: CoreBluetooth takes a local name and service UUIDs, and
+/// nothing else.
 package struct AppAdvertisement: Hashable, Sendable {
     /// CBAdvertisementDataLocalNameKey; none if it is `nil` or empty.
     package var localName: String?

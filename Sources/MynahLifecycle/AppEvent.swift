@@ -40,7 +40,8 @@ public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
     case subscribe
     /// A central unsubscribed.
     case unsubscribe
-    /// Anything else for a peripheral manager: links, MTU, confirmations, room for updates, the Bluetooth state.
+    /// Anything else for a peripheral manager: links, MTU, confirmations, room for updates, the Bluetooth
+    /// state.
     case other
 
     /// A scan found a device.
@@ -68,14 +69,15 @@ public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
 
     /// Whether it wakes a suspended app that has the background mode of the role.
     ///
-    /// A peripheral is woken for "read, write, or subscription events", a central "when any of the delegate methods are
-    /// called" (Core Bluetooth Background Processing for iOS Apps).
+    /// A peripheral is woken for "read, write, or subscription events", a central "when any of the delegate
+    /// methods are called" (Core Bluetooth Background Processing for iOS Apps).
     package var wakes: Bool { self != .other }
 
     /// Whether it relaunches an app that the system works for after it has ended it.
     ///
-    /// TN3115 names a scan, a connection and a subscribed value. That a disconnection and an answer relaunch too, and that
-    /// a change of the Bluetooth state does not, are assumptions. A registration for connection events is not preserved.
+    /// TN3115 names a scan, a connection and a subscribed value. That a disconnection and an answer relaunch
+    /// too, and that a change of the Bluetooth state does not, are assumptions. A registration for connection
+    /// events is not preserved.
     package var relaunches: Bool { wakes && self != .state && self != .connectionEvent }
 
     /// Whether an answer is waited for.

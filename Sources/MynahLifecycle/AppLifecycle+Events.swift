@@ -144,8 +144,8 @@ extension AppLifecycle {
     ///
     /// That centrals are disconnected below poweredOn is the radio's to do, and to report for each.
     ///
-    /// That a peripheral learns of it as of any event that does not wake it is an assumption: Apple names no wake for it.
-    /// A central is woken by `BluetoothEvent.state`, which is given for its managers besides.
+    /// That a peripheral learns of it as of any event that does not wake it is an assumption: Apple names no
+    /// wake for it. A central is woken by `BluetoothEvent.state`, which is given for its managers besides.
     private mutating func change(to new: RadioState, at now: Instant) -> [AppAction] {
         let old = radioState
         guard new != old else { return [] }

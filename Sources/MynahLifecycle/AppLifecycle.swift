@@ -2,15 +2,17 @@ import MynahCore
 
 /// The life of an iOS app, as a machine without clock or radio: an event and its time in, actions out.
 ///
-/// Apple documents that an app without the background mode neither advertises nor answers off the screen and gets what
-/// was queued when it returns; that one with it is woken for "read, write, or subscription events", has "around 10
-/// seconds", and is throttled or ended when it overruns ("Core Bluetooth Background Processing for iOS Apps"); that one
-/// with a restore identifier is relaunched after the system ended it or it crashed, and not after the user's quit
-/// (TN3115); and what becomes of adverts and services while Bluetooth is off (CBPeripheralManager). A central is woken
-/// for every call of its delegate, and one without its mode is told of what happened to its connections when it runs
-/// again. No capture bears on any of it. What Apple leaves open is an assumption, and said where it is decided.
+/// Apple documents that an app without the background mode neither advertises nor answers off the screen and
+/// gets what was queued when it returns; that one with it is woken for "read, write, or subscription events",
+/// has "around 10 seconds", and is throttled or ended when it overruns ("Core Bluetooth Background Processing
+/// for iOS Apps"); that one with a restore identifier is relaunched after the system ended it or it crashed,
+/// and not after the user's quit (TN3115); and what becomes of adverts and services while Bluetooth is off
+/// (CBPeripheralManager). A central is woken for every call of its delegate, and one without its mode is told
+/// of what happened to its connections when it runs again. No capture bears on any of it. What Apple leaves
+/// open is an assumption, and said where it is decided.
 ///
-/// A time that an event names must not be before the last one's; an event that makes no sense in a state changes nothing.
+/// A time that an event names must not be before the last one's; an event that makes no sense in a state
+/// changes nothing.
 package struct AppLifecycle<Instant: InstantProtocol & Sendable>: Sendable
 where Instant.Duration == Duration {
     /// Where the app is, with exactly what holds there.

@@ -12,12 +12,13 @@ public struct AppRules: Hashable, Sendable {
     ///
     /// Apple says "shortly after"; 5 s is an assumption.
     public var suspendAfter: Duration = .seconds(5)
-    /// What an event that wakes a suspended app grants it: "around 10 seconds" (Core Bluetooth Background Processing).
+    /// What an event that wakes a suspended app grants it: "around 10 seconds" (Core Bluetooth Background
+    /// Processing).
     public var wakeAllowance: Duration = .seconds(10)
     /// How long the app works for each event that reaches it in the background; `nil` if as long as it may.
     ///
-    /// It is suspended when this work is done. Work that goes on for longer than `wakeAllowance` after the last event
-    /// overruns: the app is throttled, and ended when `throttledAllowance` is over too.
+    /// It is suspended when this work is done. Work that goes on for longer than `wakeAllowance` after the
+    /// last event overruns: the app is throttled, and ended when `throttledAllowance` is over too.
     public var taskTime: Duration?
     /// From throttling to termination of an app that overruns.
     ///
@@ -33,10 +34,12 @@ public struct AppRules: Hashable, Sendable {
     /// Whether it scans, and is woken for its connections, while it is not on the screen.
     package var isBackgroundCentral: Bool { hasMode(for: .central) }
 
-    /// Whether the system works for its managers of a role after it has ended it, and relaunches it for their events.
+    /// Whether the system works for its managers of a role after it has ended it, and relaunches it for their
+    /// events.
     ///
-    /// Apple ties this to the restore identifier; that the background mode is needed too is an assumption, since without
-    /// it none of the app's services is served, and none of its scans goes on, while it does not run.
+    /// Apple ties this to the restore identifier; that the background mode is needed too is an assumption,
+    /// since without it none of the app's services is served, and none of its scans goes on, while it does
+    /// not run.
     package func isRelaunched(for role: BluetoothRole) -> Bool {
         switch role {
         case .peripheral: isRestorable && isBackgroundPeripheral

@@ -8,7 +8,8 @@ package struct AppScan: Hashable, Sendable {
     package var solicited: [BluetoothUUID]
     /// Whether every packet is reported (CBCentralManagerScanOptionAllowDuplicatesKey).
     package var allowsDuplicates: Bool
-    /// Whether an advertisement is reported together with its scan response, which it waits for until the next one.
+    /// Whether an advertisement is reported together with its scan response, which it waits for until the
+    /// next one.
     ///
     /// Without it each packet is taken alone, as a tool wants that shows what is on the air.
     package var awaitsScanResponses = true
@@ -35,7 +36,8 @@ package struct AppScan: Hashable, Sendable {
         }
     }
 
-    /// Whether every packet is reported now: in the background the option is ignored (Core Bluetooth Background Processing).
+    /// Whether every packet is reported now: in the background the option is ignored (Core Bluetooth
+    /// Background Processing).
     package var reportsDuplicates: Bool { allowsDuplicates && mode == .foreground }
 
     /// What of the scan is left out now, and why.

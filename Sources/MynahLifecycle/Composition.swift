@@ -30,7 +30,8 @@ struct Composition {
         return ExactAdvertisement.legacyCapacity - headers.byteCount - taken
     }
 
-    /// Puts an app's UUIDs into lists by width, in the order given, as far as there is room; the rest overflows.
+    /// Puts an app's UUIDs into lists by width, in the order given, as far as there is room; the rest
+    /// overflows.
     ///
     /// A later UUID that still fits is taken although an earlier, longer one was not.
     mutating func takeClear(_ app: AppAdvertisement, _ index: Int) {
@@ -122,7 +123,8 @@ struct Composition {
         if let name {
             if isNameInScanResponse { bytes.scanResponse.append(name) } else { bytes.data.append(name) }
         }
-        // Captures of iOS 7 and of iOS 13 have it in the scan response: beside a 128-bit UUID there is no other room.
+        // Captures of iOS 7 and of iOS 13 have it in the scan response: beside a 128-bit UUID there is no
+        // other room.
         if !overflow.isEmpty { bytes.scanResponse.append(overflow.structure) }
         return bytes
     }

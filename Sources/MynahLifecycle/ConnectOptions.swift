@@ -1,10 +1,13 @@
 /// What an app asks for with a connection (connect(_:options:)); everything is off unless said.
 public struct ConnectOptions: Hashable, Sendable {
-    /// An alert if the connection is made while the app is suspended (CBConnectPeripheralOptionNotifyOnConnectionKey).
+    /// An alert if the connection is made while the app is suspended
+    /// (CBConnectPeripheralOptionNotifyOnConnectionKey).
     public var notifyOnConnection = false
-    /// An alert if the connection ends while the app is suspended (CBConnectPeripheralOptionNotifyOnDisconnectionKey).
+    /// An alert if the connection ends while the app is suspended
+    /// (CBConnectPeripheralOptionNotifyOnDisconnectionKey).
     public var notifyOnDisconnection = false
-    /// An alert for each value that comes while the app is suspended (CBConnectPeripheralOptionNotifyOnNotificationKey).
+    /// An alert for each value that comes while the app is suspended
+    /// (CBConnectPeripheralOptionNotifyOnNotificationKey).
     public var notifyOnNotification = false
     /// How long the system waits before it tries to connect (CBConnectPeripheralOptionStartDelayKey).
     public var startDelay: Duration = .zero

@@ -2,8 +2,8 @@ package import MynahCore
 
 /// Turns the packets that a phone hears into the discoveries of one central manager.
 ///
-/// The phone drives it: it gives the manager's scan when the app asks for it and when the app's state changes it, each
-/// packet that its radio reports, and each device that the app has connected.
+/// The phone drives it: it gives the manager's scan when the app asks for it and when the app's state changes
+/// it, each packet that its radio reports, and each device that the app has connected.
 ///
 /// | | in the foreground | with duplicates in the foreground | in the background | off |
 /// |---|---|---|---|---|
@@ -14,10 +14,10 @@ package import MynahCore
 /// | the app has connected a device | – | – | the device counts as new | – |
 ///
 /// Core Bluetooth reports several discoveries of one device as one, and again if the advertisement changed
-/// (CBCentralManagerScanOptionAllowDuplicatesKey and the guide's "Core Bluetooth Background Processing for iOS Apps").
-/// Assumptions: an advertisement is reported together with its scan response; discoveries made in the foreground count
-/// in the background; in the background only a connection makes a device new; a scan that returns from a pause is not
-/// a new one.
+/// (CBCentralManagerScanOptionAllowDuplicatesKey and the guide's "Core Bluetooth Background Processing for
+/// iOS Apps"). Assumptions: an advertisement is reported together with its scan response; discoveries made in
+/// the foreground count in the background; in the background only a connection makes a device new; a scan
+/// that returns from a pause is not a new one.
 package struct DiscoveryCoalescer: Sendable {
     /// A discovery of a device, as an app hears of it.
     package struct Discovery: Hashable, Sendable {
@@ -187,7 +187,8 @@ package struct DiscoveryCoalescer: Sendable {
 }
 
 extension AppScan {
-    /// Whether a device is looked for, by a service that it lists, by one that it looks for, or by a bit of its overflow area.
+    /// Whether a device is looked for, by a service that it lists, by one that it looks for, or by a bit of
+    /// its overflow area.
     ///
     /// Solicited services widen a scan that names services, and mean nothing to one that finds every device.
     func matches(_ advertisement: AdvertisementData) -> Bool {
@@ -195,7 +196,8 @@ extension AppScan {
             || solicited.contains { advertisement.solicitedServiceUUIDs.contains($0) }
     }
 
-    /// The services of the scan that a device may have in its overflow area (CBAdvertisementDataOverflowServiceUUIDsKey).
+    /// The services of the scan that a device may have in its overflow area
+    /// (CBAdvertisementDataOverflowServiceUUIDsKey).
     ///
     /// The area has one bit for several UUIDs, so it can be another service too.
     func overflowServices(of advertisement: AdvertisementData) -> [BluetoothUUID] {

@@ -2,13 +2,14 @@ package import MynahCore
 
 /// The devices that a phone knows, each by an identifier that apps may save.
 ///
-/// The phone drives it: it asks for the identifier of each device that it reports to an app, looks up those that an app
-/// retrieves, and says which private address has turned out to be whose. It saves `entries`.
+/// The phone drives it: it asks for the identifier of each device that it reports to an app, looks up those
+/// that an app retrieves, and says which private address has turned out to be whose. It saves `entries`.
 ///
-/// An identifier is made of the seed and the address, so that a run with the same seed gives the same ones in any order of
-/// discovery. Core Bluetooth documents that an app may save an identifier, and that a device whose address changed no longer
-/// matches it. Assumptions: iOS forgets devices that were not used for long; a device keeps its identifier when it pairs
-/// and its identity address becomes known, unless that address has one already, which both then lead to.
+/// An identifier is made of the seed and the address, so that a run with the same seed gives the same ones in
+/// any order of discovery. Core Bluetooth documents that an app may save an identifier, and that a device
+/// whose address changed no longer matches it. Assumptions: iOS forgets devices that were not used for long;
+/// a device keeps its identifier when it pairs and its identity address becomes known, unless that address
+/// has one already, which both then lead to.
 package struct KnownPeripherals: Sendable {
     /// A device that is known.
     package struct Entry: Hashable, Sendable {
@@ -96,7 +97,8 @@ package struct KnownPeripherals: Sendable {
         return entry
     }
 
-    /// A device that was preserved by its identifier is known, by the address that the identifier leads to by now.
+    /// A device that was preserved by its identifier is known, by the address that the identifier leads to by
+    /// now.
     ///
     /// To make room, a device is not forgotten while `isInUse` says that it is connected or waited for.
     package mutating func restore(
@@ -129,7 +131,8 @@ package struct KnownPeripherals: Sendable {
         use(identifier)
     }
 
-    /// Marks a device as used, and last of all the identifier that its address leads to: so it stays that after a restart.
+    /// Marks a device as used, and last of all the identifier that its address leads to: so it stays that
+    /// after a restart.
     private mutating func use(_ identifier: PeripheralIdentifier) {
         useCount += 2
         devices[identifier]?.lastUse = useCount - 1

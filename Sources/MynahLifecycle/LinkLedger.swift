@@ -2,9 +2,10 @@ package import MynahCore
 
 /// Which central manager of a phone holds or waits for which link.
 ///
-/// The phone drives it, and routes each event of a link by it. It gives what managers ask for, each link that its radio
-/// reports and each that ends, the end of managers, and the loss of the Bluetooth state. Devices are named by their identity
-/// address, or by the only address that is known; `moved` says that a device has turned out to have another one.
+/// The phone drives it, and routes each event of a link by it. It gives what managers ask for, each link that
+/// its radio reports and each that ends, the end of managers, and the loss of the Bluetooth state. Devices
+/// are named by their identity address, or by the only address that is known; `moved` says that a device has
+/// turned out to have another one.
 ///
 /// | a link is | connect | cancel | link up | link down |
 /// |---|---|---|---|---|
@@ -13,9 +14,10 @@ package import MynahCore
 /// | up | held by one more, at once | held by one fewer; by none: ending | a second link is ended | absent, or wanted by those who reconnect |
 /// | ending | waits for its end | waits no longer | up, for all who wait | absent, or wanted by those who wait |
 ///
-/// An app that cancels is told at once, and the link ends on the air when no app holds it (cancelPeripheralConnection).
-/// Assumptions: a start delay delays only the phone's own attempt, so an app that asks for a device that is or becomes
-/// connected for another app has it at once; when Bluetooth goes off, apps get no callback, as several projects report.
+/// An app that cancels is told at once, and the link ends on the air when no app holds it
+/// (cancelPeripheralConnection). Assumptions: a start delay delays only the phone's own attempt, so an app
+/// that asks for a device that is or becomes connected for another app has it at once; when Bluetooth goes
+/// off, apps get no callback, as several projects report.
 package struct LinkLedger: Sendable {
     /// What one manager asked for.
     struct Claim: Sendable {
@@ -50,7 +52,8 @@ package struct LinkLedger: Sendable {
 
     // MARK: What is known
 
-    /// The devices to listen for, in the order in which they were asked for, without those whose start delay runs.
+    /// The devices to listen for, in the order in which they were asked for, without those whose start delay
+    /// runs.
     package var wanted: [Want] {
         var found: [(request: UInt64, want: Want)] = []
         for (address, link) in links {
@@ -62,7 +65,8 @@ package struct LinkLedger: Sendable {
         return found.sorted { $0.request < $1.request }.map(\.want)
     }
 
-    /// The devices that are connected, whichever app connected them (retrieveConnectedPeripherals(withServices:)).
+    /// The devices that are connected, whichever app connected them
+    /// (retrieveConnectedPeripherals(withServices:)).
     package var connected: [DeviceAddress] {
         let held = addresses.filter { id, address in
             if case .up(id, _) = links[address] { true } else { false }
@@ -132,7 +136,8 @@ package struct LinkLedger: Sendable {
 
     /// A manager asks for a connection, which never times out.
     ///
-    /// If it has or waits for one already, the options are the new ones from now on, and nothing else happens.
+    /// If it has or waits for one already, the options are the new ones from now on, and nothing else
+    /// happens.
     package mutating func connect(
         _ manager: ManagerKey, to address: DeviceAddress, _ options: ConnectOptions = ConnectOptions(),
         into actions: inout [LinkAction]
@@ -145,7 +150,8 @@ package struct LinkLedger: Sendable {
         add(manager, address, options, into: &actions)
     }
 
-    /// What a manager had in another process is its own again: a connection that was held or pending is pending.
+    /// What a manager had in another process is its own again: a connection that was held or pending is
+    /// pending.
     package mutating func restore(
         _ manager: ManagerKey, to address: DeviceAddress, _ options: ConnectOptions = ConnectOptions(),
         into actions: inout [LinkAction]
@@ -197,7 +203,8 @@ package struct LinkLedger: Sendable {
         release(manager, address, isTold: true, into: &actions)
     }
 
-    /// A manager no longer waits for a connection, and is not told so: its request itself says what became of it.
+    /// A manager no longer waits for a connection, and is not told so: its request itself says what became of
+    /// it.
     package mutating func withdraw(
         _ manager: ManagerKey, from address: DeviceAddress, into actions: inout [LinkAction]
     ) {
@@ -206,8 +213,8 @@ package struct LinkLedger: Sendable {
 
     /// A manager is gone, and with it what it held or waited for.
     ///
-    /// It is not called for a manager whose links the system keeps: its app was terminated or crashed, declares
-    /// `bluetooth-central`, and the manager has a restore identifier.
+    /// It is not called for a manager whose links the system keeps: its app was terminated or crashed,
+    /// declares `bluetooth-central`, and the manager has a restore identifier.
     package mutating func end(_ manager: ManagerKey, into actions: inout [LinkAction]) {
         for address in devices(of: manager) { release(manager, address, isTold: false, into: &actions) }
     }
@@ -308,7 +315,8 @@ package struct LinkLedger: Sendable {
 
     /// A device has turned out to have another address: it paired, and its identity is known now.
     ///
-    /// Managers that waited for it there hold the link at once. If another link is at the new address, both stay as they are.
+    /// Managers that waited for it there hold the link at once. If another link is at the new address, both
+    /// stay as they are.
     package mutating func moved(
         _ peer: Peer.ID, to new: DeviceAddress, into actions: inout [LinkAction]
     ) {

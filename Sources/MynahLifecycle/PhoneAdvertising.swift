@@ -2,9 +2,9 @@ import MynahCore
 
 /// How an iPhone composes what its apps advertise, as captured on the air.
 ///
-/// Apple documents 28 bytes for the initial advertisement, in any mix of name and UUIDs, and 10 more in the scan response
-/// for the name, "not including the 2 bytes of header". Every capture shows both figures with their headers, so they are
-/// counted with them here: 31 − 3 of Flags, and 31 − 21 of the overflow area.
+/// Apple documents 28 bytes for the initial advertisement, in any mix of name and UUIDs, and 10 more in the
+/// scan response for the name, "not including the 2 bytes of header". Every capture shows both figures with
+/// their headers, so they are counted with them here: 31 − 3 of Flags, and 31 − 21 of the overflow area.
 public struct PhoneAdvertising: Hashable, Sendable {
     /// Where the overflow area goes while all apps are in the background.
     public var placement: OverflowPlacement
@@ -12,7 +12,8 @@ public struct PhoneAdvertising: Hashable, Sendable {
     public var foregroundInterval: Duration
     /// The interval in the background, as measured on one iPhone 6 with iOS 11.
     public var backgroundInterval: Duration
-    /// Whether a change of the UUIDs that an app makes in the background waits for the foreground, as reported from iOS 14 on.
+    /// Whether a change of the UUIDs that an app makes in the background waits for the foreground, as
+    /// reported from iOS 14 on.
     public var defersBackgroundChanges: Bool
     /// The Tx Power Level that later phones put after the Flags, in dBm (12 was captured); `nil` if none.
     public var txPower: Int8?
@@ -36,11 +37,11 @@ public struct PhoneAdvertising: Hashable, Sendable {
         self.txPower = txPower
     }
 
-    /// Composes the one advertisement of the phone: one mask, one name, and the reduced rate only when every app that
-    /// advertises is in the background.
+    /// Composes the one advertisement of the phone: one mask, one name, and the reduced rate only when every
+    /// app that advertises is in the background.
     ///
-    /// An app in the foreground that gives neither name nor UUID is on the air with the Flags alone: an assumption, as
-    /// CoreBluetooth takes such an advertisement and nobody has published a capture of one.
+    /// An app in the foreground that gives neither name nor UUID is on the air with the Flags alone: an
+    /// assumption, as CoreBluetooth takes such an advertisement and nobody has published a capture of one.
     package func compose(_ apps: [AppAdvertisement]) -> PhoneAdvertisement {
         var composition = Composition(headers: headers, count: apps.count)
         for (index, app) in apps.enumerated() where app.mode == .foreground {

@@ -2,13 +2,14 @@ package import MynahCore
 
 /// How an iPhone scans: one scan for all of its apps, and for the connections that they wait for.
 ///
-/// The phone composes again when an app starts, changes or stops a scan, changes its state, asks for a connection or no
-/// longer waits for one, and when a link or advertising begins or ends. It gives the options to its radio if they
-/// changed, `listensFor` to its `LinkInitiator`, and each app's part to the app's `DiscoveryCoalescer`.
+/// The phone composes again when an app starts, changes or stops a scan, changes its state, asks for a
+/// connection or no longer waits for one, and when a link or advertising begins or ends. It gives the options
+/// to its radio if they changed, `listensFor` to its `LinkInitiator`, and each app's part to the app's
+/// `DiscoveryCoalescer`.
 ///
-/// Apple documents that a background scan takes longer "if all apps that are scanning for peripherals are in the
-/// background", and no figure. The figures here are assumptions, as is that a connection that an app in the foreground
-/// waits for is listened for as fast as a foreground scan.
+/// Apple documents that a background scan takes longer "if all apps that are scanning for peripherals are in
+/// the background", and no figure. The figures here are assumptions, as is that a connection that an app in
+/// the foreground waits for is listened for as fast as a foreground scan.
 package struct PhoneScanning: Hashable, Sendable {
     /// The scan interval while an app in the foreground scans or waits for a connection.
     package var foregroundInterval: Duration
@@ -16,7 +17,8 @@ package struct PhoneScanning: Hashable, Sendable {
     package var backgroundInterval: Duration
     /// The scan window, in both.
     package var window: Duration
-    /// How often a scan with the controller's duplicate filter begins anew, so that a changed advertisement is heard.
+    /// How often a scan with the controller's duplicate filter begins anew, so that a changed advertisement
+    /// is heard.
     package var filterRestart: Duration
     /// Whether the controller can scan while it has a link (LE Read Supported States, Vol 4, Part E, 7.8.27).
     package var scansBesideLinks = true
@@ -36,8 +38,8 @@ package struct PhoneScanning: Hashable, Sendable {
 
     /// Composes the one scan of the phone.
     ///
-    /// It asks for scan responses if an app scans: a pending connection needs none. The controller's duplicate filter is
-    /// off while an app in the foreground scans.
+    /// It asks for scan responses if an app scans: a pending connection needs none. The controller's
+    /// duplicate filter is off while an app in the foreground scans.
     package func compose(
         _ scans: [AppScan], wanted: [WantedLink] = [], hasLinks: Bool = false, isAdvertising: Bool = false
     ) -> PhoneScan {
@@ -90,11 +92,13 @@ package struct PhoneScan: Hashable, Sendable {
 
     /// How the radio is to scan; `nil` if it is not to scan now.
     package var options: ScanOptions?
-    /// How often the scan begins anew; `nil` if the controller's duplicate filter is off or nothing is scanned for.
+    /// How often the scan begins anew; `nil` if the controller's duplicate filter is off or nothing is
+    /// scanned for.
     package var filterRestart: Duration?
     /// What each app has of it, in their order.
     package var apps: [Part]
-    /// The devices whose connectable advertisements are listened for, each once, in the order in which they are waited for.
+    /// The devices whose connectable advertisements are listened for, each once, in the order in which they
+    /// are waited for.
     package var listensFor: [DeviceAddress]
     /// What keeps the controller from a scan that is wanted; the phone warns of each obstacle once.
     package var obstacle: Obstacle?

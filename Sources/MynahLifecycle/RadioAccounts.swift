@@ -1,8 +1,10 @@
 package import MynahCore
 
-/// Splits what a radio uses among those that it is used for: a link, a scan or the advertising counts in full for each that holds it.
+/// Splits what a radio uses among those that it is used for: a link, a scan or the advertising counts in full
+/// for each that holds it.
 ///
-/// A machine without I/O. It is given the radio's totals whenever it changes who holds what, and before a report.
+/// A machine without I/O. It is given the radio's totals whenever it changes who holds what, and before a
+/// report.
 package struct RadioAccounts: Sendable {
     /// What one app has of its phone's radio.
     package struct Holding: Hashable, Sendable {
@@ -45,8 +47,9 @@ package struct RadioAccounts: Sendable {
 
     /// Returns what each has used since the report before.
     ///
-    /// Advertising events come whole: the rest of one is in the next report. So is airtime below zero: a link that sent more
-    /// packets than it had connection events has less T_IFS within events once more events have passed.
+    /// Advertising events come whole: the rest of one is in the next report. So is airtime below zero: a link
+    /// that sent more packets than it had connection events has less T_IFS within events once more events
+    /// have passed.
     package mutating func report(_ use: RadioUse) -> [UInt64: AirUse] {
         settle(use)
         var reports: [UInt64: AirUse] = [:]
@@ -68,7 +71,8 @@ package struct RadioAccounts: Sendable {
         let before = last.links
         last = use
         known = Set(use.links.keys.filter { known.contains($0) || isHeld($0) })
-        // A link is on the air before anybody is told of it: its first holders have used it from its beginning.
+        // A link is on the air before anybody is told of it: its first holders have used it from its
+        // beginning.
         for link in use.links.keys where !known.contains(link) { last.links[link] = before[link] }
     }
 

@@ -2,8 +2,8 @@ package import MynahCore
 
 /// How an app gets back to one device: by several ways, in order or at once.
 ///
-/// The app's player drives it, one plan for each device that it wants. It gives what the retrieve calls returned, devices
-/// that match, and what becomes of connections. It carries out the actions.
+/// The app's player drives it, one plan for each device that it wants. It gives what the retrieve calls
+/// returned, devices that match, and what becomes of connections. It carries out the actions.
 ///
 /// | state | retrieved or discovered | connected | failed | the wait is over |
 /// |---|---|---|---|---|
@@ -12,10 +12,10 @@ package import MynahCore
 /// | connected | – | – | – | – |
 /// | exhausted | – | – | – | – |
 ///
-/// A stage that finds no device gives way to the next at once. One that connects is given `patience` before the next one
-/// begins too: a pending connection never times out, and a device whose address changed never answers. What a stage
-/// has begun goes on. The guide's flow chart says only "connection attempt succeeds?", so `patience` and that the earlier
-/// connection stays pending are assumptions.
+/// A stage that finds no device gives way to the next at once. One that connects is given `patience` before
+/// the next one begins too: a pending connection never times out, and a device whose address changed never
+/// answers. What a stage has begun goes on. The guide's flow chart says only "connection attempt succeeds?",
+/// so `patience` and that the earlier connection stays pending are assumptions.
 package struct ReconnectPlan: Sendable {
     /// What the player is to do.
     package enum Action: Hashable, Sendable {

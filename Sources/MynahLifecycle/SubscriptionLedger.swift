@@ -2,19 +2,20 @@ package import MynahCore
 
 /// Which central manager of a phone is subscribed to which characteristic.
 ///
-/// The phone drives it: it gives what managers ask for, the end of each write, of each manager and of each link. It routes
-/// each value by `hears`.
+/// The phone drives it: it gives what managers ask for, the end of each write, of each manager and of each
+/// link. It routes each value by `hears`.
 ///
-/// A client characteristic configuration belongs to the phone, not to an app (Core Specification, Vol 3, Part G, 3.3.3.3):
-/// it is written for the first manager and cleared after the last. Requests for one characteristic are answered in order:
+/// A client characteristic configuration belongs to the phone, not to an app (Core Specification, Vol 3, Part
+/// G, 3.3.3.3): it is written for the first manager and cleared after the last. Requests for one
+/// characteristic are answered in order:
 ///
 /// | the first request | the configuration is off | it is on, others are subscribed | it is on, no other is |
 /// |---|---|---|---|
 /// | subscribe | it is written | answered | answered |
 /// | unsubscribe | answered | answered | cleared, or answered if a later request subscribes |
 ///
-/// Without a request it is cleared when nobody is subscribed any more. A refused write answers its request with the error
-/// and changes no subscription.
+/// Without a request it is cleared when nobody is subscribed any more. A refused write answers its request
+/// with the error and changes no subscription.
 package struct SubscriptionLedger: Sendable {
     /// What the phone is to do.
     package enum Action: Hashable, Sendable {
@@ -75,7 +76,8 @@ package struct SubscriptionLedger: Sendable {
 
     /// Whether a value is for a manager: it is subscribed, or its subscription is being written.
     ///
-    /// The device may send a value as soon as it has taken the write, which is before the phone hears of that.
+    /// The device may send a value as soon as it has taken the write, which is before the phone hears of
+    /// that.
     package func hears(_ manager: ManagerKey, _ characteristic: Characteristic) -> Bool {
         guard let entry = entries[characteristic] else { return false }
         if entry.subscribers.contains(manager) { return true }

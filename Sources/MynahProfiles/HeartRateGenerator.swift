@@ -1,11 +1,8 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 import MynahSupport
 
-/// `generate: heart-rate`: a Heart Rate Measurement that swings between two rates (Heart Rate Service 1.0, 3.1.1).
+/// `generate: heart-rate`: a Heart Rate Measurement that swings between two rates (Heart Rate Service 1.0,
+/// 3.1.1).
 public struct HeartRateDefinition: GeneratorDefinition {
     /// `heart-rate`.
     public static let name = "heart-rate"

@@ -74,7 +74,8 @@ public struct Profile: Sendable {
         /// Where each of its fields stands, by its key; those of `errors` as `errors.read`.
         public var marks: [String: SourceMark]
 
-        /// Whether the radio answers by itself: a value, and neither `every`, a write property nor an ordered error.
+        /// Whether the radio answers by itself: a value, and neither `every`, a write property nor an ordered
+        /// error.
         public var isStatic: Bool {
             guard case .bytes = value else { return false }
             return every == nil && properties.isDisjoint(with: .anyWrite) && readError == nil

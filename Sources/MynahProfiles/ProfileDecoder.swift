@@ -319,8 +319,8 @@ struct ProfileDecoder {
         return nil
     }
 
-    /// Notes a UUID that the SIG assigned to declarations or descriptors, where it names `what` instead: a central would
-    /// take the attribute for something else.
+    /// Notes a UUID that the SIG assigned to declarations or descriptors, where it names `what` instead: a
+    /// central would take the attribute for something else.
     mutating func checkType(_ uuid: BluetoothUUID, _ what: String, at node: Node) {
         if AssignedNumbers.isDeclaration(uuid) {
             error(

@@ -72,7 +72,8 @@ extension ProfileIssue: CustomStringConvertible {
         scalar.properties.generalCategory == .control || scalar.properties.isBidiControl
     }
 
-    /// The line and its caret, cut to what a terminal shows; tabs are kept so that the caret stands below its column.
+    /// The line and its caret, cut to what a terminal shows; tabs are kept so that the caret stands below its
+    /// column.
     private static func pointing(at column: Int, in line: String) -> (String, String) {
         let limit = 100
         let scalars = Array(line.unicodeScalars)

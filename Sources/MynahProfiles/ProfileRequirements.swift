@@ -16,8 +16,8 @@ extension Profile {
 
     /// What a radio with these abilities does not do of it.
     ///
-    /// `isChosen`: it is the one that will play the profile, so what it would do otherwise than ordered is an error;
-    /// else everything is a warning.
+    /// `isChosen`: it is the one that will play the profile, so what it would do otherwise than ordered is an
+    /// error; else everything is a warning.
     public func issues(with capabilities: RadioCapabilities, isChosen: Bool) -> [ProfileIssue] {
         capabilities.shortcomings(requirements).map {
             issue(isChosen && $0.isFatal ? .error : .warning, at: $0.requirement.location, $0.message)

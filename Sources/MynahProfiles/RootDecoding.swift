@@ -172,7 +172,8 @@ extension ProfileDecoder {
         checkIsPrintable(text, "restoreIdentifier", at: node)
     }
 
-    /// An advertising interval: 20 ms to 10.24 s for legacy advertising (Core Specification, Vol 6, Part B, 4.4.2.2).
+    /// An advertising interval: 20 ms to 10.24 s for legacy advertising (Core Specification, Vol 6, Part B,
+    /// 4.4.2.2).
     mutating func interval(_ node: Node, _ what: String) -> Duration? {
         duration(node, what, atLeast: .milliseconds(20), atMost: .milliseconds(10240))
     }

@@ -16,7 +16,8 @@ extension ProfileDecoder {
         return ordered
     }
 
-    /// A handle has 16 bits, and the radio's own services take some (Core Specification, Vol 3, Part F, 3.2.2).
+    /// A handle has 16 bits, and the radio's own services take some (Core Specification, Vol 3, Part F,
+    /// 3.2.2).
     private mutating func checkHandles(of services: [Profile.Service], at node: Node) {
         let count = services.reduce(0) { count, service in
             service.characteristics.reduce(count + 1 + service.includes.count) { count, characteristic in

@@ -1,6 +1,7 @@
 /// Makes the bytes of a value that changes by itself.
 ///
-/// The bytes depend on nothing but the time, the tick and the seed it was made with, so a run can be repeated.
+/// The bytes depend on nothing but the time, the tick and the seed it was made with, so a run can be
+/// repeated.
 public protocol ValueGenerator: Sendable {
     /// The value when the device has run for `elapsed`, at this tick of `every` (0 before the first).
     func value(at elapsed: Duration, tick: UInt64) -> [UInt8]

@@ -2,8 +2,8 @@ import Yams
 
 /// The one document of a file as nodes with their places, or why it is none.
 ///
-/// Keys that stand twice end Yams' reading; here each is noted and painted over, and the file read again, so that
-/// what else is wrong is found in one go.
+/// Keys that stand twice end Yams' reading; here each is noted and painted over, and the file read again, so
+/// that what else is wrong is found in one go.
 struct YAMLDocument {
     /// Nil: nothing could be read.
     private(set) var root: Node?

@@ -84,9 +84,9 @@ struct YAMLText {
 
     /// Why its aliases are too much; nil: they are not.
     ///
-    /// An alias costs nothing to read, but what they stand for together can be enormous: nine anchors of nine aliases each
-    /// make a billion. Anchors and aliases are counted as they look, with a name right behind the sign, in texts and
-    /// comments too; it is a bound.
+    /// An alias costs nothing to read, but what they stand for together can be enormous: nine anchors of nine
+    /// aliases each make a billion. Anchors and aliases are counted as they look, with a name right behind
+    /// the sign, in texts and comments too; it is a bound.
     var aliasProblem: YAMLProblem? {
         var anchors = 0
         var aliases = 0
@@ -118,7 +118,8 @@ struct YAMLText {
             previous = byte
         }
         guard anchors > 0, aliases > 0 else { return nil }
-        // The most that so many can make of one: as many levels as anchors, the aliases spread evenly over them.
+        // The most that so many can make of one: as many levels as anchors, the aliases spread evenly over
+        // them.
         let levels = max(1, min(anchors, aliases / 2))
         var bytes = text.utf8.count
         for level in 0..<levels {

@@ -1,4 +1,5 @@
-/// Takes integers and runs of bytes off the front of a byte array, little-endian unless said; never reads past its end.
+/// Takes integers and runs of bytes off the front of a byte array, little-endian unless said; never reads
+/// past its end.
 public struct ByteReader: Sendable {
     @usableFromInline let bytes: ArraySlice<UInt8>
     @usableFromInline var position: Int

@@ -1,7 +1,7 @@
 /// Writes kept files on a thread of its own, so that nobody who changes what they hold waits for the disk.
 ///
-/// Changes have numbers. A file that changes several times while another write is under way is written once, as the last change
-/// says. A change that could not be written is tried again with the next one.
+/// Changes have numbers. A file that changes several times while another write is under way is written once,
+/// as the last change says. A change that could not be written is tried again with the next one.
 package final class FileWriter: Sendable {
     /// Replaces what a file holds, or removes it if there are no bytes.
     package typealias Write = @Sendable (KeptFile, [UInt8]?) throws(KeptFile.Problem) -> Void
@@ -97,7 +97,8 @@ package final class FileWriter: Sendable {
     /// Whether this change and all before it are in place, or could not be written.
     package func isSettled(_ number: Int) -> Bool { state.withLock { $0.settled >= number } }
 
-    /// Calls `body` on the writer's thread when a change is settled; returns `false`, and does not, if it is already.
+    /// Calls `body` on the writer's thread when a change is settled; returns `false`, and does not, if it is
+    /// already.
     ///
     /// `isLast` says to call it after those that are not, also if they are being called now.
     package func whenSettled(

@@ -1,7 +1,7 @@
 /// Passes reports on in order, each only after the files that had changed before it are in place.
 ///
-/// A report must not be lost by a process that is killed right after it: what it says is in a file by then. The reports after
-/// it wait too, so that none overtakes it. What is reported goes on meanwhile.
+/// A report must not be lost by a process that is killed right after it: what it says is in a file by then.
+/// The reports after it wait too, so that none overtakes it. What is reported goes on meanwhile.
 package final class HeldReports<Report: Sendable>: Sendable {
     private enum Phase: Equatable {
         /// Nothing is held.
@@ -21,7 +21,8 @@ package final class HeldReports<Report: Sendable>: Sendable {
         var isImpatient = false
         var isTimed = false
 
-        /// Waits for the first that is held; returns the number of that wait, and whether the longest time begins with it.
+        /// Waits for the first that is held; returns the number of that wait, and whether the longest time
+        /// begins with it.
         mutating func wait() -> (number: Int, isUntimed: Bool) {
             waits += 1
             phase = .waiting(waits)
@@ -41,8 +42,9 @@ package final class HeldReports<Report: Sendable>: Sendable {
 
     /// Holds reports for a writer's changes.
     ///
-    /// `pass` is called on the thread that reports, or on another. `later` calls its argument after the longest time that a
-    /// report may be held; then everything is passed on, after the report that `late` makes.
+    /// `pass` is called on the thread that reports, or on another. `later` calls its argument after the
+    /// longest time that a report may be held; then everything is passed on, after the report that `late`
+    /// makes.
     package init(
         for writer: FileWriter, pass: @escaping @Sendable (Report) -> Void,
         late: @escaping @Sendable () -> Report?,

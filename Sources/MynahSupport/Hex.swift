@@ -15,7 +15,8 @@ public enum Hex {
         }
     }
 
-    /// The bytes that `text` spells, white space, colons and dashes between bytes allowed; nil if it spells none.
+    /// The bytes that `text` spells, white space, colons and dashes between bytes allowed; nil if it spells
+    /// none.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var high: UInt8?

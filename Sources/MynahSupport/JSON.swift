@@ -29,7 +29,8 @@ public enum JSON: Hashable, Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text over several lines, two spaces a level; arrays and objects without inner ones stay on one line.
+    /// The text over several lines, two spaces a level; arrays and objects without inner ones stay on one
+    /// line.
     public var prettyText: String {
         var bytes: [UInt8] = []
         writePretty(to: &bytes, level: 0)
@@ -107,14 +108,16 @@ public enum JSON: Hashable, Sendable {
         }
     }
 
-    // JSON has no infinities and no NaN: they become null. Whole numbers lose their ".0", all but -0, which would lose its sign.
+    // JSON has no infinities and no NaN: they become null. Whole numbers lose their ".0", all but -0, which
+    // would lose its sign.
     private static func digits(of value: Double) -> String {
         guard value.isFinite else { return "null" }
         let text = "\(value)"
         return text.hasSuffix(".0") && text != "-0.0" ? String(text.dropLast(2)) : text
     }
 
-    /// Escapes every character that a terminal or a reader of lines acts on: C0 and C1 controls, DEL, U+2028 and U+2029.
+    /// Escapes every character that a terminal or a reader of lines acts on: C0 and C1 controls, DEL, U+2028
+    /// and U+2029.
     private static func quote(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {

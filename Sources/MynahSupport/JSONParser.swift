@@ -12,8 +12,8 @@ extension JSON {
 
     /// Reads one JSON text (RFC 8259) of UTF-8; bytes that are no UTF-8 inside a string become U+FFFD.
     ///
-    /// Arrays and objects may stand 64 levels deep, so that a text cannot exhaust the stack. Numbers without fraction that
-    /// fit become `integer`; one that no `Double` holds is an error.
+    /// Arrays and objects may stand 64 levels deep, so that a text cannot exhaust the stack. Numbers without
+    /// fraction that fit become `integer`; one that no `Double` holds is an error.
     public init(parsing bytes: [UInt8]) throws(ParseError) {
         var parser = JSONParser(bytes: bytes)
         self = try parser.parse()

@@ -1,10 +1,7 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
-/// A file that a program keeps for itself: replaced whole, readable by its owner alone, set aside rather than lost.
+/// A file that a program keeps for itself: replaced whole, readable by its owner alone, set aside rather than
+/// lost.
 public struct KeptFile: Hashable, Sendable {
     /// What is wrong, as the end of a sentence about the file.
     public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
@@ -27,6 +24,12 @@ public struct KeptFile: Hashable, Sendable {
     private var draft: String { path + ".new" }
 
     private static var reason: String { String(cString: strerror(errno)) }
+
+    /// Whether something has its name, of whatever kind.
+    public var exists: Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
 
     /// What it holds; nil: there is none.
     public func read() throws(Problem) -> [UInt8]? {
@@ -53,8 +56,9 @@ public struct KeptFile: Hashable, Sendable {
 
     /// Replaces what it holds; the problem's words begin with the path that they are about.
     ///
-    /// The name changes in one step, after the bytes are on the disk, and is on the disk when this returns: neither a process
-    /// that is killed nor a machine that loses power leaves anything but the old bytes or the new.
+    /// The name changes in one step, after the bytes are on the disk, and is on the disk when this returns:
+    /// neither a process that is killed nor a machine that loses power leaves anything but the old bytes or
+    /// the new.
     public func replace(_ bytes: [UInt8]) throws(Problem) {
         // Whatever has its name: a link would be written through, and a pipe waited for.
         unlink(draft)

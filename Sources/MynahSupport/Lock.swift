@@ -1,15 +1,13 @@
-#if canImport(Glibc)
-    public import Glibc
-#elseif canImport(Musl)
-    public import Musl
-#endif
+public import Glibc
 
 /// A value that one thread at a time may touch.
 ///
-/// A POSIX mutex rather than `Synchronization.Mutex`: ThreadSanitizer knows it, and reports false races for the other.
+/// A POSIX mutex rather than `Synchronization.Mutex`: ThreadSanitizer knows it, and reports false races for
+/// the other.
 public final class Lock<Value>: @unchecked Sendable {
-    // `@unchecked`: what `value` points to is read and written only between `pthread_mutex_lock` and `…_unlock`. A pointer,
-    // because who has the lock is alone, which need not be checked at each access once more.
+    // `@unchecked`: what `value` points to is read and written only between `pthread_mutex_lock` and
+    // `…_unlock`. A pointer, because who has the lock is alone, which need not be checked at each access once
+    // more.
     @usableFromInline let value: UnsafeMutablePointer<Value>
     @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
 

@@ -3,10 +3,11 @@ public enum NearestName {
     // Bounds the work that a word from a file can ask for.
     private static let longest = 96
 
-    /// The candidate with the fewest edits (insert, delete, replace, swap neighbours), if they are few; case is ignored.
+    /// The candidate with the fewest edits (insert, delete, replace, swap neighbours), if they are few; case
+    /// is ignored.
     ///
-    /// Few means one for every three letters, or one where that is not all of the word. The first of equally near
-    /// candidates wins. A word longer than any name is near none.
+    /// Few means one for every three letters, or one where that is not all of the word. The first of equally
+    /// near candidates wins. A word longer than any name is near none.
     public static func of(_ word: String, among candidates: some Sequence<String>) -> String? {
         guard word.utf8.count <= longest else { return nil }
         let letters = Array(word.lowercased().unicodeScalars)

@@ -1,4 +1,5 @@
-/// The blocks of a pcapng capture file, little-endian, with times in microseconds (IETF draft-ietf-opsawg-pcapng).
+/// The blocks of a pcapng capture file, little-endian, with times in microseconds (IETF
+/// draft-ietf-opsawg-pcapng).
 public enum Pcapng {
     /// Begins a file, and names the program that writes it.
     public static func sectionHeader(application: String) -> [UInt8] {

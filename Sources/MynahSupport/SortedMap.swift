@@ -1,7 +1,7 @@
 /// Values by key, in the order of the keys, for a few that are looked up all the time.
 ///
-/// A dictionary hashes the key each time, and moves a value out and in again to change a part of it; here it is found by
-/// halving, and changed where it is.
+/// A dictionary hashes the key each time, and moves a value out and in again to change a part of it; here it
+/// is found by halving, and changed where it is.
 public struct SortedMap<Key: Comparable, Value> {
     @usableFromInline var storedKeys: [Key] = []
     /// In the order of the keys.

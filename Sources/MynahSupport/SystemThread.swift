@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// A thread that does one thing.
 package enum SystemThread {
@@ -35,7 +31,8 @@ package enum SystemThread {
         return true
     }
 
-    /// Keeps signals from this thread, also those that its own writing causes: SIGPIPE and SIGXFSZ would end the process.
+    /// Keeps signals from this thread, also those that its own writing causes: SIGPIPE and SIGXFSZ would end
+    /// the process.
     package static func blockSignals() {
         var all = sigset_t()
         sigfillset(&all)

@@ -37,7 +37,8 @@ public struct ATTFailure: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As `strtol` reads it with base 0: a number from 0x80 to 0x9F is the code, another 0x0E, no number 0x80.
+    /// As `strtol` reads it with base 0: a number from 0x80 to 0x9F is the code, another 0x0E, no number
+    /// 0x80.
     private static func code(inMessage message: String) -> UInt8 {
         if message.isEmpty { return 0x0E }
         let number: Int?

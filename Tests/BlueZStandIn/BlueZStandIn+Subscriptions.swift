@@ -156,7 +156,8 @@ extension BlueZStandIn {
         changed()
     }
 
-    /// Sends one PDU to a central that is subscribed; says whether it was an indication, nil when nothing was sent.
+    /// Sends one PDU to a central that is subscribed; says whether it was an indication, nil when nothing was
+    /// sent.
     private func deliver(_ value: [UInt8], _ handle: UInt16, to address: String) -> Bool? {
         guard let central = centrals[address], central.isConnected,
             let configuration = central.configurations[handle], let (_, characteristic) = find(handle)

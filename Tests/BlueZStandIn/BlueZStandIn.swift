@@ -1,10 +1,11 @@
 public import MynahDBus
 import MynahTestSupport
 
-/// A bluetoothd on a private bus that holds applications to its contract, and whose centrals are played by the test.
+/// A bluetoothd on a private bus that holds applications to its contract, and whose centrals are played by
+/// the test.
 ///
-/// What bluetoothd does is done here in the same order and with the same words; what it suffers in silence is kept in
-/// `violations`. Nothing is sent over the air.
+/// What bluetoothd does is done here in the same order and with the same words; what it suffers in silence is
+/// kept in `violations`. Nothing is sent over the air.
 public actor BlueZStandIn {
     /// The executor of the bus.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -82,7 +83,8 @@ public actor BlueZStandIn {
     /// How many have called a method of a daemon that hangs, and wait for the answer.
     public var waitingCallers: Int { unanswered.count { !$0.wantsNoReply } }
 
-    /// Ends the daemon as SIGTERM does: links drop, what is registered is released, objects go, then the name.
+    /// Ends the daemon as SIGTERM does: links drop, what is registered is released, objects go, then the
+    /// name.
     public func stop() async {
         guard let connection else { return }
         for agent in agents {

@@ -198,7 +198,8 @@ struct GATTDatabaseReader {
             wantsNotifySocket: characteristic.properties["NotifyAcquired"] != nil, access: access)
     }
 
-    /// The next handle of an attribute that takes `width` handles, or the wished one if it is free; the last of them.
+    /// The next handle of an attribute that takes `width` handles, or the wished one if it is free; the last
+    /// of them.
     private func place(_ wish: UInt16?, width: UInt16, _ cursor: inout UInt16, last: UInt16) throws(Failure)
         -> UInt16
     {

@@ -14,7 +14,8 @@ struct AdapterState {
     var nextHandle: UInt16
     var applications: [ApplicationState] = []
     var advertisements: [AdvertisementState] = []
-    /// Those whose properties have not come yet; one that never answers holds its instance until it leaves the bus.
+    /// Those whose properties have not come yet; one that never answers holds its instance until it leaves
+    /// the bus.
     var unanswered: [UnansweredAdvertisement] = []
 }
 

@@ -36,7 +36,7 @@ enum ArchitectureRules {
     ]
 
     /// The C library, the standard library's atomics, and what every module may use.
-    static let everywhere: Set<String> = ["Glibc", "Musl", "Synchronization", "Logging"]
+    static let everywhere: Set<String> = ["Glibc", "Synchronization", "Logging"]
     /// Where Apple's big library, and its small parts, may be used.
     static let foundation: Set<String> = ["Foundation", "FoundationEssentials", "Dispatch"]
     static let aboveFoundation: Set<String> = ["MynahCLI", "MynahControl"]

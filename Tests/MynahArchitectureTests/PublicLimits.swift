@@ -2,7 +2,8 @@
 enum PublicLimits {
     /// The modules of the library's products.
     static let modules = ["Mynah", "MynahBlueZ", "MynahCore", "MynahHCI", "MynahHost", "MynahLifecycle"]
-    /// Lines that declare something public, in all these modules and in one of them; the numbers may only fall.
+    /// Lines that declare something public, in all these modules and in one of them; the numbers may only
+    /// fall.
     static let all = 719
     static let each = ["MynahHCI": 59]
 

@@ -6,7 +6,8 @@ enum RoomLimits {
     struct Room {
         /// The type, by its name.
         var type: String
-        /// Lines of code, without comments and blank lines, over every source that declares or extends the type.
+        /// Lines of code, without comments and blank lines, over every source that declares or extends the
+        /// type.
         var lines: Limit?
         /// Stored properties of its declaration.
         var properties: Limit
@@ -107,8 +108,8 @@ enum RoomLimits {
 
     /// The sources that may start tasks that no other task waits for, and how many each.
     ///
-    /// In the end these are only parts that are made for it: deadlines, the waiters of commands, the loops that
-    /// advertise, scan, connect and recover, and executors.
+    /// In the end these are only parts that are made for it: deadlines, the waiters of commands, the loops
+    /// that advertise, scan, connect and recover, and executors.
     static let tasks: [String: Int] = [
         "Sources/Mynah/Central/PhoneConnector.swift": 1,
         "Sources/Mynah/Central/PhoneScanner.swift": 1,

@@ -58,7 +58,8 @@ extension SourceText {
         return names
     }
 
-    /// Whether a `var`, whose name ends here, is stored: it has a value or no braces, or its braces only observe it.
+    /// Whether a `var`, whose name ends here, is stored: it has a value or no braces, or its braces only
+    /// observe it.
     private func isStored(after end: Int) -> Bool {
         var depth = 0
         var last = UInt8(ascii: " ")

@@ -4,7 +4,8 @@
 struct SourceText {
     /// The text.
     ///
-    /// Comments are gone, each character in a string literal or between backticks is `_`, and lines are where they were.
+    /// Comments are gone, each character in a string literal or between backticks is `_`, and lines are where
+    /// they were.
     let covered: [UInt8]
     /// Every word outside of strings, in order.
     let words: [Word]

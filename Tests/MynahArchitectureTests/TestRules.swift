@@ -64,7 +64,8 @@ enum TestRules {
         return found
     }
 
-    /// The tests that expect nothing, neither themselves nor through a function whose name says that it expects.
+    /// The tests that expect nothing, neither themselves nor through a function whose name says that it
+    /// expects.
     private static func silent(_ source: SourceText) -> [String] {
         let words = source.words
         return words.indices.filter { words[$0].text == "Test" && source.isAttribute(words[$0]) }

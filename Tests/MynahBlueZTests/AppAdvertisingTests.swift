@@ -232,7 +232,8 @@ import Testing
 }
 
 extension SeededGenerator {
-    /// What an iPhone could send: UUIDs and a name in 28 bytes, or the name in 10 of the scan response, and the mask.
+    /// What an iPhone could send: UUIDs and a name in 28 bytes, or the name in 10 of the scan response, and
+    /// the mask.
     fileprivate mutating func iPhone() -> Advertisement {
         var data = [ADStructure(type: .flags, data: [0x1A])]
         var scanResponse: [ADStructure] = []

@@ -42,7 +42,8 @@ import Testing
     }
 
     @Test(arguments: [
-        // An answer to what was not asked, one that is too short, one that goes back, one without end, no opcode at all.
+        // An answer to what was not asked, one that is too short, one that goes back, one without end, no
+        // opcode at all.
         "11 06 0100 0500 0018", "11", "11 06 0500 0100 0018", "11 FF", "01", "01 10 0100", "FF 00", "",
         "03", "03 0500 00", "09 00", "0B", "13", "1E",
     ])

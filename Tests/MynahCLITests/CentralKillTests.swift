@@ -7,7 +7,8 @@ import Testing
 /// How often a run is killed; `make kill-test-central` does it 1,000 times.
 private let killCount = ProcessInfo.processInfo.environment["MYNAH_CENTRAL_KILLS"].flatMap { Int($0) } ?? 50
 
-/// `mynah run` with an app that is a central is killed at random instants: the next run has what it had reported.
+/// `mynah run` with an app that is a central is killed at random instants: the next run has what it had
+/// reported.
 @Suite(.timeLimit(.minutes(max(15, killCount / 4)))) struct CentralKillTests {
     private static let app = """
         mynah: 1

@@ -38,7 +38,8 @@ import Testing
             // The time has 12 characters, and two spaces follow.
             Self.masked(String($0.dropFirst(prefix.count + 14)))
         }
-        // How many values came before the app was suspended, and how often the strap was heard, is another each time.
+        // How many values came before the app was suspended, and how often the strap was heard, is another
+        // each time.
         var shown: [String] = []
         for line in lines where shown.last != line { shown.append(line) }
         let end = try #require(shown.firstIndex { $0.hasPrefix("app.woken") })

@@ -409,7 +409,7 @@ import Testing
         #expect(try await script("forget").complaint == "error: there are no keys of pairing with it\n")
         #expect(try await script("read 2A19").status == .exited(0))
         // It has lost its bonds, and not who it is.
-        let file = "\(device.path)/bonds.json"
+        let file = "\(device.path)/bonds+Lock.json"
         let text = try String(contentsOfFile: file, encoding: .utf8)
         let start = try #require(text.range(of: "\"bonds\"")).lowerBound
         try Data((text[..<start] + "\"bonds\": []}").utf8).write(to: URL(fileURLWithPath: file))

@@ -6,7 +6,8 @@ import MynahTestSupport
 
 @testable import MynahHCI
 
-/// A controller behind a socket or a terminal, which is as good or as ill with each connection as it is told to be.
+/// A controller behind a socket or a terminal, which is as good or as ill with each connection as it is told
+/// to be.
 final class IllController: Sendable {
     enum Conduct: Sendable {
         /// A virtual controller on the air.
@@ -29,7 +30,8 @@ final class IllController: Sendable {
         case withoutLE
         /// Refuses every command.
         case refusing
-        /// A good one, whose link to a central begins just before it answers the first command that ends advertising.
+        /// A good one, whose link to a central begins just before it answers the first command that ends
+        /// advertising.
         case connectingAmid
     }
 

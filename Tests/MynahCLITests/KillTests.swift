@@ -74,7 +74,7 @@ private let killTries = ProcessInfo.processInfo.environment["MYNAH_KILL_TRIES"].
             let stage = try Stage(profile.path)
             let (phone, peer) = try await stage.phone()
             try? await phone.pair(peer)
-            let kept = try await stage.kill(after: "paired", "bonds.json")
+            let kept = try await stage.kill(after: "paired", "bonds+Killed.json")
             #expect((kept["bonds"] as? [Any])?.count == 1, "try \(attempt)")
             await phone.stop()
         }
@@ -91,7 +91,7 @@ private let killTries = ProcessInfo.processInfo.environment["MYNAH_KILL_TRIES"].
             let characteristics = try await phone.discoverCharacteristics(in: service, of: peer)
             let rate = try #require(characteristics.first)
             try? await phone.write([1, 0], to: rate.handle + 1, of: peer)
-            let kept = try await stage.kill(after: "subscribed", "bonds.json")
+            let kept = try await stage.kill(after: "subscribed", "bonds+Killed.json")
             let bond = try #require((kept["bonds"] as? [[String: Any]])?.first)
             // Beside the phone's own, to Service Changed.
             let configurations = bond["configurations"] as? [[String: Int]] ?? []

@@ -4,7 +4,8 @@ import MynahHCI
 import MynahTestSupport
 import Testing
 
-/// Commands on the radio of an Android emulator, which controllers of ours behind a port of their own stand for.
+/// Commands on the radio of an Android emulator, which controllers of ours behind a port of their own stand
+/// for.
 @Suite(.timeLimit(.minutes(15))) struct NetsimRunTests {
     /// netsim as it is seen from outside: a file with its ports, and a port for H4.
     private final class Emulator: Sendable {

@@ -108,9 +108,38 @@ import Testing
         }
         #expect(
             folder.files.sorted() == [
-                "bonds.json", "lock", "peripheral+One+com.example.hrm.json",
+                "bonds-phone.json", "lock", "peripheral+One+com.example.hrm.json",
                 "peripheral+Two+com.example.hrm.json",
             ])
+    }
+
+    @Test func `each accessory keeps its identity, in whatever order the profiles are given`() async throws {
+        let folder = try TemporaryDirectory()
+        let profiles = try ["One", "Two"].map {
+            try ProfileFile(KillTests.accessory.replacing("name: Killed", with: "name: \($0)"))
+        }
+        func addresses(_ paths: [String]) async throws -> [String: String] {
+            let result = try await Program(
+                ["run", "--radio", "virtual", "--events", "json", "--state-dir", folder.path] + paths
+                    + ["--until", "ready device=One", "--until", "ready device=Two", "--timeout", "10 min"]
+            ).end()
+            #expect(result.status == .exited(0))
+            let ready = try result.output.split(separator: "\n").map { try json(String($0)) }
+                .filter { $0["event"] as? String == "ready" }
+            return try Dictionary(
+                uniqueKeysWithValues: ready.map {
+                    (try #require($0["device"] as? String), try #require($0["address"] as? String))
+                })
+        }
+        let first = try await addresses(profiles.map(\.path))
+        #expect(Set(first.values).count == 2)
+        // As an earlier version left them, which went by the order.
+        for (name, former) in [("One", "bonds.json"), ("Two", "bonds-2.json")] {
+            #expect(rename("\(folder.path)/bonds+\(name).json", "\(folder.path)/\(former)") == 0)
+        }
+        #expect(try await addresses(profiles.map(\.path)) == first)
+        #expect(try await addresses(profiles.reversed().map(\.path)) == first)
+        #expect(folder.files.sorted() == ["bonds+One.json", "bonds+Two.json", "lock"])
     }
 
     @Test func `a state directory that cannot be had is an error`() async throws {

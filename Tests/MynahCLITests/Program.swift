@@ -10,8 +10,8 @@ struct Program {
         var output: String
         var error: String
 
-        /// Standard error without what is said of every run: which radio it is, what `connect` looks for, and that the suite's
-        /// many processes leave no way to watch a directory.
+        /// Standard error without what is said of every run: which radio it is, what `connect` looks for, and
+        /// that the suite's many processes leave no way to watch a directory.
         var complaint: String {
             error.split(separator: "\n", omittingEmptySubsequences: false)
                 .filter {
@@ -30,7 +30,8 @@ struct Program {
     /// It stands beside the tests, and both are built together.
     static let path = BuiltProgram.path("mynah")
 
-    /// Starts it on this bus or on none, with an output that the test keeps or on a terminal, and on an air that others share.
+    /// Starts it on this bus or on none, with an output that the test keeps or on a terminal, and on an air
+    /// that others share.
     ///
     /// `launcher` is a program that becomes it, such as `nohup`; `term` is what TERM says.
     init(

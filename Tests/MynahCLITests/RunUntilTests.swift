@@ -28,7 +28,8 @@ import Testing
         let phone = try await Program(
             ["connect", "Mynah HRM", "--command", "read 2A38", "--command", "subscribe 2A37"], air: air
         ).end()
-        // The run ends its links as soon as the phone has subscribed, which the phone may not have heard by then.
+        // The run ends its links as soon as the phone has subscribed, which the phone may not have heard by
+        // then.
         #expect(phone.output.contains("body-sensor-location  01"))
         let result = try await program.end()
         #expect(result.status == .exited(0))

@@ -65,7 +65,8 @@ import Testing
         #expect(line.contains("Apple's overflow area: heart-rate (bit "))
         scan.child.send(SIGINT)
         #expect(try await scan.child.end() == .exited(0))
-        // The scan response is what was looked for, and is told with the advertising that was heard before it: once.
+        // The scan response is what was looked for, and is told with the advertising that was heard before
+        // it: once.
         let objects = try await stage.phone([
             "scan", "--service", "180D", "--format", "json", "--timeout", "1 s",
         ]).end().output.split(separator: "\n").map { try json(String($0)) }

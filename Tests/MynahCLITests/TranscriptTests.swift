@@ -6,9 +6,10 @@ import Testing
 
 /// Replays each transcript of the article about Core Bluetooth's rules with the built program.
 ///
-/// A file has commands and, after them, what the last one prints of its first radio: without times, equal lines that
-/// follow each other once. Commands before it run beside it, or to their end if they have `--until`. A last command with
-/// `--timeout` is shown up to its `radio.used`. `make transcripts` records them anew.
+/// A file has commands and, after them, what the last one prints of its first radio: without times, equal
+/// lines that follow each other once. Commands before it run beside it, or to their end if they have
+/// `--until`. A last command with `--timeout` is shown up to its `radio.used`. `make transcripts` records
+/// them anew.
 @Suite(.timeLimit(.minutes(15))) struct TranscriptTests {
     private static let folder = "\(repository)/Tests/Transcripts"
     private static let article = "\(repository)/Sources/Mynah/Mynah.docc/CoreBluetoothRules.md"

@@ -184,7 +184,8 @@ import Testing
             other.waitUntilRefused()
         }
 
-        // The next to join removes the dead socket if it is not so young that somebody may be about to listen on it.
+        // The next to join removes the dead socket if it is not so young that somebody may be about to listen
+        // on it.
         let times = [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)]
         #expect(utimensat(AT_FDCWD, "\(air.path)/\(dead[0])", times, AT_SYMLINK_NOFOLLOW) == 0)
         let phone = try Program(

@@ -65,7 +65,8 @@ import Testing
                 [.take, .due(0), .hurry, .change, .drawn(isMoving: true)],
                 [.plan(0), .draw, .plan(0), .nothing, .nothing]
             ),
-            // A draw that was planned does not run between giving the terminal back and taking it again, nor after.
+            // A draw that was planned does not run between giving the terminal back and taking it again, nor
+            // after.
             (
                 [.take, .due(0), .change, .giveBack, .due(1), .take, .due(1), .due(2)],
                 [.plan(0), .draw, .plan(80), .leave, .nothing, .plan(0), .nothing, .draw]
@@ -74,7 +75,8 @@ import Testing
                 [.take, .giveBack, .change, .hurry, .drawn(isMoving: true), .giveBack, .due(0), .take],
                 [.plan(0), .leave, .nothing, .nothing, .nothing, .nothing, .nothing, .plan(0)]
             ),
-            // In the background it looks for the terminal when something happens, and does not draw until it has it.
+            // In the background it looks for the terminal when something happens, and does not draw until it
+            // has it.
             (
                 [
                     .take, .giveBack, .goOn, .change, .change, .due(1), .due(1), .change, .due(2), .take,

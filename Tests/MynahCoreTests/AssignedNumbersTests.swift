@@ -99,7 +99,8 @@ import Testing
         }
     }
 
-    // A name that stood twice would find one number twice, and a table out of order would not be searched by halves.
+    // A name that stood twice would find one number twice, and a table out of order would not be searched by
+    // halves.
     @Test func `the numbers rise, and no name is there twice`() {
         let services = AssignedNumbers.serviceNames.map { AssignedNumbers.service(named: $0)?.assignedNumber }
         let characteristics = AssignedNumbers.characteristicNames.map {
@@ -120,7 +121,8 @@ import Testing
 
     @Test func `every number of 16 bits can be asked for`() {
         var named = 0
-        // All of the ranges that have names, and some of every other: all of them take a debug build ten seconds.
+        // All of the ranges that have names, and some of every other: all of them take a debug build ten
+        // seconds.
         let numbers =
             Array(UInt16(0x1700)...0x2D00) + stride(from: UInt16(0), to: 0x1700, by: 101)
             + stride(from: UInt16(0x2D01), to: .max, by: 101) + [.max]

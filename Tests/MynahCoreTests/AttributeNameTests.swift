@@ -41,7 +41,8 @@ import Testing
             ("heart-rate/2a37~1", 12), ("0x2A37", 12), ("@12", 12), ("@28", 28),
             ("180F~1/2A19", 17), ("180F~2/2A19~1", 20), ("180F~2/2A19~2", 22),
             ("battery~2/battery-level~2", 22),
-            // Without a service, ~N counts on the whole device; after one that is not numbered, in all of its UUID.
+            // Without a service, ~N counts on the whole device; after one that is not numbered, in all of its
+            // UUID.
             ("2A19~1", 17), ("2A19~3", 22), ("180F/2A19~2", 20),
             ("2901", 14), ("2A37/2901", 14), ("180D/2901", 14), ("180D/2A37/2902", 13), ("2902~2", 26),
             ("nordic-uart/nordic-uart-tx/2904~2", 28), ("2904~1", 27),

@@ -15,7 +15,8 @@ struct OverflowPair: CustomTestStringConvertible {
 
     /// Every published observation that names both.
     static let observed: [OverflowPair] = [
-        // davidgyoung/OverflowAreaBeaconRef and davidgyoung/AdvetiserAnalyzer: one UUID for each bit, measured on the air.
+        // davidgyoung/OverflowAreaBeaconRef and davidgyoung/AdvetiserAnalyzer: one UUID for each bit,
+        // measured on the air.
         pair("00000000-0000-0000-0000-00000000007C", 0, 7, 0, 0x80),
         pair("00000000-0000-0000-0000-000000000037", 1, 6, 0, 0x40),
         pair("00000000-0000-0000-0000-00000000006E", 2, 5, 0, 0x20),

@@ -3,8 +3,9 @@ import Testing
 
 /// The figures are worked out by hand from the Core Specification, Vol 6, Part B.
 ///
-/// On LE 1M a byte takes 8 µs. An empty data PDU is 1 byte of preamble, 4 of access address, 2 of header and 3 of CRC (2.1): 80 µs.
-/// T_IFS is 150 µs (4.1.1). A connection event without data is two empty PDUs with T_IFS between them: 80 + 150 + 80 = 310 µs.
+/// On LE 1M a byte takes 8 µs. An empty data PDU is 1 byte of preamble, 4 of access address, 2 of header and
+/// 3 of CRC (2.1): 80 µs. T_IFS is 150 µs (4.1.1). A connection event without data is two empty PDUs with
+/// T_IFS between them: 80 + 150 + 80 = 310 µs.
 @Suite struct RadioMeterTests {
     static func activity(_ change: (inout RadioMeter.Activity) -> Void) -> RadioMeter.Activity {
         var activity = RadioMeter.Activity()
@@ -20,7 +21,8 @@ import Testing
     @Test(arguments: [
         // 60 s / (100 ms + 5 ms) = 571.43 events of 3 × (80 + 8 × (6 + 20) + 150) = 1314 µs: 750,857 µs.
         (interval: 100.0, length: 20, seconds: 60, events: 571, airtime: 750_857),
-        // An iPhone in the foreground: 60 s / 35 ms = 1714.29 events of 3 × (80 + 8 × (6 + 7) + 150) = 1002 µs.
+        // An iPhone in the foreground: 60 s / 35 ms = 1714.29 events of 3 × (80 + 8 × (6 + 7) + 150) = 1002
+        // µs.
         (interval: 30.0, length: 7, seconds: 60, events: 1714, airtime: 1_717_714),
         // In the background: 60 s / 186.25 ms = 322.15 events of 3 × (80 + 8 × (6 + 3) + 150) = 906 µs.
         (interval: 181.25, length: 3, seconds: 60, events: 322, airtime: 291_866),
@@ -64,7 +66,8 @@ import Testing
         #expect(Self.microseconds(use) == 620_000)
     }
 
-    /// The bytes of each L2CAP PDU, the longest data PDU, whether encrypted; data PDUs and microseconds beyond empty ones.
+    /// The bytes of each L2CAP PDU, the longest data PDU, whether encrypted; data PDUs and microseconds
+    /// beyond empty ones.
     @Test(arguments: [
         (bytes: 7, longest: 27, isEncrypted: false, packets: 1, airtime: 8 * 7),
         (bytes: 27, longest: 27, isEncrypted: false, packets: 1, airtime: 8 * 27),
@@ -96,7 +99,8 @@ import Testing
     @Test func `what does not fit into the connection events one by one takes further pairs of PDUs`() {
         var link = LinkMeter(interval: .seconds(1))
         for _ in 0..<3 { link.sent(10) }
-        // One event with three pairs: three PDUs of 80 + 80 µs, three empty ones of 80, T_IFS within three pairs and between them.
+        // One event with three pairs: three PDUs of 80 + 80 µs, three empty ones of 80, T_IFS within three
+        // pairs and between them.
         #expect(Self.microseconds(link.use(at: .seconds(1))) == 3 * 160 + 3 * 80 + 5 * 150)
     }
 
@@ -147,7 +151,8 @@ import Testing
         #expect(meter.use(of: [], at: .seconds(9)).links.count == min(count, 64))
     }
 
-    /// The intervals in milliseconds that are reported, one a second; the airtime after each second, in microseconds.
+    /// The intervals in milliseconds that are reported, one a second; the airtime after each second, in
+    /// microseconds.
     @Test(arguments: [
         (intervals: [20, 0], airtime: [15_500, 31_000]),
         (intervals: [20, 0, 40], airtime: [15_500, 31_000, 38_750]),

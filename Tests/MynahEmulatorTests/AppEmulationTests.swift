@@ -84,7 +84,8 @@ import Testing
         #expect(air.string("data") == "02011A")
         #expect(air.string("scanResponse") == Self.background)
         #expect(air["intervalMaximumMilliseconds"] == .number(187.5))
-        // The radio knows the shortest interval alone; a new address does not change what an iPhone adds to it.
+        // The radio knows the shortest interval alone; a new address does not change what an iPhone adds to
+        // it.
         let interval = Duration.microseconds(181_250)
         var report = AdvertisingReport(isOn: true, data: [2, 1, 0x1A], interval: interval...interval)
         report.address = DeviceAddress("4A:00:00:00:00:01", kind: .random)

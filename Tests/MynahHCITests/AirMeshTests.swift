@@ -183,7 +183,8 @@ extension Trait where Self == ConditionTrait {
         for member in members { try member.mesh.join() }
         try await until("each process knows one other") { members.allSatisfy { $0.mesh.count == 1 } }
         try #require(rename(inner.path, temporary.path + "/moved") == 0)
-        // No directory can be made where a file is. A socket that was made again in between moves away with it.
+        // No directory can be made where a file is. A socket that was made again in between moves away with
+        // it.
         while symlink("/nonexistent", inner.path) != 0 {
             _ = rename(inner.path, temporary.path + "/moved-\(UInt32.random(in: 0 ... .max))")
         }

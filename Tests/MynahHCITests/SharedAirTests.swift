@@ -175,7 +175,8 @@ final class Stranger: Sendable {
         let here = try air()
         let phone = try await phone(2, on: here)
         _ = try await phone.scan { $0.address.value == 0xC000_0000_0001 }
-        // Six intervals of a second until the other side is heard, and six seconds then: a busy machine keeps such a link.
+        // Six intervals of a second until the other side is heard, and six seconds then: a busy machine keeps
+        // such a link.
         let link = try await phone.connect(
             to: DeviceAddress(value: 0xC000_0000_0001, kind: .public),
             parameters: "2003 2003 0000 5802 0000 0000")

@@ -6,7 +6,8 @@ import Testing
 
 @testable import MynahHCI
 
-/// What no host and no neighbour should send; the same is done a hundred times as often, with a compass, by Tests/Fuzz.
+/// What no host and no neighbour should send; the same is done a hundred times as often, with a compass, by
+/// Tests/Fuzz.
 @Suite struct SpoiltPacketTests {
     static let commands = [
         "0C03", "0620 0F A000A000000000000000000000 0700", "0820 20 03020106", "0A20 01 01",

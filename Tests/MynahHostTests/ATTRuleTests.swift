@@ -8,7 +8,8 @@ import Testing
 @Suite struct ATTRuleTests {
     var rig = ATTRig()
 
-    // 3 battery (read), 4 CCCD, 9 control (write 4 bytes), 12 secret (read encrypted, write authenticated), 14 long (100 bytes)
+    // 3 battery (read), 4 CCCD, 9 control (write 4 bytes), 12 secret (read encrypted, write authenticated),
+    // 14 long (100 bytes)
 
     @Test(arguments: [
         // No such handle, whatever else is wrong.

@@ -15,8 +15,8 @@ struct ATTRig {
     let secret: CharacteristicDefinition
     let long: CharacteristicDefinition
 
-    // 1 service 180F, 2 declaration, 3 value 2A19, 4 CCCD, 5 user description
-    // 6 service FFF0, 7 include, 8 declaration, 9 control, 10 CCCD, 11 declaration, 12 secret, 13 declaration, 14 long
+    // 1 service 180F, 2 declaration, 3 value 2A19, 4 CCCD, 5 user description 6 service FFF0, 7 include, 8
+    // declaration, 9 control, 10 CCCD, 11 declaration, 12 secret, 13 declaration, 14 long
     init() {
         battery = CharacteristicDefinition(
             uuid: "2A19", properties: [.read, .notify],
@@ -81,8 +81,8 @@ struct ATTRig {
             #expect(actions.first == .refused(key, access, error), "\(request)")
             #expect(actions.count == 2, "\(request)")
         }
-        // Not values of the application: no such handle, a service's declaration. A search that begins at a value and
-        // finds nothing, as the discovery of characteristics ends, refuses nobody that value.
+        // Not values of the application: no such handle, a service's declaration. A search that begins at a
+        // value and finds nothing, as the discovery of characteristics ends, refuses nobody that value.
         for request in ["0AFFFF", "12010001", "021700", "08\(long)FFFF0328"] {
             #expect(rig.receive(request).count == 1, "\(request)")
         }

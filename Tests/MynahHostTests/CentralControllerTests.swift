@@ -180,7 +180,8 @@ import Testing
     @Test(arguments: [true, false])
     func `commands that a controller does not list are not sent to it`(lists: Bool) async throws {
         let (controller, sink) = (ScriptedController(), CentralWords())
-        // LE Connection Update and LE Read Remote Features are bits 2 and 5 of octet 27 (Vol 4, Part E, 6.27).
+        // LE Connection Update and LE Read Remote Features are bits 2 and 5 of octet 27 (Vol 4, Part E,
+        // 6.27).
         var commands = [UInt8](repeating: 0xFF, count: 64)
         if !lists { commands[27] = 0xDB }
         controller.state.withLock { $0.supportedCommands = commands }

@@ -252,7 +252,8 @@ import Testing
 
     enum Order: CaseIterable { case centralFirst, centralConnectedFirst, peripheralFirst, advertisedFirst }
 
-    /// Both radios are peripheral and central at once, and each connects to the other while it is connected to.
+    /// Both radios are peripheral and central at once, and each connects to the other while it is connected
+    /// to.
     @Test(arguments: [false, true], Order.allCases)
     func `one radio plays a central and a peripheral at once, whichever it began with`(
         isExtended: Bool, order: Order

@@ -61,8 +61,8 @@ struct HostRig {
     let control = CharacteristicDefinition(uuid: "2A39", properties: [.read, .write, .writeWithoutResponse])
     let fixed = CharacteristicDefinition(uuid: "2A38", properties: .read, value: [1])
 
-    // 1…5 GAP, 6…15 GATT (8 Service Changed, 9 its CCCD, 11 client features, 13 hash), 16 service, 18 rate, 19 its CCCD,
-    // 21 control, 23 fixed
+    // 1…5 GAP, 6…15 GATT (8 Service Changed, 9 its CCCD, 11 client features, 13 hash), 16 service, 18 rate,
+    // 19 its CCCD, 21 control, 23 fixed
     init(options: HostRadio.Options = HostRadio.Options(), starts: Bool = true) async throws {
         let clock = clock
         radio = HostRadio(

@@ -259,7 +259,8 @@ import Testing
 }
 
 extension PeripheralManager {
-    /// Sends values until one is not taken, and returns its place; on the executor throughout, so that no room comes meanwhile.
+    /// Sends values until one is not taken, and returns its place; on the executor throughout, so that no
+    /// room comes meanwhile.
     func send(_ values: ArraySlice<[UInt8]>, of attribute: AttributeKey) throws(RadioError) -> Int {
         for (place, value) in zip(values.indices, values)
         where try !updateValue(value, for: attribute) {

@@ -87,8 +87,9 @@ import Testing
         try await passMinute()
         clock.advance(by: .milliseconds(1050))
         await emulator.stop()
-        // The name is not given, so that the data are 3 bytes of Flags, 4 of UUIDs and 7 of the name "Strap": 14. An event takes
-        // 3 × (80 + 8 × (6 + 14) + 150) = 1170 µs, and 60 s / 105 ms = 571.43 of them are due: 668,571 µs.
+        // The name is not given, so that the data are 3 bytes of Flags, 4 of UUIDs and 7 of the name "Strap":
+        // 14. An event takes 3 × (80 + 8 × (6 + 14) + 150) = 1170 µs, and 60 s / 105 ms = 571.43 of them are
+        // due: 668,571 µs.
         #expect(
             reports == [
                 "advertisingEvents 571 airtimeMilliseconds 668.571",
@@ -190,8 +191,9 @@ import Testing
         #expect(first.contains("linkSeconds 60 "), "\(first)")
     }
 
-    /// The background modes, and the interval at which the system advertises for the app that it terminated, in 0.625 ms; the
-    /// seconds that links lasted, for that app and for its central, in that minute and in the one after it was opened again.
+    /// The background modes, and the interval at which the system advertises for the app that it terminated,
+    /// in 0.625 ms; the seconds that links lasted, for that app and for its central, in that minute and in
+    /// the one after it was opened again.
     @Test(arguments: [
         (modes: "", interval: nil, linked: [60, 60, 60]),
         (modes: "bluetooth-peripheral", interval: 290, linked: [60, 60, 60, 60]),

@@ -69,7 +69,8 @@ private struct AnsweringSink: RadioSink {
     }
 }
 
-/// What no peer and no controller should send; Tests/Fuzz does the same to the machines inside, a hundred times as often.
+/// What no peer and no controller should send; Tests/Fuzz does the same to the machines inside, a hundred
+/// times as often.
 @Suite(.timeLimit(.minutes(15))) struct SpoiltPacketTests {
     static let events = [
         "3E 13 01 00 4000 01 01 F5F4F3F2F1F0 1800 0000 4800 00", "05 04 00 4000 13", "0E 04 01 0A20 00",

@@ -70,8 +70,8 @@ import Testing
 
     /// The table of the states, one line for each row and one column for each kind of event.
     ///
-    /// `report` hands it to the app, `reportAll` hands it over after what waits, `+` grants time, `wake` and `launch` also
-    /// run the app, `keep` has it wait and `-` drops it.
+    /// `report` hands it to the app, `reportAll` hands it over after what waits, `+` grants time, `wake` and
+    /// `launch` also run the app, `keep` has it wait and `-` drops it.
     private static let table = """
         notRunning              -        -           -           -           -           -           -
         foreground              report   report      report      report      report      report      report

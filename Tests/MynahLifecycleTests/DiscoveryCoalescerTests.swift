@@ -7,9 +7,10 @@ import Testing
 @Suite struct DiscoveryCoalescerTests {
     /// The scan, what was heard before, what happens now, and what is reported of it.
     ///
-    /// A scan is `f` or `b` for its mode, `s` if it names services and `d` with duplicates; `<` starts it, `>` changes the mode,
-    /// `stop` stops it. Packets are `a` and `A` (two advertisements), `r` and `R` (two scan responses), `n` and `N` (without a
-    /// scan response); `c` connects the device. A report is data+response×packets.
+    /// A scan is `f` or `b` for its mode, `s` if it names services and `d` with duplicates; `<` starts it,
+    /// `>` changes the mode, `stop` stops it. Packets are `a` and `A` (two advertisements), `r` and `R` (two
+    /// scan responses), `n` and `N` (without a scan response); `c` connects the device. A report is
+    /// data+response×packets.
     static let table = """
         <f    -              n   n+-x1
         <f    n              n   -
@@ -278,7 +279,8 @@ private struct Script {
     private static func mark(_ bytes: [UInt8]) -> String { AdvertisementData(bytes).localName ?? "-" }
 }
 
-/// Judges random histories of three devices by what was heard and reported, and not by what the machine remembers.
+/// Judges random histories of three devices by what was heard and reported, and not by what the machine
+/// remembers.
 private struct DiscoveryWatcher {
     private struct Seen {
         var packets = 0

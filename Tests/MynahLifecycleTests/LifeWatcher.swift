@@ -4,7 +4,8 @@ import MynahTestSupport
 
 /// Watches what an app's life says is to be done, and says when that breaks a rule.
 ///
-/// It believes the actions and not the machine: what it knows of the app it has from them and from the rules' text.
+/// It believes the actions and not the machine: what it knows of the app it has from them and from the rules'
+/// text.
 struct LifeWatcher {
     enum Place {
         case nowhere, onScreen, offScreen, asleep

@@ -1,5 +1,5 @@
-// Each row: what happens, then the state it ends in, how the app is advertised there, the time to the next deadline, and
-// the actions.
+// Each row: what happens, then the state it ends in, how the app is advertised there, the time to the next
+// deadline, and the actions.
 extension Situation {
     /// An app with the background mode and a restore identifier, never started.
     static let notRunningTable = """

@@ -83,7 +83,8 @@ extension Situation {
         poweredOn         throttled   background  6s
         """
 
-    /// Without the background mode, its work outlasted all its time, and four of the last ten seconds are over.
+    /// Without the background mode, its work outlasted all its time, and four of the last ten seconds are
+    /// over.
     static let throttledForegroundOnlyTable = """
         enterForeground   foreground  foreground  -    enteredForeground deliverQueued
         enterBackground   throttled   off         6s

@@ -168,7 +168,8 @@ enum Situation: String, CaseIterable {
         }
     }
 
-    /// What happened and at which second, Bluetooth powered on from the start; a row's event comes at `second`.
+    /// What happened and at which second, Bluetooth powered on from the start; a row's event comes at
+    /// `second`.
     var past: (events: [(AppEvent, Double)], second: Double) {
         switch self {
         case .notRunning: ([], 1)
@@ -208,7 +209,8 @@ enum Situation: String, CaseIterable {
         return life
     }
 
-    /// What comes of it: state, how it is advertised, seconds to the deadline, and the actions, in a table's words.
+    /// What comes of it: state, how it is advertised, seconds to the deadline, and the actions, in a table's
+    /// words.
     func outcome(of trigger: Trigger) -> String {
         var life = life
         var now = ManualClock.Instant.second(past.second)

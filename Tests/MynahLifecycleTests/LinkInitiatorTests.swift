@@ -6,8 +6,9 @@ import Testing
 @Suite struct LinkInitiatorTests {
     /// A state by what happened, an event, and the actions.
     ///
-    /// `w` wants devices, `h` hears one, `n` hears one that takes no connection, `c` reports a link to one; `e` ends the last
-    /// attempt: reached, timed out, without room, or refused; `l` says how many links there are.
+    /// `w` wants devices, `h` hears one, `n` hears one that takes no connection, `c` reports a link to one;
+    /// `e` ends the last attempt: reached, timed out, without room, or refused; `l` says how many links there
+    /// are.
     static let table = """
         -                 w12        listen
         -                 h1         -

@@ -4,8 +4,8 @@ import MynahTestSupport
 
 /// Lives random histories of three apps and four devices, and judges them by what apps and radio were told.
 ///
-/// It keeps what each app believes of each device, and which links are on the air, and looks nothing up in the ledger but what
-/// it compares.
+/// It keeps what each app believes of each device, and which links are on the air, and looks nothing up in
+/// the ledger but what it compares.
 struct LinkWatcher {
     private enum Belief: Hashable { case disconnected, connecting, connected }
 

@@ -69,7 +69,8 @@ import Testing
 
     /// Scans, pending connections; how the radio scans.
     ///
-    /// A scan is `f` or `b` for its mode or `o` if it is off, with `s` for named services and `d` for duplicates.
+    /// A scan is `f` or `b` for its mode or `o` if it is off, with `s` for named services and `d` for
+    /// duplicates.
     static let compositions = """
         -        -     none
         o        -     none

@@ -5,7 +5,8 @@ import Testing
 @Suite struct RadioAccountsTests {
     private static let link = Peer.ID(7)
 
-    /// Totals after so many seconds: a scan of 3/4 of the time, advertising every second, and a link with a packet a second.
+    /// Totals after so many seconds: a scan of 3/4 of the time, advertising every second, and a link with a
+    /// packet a second.
     private static func totals(_ seconds: Int, initiating: Int = 0, link: Int? = nil) -> RadioUse {
         var use = RadioUse()
         use.scanning.scanning = .seconds(seconds) * 3 / 4

@@ -6,9 +6,9 @@ import Testing
 @Suite struct ReconnectPlanTests {
     /// The plan, what happened, an event, and the actions.
     ///
-    /// The stages of a plan are apart by commas, the ways of one are letters: known, connected, scan. `k:12` says that
-    /// retrieving known devices found 1 and 2, `s:3` that the scan discovered 3; `up:1`, `fail:1` and `down:1` are about
-    /// connections; `over` ends the last wait.
+    /// The stages of a plan are apart by commas, the ways of one are letters: known, connected, scan. `k:12`
+    /// says that retrieving known devices found 1 and 2, `s:3` that the scan discovered 3; `up:1`, `fail:1`
+    /// and `down:1` are about connections; `over` ends the last wait.
     static let table = """
         k,c,s  -                        begin    known wait
         k,c,s  -                        k:1      -

@@ -6,8 +6,8 @@ import Testing
 @Suite struct SubscriptionLedgerTests {
     /// What happened, an event, who is subscribed then, and the actions.
     ///
-    /// `+A` and `-A` are requests of A; `ok` and `err` end the write under way; A gives the link up by `relA`; `gone` ends the
-    /// link, `changed` changes the service. `A+` answers, `A+!` with an error.
+    /// `+A` and `-A` are requests of A; `ok` and `err` end the write under way; A gives the link up by
+    /// `relA`; `gone` ends the link, `changed` changes the service. `A+` answers, `A+!` with an error.
     static let table = """
         -              +A       -   write:on
         -              -A       -   A-

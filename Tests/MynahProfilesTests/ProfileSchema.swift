@@ -5,8 +5,8 @@ import MynahSupport
 
 /// The published schema (profiles/profile.schema.json), made of the decoder's own tables.
 ///
-/// It says what a profile may hold to an editor, which reads YAML in its own way: numbers where we read text. What
-/// needs counting or looking elsewhere in the file is the decoder's alone to say.
+/// It says what a profile may hold to an editor, which reads YAML in its own way: numbers where we read text.
+/// What needs counting or looking elsewhere in the file is the decoder's alone to say.
 enum ProfileSchema {
     static let json: JSON = .object([
         .init("$schema", .string("https://json-schema.org/draft/2020-12/schema")),
@@ -17,7 +17,8 @@ enum ProfileSchema {
         .init("$defs", .object(definitions)),
     ])
 
-    /// Every key of an object with what it holds; `nil` stands for a key that the table lacks, which a test finds.
+    /// Every key of an object with what it holds; `nil` stands for a key that the table lacks, which a test
+    /// finds.
     private static func object(
         _ keys: [String], required: [String] = [], _ properties: [(String, JSON)], more: [JSON.Member] = []
     ) -> JSON {

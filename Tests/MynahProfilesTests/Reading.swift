@@ -2,11 +2,7 @@ import MynahCore
 import MynahProfiles
 import Testing
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// What is wrong with a profile, or that nothing is, in the file's order.
 func issues(_ text: String) -> [ProfileIssue] {

@@ -1,11 +1,7 @@
 import MynahSupport
 import Testing
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 @Suite struct SchemaTests {
     private let validator = SchemaValidator(root: ProfileSchema.json)

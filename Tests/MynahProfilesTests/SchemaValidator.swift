@@ -1,7 +1,8 @@
 import MynahSupport
 import Yams
 
-/// Validates against the keywords of JSON Schema (draft 2020-12) that our schema uses; another one is a mistake of ours.
+/// Validates against the keywords of JSON Schema (draft 2020-12) that our schema uses; another one is a
+/// mistake of ours.
 struct SchemaValidator {
     let root: JSON
 

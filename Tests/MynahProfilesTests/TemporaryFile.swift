@@ -1,10 +1,6 @@
 import MynahProfiles
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// A file that is gone when the test is done.
 final class TemporaryFile {

@@ -286,7 +286,8 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
 
     func write(_ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError) {
         requests.append("write \(handle) \(Hex.encode(value))")
-        // The answer to the write and the value come one after the other, before anyone runs who waits for the answer.
+        // The answer to the write and the value come one after the other, before anyone runs who waits for
+        // the answer.
         if notifiesAtOnce, value == [1, 0] { simulate(.notified(peer, 3, [0, 99], .notification)) }
     }
 

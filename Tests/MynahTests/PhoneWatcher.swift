@@ -3,9 +3,9 @@ import MynahLifecycle
 
 /// Judges what a phone does with its apps, from the numbered rules of Core Bluetooth alone.
 ///
-/// It is told what the user, the apps' code and the air did (`Input`), and what the apps and the radio were told
-/// (`Output`). It knows no type of the phone, the apps or their machines: what it expects follows from its own account.
-/// What the rules leave open is allowed and not expected.
+/// It is told what the user, the apps' code and the air did (`Input`), and what the apps and the radio were
+/// told (`Output`). It knows no type of the phone, the apps or their machines: what it expects follows from
+/// its own account. What the rules leave open is allowed and not expected.
 struct PhoneWatcher {
     typealias Device = DeviceAddress
     typealias AppIndex = Int

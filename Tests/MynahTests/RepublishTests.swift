@@ -48,7 +48,8 @@ import Testing
         (phone, code) = try await start(radio, try StateDirectory(path: temporary.path)) {
             await radio.holdPublishing()
         }
-        // Each manager that comes back has everything published that is kept, and so has the first one the second's.
+        // Each manager that comes back has everything published that is kept, and so has the first one the
+        // second's.
         try await until("two calls of the radio are held") { await radio.heldCount >= 2 }
         await radio.release()
         let managers = code.managers.withLock { $0 }

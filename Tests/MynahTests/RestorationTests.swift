@@ -310,7 +310,8 @@ import Testing
     }
 
     @Test func `a directory of another user is refused`() throws {
-        // Only root can give a directory away, and root's own directories are another user's for everybody else.
+        // Only root can give a directory away, and root's own directories are another user's for everybody
+        // else.
         if geteuid() == 0 { #expect(chown(temporary.path, 4711, 0) == 0) }
         let path = geteuid() == 0 ? temporary.path : "/usr"
         let error = #expect(throws: RadioError.self) { _ = try StateDirectory(path: path) }

@@ -1,4 +1,5 @@
-// What programs do with the library. It is compiled as a user's package would be, which sees no `package` declaration.
+// What programs do with the library. It is compiled as a user's package would be, which sees no `package`
+// declaration.
 
 import Logging
 import Mynah

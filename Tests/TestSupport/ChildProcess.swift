@@ -2,7 +2,8 @@ import Dispatch
 public import Glibc
 import MynahSupport
 
-/// A process that a test has started and ends by its identifier; it ends with the test process, however that ends.
+/// A process that a test has started and ends by its identifier; it ends with the test process, however that
+/// ends.
 public final class ChildProcess: Sendable {
     /// How it ended.
     public enum Status: Hashable, Sendable {
@@ -17,10 +18,11 @@ public final class ChildProcess: Sendable {
     private let name: String
     private let status = Lock<Status?>(nil)
 
-    /// Starts `name`, looked up in PATH, with descriptors of ours as descriptors of its own, and with these variables
-    /// beside ours (nil: without it); nil when it cannot be started.
+    /// Starts `name`, looked up in PATH, with descriptors of ours as descriptors of its own, and with these
+    /// variables beside ours (nil: without it); nil when it cannot be started.
     ///
-    /// Standard input is empty, and standard output and error are unseen, unless passed. No signal is blocked or ignored in it.
+    /// Standard input is empty, and standard output and error are unseen, unless passed. No signal is blocked
+    /// or ignored in it.
     public init?(
         _ name: String, _ arguments: [String], passing descriptors: KeyValuePairs<Int32, Int32> = [:],
         environment: [String: String?] = [:]

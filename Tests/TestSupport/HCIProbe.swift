@@ -135,8 +135,9 @@ package final class HCIProbe: Sendable {
 
     /// Connects, and returns the link's handle.
     ///
-    /// `isPatient`: the link survives a silence of half a minute, as a busy machine may cause one; else it ends after 180 ms
-    /// before the other side was heard, and 720 ms then. `parameters`: others than these, as in LE Create Connection.
+    /// `isPatient`: the link survives a silence of half a minute, as a busy machine may cause one; else it
+    /// ends after 180 ms before the other side was heard, and 720 ms then. `parameters`: others than these,
+    /// as in LE Create Connection.
     package func connect(
         to address: DeviceAddress, isPatient: Bool = false, parameters: String? = nil
     ) async throws -> ConnectionHandle {

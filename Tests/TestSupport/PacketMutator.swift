@@ -1,4 +1,5 @@
-/// Spoils packets that make sense, the same way in every run: what a peer in ill will, or a bad cable, would send.
+/// Spoils packets that make sense, the same way in every run: what a peer in ill will, or a bad cable, would
+/// send.
 package struct PacketMutator {
     private var random: SeededGenerator
     private let packets: [[UInt8]]

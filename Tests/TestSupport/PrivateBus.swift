@@ -14,7 +14,8 @@ public final class PrivateBus: Sendable {
     private let directory: String
     private let process: Lock<ChildProcess>
 
-    /// Everybody may own every name and talk to everybody, even with answers that nobody waits for, so that a test sees them.
+    /// Everybody may own every name and talk to everybody, even with answers that nobody waits for, so that a
+    /// test sees them.
     public static let openPolicy = """
         <policy context="default"><allow user="*"/><allow own="*"/><allow send_type="method_call"/>
         <allow send_type="signal"/><allow send_requested_reply="false" send_type="method_return"/>

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// What this process holds that no file stands behind (RssAnon), in kB; 0 where the kernel does not say.
 package func residentMemory() -> Int {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// A file of a test could not be made, written or read.
 package struct FileTrouble: Error, CustomStringConvertible {

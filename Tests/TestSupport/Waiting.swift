@@ -16,13 +16,14 @@ package struct WaitFailure: Error, CustomStringConvertible {
 
 /// The time that a wait may take.
 ///
-/// It is longer than the whole run takes on a busy machine of two cores, because every test is under way at once, and
-/// shorter than the time limit of a suite.
+/// It is longer than the whole run takes on a busy machine of two cores, because every test is under way at
+/// once, and shorter than the time limit of a suite.
 package let waitLimit: Duration = .seconds(600)
 
 /// Returns when `condition` holds.
 ///
-/// Throws `WaitFailure` if the limit passes or the test is cancelled before.  `awaited` says in words what holds then.
+/// Throws `WaitFailure` if the limit passes or the test is cancelled before.  `awaited` says in words what
+/// holds then.
 package func until(
     _ awaited: String, limit: Duration = waitLimit, _ condition: () async throws -> Bool
 ) async throws {
@@ -32,7 +33,8 @@ package func until(
         if Task.isCancelled { throw WaitFailure.cancelled(awaited) }
         if ContinuousClock.now >= deadline { throw WaitFailure.limit(limit, awaited) }
         rounds += 1
-        // What is awaited is usually a few turns of an executor away. After that, leave the processor to others.
+        // What is awaited is usually a few turns of an executor away. After that, leave the processor to
+        // others.
         if rounds < 200 {
             await Task.yield()
         } else {
@@ -104,8 +106,8 @@ extension Waiter where Value == Void {
 
 /// Suspends until somebody resumes the waiter.
 ///
-/// Throws `WaitFailure` if the limit passes or the test is cancelled before.  `register` keeps the waiter for the code
-/// that resumes it, or resumes it at once. `awaited` says in words what is waited for.
+/// Throws `WaitFailure` if the limit passes or the test is cancelled before.  `register` keeps the waiter for
+/// the code that resumes it, or resumes it at once. `awaited` says in words what is waited for.
 package func waiting<Value: Sendable>(
     for awaited: String, limit: Duration = waitLimit, _ register: (Waiter<Value>) -> Void
 ) async throws -> Value {

@@ -3,8 +3,8 @@ import MynahSupport
 
 /// A shell that outlives the test process by a moment, to end the processes that it has started.
 ///
-/// A test process that is killed cannot do that itself: the socket to the shell ends with it, and the shell kills what is
-/// still on its list, by identifier.
+/// A test process that is killed cannot do that itself: the socket to the shell ends with it, and the shell
+/// kills what is still on its list, by identifier.
 final class Watchdog: Sendable {
     static let shared = Watchdog()
 

@@ -1,7 +1,8 @@
 import MynahCore
 import MynahLifecycle
 
-/// The central managers of an app: those of this launch, and those that the system works for after an earlier one.
+/// The central managers of an app: those of this launch, and those that the system works for after an earlier
+/// one.
 ///
 /// It belongs to its app. A class, because an event may lead back here while it changes.
 final class AppCentrals {

@@ -4,7 +4,8 @@ import MynahSupport
 
 /// A phone's links to peripherals and the connections that its managers wait for.
 ///
-/// It drives the ledger that says which manager holds or waits for which. It belongs to its phone, and runs on its executor.
+/// It drives the ledger that says which manager holds or waits for which. It belongs to its phone, and runs
+/// on its executor.
 final class CentralConnections {
     private(set) var ledger = LinkLedger()
     /// What the ledger asked for and has not been carried out.
@@ -167,7 +168,8 @@ final class CentralConnections {
 
     // MARK: The ledger
 
-    /// Lets the ledger take something and carries out what it asks for; what follows from that comes after it.
+    /// Lets the ledger take something and carries out what it asks for; what follows from that comes after
+    /// it.
     func change(
         on phone: isolated Phone, _ body: (inout LinkLedger, inout [LinkAction]) -> Void
     ) {
@@ -190,7 +192,8 @@ final class CentralConnections {
         }
     }
 
-    /// Lets a manager give up connections: what it is subscribed to ends with the link, or is left to the others.
+    /// Lets a manager give up connections: what it is subscribed to ends with the link, or is left to the
+    /// others.
     private func release(
         _ manager: CentralManagerState, _ addresses: [DeviceAddress], on phone: isolated Phone,
         _ body: (inout LinkLedger, inout [LinkAction]) -> Void

@@ -15,7 +15,8 @@ final class CentralPreservation {
         return phone.load(name)
     }
 
-    /// The system works on for a manager of another process: what it had connected or waited for is waited for.
+    /// The system works on for a manager of another process: what it had connected or waited for is waited
+    /// for.
     func restore(
         _ manager: CentralManagerState, _ state: PreservedCentralState, on phone: isolated Phone
     ) {
@@ -57,7 +58,8 @@ final class CentralPreservation {
         for manager in phone.central.managers { save(manager, on: phone) }
     }
 
-    /// Saves what would be restored of a manager, soon, if it has changed; one that did nothing has nothing to restore.
+    /// Saves what would be restored of a manager, soon, if it has changed; one that did nothing has nothing
+    /// to restore.
     func save(_ manager: CentralManagerState, on phone: isolated Phone) {
         guard let name = manager.preservedName else { return }
         let state = state(of: manager, under: name, phone.central.connections.ledger)
@@ -86,8 +88,9 @@ final class CentralPreservation {
 
     /// A link to a device is there again: what its peripheral shows as subscribed to is.
     ///
-    /// That is so only after another process, or while Bluetooth was off: other links take what was discovered along. The
-    /// attribute handles of then are taken for those of now, as a phone does that caches them (an assumption).
+    /// That is so only after another process, or while Bluetooth was off: other links take what was
+    /// discovered along. The attribute handles of then are taken for those of now, as a phone does that
+    /// caches them (an assumption).
     func subscribeAgain(
         _ manager: CentralManagerState, to peripheral: Peripheral, by link: Peer.ID, on phone: isolated Phone
     ) {

@@ -61,7 +61,8 @@ final class KnownDevices {
         }
     }
 
-    /// The devices of these identifiers that are known, for a manager (retrievePeripherals(withIdentifiers:)).
+    /// The devices of these identifiers that are known, for a manager
+    /// (retrievePeripherals(withIdentifiers:)).
     func retrieve(
         _ identifiers: [PeripheralIdentifier], for manager: CentralManagerState, on phone: isolated Phone
     ) -> [Peripheral] {
@@ -70,7 +71,8 @@ final class KnownDevices {
         }
     }
 
-    /// The peripheral of a manager that another process knew, and the address by which its connections are kept.
+    /// The peripheral of a manager that another process knew, and the address by which its connections are
+    /// kept.
     func restore(
         _ entry: KnownPeripherals.Entry, for manager: CentralManagerState, on phone: isolated Phone
     ) -> (peripheral: Peripheral, address: DeviceAddress)? {

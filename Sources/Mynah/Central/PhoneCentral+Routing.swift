@@ -38,7 +38,8 @@ extension PhoneCentral {
         return app.receive(event, for: manager, on: phone)
     }
 
-    /// Gives an event that concerns the whole radio to the managers that no app made; returns whether there are any.
+    /// Gives an event that concerns the whole radio to the managers that no app made; returns whether there
+    /// are any.
     @discardableResult
     private func deliverToPrograms(_ event: CentralManagerEvent, on phone: isolated Phone) -> Bool {
         let programs = managers.filter { $0.app == nil }

@@ -3,8 +3,8 @@ import MynahLifecycle
 
 /// The phone's other half: what its apps and programs do as centrals.
 ///
-/// It is the radio's only central sink, and says which manager each event is for. It belongs to its phone, and runs on its
-/// executor.
+/// It is the radio's only central sink, and says which manager each event is for. It belongs to its phone,
+/// and runs on its executor.
 final class PhoneCentral {
     /// How far the radio's central half is.
     private enum Stage {
@@ -222,7 +222,8 @@ final class PhoneCentral {
         appChanged(on: phone)
     }
 
-    /// The state of an app, or that of Bluetooth, changed: what is scanned and listened for may be something else.
+    /// The state of an app, or that of Bluetooth, changed: what is scanned and listened for may be something
+    /// else.
     private func appChanged(on phone: isolated Phone) {
         for manager in managers { manager.changeScan(to: manager.scanMode(radioState)) }
         listen(on: phone)

@@ -16,7 +16,8 @@ final class PhoneConnector {
     private var attempt: Attempt?
     /// The devices that are listened for, each with the address that the ledger knows it by.
     private var awaited: [DeviceAddress: DeviceAddress] = [:]
-    /// The identity addresses of devices that are waited for by a resolvable private address, as far as the radio knows.
+    /// The identity addresses of devices that are waited for by a resolvable private address, as far as the
+    /// radio knows.
     private var identities: [DeviceAddress: DeviceAddress] = [:]
 
     // MARK: What is wanted
@@ -65,7 +66,8 @@ final class PhoneConnector {
         change(on: phone) { $0.has(links: count, into: &$1) }
     }
 
-    /// Returns the address that the ledger knows a new link's device by, or `nil` if nobody asked for it and it has none.
+    /// Returns the address that the ledger knows a new link's device by, or `nil` if nobody asked for it and
+    /// it has none.
     func device(of peer: Peer, on phone: isolated Phone) -> DeviceAddress? {
         guard let address = peer.answers(attempt?.address) else { return nil }
         let device = awaited[address] ?? address
@@ -130,7 +132,8 @@ extension LinkInitiator.Outcome {
     /// What a radio's error says of an attempt.
     init(_ error: RadioError) {
         switch error.code {
-        // A pending connection does not fail because a link did not come about. A radio that is gone reports that by itself.
+        // A pending connection does not fail because a link did not come about. A radio that is gone reports
+        // that by itself.
         case .timedOut, .disconnected, .lost: self = .notReached
         case .connectionLimit: self = .noRoom
         default: self = .failed(error)
@@ -141,7 +144,8 @@ extension LinkInitiator.Outcome {
 extension Peer {
     /// Returns the address that a new link is to, while a radio is asked for one to `asked`.
     ///
-    /// Some radios report no address. One that is asked for a resolvable private address may report the identity address.
+    /// Some radios report no address. One that is asked for a resolvable private address may report the
+    /// identity address.
     func answers(_ asked: DeviceAddress?) -> DeviceAddress? {
         guard let address else { return asked }
         guard let asked, asked.isResolvable, !address.isResolvable else { return address }

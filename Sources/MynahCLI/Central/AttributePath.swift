@@ -40,8 +40,8 @@ struct AttributePath: Hashable, Sendable {
 
     /// The names of characteristics that begin with what is typed, each of which leads to one attribute.
     ///
-    /// `properties` is what a characteristic must have one of; if it is empty, any will do. UUIDs are offered only when
-    /// something is typed.
+    /// `properties` is what a characteristic must have one of; if it is empty, any will do. UUIDs are offered
+    /// only when something is typed.
     static func completions(
         of typed: String, in services: [DiscoveredService], having properties: CharacteristicProperties
     ) -> [String] {

@@ -29,8 +29,7 @@ enum CentralOptions {
 
     /// What a phone's radio is made of, once `auto` is decided; which one that is goes to standard error.
     static func radio(
-        _ phone: PhoneOptions, stateDirectory: String? = nil,
-        of command: any ParsableCommand.Type,
+        _ phone: PhoneOptions, of command: any ParsableCommand.Type,
         failing fail: (RadioError) -> Void = { StandardError.print("error: \($0)") }
     ) throws -> RadioMaker.Options {
         if phone.capture == .standardOutput {
@@ -42,7 +41,7 @@ enum CentralOptions {
         do throws(RadioError) {
             let chosen = try chooser.forPhone(command.configuration.commandName ?? "mynah")
             return RadioMaker.Options(
-                choice: chosen, stateDirectory: stateDirectory,
+                choice: chosen,
                 capture: phone.capture.map {
                     Capture(
                         $0,

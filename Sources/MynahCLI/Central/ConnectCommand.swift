@@ -6,11 +6,7 @@ import MynahHost
 import MynahProfiles
 import MynahSupport
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// `mynah connect`.
 struct ConnectCommand: AsyncParsableCommand {
@@ -85,14 +81,18 @@ struct ConnectCommand: AsyncParsableCommand {
         let scope = DiscoveryScope(
             services: try services.map { try CentralOptions.service($0, of: Self.self) }, isPrinted: !quiet)
         Logs.begin(phone.log.level)
-        let maker = RadioMaker(
-            try CentralOptions.radio(
-                phone, stateDirectory: stateDir, of: Self.self,
-                failing: { error in
-                    guard format == .json else { return StandardError.print("error: \(error)") }
-                    let line = ConnectEvent.failed(error.description).json.text + "\n"
-                    Descriptor.write(Array(line.utf8), to: 1)
-                }))
+        var options = try CentralOptions.radio(phone, of: Self.self, failing: printFailure)
+        do throws(RadioError) {
+            options.stateDirectory = try stateDir.map { path throws(RadioError) in
+                try StateDirectory(path: path)
+            }
+        } catch {
+            printFailure(error)
+            throw Exit.problems
+        }
+        // No other process may write into it until this one has ended.
+        defer { withExtendedLifetime(options.stateDirectory) {} }
+        let maker = RadioMaker(options)
         let interruption = Interruption()
         let terminal =
             commands.isEmpty && format == .text && isatty(1) == 1
@@ -102,13 +102,12 @@ struct ConnectCommand: AsyncParsableCommand {
         let input = ConnectInput(commands: commands, terminal: terminal)
         let sink = ConnectSink(terminal: terminal, passkey: passkey)
         let output = ConnectOutput(
-            format: format, terminal: terminal, interruption: interruption, maker.writer)
+            format: format, terminal: terminal, interruption: interruption,
+            options.stateDirectory?.writer ?? FileWriter())
         sink.tells(output)
         let isFailed = Lock(false)
         var failure: RadioError?
         do throws(RadioError) {
-            // Held for as long as this runs: no other may write into it.
-            let held = try stateDir.map { path throws(RadioError) in try StateDirectory(path: path) }
             let radio = try maker.host()
             output.say(Self.announcement(device, timeout ?? Self.patience, radio.name))
             let manager = CentralManager(radio: radio, identity: identity(terminal != nil), sink: sink)
@@ -130,7 +129,6 @@ struct ConnectCommand: AsyncParsableCommand {
                     isFailed.withLock { $0 = !isGood && !interruption.isInterrupted }
                     interruption.interrupt()
                 })
-            withExtendedLifetime(held) {}
         } catch {
             failure = error
         }
@@ -147,6 +145,12 @@ struct ConnectCommand: AsyncParsableCommand {
             throw Exit.problems
         }
         if isFailed.withLock({ $0 }) { throw Exit.problems }
+    }
+
+    /// Prints what keeps it from starting, in the format of its results.
+    private func printFailure(_ error: RadioError) {
+        guard format == .json else { return StandardError.print("error: \(error)") }
+        Descriptor.write(Array((ConnectEvent.failed(error.description).json.text + "\n").utf8), to: 1)
     }
 
     /// What is said before the radio starts, because a device may take a while to be heard.

@@ -2,11 +2,7 @@ import Dispatch
 import MynahConsole
 import MynahSupport
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// Where the lines for `mynah connect` come from: options, a prompt, or a pipe.
 ///

@@ -125,8 +125,8 @@ struct ConnectSession: Sendable {
         }
     }
 
-    /// Waits until write commands have arrived, which ending the link would drop: the device answers this request after
-    /// them.
+    /// Waits until write commands have arrived, which ending the link would drop: the device answers this
+    /// request after them.
     func settle() async {
         let isWanted = hasSent.withLock { hasSent in
             defer { hasSent = false }

@@ -19,7 +19,8 @@ final class ConnectSink: CentralManagerSink {
     private let terminal: LineTerminal?
     private let passkey: UInt32?
 
-    /// `terminal` is where questions of a pairing are asked; without one, `passkey` is the number that the device shows.
+    /// `terminal` is where questions of a pairing are asked; without one, `passkey` is the number that the
+    /// device shows.
     init(terminal: LineTerminal?, passkey: UInt32?) {
         self.terminal = terminal
         self.passkey = passkey

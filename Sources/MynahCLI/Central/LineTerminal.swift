@@ -2,15 +2,12 @@ import Dispatch
 import MynahConsole
 import MynahSupport
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// A prompt on a terminal, with what happens meanwhile above it.
 ///
-/// A plain terminal, such as a dumb one, edits the lines itself and gets no escapes: what happens follows the prompt.
+/// A plain terminal, such as a dumb one, edits the lines itself and gets no escapes: what happens follows the
+/// prompt.
 final class LineTerminal: Sendable {
     private struct State {
         var buffer = LineBuffer()
@@ -96,8 +93,8 @@ final class LineTerminal: Sendable {
 
     /// Asks for a line that is not a command.
     ///
-    /// `read` returns what the answer does; `nil` if it does not understand the line, and the question is asked again
-    /// with the hint.
+    /// `read` returns what the answer does; `nil` if it does not understand the line, and the question is
+    /// asked again with the hint.
     func ask(
         _ question: String, hint: String, _ read: @escaping @Sendable (String) -> (@Sendable () -> Void)?
     ) {

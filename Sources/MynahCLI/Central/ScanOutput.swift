@@ -4,11 +4,7 @@ import MynahCore
 import MynahEmulator
 import MynahSupport
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// How what was heard is told.
 enum ScanFormat: String, CaseIterable {

@@ -1,15 +1,12 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 public import MynahCore
 import MynahSupport
 
 /// A pcapng file or pipe that a capture goes to, written by a thread of its own.
 ///
-/// Adding a packet never waits. If a pipe is not read, packets are lost and counted; if its reader closes it, the capture ends; if
-/// writing fails, the capture ends with an error. Each write has whole blocks, so a file can be read at any time.
+/// Adding a packet never waits. If a pipe is not read, packets are lost and counted; if its reader closes it,
+/// the capture ends; if writing fails, the capture ends with an error. Each write has whole blocks, so a file
+/// can be read at any time.
 public final class CaptureFile: Sendable {
     /// Takes what the user should know; both are called on the capture's own thread or in `end`.
     public struct Reports: Sendable {
@@ -48,7 +45,8 @@ public final class CaptureFile: Sendable {
     /// Microseconds from the start of the monotonic clock to 1970, so that times in the file never go back.
     private let epoch: Int64
 
-    /// Creates or truncates the file at `path`; only its owner can read a new one, because a capture contains keys.
+    /// Creates or truncates the file at `path`; only its owner can read a new one, because a capture contains
+    /// keys.
     ///
     /// Throws `captureFailed` if it cannot be opened.
     public convenience init(

@@ -1,12 +1,9 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 import MynahCore
 import MynahSupport
 
-/// The descriptor that a capture is written to: its system calls, for one thread that writes and others that wake it.
+/// The descriptor that a capture is written to: its system calls, for one thread that writes and others that
+/// wake it.
 final class CaptureOutput: Sendable {
     enum Outcome: Equatable {
         case done

@@ -2,7 +2,8 @@ import MynahSupport
 
 /// The blocks of a capture that wait to be written: a bounded queue without I/O.
 ///
-/// When it is full, packets are lost until half of it is free again. The next packet then says in a comment how many are missing.
+/// When it is full, packets are lost until half of it is free again. The next packet then says in a comment
+/// how many are missing.
 struct CaptureQueue: Sendable {
     /// Whole blocks, and how many packets are among them.
     struct Batch: Sendable {

@@ -34,7 +34,8 @@ struct LinkLayerPDU: Hashable, Sendable {
 extension LinkLayerEncoder {
     /// What a frame's content is on a real link.
     ///
-    /// Virtual controllers need one PDU for some exchanges that take two on a real link; these become two here.
+    /// Virtual controllers need one PDU for some exchanges that take two on a real link; these become two
+    /// here.
     static func pdus(of content: LinkPDU, from role: Role, event: UInt16) -> [LinkLayerPDU] {
         func control(_ opcode: UInt8, _ parameters: [UInt8] = []) -> LinkLayerPDU {
             LinkLayerPDU(role, .control, [opcode] + parameters)
@@ -93,7 +94,8 @@ extension LinkLayerEncoder {
         return found
     }
 
-    /// The part of the initialization vector that a side draws; the air has one number for it and the session key.
+    /// The part of the initialization vector that a side draws; the air has one number for it and the session
+    /// key.
     private static func vector(_ nonce: UInt64) -> [UInt8] {
         little(UInt32(truncatingIfNeeded: SplitMix.mix(nonce)))
     }

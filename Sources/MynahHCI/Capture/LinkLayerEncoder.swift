@@ -3,8 +3,8 @@ import MynahSupport
 
 /// Turns what stations of a virtual air send into the link layer PDUs that a sniffer would record.
 ///
-/// The air carries no preamble, channel, sequence bits or CRC. They are made up here so that each packet is valid by itself and
-/// follows from those before. An encrypted link appears decrypted.
+/// The air carries no preamble, channel, sequence bits or CRC. They are made up here so that each packet is
+/// valid by itself and follows from those before. An encrypted link appears decrypted.
 struct LinkLayerEncoder: Sendable {
     enum Role: Sendable {
         case central, peripheral

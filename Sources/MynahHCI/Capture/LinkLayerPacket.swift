@@ -52,7 +52,8 @@ struct LinkLayerPacket: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// The RF channel of a link layer channel, which the pseudo-header counts from 2402 MHz on (Vol 6, Part B, 1.4.1).
+    /// The RF channel of a link layer channel, which the pseudo-header counts from 2402 MHz on (Vol 6, Part
+    /// B, 1.4.1).
     static func radioChannel(of index: UInt8) -> UInt8 {
         switch index {
         case 37: 0

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 import MynahCore
 
 /// What the environment's variables say about netsim, the Android emulator's radio.
@@ -39,7 +35,8 @@ package struct NetsimEnvironment: Sendable {
 
     /// The directories where netsim may have written its file, in the order in which they are searched.
     ///
-    /// netsim writes to `TMPDIR` first and other programs read from `XDG_RUNTIME_DIR` first, so all of them are searched.
+    /// netsim writes to `TMPDIR` first and other programs read from `XDG_RUNTIME_DIR` first, so all of them
+    /// are searched.
     var directories: [String] {
         var found: [String] = []
         let candidates =
@@ -64,7 +61,8 @@ package struct NetsimEnvironment: Sendable {
         return number
     }
 
-    /// The port where an instance speaks H4: the one that `NETSIM_HCI_PORT` names, else the instance's usual one.
+    /// The port where an instance speaks H4: the one that `NETSIM_HCI_PORT` names, else the instance's usual
+    /// one.
     func port(instance: Int) throws(RadioError) -> UInt16 {
         guard let text = variables["NETSIM_HCI_PORT"], !text.isEmpty else {
             return UInt16(Self.firstPort + instance - 1)

@@ -1,4 +1,5 @@
-/// The file in which netsim, the Android emulator's radio, publishes its ports: `netsim.ini`, or `netsim_N.ini` for another instance.
+/// The file in which netsim, the Android emulator's radio, publishes its ports: `netsim.ini`, or
+/// `netsim_N.ini` for another instance.
 ///
 /// A key and a value a line, as in `grpc.port=8877` or `web.port = localhost:7681`.
 struct NetsimFile: Hashable, Sendable {

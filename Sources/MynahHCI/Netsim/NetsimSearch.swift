@@ -1,10 +1,6 @@
 package import MynahCore
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// Finds the radio of an Android emulator by the file that it writes and by its port.
 package struct NetsimSearch: Sendable {
@@ -50,8 +46,8 @@ package struct NetsimSearch: Sendable {
         self.probes = probes
     }
 
-    /// Where an emulator's radio is or will be: of this instance, else of the one that `NETSIM_INSTANCE` names, else of the
-    /// first that is alive, else of instance 1.
+    /// Where an emulator's radio is or will be: of this instance, else of the one that `NETSIM_INSTANCE`
+    /// names, else of the first that is alive, else of instance 1.
     package func place(instance: Int? = nil) throws(RadioError) -> NetsimPlace {
         let named: Int? = if let instance { instance } else { try environment.instance() }
         if let named { return try place(of: named) }

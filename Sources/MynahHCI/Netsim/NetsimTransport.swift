@@ -3,7 +3,8 @@ import MynahSupport
 
 /// A controller of an Android emulator's radio, spoken to in H4 over TCP.
 ///
-/// The first opening waits for an emulator to start. Once a controller was reached, an opening reaches one at once or fails.
+/// The first opening waits for an emulator to start. Once a controller was reached, an opening reaches one at
+/// once or fails.
 package final class NetsimTransport: HCITransport {
     private struct State {
         var wasReached = false
@@ -28,7 +29,8 @@ package final class NetsimTransport: HCITransport {
     package convenience init(
         _ place: NetsimPlace, whenWaiting: @escaping @Sendable (_ message: String) -> Void = { _ in }
     ) {
-        // Nothing tells when another program begins to listen on a port, so it is looked for again after a pause.
+        // Nothing tells when another program begins to listen on a port, so it is looked for again after a
+        // pause.
         self.init(
             place, listens: NetsimSearch.Probes.system.listens, whenWaiting: whenWaiting,
             sleep: { try await Task.sleep(for: $0) })

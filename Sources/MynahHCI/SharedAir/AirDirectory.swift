@@ -1,12 +1,9 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 import MynahCore
 import MynahSupport
 
-/// The directory in which the processes of one air find each other: each has a socket in it, named by a random number.
+/// The directory in which the processes of one air find each other: each has a socket in it, named by a
+/// random number.
 struct AirDirectory: Sendable {
     /// Tells a socket from one that was made later under the same name.
     struct Identity: Hashable {
@@ -16,8 +13,8 @@ struct AirDirectory: Sendable {
 
     let path: String
 
-    /// A socket that refuses connections is a leftover if it is older than this, in seconds: its process may be between
-    /// `bind` and `listen`.
+    /// A socket that refuses connections is a leftover if it is older than this, in seconds: its process may
+    /// be between `bind` and `listen`.
     static let leftoverAge: Int64 = 2
 
     private static let remedy = "set MYNAH_AIR to a directory of your own"
@@ -96,8 +93,9 @@ struct AirDirectory: Sendable {
 
     /// Opens this process's socket.
     ///
-    /// It is bound under its final name: systemd-tmpfiles spares the sockets that the kernel lists, and the kernel lists the name
-    /// that was bound. If the process is killed before it listens, the next one to join takes it for the leftover that it is.
+    /// It is bound under its final name: systemd-tmpfiles spares the sockets that the kernel lists, and the
+    /// kernel lists the name that was bound. If the process is killed before it listens, the next one to join
+    /// takes it for the leftover that it is.
     func listen(as node: UInt64) throws(RadioError) -> Int32 {
         let descriptor = try bind(as: node)
         guard systemListen(descriptor) == 0 else {
@@ -145,7 +143,8 @@ struct AirDirectory: Sendable {
         return nil
     }
 
-    /// Removes a socket that refuses connections, unless it is so young that its process may be about to listen.
+    /// Removes a socket that refuses connections, unless it is so young that its process may be about to
+    /// listen.
     private func removeLeftover(_ node: UInt64) {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 import MynahCore
 
 /// Chooses the directory of the air from the environment.
@@ -27,8 +23,8 @@ struct AirDirectoryChoice {
 
     /// `MYNAH_AIR`, else a directory of this user's session, else one among the temporary files.
     ///
-    /// A session's directory that belongs to another user is not used: `sudo` may keep `XDG_RUNTIME_DIR`, and what root makes in
-    /// there locks the user out.
+    /// A session's directory that belongs to another user is not used: `sudo` may keep `XDG_RUNTIME_DIR`, and
+    /// what root makes in there locks the user out.
     init(variable: (String) -> String?, user: UInt32, status: (String) -> Status) {
         if let path = variable("MYNAH_AIR"), !path.isEmpty {
             directory = AirDirectory(path: path)

@@ -1,15 +1,12 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 import MynahCore
 import MynahSupport
 
-/// Carries messages between the processes of an air: each has a socket, and a connection to each other process.
+/// Carries messages between the processes of an air: each has a socket, and a connection to each other
+/// process.
 ///
-/// A frame that a neighbour has no room for is lost, as on a real air, and links send again. So a process that does not read
-/// delays no other and costs nothing.
+/// A frame that a neighbour has no room for is lost, as on a real air, and links send again. So a process
+/// that does not read delays no other and costs nothing.
 final class AirMesh: Sendable {
     typealias Connection = AirNeighbours.Connection
     /// `DeletionWatch.follow`, or a test's.
@@ -73,7 +70,8 @@ final class AirMesh: Sendable {
 
     /// Opens a socket, and connects to the processes that are there.
     ///
-    /// Of any two processes, the one that looks later finds the other, because each opens its socket before it looks.
+    /// Of any two processes, the one that looks later finds the other, because each opens its socket before
+    /// it looks.
     func join() throws(RadioError) {
         try keepOpen()
         try find()

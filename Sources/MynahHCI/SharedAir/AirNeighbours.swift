@@ -1,7 +1,8 @@
-/// The other processes of a shared air: the connection to each, its stations, and whether it wants advertising.
+/// The other processes of a shared air: the connection to each, its stations, and whether it wants
+/// advertising.
 ///
-/// A machine without I/O. Two processes that start at once connect to each other twice; both keep the connection that the
-/// lower number began.
+/// A machine without I/O. Two processes that start at once connect to each other twice; both keep the
+/// connection that the lower number began.
 struct AirNeighbours: Sendable {
     /// A connection of this process.
     struct Connection: Hashable, Sendable, Comparable {

@@ -1,11 +1,8 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 import MynahSupport
 
-/// Notices through inotify that entries of directories, or the directories themselves, were deleted or moved away.
+/// Notices through inotify that entries of directories, or the directories themselves, were deleted or moved
+/// away.
 ///
 /// One for the process: the kernel grants a user few inotify instances, and takes its time to close one.
 final class DeletionWatch: Sendable {
@@ -47,7 +44,8 @@ final class DeletionWatch: Sendable {
     /// Whether the kernel granted an inotify instance.
     var isAvailable: Bool { descriptor >= 0 }
 
-    /// Calls `handler` on the loop's thread when something in this directory is deleted or moved away, or the directory is.
+    /// Calls `handler` on the loop's thread when something in this directory is deleted or moved away, or the
+    /// directory is.
     func follow(
         _ path: String, _ handler: @escaping @Sendable (Change) -> Void
     ) -> Result<Follower, SystemError> {

@@ -3,7 +3,8 @@ import MynahSupport
 
 /// One air for several processes: each finds the others in a directory, and no one has to be started first.
 ///
-/// Advertising goes to the processes that listen for it. A process that ends is missed only by those that had a link with it.
+/// Advertising goes to the processes that listen for it. A process that ends is missed only by those that had
+/// a link with it.
 public final class SharedAir: Sendable {
     /// The directory in which its processes find each other.
     public let directory: String

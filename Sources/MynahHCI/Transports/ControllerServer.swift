@@ -1,7 +1,8 @@
 package import MynahCore
 import MynahSupport
 
-/// Offers controllers of an air to hosts of other makers, over sockets that speak H4: each connection has one of its own.
+/// Offers controllers of an air to hosts of other makers, over sockets that speak H4: each connection has one
+/// of its own.
 package final class ControllerServer: Sendable {
     private struct Guest {
         var line: PacketLine

@@ -1,13 +1,10 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 import MynahSupport
 
 /// One thread that sleeps until a descriptor is ready or a moment has come, and calls who waits for it.
 ///
-/// A handler must not block: all transports and airs of the process wait on the same thread, which lives as long as the process.
+/// A handler must not block: all transports and airs of the process wait on the same thread, which lives as
+/// long as the process.
 final class EventLoop: Sendable {
     /// The loop.
     static let shared = EventLoop()

@@ -4,7 +4,8 @@ public import MynahCore
 public enum HCITransportAddress: Hashable, Sendable {
     /// `tcp-client:HOST:PORT`: the controller listens there.
     case tcpClient(host: String, port: UInt16)
-    /// `tcp-server:PORT` or `tcp-server:HOST:PORT`: the controller connects to us, on this machine alone unless a host is named.
+    /// `tcp-server:PORT` or `tcp-server:HOST:PORT`: the controller connects to us, on this machine alone
+    /// unless a host is named.
     case tcpServer(host: String, port: UInt16)
     /// `unix:PATH`: the controller listens there.
     case unixClient(path: String)
@@ -86,7 +87,8 @@ public enum HCITransportAddress: Hashable, Sendable {
         return (host.isEmpty ? loopback : host, port)
     }
 
-    /// A transport that goes there, not open; a server calls `whenListening` with the place where a controller may connect now.
+    /// A transport that goes there, not open; a server calls `whenListening` with the place where a
+    /// controller may connect now.
     public func transport(
         whenListening: @escaping @Sendable (_ place: String) -> Void = { _ in }
     ) -> any HCITransport {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 import MynahCore
 import MynahSupport
 
@@ -161,7 +157,8 @@ final class PacketLine: Sendable {
 
     /// Reads what has come before it, which may say better how the line ended.
     ///
-    /// The kernel tells an error once, and who writes may be the one to hear it: reading alone would wait for ever.
+    /// The kernel tells an error once, and who writes may be the one to hear it: reading alone would wait for
+    /// ever.
     private func giveUp(_ error: RadioError) {
         read()
         let wasOpen = state.withLock { state in

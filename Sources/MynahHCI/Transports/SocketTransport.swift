@@ -1,14 +1,11 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 package import MynahCore
 import MynahSupport
 
 /// A controller behind a socket, a serial line or the kernel, spoken to in H4.
 ///
-/// It can be opened again when it has ended or was closed. A server's opening waits until a controller has connected.
+/// It can be opened again when it has ended or was closed. A server's opening waits until a controller has
+/// connected.
 package final class SocketTransport: HCITransport {
     private enum Phase {
         case closed
@@ -32,7 +29,8 @@ package final class SocketTransport: HCITransport {
     /// How long a controller may take to accept a connection, in microseconds.
     private static let patience: Int64 = 10_000_000
 
-    /// A transport that is not open; a server calls `whenListening` with the place where a controller may connect now.
+    /// A transport that is not open; a server calls `whenListening` with the place where a controller may
+    /// connect now.
     package init(
         _ address: HCITransportAddress,
         whenListening: @escaping @Sendable (_ place: String) -> Void = { _ in }

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 import MynahCore
 
 /// An adapter of this machine, taken whole from the kernel (`HCI_CHANNEL_USER`).

@@ -1,7 +1,8 @@
 package import MynahCore
 import MynahSupport
 
-/// What lies between controllers: it carries what one sends to those who hear it, as far and as reliably as it is told to.
+/// What lies between controllers: it carries what one sends to those who hear it, as far and as reliably as
+/// it is told to.
 ///
 /// A machine without I/O; time moves when it is told to, and many devices cost one heap of due times.
 package struct Air: Sendable {
@@ -39,7 +40,8 @@ package struct Air: Sendable {
         var device: DeviceAddress
     }
 
-    /// The addresses of a device whose place is set: the one that it is set by, and the one that it was last heard with.
+    /// The addresses of a device whose place is set: the one that it is set by, and the one that it was last
+    /// heard with.
     private struct Names: Sendable {
         var set: DeviceAddress
         var latest: DeviceAddress
@@ -66,7 +68,8 @@ package struct Air: Sendable {
     package var loss: Double = 0
     /// Whether stations of other processes hear this one.
     package var isShared = false
-    /// Whether a capture wants everything that is sent here or comes from other processes, advertising included.
+    /// Whether a capture wants everything that is sent here or comes from other processes, advertising
+    /// included.
     package var isMonitored = false
     /// What time it is on it.
     package private(set) var now = AirTime.zero
@@ -79,7 +82,8 @@ package struct Air: Sendable {
     private var places: [Station: Place] = [:]
     /// Where two stations are to each other, whatever is said of each alone.
     private var pairs: [Pair: Place] = [:]
-    /// The same for a station of this process and a device by its address, until what the device sends names its station.
+    /// The same for a station of this process and a device by its address, until what the device sends names
+    /// its station.
     private var named: [NamedPair: Place] = [:]
     /// The pairs that are set for a device by its address.
     private var known: [Pair: Names] = [:]
@@ -91,7 +95,8 @@ package struct Air: Sendable {
     /// Signals weaker than this are not heard, in dBm.
     package static let sensitivity = -100
 
-    /// How many entries beyond two for each controller are borne before those that say nothing are thrown out.
+    /// How many entries beyond two for each controller are borne before those that say nothing are thrown
+    /// out.
     static let spareEntries = 64
 
     /// An empty air; whatever is drawn on it follows from the seed.
@@ -102,7 +107,8 @@ package struct Air: Sendable {
     /// How many controllers are on it.
     package var count: Int { members.count }
 
-    /// Whether advertising of other processes is wanted: a station scans or initiates, or the air is monitored.
+    /// Whether advertising of other processes is wanted: a station scans or initiates, or the air is
+    /// monitored.
     package var wantsAdvertising: Bool { isMonitored || !listeners.isEmpty }
 
     /// How many entries are held of when something is due.
@@ -129,16 +135,18 @@ package struct Air: Sendable {
         known = known.filter { !$0.key.has(station) }
     }
 
-    /// Says how far a station is away from all others, those of other processes too, or with `nil` that it is out of range.
+    /// Says how far a station is away from all others, those of other processes too, or with `nil` that it is
+    /// out of range.
     package mutating func setDistance(_ distance: AirDistance?, of station: Station) {
         guard members[station] != nil else { return }
         places[station] = distance == .usual ? nil : distance.map { .at($0) } ?? .outOfRange
     }
 
-    /// Says how far two stations are apart, in place of what is said of each alone, or with `nil` that they do not hear each other.
+    /// Says how far two stations are apart, in place of what is said of each alone, or with `nil` that they
+    /// do not hear each other.
     ///
-    /// A station that is out of everyone's range stays so. The other station may be another process's: what that sends is then not
-    /// heard here.
+    /// A station that is out of everyone's range stays so. The other station may be another process's: what
+    /// that sends is then not heard here.
     package mutating func setDistance(
         _ distance: AirDistance?, between one: Station, and other: Station
     ) {
@@ -147,8 +155,9 @@ package struct Air: Sendable {
 
     /// The same for a station of this process and the device that has an address, of whichever process.
     ///
-    /// It counts for the link that they have, and for a device that is not linked from the next thing that it advertises. The
-    /// address is the one on the air. A device that has been recognized by it stays so under the addresses that it changes to.
+    /// It counts for the link that they have, and for a device that is not linked from the next thing that it
+    /// advertises. The address is the one on the air. A device that has been recognized by it stays so under
+    /// the addresses that it changes to.
     package mutating func setDistance(
         _ distance: AirDistance?, between station: Station, and device: DeviceAddress
     ) {

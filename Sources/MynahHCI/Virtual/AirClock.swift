@@ -1,7 +1,7 @@
 /// The system's clock as an air lives by it.
 ///
-/// A process that was stopped, or had no processor, has not lived through the time: its links would all end for a silence that
-/// was its own.
+/// A process that was stopped, or had no processor, has not lived through the time: its links would all end
+/// for a silence that was its own.
 struct AirClock: Sendable {
     /// How late it may be without the time standing still, in microseconds.
     static let patience: Int64 = 100_000

@@ -1,12 +1,9 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 /// How far a station is away from the others of its air.
 ///
-/// Of two stations the farther one counts, so that it is enough to move an accessory and leave the phone where it is.
+/// Of two stations the farther one counts, so that it is enough to move an accessory and leave the phone
+/// where it is.
 public struct AirDistance: Hashable, Sendable, Comparable {
     /// In centimetres, at least one.
     let centimetres: UInt32
@@ -19,7 +16,8 @@ public struct AirDistance: Hashable, Sendable, Comparable {
     /// In metres.
     public var metres: Double { Double(centimetres) / 100 }
 
-    /// A distance in metres, to the centimetre; `nil` if it is none, negative, no number, or longer than 40,000 km.
+    /// A distance in metres, to the centimetre; `nil` if it is none, negative, no number, or longer than
+    /// 40,000 km.
     public init?(metres: Double) {
         guard metres > 0, let centimetres = UInt32(exactly: max(1, (metres * 100).rounded())) else {
             return nil
@@ -27,7 +25,8 @@ public struct AirDistance: Hashable, Sendable, Comparable {
         self.init(centimetres: centimetres)
     }
 
-    /// A distance in centimetres, as it goes from process to process; `nil` if it is none, or longer than `longest`.
+    /// A distance in centimetres, as it goes from process to process; `nil` if it is none, or longer than
+    /// `longest`.
     init?(centimetres: UInt32) {
         guard (1...Self.longest).contains(centimetres) else { return nil }
         self.init(unchecked: centimetres)
@@ -37,8 +36,8 @@ public struct AirDistance: Hashable, Sendable, Comparable {
         self.centimetres = centimetres
     }
 
-    /// How much weaker a signal arrives than it was sent, in dB: 40 dB over the first metre of free space at 2.4 GHz, and 20 dB more for
-    /// ten times as far.
+    /// How much weaker a signal arrives than it was sent, in dB: 40 dB over the first metre of free space at
+    /// 2.4 GHz, and 20 dB more for ten times as far.
     var pathLoss: Int {
         self == .usual ? 40 : 40 + Int((20 * log10(max(metres, 0.1))).rounded())
     }

@@ -1,6 +1,7 @@
 package import MynahCore
 
-/// What one station sends to others: advertising PDUs, and data of links (Core Specification, Vol 6, Part B, 2).
+/// What one station sends to others: advertising PDUs, and data of links (Core Specification, Vol 6, Part B,
+/// 2).
 package enum AirPDU: Hashable, Sendable {
     /// ADV_IND and its like, and ADV_EXT_IND with what hangs on it.
     case advertisement(AirAdvertisement)
@@ -16,7 +17,8 @@ package enum AirPDU: Hashable, Sendable {
 
 /// What an advertising PDU says.
 package struct AirAdvertisement: Hashable, Sendable {
-    /// What may be done with it, numbered as in the event type of extended reports (Vol 4, Part E, 7.7.65.13).
+    /// What may be done with it, numbered as in the event type of extended reports (Vol 4, Part E,
+    /// 7.7.65.13).
     package struct Properties: OptionSet, Hashable, Sendable {
         /// The bits.
         package let rawValue: UInt8
@@ -93,7 +95,8 @@ package struct AirConnect: Hashable, Sendable {
 
 /// What goes over a link at once: it may be lost, and is then sent again.
 ///
-/// A real link layer numbers with one bit and meets at each interval; here a whole window is on its way at once.
+/// A real link layer numbers with one bit and meets at each interval; here a whole window is on its way at
+/// once.
 package struct LinkFrame: Hashable, Sendable {
     /// Which link.
     package var access: UInt32
@@ -113,7 +116,8 @@ package struct LinkFrame: Hashable, Sendable {
     }
 }
 
-/// Data of a link, or what its controllers have to say to each other (Core Specification, Vol 6, Part B, 2.4).
+/// Data of a link, or what its controllers have to say to each other (Core Specification, Vol 6, Part B,
+/// 2.4).
 package enum LinkPDU: Hashable, Sendable {
     /// A host's packet.
     case data(isContinued: Bool, [UInt8])

@@ -29,7 +29,8 @@ package struct AirTime: Comparable, Hashable, Sendable {
     }
 }
 
-/// Whoever sends and hears on an air; the number is drawn, so that processes need not agree on who gives them out.
+/// Whoever sends and hears on an air; the number is drawn, so that processes need not agree on who gives them
+/// out.
 package struct Station: Hashable, Sendable, Comparable {
     /// The number; 0 is nobody's.
     package let rawValue: UInt64

@@ -3,8 +3,8 @@ import MynahSupport
 
 /// An air that several threads use at once, and whose time passes: the clock's, or a test's.
 ///
-/// Who sends does the air's work in the same call: between two hosts of one process there is no thread to wait for. A thread of its
-/// own has only what becomes due, and sleeps until then.
+/// Who sends does the air's work in the same call: between two hosts of one process there is no thread to
+/// wait for. A thread of its own has only what becomes due, and sleeps until then.
 public final class LiveAir: Sendable {
     /// Who moves the time.
     public enum Time: Hashable, Sendable {
@@ -138,7 +138,8 @@ public final class LiveAir: Sendable {
         }
     }
 
-    /// Gives `capture` every frame that this process sends or receives, in order and on any thread; `nil` ends that.
+    /// Gives `capture` every frame that this process sends or receives, in order and on any thread; `nil`
+    /// ends that.
     func capture(_ capture: (@Sendable (AirFrame) -> Void)?) {
         state.withLock { $0.capture = capture }
         enter { $0.isMonitored = capture != nil }

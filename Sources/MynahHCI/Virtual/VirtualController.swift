@@ -3,9 +3,9 @@ import MynahSupport
 
 /// A simulated LE controller: it speaks HCI to its host, and exchanges PDUs with other stations of an air.
 ///
-/// It has no I/O: packets of the host, PDUs of the air and times go in; packets and PDUs come out. Its commands are those of the Core
-/// Specification, Vol 4, Part E, 7, and its link layer follows Vol 6, Part B. Each state of the link layer is a part of its own; the
-/// controller passes on what comes in.
+/// It has no I/O: packets of the host, PDUs of the air and times go in; packets and PDUs come out. Its
+/// commands are those of the Core Specification, Vol 4, Part E, 7, and its link layer follows Vol 6, Part B.
+/// Each state of the link layer is a part of its own; the controller passes on what comes in.
 package struct VirtualController: Sendable {
     let configuration: ControllerConfiguration
     var random: SplitMix
@@ -66,7 +66,8 @@ package struct VirtualController: Sendable {
         }
     }
 
-    /// Performs a command, and answers it before anything that follows from it; `parameters` is `nil` if its lengths disagree.
+    /// Performs a command, and answers it before anything that follows from it; `parameters` is `nil` if its
+    /// lengths disagree.
     private mutating func perform(_ opcode: HCIOpcode, _ parameters: [UInt8]?) {
         let place = outbox.outputs.count
         guard let row = CommandRow.all[opcode], row.isKnown(to: configuration) else {
@@ -76,7 +77,8 @@ package struct VirtualController: Sendable {
         outbox.answer(opcode, answer, isLong: row.isLong, at: place)
     }
 
-    /// HCI Reset: connections end without a word, as in a controller that lost its power, and the peers notice by themselves.
+    /// HCI Reset: connections end without a word, as in a controller that lost its power, and the peers
+    /// notice by themselves.
     mutating func reset() {
         var new = VirtualController(configuration, seed: 0)
         new.random = random
@@ -99,7 +101,8 @@ package struct VirtualController: Sendable {
 
     // MARK: The air
 
-    /// Takes a PDU of another station with its signal strength in dBm, and returns what the controller wants done.
+    /// Takes a PDU of another station with its signal strength in dBm, and returns what the controller wants
+    /// done.
     package mutating func take(
         _ pdu: AirPDU, from station: Station, rssi: Int8, at time: AirTime
     ) -> [ControllerOutput] {

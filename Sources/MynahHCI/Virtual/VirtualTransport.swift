@@ -3,7 +3,8 @@ import MynahSupport
 
 /// Connects a host with a virtual controller on an air, without anything between them.
 ///
-/// Each opening switches a new controller on; closing switches it off, and those who had a link with it notice its silence.
+/// Each opening switches a new controller on; closing switches it off, and those who had a link with it
+/// notice its silence.
 public final class VirtualTransport: HCITransport {
     private struct State {
         var station: Station?
@@ -55,7 +56,8 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
-    /// Moves the controller away from all others of its air, now and whenever it is switched on; `nil` moves it out of range.
+    /// Moves the controller away from all others of its air, now and whenever it is switched on; `nil` moves
+    /// it out of range.
     ///
     /// A link that is lost by it ends by its supervision timeout.
     public func setDistance(_ distance: AirDistance?) {

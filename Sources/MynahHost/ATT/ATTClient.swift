@@ -1,10 +1,11 @@
 import MynahCore
 import MynahSupport
 
-/// The client's end of one ATT bearer (Core Specification, Vol 3, Part F), without I/O: procedures and PDUs in, actions out.
+/// The client's end of one ATT bearer (Core Specification, Vol 3, Part F), without I/O: procedures and PDUs
+/// in, actions out.
 ///
-/// Procedures run one after the other, because prepared writes of two would mix in the server's one queue; of each, one request
-/// is under way at a time (3.3.2).
+/// Procedures run one after the other, because prepared writes of two would mix in the server's one queue; of
+/// each, one request is under way at a time (3.3.2).
 struct ATTClient {
     /// What it wants done.
     enum Action: Hashable, Sendable {
@@ -43,7 +44,8 @@ struct ATTClient {
     /// Whether a request is under way.
     var isAwaiting: Bool { asked != nil }
 
-    /// Whether a PDU is for a client: responses, notifications and indications have odd opcodes without the command bit.
+    /// Whether a PDU is for a client: responses, notifications and indications have odd opcodes without the
+    /// command bit.
     static func takes(_ opcode: UInt8) -> Bool { opcode & 0x41 == 0x01 }
 
     /// Takes a procedure; `done` is called once, in the call in which it ends.

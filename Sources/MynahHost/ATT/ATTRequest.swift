@@ -27,8 +27,8 @@ enum ATTRequest: Hashable, Sendable {
         var handle = AttributeHandle.none
     }
 
-    /// Takes a PDU apart; a wrong length is `invalidPDU`, an unknown request `requestNotSupported`, and an unknown command
-    /// nothing (3.3, 3.4.1.1).
+    /// Takes a PDU apart; a wrong length is `invalidPDU`, an unknown request `requestNotSupported`, and an
+    /// unknown command nothing (3.3, 3.4.1.1).
     init(_ bytes: [UInt8]) throws(Refusal) {
         var reader = ByteReader(bytes)
         guard let opcode = reader.readUInt8() else { throw Refusal(error: nil, opcode: 0) }
@@ -95,13 +95,14 @@ enum ATTRequest: Hashable, Sendable {
 
     /// Whether something unknown wants an answer.
     ///
-    /// Commands never do. Responses, notifications and indications that a server hears by mistake have odd numbers, as all
-    /// of them have; what is even and new is a request.
+    /// Commands never do. Responses, notifications and indications that a server hears by mistake have odd
+    /// numbers, as all of them have; what is even and new is a request.
     private static func isRequest(_ opcode: UInt8) -> Bool {
         !ATTOpcode.isCommand(opcode) && opcode & 1 == 0
     }
 
-    /// A range that starts at zero or ends before it starts is `invalidHandle`, with the starting handle (3.4.3.1).
+    /// A range that starts at zero or ends before it starts is `invalidHandle`, with the starting handle
+    /// (3.4.3.1).
     private static func range(
         _ reader: inout ByteReader, _ opcode: UInt8, restAllowed: ClosedRange<Int>
     ) throws(Refusal) -> ClosedRange<AttributeHandle>? {

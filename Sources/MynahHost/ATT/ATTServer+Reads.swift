@@ -44,7 +44,8 @@ extension ATTServer {
 
     // MARK: Several at once
 
-    /// Reads one after the other until all are there; the first that may not be read is the answer (3.4.4.7, 3.4.4.11).
+    /// Reads one after the other until all are there; the first that may not be read is the answer (3.4.4.7,
+    /// 3.4.4.11).
     mutating func continueMultiple(
         _ opcode: UInt8, _ handles: [AttributeHandle], _ values: [[UInt8]], _ context: Context
     ) throws(Denial) -> [ATTAction] {
@@ -66,7 +67,8 @@ extension ATTServer {
         }
         var writer = ByteWriter(capacity: mtu)
         for value in values {
-            // A Value Length is never cut: the response ends before it (3.4.4.12). A value may be, its length is the whole's.
+            // A Value Length is never cut: the response ends before it (3.4.4.12). A value may be, its length
+            // is the whole's.
             guard writer.bytes.count + 2 <= mtu - 1 else { break }
             writer.write(UInt16(truncatingIfNeeded: value.count))
             writer.write(value)

@@ -46,8 +46,8 @@ extension ATTServer {
         else { return [] }
         let part = WriteRequest.Part(attribute: key, value: value)
         if isSigned {
-            // On an encrypted link the link's own protection stands for the signature, and what wants encryption is not
-            // open to a signature (Vol 3, Part C, 10.2.2, 10.4).
+            // On an encrypted link the link's own protection stands for the signature, and what wants
+            // encryption is not open to a signature (Vol 3, Part C, 10.2.2, 10.4).
             guard attribute.access.canSign, !security.isEncrypted,
                 security.denial(attribute.access.write) == nil
             else { return [] }

@@ -12,7 +12,8 @@ enum ATTAction: Hashable, Sendable {
     case signedWrite(WriteRequest.Part, pdu: [UInt8])
     /// The host answered a read by itself.
     case answered(AttributeKey, offset: Int, [UInt8])
-    /// The host refused a request for a value of the application, or for its client characteristic configuration.
+    /// The host refused a request for a value of the application, or for its client characteristic
+    /// configuration.
     case refused(AttributeKey, RefusedRequest.Access, ATTError)
     /// A client configured a characteristic: 1 notifications, 2 indications.
     case configured(AttributeKey, UInt16)
@@ -25,7 +26,8 @@ enum ATTAction: Hashable, Sendable {
     case becameAware
 }
 
-/// The server's end of one ATT bearer (Core Specification, Vol 3, Part F and G), without I/O: PDUs in, actions out.
+/// The server's end of one ATT bearer (Core Specification, Vol 3, Part F and G), without I/O: PDUs in,
+/// actions out.
 struct ATTServer: Sendable {
     /// What is under way and waits for an answer from outside.
     enum Pending: Hashable {
@@ -156,8 +158,8 @@ struct ATTServer: Sendable {
 
     /// What the application should know of a request that it is not asked for.
     ///
-    /// That a client is out of date is none of its concern, nor that a search found nothing: its error names the handle that the search
-    /// began at, whatever is there.
+    /// That a client is out of date is none of its concern, nor that a search found nothing: its error names
+    /// the handle that the search began at, whatever is there.
     private func refusal(
         _ access: RefusedRequest.Access?, _ denial: Denial, _ database: AttributeDatabase
     ) -> [ATTAction] {
@@ -325,8 +327,8 @@ extension ATTServer.Pending {
 }
 
 extension ATTRequest {
-    /// Whether it is about attributes that it names by handle, which a client that knows another database has wrong (Vol 3,
-    /// Part G, 2.5.2.1).
+    /// Whether it is about attributes that it names by handle, which a client that knows another database has
+    /// wrong (Vol 3, Part G, 2.5.2.1).
     var needsAwareness: Bool {
         switch self {
         case .readByType(let range, let type):

@@ -1,6 +1,7 @@
 import MynahCore
 
-/// How a link is protected, as far as access to attributes depends on it (Core Specification, Vol 3, Part C, 10.2).
+/// How a link is protected, as far as access to attributes depends on it (Core Specification, Vol 3, Part C,
+/// 10.2).
 struct LinkSecurity: Hashable, Sendable {
     var isEncrypted = false
     /// The key was made with protection against a man in the middle.
@@ -12,7 +13,8 @@ struct LinkSecurity: Hashable, Sendable {
     /// The encryption key's size, in bytes.
     var keySize = 16
 
-    /// Whether it protects less than another: against a man in the middle, by the pairing method, or by the key's size.
+    /// Whether it protects less than another: against a man in the middle, by the pairing method, or by the
+    /// key's size.
     func isWeaker(than other: LinkSecurity) -> Bool {
         !isAuthenticated && other.isAuthenticated || !isSecureConnections && other.isSecureConnections
             || keySize < other.keySize
@@ -20,8 +22,8 @@ struct LinkSecurity: Hashable, Sendable {
 
     /// Why a requirement is not met; nil: it is.
     ///
-    /// Without encryption a bonded peer is told to encrypt, another to pair (10.3.1). `authorized` is open to a peer that
-    /// is paired and shows by encrypting that it is the one whose address it uses.
+    /// Without encryption a bonded peer is told to encrypt, another to pair (10.3.1). `authorized` is open to
+    /// a peer that is paired and shows by encrypting that it is the one whose address it uses.
     func denial(_ requirement: SecurityRequirement) -> ATTError? {
         switch requirement {
         case .open:

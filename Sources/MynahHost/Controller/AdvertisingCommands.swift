@@ -22,7 +22,8 @@ extension HCICommand {
 
     /// The command that carries out a step, or `nil` if commands of this style need none.
     ///
-    /// Both styles send the same legacy PDUs (Core Specification, Vol 4, Part E, 7.8.5 to 7.8.9 and 7.8.52 to 7.8.56).
+    /// Both styles send the same legacy PDUs (Core Specification, Vol 4, Part E, 7.8.5 to 7.8.9 and 7.8.52 to
+    /// 7.8.56).
     init?(_ step: HostAdvertiser.Step, style: CommandStyle, address: DeviceAddress?) {
         switch (style, step) {
         case (.legacy, .setParameters(let interval, let isConnectable)):

@@ -1,8 +1,8 @@
 import MynahCore
 
 extension HostAdvertiser.Configuration {
-    /// The shortest interval of connectable legacy advertising, 20 ms, in units of 0.625 ms (Core Specification, Vol 6, Part B,
-    /// 4.4.2.2).
+    /// The shortest interval of connectable legacy advertising, 20 ms, in units of 0.625 ms (Core
+    /// Specification, Vol 6, Part B, 4.4.2.2).
     static let shortestInterval: UInt16 = 0x0020
     /// The interval unless another is asked for: 100 ms.
     static let defaultInterval: UInt16 = 0x00A0

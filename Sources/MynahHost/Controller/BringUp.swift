@@ -2,7 +2,8 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Resets a controller, learns what it has, and tells it which events the host wants (Core Specification, Vol 6, Part D, 2.1).
+/// Resets a controller, learns what it has, and tells it which events the host wants (Core Specification, Vol
+/// 6, Part D, 2.1).
 ///
 /// A machine without I/O: `next()` gives one command at a time, `finished` takes its answer.
 struct BringUp {
@@ -130,8 +131,8 @@ enum EventMask {
     /// All events of the default mask, and LE Meta (Core Specification, Vol 4, Part E, 7.3.1).
     static let host: [UInt8] = [0xFF, 0xFF, 0xFB, 0xFF, 0x07, 0xF8, 0xBF, 0x3D]
 
-    /// The LE events (7.8.1): those of every controller, and with extended commands also extended advertising reports and the end
-    /// of a scan.
+    /// The LE events (7.8.1): those of every controller, and with extended commands also extended advertising
+    /// reports and the end of a scan.
     static func le(isExtended: Bool) -> [UInt8] {
         [0x7F, isExtended ? 0x16 : 0x06, isExtended ? 0x01 : 0, 0, 0, 0, 0, 0]
     }

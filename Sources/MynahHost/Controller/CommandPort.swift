@@ -1,7 +1,7 @@
 import MynahHCI
 
-/// The commands on their way to a controller, which takes as many at a time as it gives credits for (Core Specification, Vol 4, Part E,
-/// 4.4).
+/// The commands on their way to a controller, which takes as many at a time as it gives credits for (Core
+/// Specification, Vol 4, Part E, 4.4).
 struct CommandPort<Sender: Sendable>: Sendable {
     /// A command that waits for its turn or for its answer.
     struct Entry: Sendable {

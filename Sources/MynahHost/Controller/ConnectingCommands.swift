@@ -18,7 +18,8 @@ extension HCICommand {
     /// The connection parameters that an iPhone was seen to choose: 30 ms, no latency, 720 ms.
     private static let parameters = LEConnection.Parameters()
 
-    /// The command that carries out a step (Core Specification, Vol 4, Part E, 7.8.12, 7.8.13, 7.8.15, 7.8.16 and 7.8.66).
+    /// The command that carries out a step (Core Specification, Vol 4, Part E, 7.8.12, 7.8.13, 7.8.15, 7.8.16
+    /// and 7.8.66).
     init(_ step: Connector.Step, style: CommandStyle, address: DeviceAddress?) {
         switch step {
         case .clearAcceptList: self.init(.leClearFilterAcceptList)

@@ -3,9 +3,9 @@ import MynahHCI
 
 /// Brings a controller's initiating in step with the connections that are wanted.
 ///
-/// A machine without I/O. A controller initiates once at a time, for one address or for all in its filter accept list (Core
-/// Specification, Vol 4, Part E, 7.8.12). So a further request has what is under way cancelled and begun again for all addresses: a
-/// peripheral that never appears holds up no other.
+/// A machine without I/O. A controller initiates once at a time, for one address or for all in its filter
+/// accept list (Core Specification, Vol 4, Part E, 7.8.12). So a further request has what is under way
+/// cancelled and begun again for all addresses: a peripheral that never appears holds up no other.
 struct Connector {
     /// One exchange with the controller.
     enum Step: Hashable {
@@ -38,7 +38,8 @@ struct Connector {
         /// There is none to talk to.
         case absent
         case idle
-        /// The filter accept list is filled with addresses, so many of them already, or `nil` before it is emptied.
+        /// The filter accept list is filled with addresses, so many of them already, or `nil` before it is
+        /// emptied.
         case filling([DeviceAddress], done: Int?)
         /// Asked to initiate, and has not answered.
         case asked([DeviceAddress])
@@ -134,7 +135,8 @@ struct Connector {
         return requests.remove(at: index)
     }
 
-    /// The attempt ended without a connection; returns the requests that failed, or `nil` if it was cancelled.
+    /// The attempt ended without a connection; returns the requests that failed, or `nil` if it was
+    /// cancelled.
     mutating func attemptEnded(_ status: HCIStatus) -> Failure? {
         defer { if controller != .absent { controller = .idle } }
         switch controller {
@@ -191,7 +193,8 @@ struct Connector {
         }
     }
 
-    /// Takes the answer to the step under way; returns the requests that failed with it, or `nil` if none did.
+    /// Takes the answer to the step under way; returns the requests that failed with it, or `nil` if none
+    /// did.
     mutating func finished(_ outcome: CommandOutcome) -> Failure? {
         guard let step = underWay else { return nil }
         underWay = nil

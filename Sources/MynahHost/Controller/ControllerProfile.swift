@@ -2,7 +2,8 @@ import MynahHCI
 
 /// Which commands a controller is given for advertising, scanning and initiating.
 ///
-/// After the first of one style it refuses those of the other until it is reset (Core Specification, Vol 4, Part E, 3.1.1).
+/// After the first of one style it refuses those of the other until it is reset (Core Specification, Vol 4,
+/// Part E, 3.1.1).
 enum CommandStyle: Hashable {
     case legacy
     case extended
@@ -28,8 +29,8 @@ struct ControllerProfile: Hashable {
 
     /// Returns the style of the commands, which the first call decides until the next reset.
     ///
-    /// A central hears more by the extended commands. A peripheral alone gains nothing by them, and every controller has the legacy
-    /// ones.
+    /// A central hears more by the extended commands. A peripheral alone gains nothing by them, and every
+    /// controller has the legacy ones.
     mutating func style(mayBeCentral: Bool) -> CommandStyle {
         if let style { return style }
         let chosen: CommandStyle = hasExtendedCommands && mayBeCentral ? .extended : .legacy

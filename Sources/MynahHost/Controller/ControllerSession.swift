@@ -2,11 +2,12 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// What the host wants of its controller by commands, and how far the controller is, from reset to loss and over to the next one.
+/// What the host wants of its controller by commands, and how far the controller is, from reset to loss and
+/// over to the next one.
 ///
-/// A part without I/O. It owns the command queue and the machines that use it: bring-up, own address, advertiser, scanner and
-/// connector. Its driver sends what it asks for and tells it what the controller answers. What is wanted outlives a controller that is
-/// lost; what the controller holds does not.
+/// A part without I/O. It owns the command queue and the machines that use it: bring-up, own address,
+/// advertiser, scanner and connector. Its driver sends what it asks for and tells it what the controller
+/// answers. What is wanted outlives a controller that is lost; what the controller holds does not.
 struct ControllerSession: Sendable {
     /// Where a command comes from, and so where its answer goes.
     enum Sender: Hashable, Sendable {
@@ -103,7 +104,8 @@ struct ControllerSession: Sendable {
 
     /// The controller is gone.
     ///
-    /// Calls under way fail, and so do connections that are wanted. `error` says why, or is `nil` if the transport gave no reason.
+    /// Calls under way fail, and so do connections that are wanted. `error` says why, or is `nil` if the
+    /// transport gave no reason.
     mutating func end(_ error: RadioError?, _ actions: inout [Action]) {
         stage = .absent
         cancelDeadline = nil
@@ -133,7 +135,8 @@ struct ControllerSession: Sendable {
         connector.hold()
     }
 
-    /// Chooses the own address; bring-up fails with `unsupported` if the policy asks for one that the controller cannot have.
+    /// Chooses the own address; bring-up fails with `unsupported` if the policy asks for one that the
+    /// controller cannot have.
     mutating func choose(
         _ source: OwnAddress.Source, at now: Duration, _ actions: inout [Action]
     ) {

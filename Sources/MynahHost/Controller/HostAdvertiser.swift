@@ -3,9 +3,9 @@ import MynahHCI
 
 /// Brings a controller's advertising in step with what the host wants.
 ///
-/// A machine without I/O. Its driver asks `next()` for a step, carries it out, and reports the answer with `finished`, one step at a
-/// time. A link that begins or ends in between changes only what is believed of the controller, so no step is ever sent to a
-/// controller that is about to refuse it.
+/// A machine without I/O. Its driver asks `next()` for a step, carries it out, and reports the answer with
+/// `finished`, one step at a time. A link that begins or ends in between changes only what is believed of the
+/// controller, so no step is ever sent to a controller that is about to refuse it.
 struct HostAdvertiser {
     /// What goes on the air.
     struct Configuration: Hashable {
@@ -89,7 +89,8 @@ struct HostAdvertiser {
 
     /// The number of the request that is to be on the air, or `nil` if nothing is.
     var number: UInt64? { request?.number }
-    /// Whether more is to come before the controller is as wanted: a step waits for its answer, or the address is about to change.
+    /// Whether more is to come before the controller is as wanted: a step waits for its answer, or the
+    /// address is about to change.
     var isBusy: Bool { underWay != nil || isHeld }
     /// Whether nothing is on and nothing is under way.
     var isQuiet: Bool {
@@ -141,7 +142,8 @@ struct HostAdvertiser {
         return (step, status)
     }
 
-    /// Switches advertising off until `release`, because the address may not change while it is on (Vol 4, Part E, 7.8.4).
+    /// Switches advertising off until `release`, because the address may not change while it is on (Vol 4,
+    /// Part E, 7.8.4).
     mutating func hold() {
         isHeld = true
     }
@@ -181,7 +183,8 @@ struct HostAdvertiser {
         links = 0
     }
 
-    /// A link began, and if a central made it, the controller has stopped advertising (Vol 6, Part B, 4.4.2.4).
+    /// A link began, and if a central made it, the controller has stopped advertising (Vol 6, Part B,
+    /// 4.4.2.4).
     mutating func linkBegan(_ role: LEConnection.Role) {
         links += 1
         underWay?.isDoubtful = true

@@ -3,7 +3,8 @@ import MynahHCI
 
 /// Brings a controller's scanning in step with what the host wants.
 ///
-/// A machine without I/O. Its driver asks `next()` for a step, sends it, and reports the answer with `finished`, one step at a time.
+/// A machine without I/O. Its driver asks `next()` for a step, sends it, and reports the answer with
+/// `finished`, one step at a time.
 struct HostScanner {
     /// One exchange with the controller.
     enum Step: Hashable {
@@ -59,7 +60,8 @@ struct HostScanner {
     /// What was asked for, or `nil` if nothing was.
     var wanted: ScanOptions? { request?.options }
     /// The number of the request, or `nil` if there is none.
-    // Not inlined: Swift 6.3.1 stops with "Found ownership error" where an async function reads it, if it is optimised.
+    // Not inlined: Swift 6.3.1 stops with "Found ownership error" where an async function reads it, if it is
+    // optimised.
     @inline(never) var number: UInt64? { request?.number }
     /// Whether reports are looked at for the addresses of bonded peripherals.
     var isFollowing: Bool { follows }
@@ -68,7 +70,8 @@ struct HostScanner {
         guard case .on(let goal) = controller else { return nil }
         return goal.options
     }
-    /// Whether more is to come before the controller is as wanted: a step waits for its answer, or the address is about to change.
+    /// Whether more is to come before the controller is as wanted: a step waits for its answer, or the
+    /// address is about to change.
     var isBusy: Bool { underWay != nil || isHeld }
     /// Whether nothing is on and nothing is under way.
     var isQuiet: Bool { underWay == nil && scanning == nil }
@@ -89,14 +92,15 @@ struct HostScanner {
         request = nil
     }
 
-    /// Asks for a scan with little time on the air while a bonded peripheral is waited for, whose next private address is known only
-    /// when it is heard.
+    /// Asks for a scan with little time on the air while a bonded peripheral is waited for, whose next
+    /// private address is known only when it is heard.
     mutating func follow(_ isWanted: Bool) {
         if follows != isWanted { refusedToFollow = false }
         follows = isWanted
     }
 
-    /// Switches scanning off until `release`, because the address may not change while it is on (Vol 4, Part E, 7.8.4).
+    /// Switches scanning off until `release`, because the address may not change while it is on (Vol 4, Part
+    /// E, 7.8.4).
     mutating func hold() {
         isHeld = true
     }

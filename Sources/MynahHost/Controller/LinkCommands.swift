@@ -25,7 +25,8 @@ extension HCICommand {
         HCICommand(.leConnectionUpdate, parameters(handle, range))
     }
 
-    /// The answer to the peer's request for connection parameters, which are refused if no link may have them (7.8.31 and 7.8.32).
+    /// The answer to the peer's request for connection parameters, which are refused if no link may have them
+    /// (7.8.31 and 7.8.32).
     static func answer(_ handle: ConnectionHandle, _ range: ConnectionParameterRange) -> HCICommand {
         guard range.isValid else {
             var writer = ByteWriter(capacity: 3)

@@ -3,8 +3,9 @@ import MynahHCI
 
 /// The address that the radio has on the air, and when it changes.
 ///
-/// A machine without I/O. The address may not change while the controller advertises, scans or initiates (Core Specification, Vol 4,
-/// Part E, 7.8.4). So a change waits until the three are off (`needsQuiet`), is sent, and then they go on with the new address.
+/// A machine without I/O. The address may not change while the controller advertises, scans or initiates
+/// (Core Specification, Vol 4, Part E, 7.8.4). So a change waits until the three are off (`needsQuiet`), is
+/// sent, and then they go on with the new address.
 struct OwnAddress {
     /// Where addresses come from.
     struct Source {

@@ -14,7 +14,8 @@ extension HostScanner.Step {
 }
 
 extension HCICommand {
-    /// The command that carries out a step (Core Specification, Vol 4, Part E, 7.8.10, 7.8.11, 7.8.64 and 7.8.65).
+    /// The command that carries out a step (Core Specification, Vol 4, Part E, 7.8.10, 7.8.11, 7.8.64 and
+    /// 7.8.65).
     init(_ step: HostScanner.Step, style: CommandStyle, address: DeviceAddress?) {
         switch step {
         case .setParameters(let options): self.init(options, style, address)

@@ -1,7 +1,7 @@
 import MynahCore
 
-/// The combinations of states and roles that a controller supports (LE Read Supported States, Core Specification, Vol 4, Part E,
-/// 7.8.27).
+/// The combinations of states and roles that a controller supports (LE Read Supported States, Core
+/// Specification, Vol 4, Part E, 7.8.27).
 struct SupportedStates: OptionSet, Hashable, Sendable {
     let rawValue: UInt64
 

@@ -43,8 +43,8 @@ extension ControllerSession {
 }
 
 extension LEConnection.Parameters {
-    /// The time between two connection events that a side takes part in: a peripheral may miss as many as its latency says
-    /// (Vol 6, Part B, 4.5.1).
+    /// The time between two connection events that a side takes part in: a peripheral may miss as many as its
+    /// latency says (Vol 6, Part B, 4.5.1).
     func attendedInterval(_ role: LEConnection.Role) -> Duration {
         .microseconds(1250 * Int(interval)) * (role == .peripheral ? 1 + Int(latency) : 1)
     }

@@ -4,7 +4,8 @@ import MynahHCI
 
 /// Drives the L2CAP of every link: channels, and requests for connection parameters.
 ///
-/// It is confined to the radio's executor. What it sends waits with everything else in the `Outbound` of the links' driver.
+/// It is confined to the radio's executor. What it sends waits with everything else in the `Outbound` of the
+/// links' driver.
 final class ChannelDriver {
     typealias Call<Value> = CheckedContinuation<Result<Value, RadioError>, Never>
 

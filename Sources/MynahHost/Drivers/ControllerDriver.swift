@@ -3,8 +3,8 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Drives the controller over its transport: carries out what the session asks for, passes on what the controller reports, and looks for
-/// a controller that was lost.
+/// Drives the controller over its transport: carries out what the session asks for, passes on what the
+/// controller reports, and looks for a controller that was lost.
 ///
 /// It is confined to the radio's executor.
 final class ControllerDriver {
@@ -170,7 +170,8 @@ final class ControllerDriver {
         if isRunning { lose(RadioError(.lost, message)) }
     }
 
-    /// The controller is gone; calls under way fail with `callError`, or with the same error if that is `nil`.
+    /// The controller is gone; calls under way fail with `callError`, or with the same error if that is
+    /// `nil`.
     private func lose(_ error: RadioError, _ callError: RadioError? = nil) {
         guard isAttached else { return }
         let callError = callError ?? error
@@ -222,7 +223,8 @@ final class ControllerDriver {
 
     // MARK: Power
 
-    /// Ends every link on the air and resets the controller; what is wanted of it is kept, but for connections.
+    /// Ends every link on the air and resets the controller; what is wanted of it is kept, but for
+    /// connections.
     func turnOff() async throws(RadioError) {
         guard isRunning else {
             recovery?.cancel()

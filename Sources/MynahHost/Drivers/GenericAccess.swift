@@ -2,7 +2,8 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Advertises, scans and asks for connections: what the Core Specification calls the Generic Access Profile (Vol 3, Part C).
+/// Advertises, scans and asks for connections: what the Core Specification calls the Generic Access Profile
+/// (Vol 3, Part C).
 ///
 /// A driver over the machines of the controller's session. It is confined to the radio's executor.
 final class GenericAccess {
@@ -84,7 +85,8 @@ final class GenericAccess {
 
     /// Starts advertising, or changes what is advertised.
     ///
-    /// Throws `advertisementRefused` if it does not fit or the controller refuses it; nothing is advertised then.
+    /// Throws `advertisementRefused` if it does not fit or the controller refuses it; nothing is advertised
+    /// then.
     func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
         guard controller.isRunning else {
             throw controller.unavailable("a device can be advertised while the radio runs")
@@ -158,7 +160,8 @@ final class GenericAccess {
         await controller.settled(.scanner)
     }
 
-    /// A bonded peripheral is reported by its identity, and a connection to it asked for by the address that it uses now.
+    /// A bonded peripheral is reported by its identity, and a connection to it asked for by the address that
+    /// it uses now.
     func hear(_ report: LEAdvertisingReport) {
         let scanner = controller.session.scanner
         let isWanted = scanner.wanted != nil
@@ -170,11 +173,12 @@ final class GenericAccess {
         if isWanted { sinks.tellCentral(.heard(whole)) }
     }
 
-    /// Scans with little time on the air while a bonded peripheral is waited for that may change its private address: its next one is
-    /// known when it is heard.
+    /// Scans with little time on the air while a bonded peripheral is waited for that may change its private
+    /// address: its next one is known when it is heard.
     ///
-    /// The host resolves addresses by itself and leaves the controller's resolving list alone: not every controller has one, it holds
-    /// few addresses, and it cannot change while anything is on (Core Specification, Vol 4, Part E, 7.8.38).
+    /// The host resolves addresses by itself and leaves the controller's resolving list alone: not every
+    /// controller has one, it holds few addresses, and it cannot change while anything is on (Core
+    /// Specification, Vol 4, Part E, 7.8.38).
     private func follow() {
         let isWanted = controller.session.connector.addresses.contains {
             links?.bonds[$0]?.identityResolvingKey != nil

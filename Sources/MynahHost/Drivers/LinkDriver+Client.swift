@@ -29,7 +29,8 @@ extension LinkDriver {
 
     /// Writes by a signed command; returns `false` if there is no room for it, and `readyToWrite` follows.
     ///
-    /// On an encrypted link it is a command without: that protects it as well (Core Specification, Vol 3, Part C, 10.2.2).
+    /// On an encrypted link it is a command without: that protects it as well (Core Specification, Vol 3,
+    /// Part C, 10.2.2).
     func writeSigned(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool {

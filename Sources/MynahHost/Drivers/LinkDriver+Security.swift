@@ -9,7 +9,8 @@ extension LinkDriver {
 
     /// Pairs, or encrypts with the key of an earlier pairing, and returns when the link is encrypted.
     ///
-    /// A central is sent a Security Request. Throws `pairingFailed`, or `disconnected` if the link ends first.
+    /// A central is sent a Security Request. Throws `pairingFailed`, or `disconnected` if the link ends
+    /// first.
     func pair(_ peer: Peer.ID) async throws(RadioError) {
         let handle = try table.handle(of: peer)
         let result = await withCheckedContinuation { continuation in
@@ -38,7 +39,8 @@ extension LinkDriver {
         secure(link) { $0.expire(link, at: $1, &$2) }
     }
 
-    /// Lets the security manager take something about a link, or about none, and carries out what it asks for.
+    /// Lets the security manager take something about a link, or about none, and carries out what it asks
+    /// for.
     @discardableResult
     func secure<Result>(
         _ link: ConnectionHandle? = nil,

@@ -3,7 +3,8 @@ import MynahHCI
 
 // The GATT server: services, requests and values.
 extension LinkDriver {
-    /// Sends to each subscriber as it subscribed; `full` if one of them has no room, and `readyToSend` follows.
+    /// Sends to each subscriber as it subscribed; `full` if one of them has no room, and `readyToSend`
+    /// follows.
     func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {
@@ -42,7 +43,8 @@ extension LinkDriver {
         var actions: [GATTServer.Action] = []
         swap(&actions, &serverActions)
         let result = try body(&server, &outbound, &actions)
-        // What is answered at once adds to the list: a call within a call for each value of one request could fill the stack.
+        // What is answered at once adds to the list: a call within a call for each value of one request could
+        // fill the stack.
         var next = 0
         while next < actions.count {
             carryOut(actions[next], &actions)

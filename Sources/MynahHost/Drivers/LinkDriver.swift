@@ -3,8 +3,8 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// Drives what goes over links: passes what comes to the server, the client, the security manager and L2CAP, and carries out the actions
-/// that they return.
+/// Drives what goes over links: passes what comes to the server, the client, the security manager and L2CAP,
+/// and carries out the actions that they return.
 ///
 /// It is confined to the radio's executor.
 final class LinkDriver {
@@ -66,7 +66,8 @@ final class LinkDriver {
         channels.begin(on: profile)
     }
 
-    /// Ends every link and waits until they are gone: without that the other sides wait for their supervision timeouts.
+    /// Ends every link and waits until they are gone: without that the other sides wait for their supervision
+    /// timeouts.
     func endAll() async {
         for handle in table.handles { end(handle) }
         guard controller.isAttached, !table.isEmpty else { return }

@@ -6,7 +6,8 @@ struct Attribute: Hashable, Sendable {
     enum Content: Hashable, Sendable {
         /// These bytes, which nobody can write.
         case constant([UInt8])
-        /// A characteristic's value or a descriptor, of whoever published it; the bytes, where the host answers by itself.
+        /// A characteristic's value or a descriptor, of whoever published it; the bytes, where the host
+        /// answers by itself.
         case value(AttributeKey, fixed: [UInt8]?)
         /// The Client Characteristic Configuration of a characteristic, kept for each client.
         case configuration(AttributeKey, allows: CharacteristicProperties)

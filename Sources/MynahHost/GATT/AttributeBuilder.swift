@@ -109,7 +109,8 @@ extension CharacteristicProperties {
     var hasConfiguration: Bool { !isDisjoint(with: [.notify, .indicate]) }
     /// Whether a Characteristic Extended Properties descriptor does.
     var hasExtended: Bool { !isDisjoint(with: [.extendedProperties, .reliableWrite, .writableAuxiliaries]) }
-    /// The properties as the declaration has them: eight bits, the last of which stands for the extended ones.
+    /// The properties as the declaration has them: eight bits, the last of which stands for the extended
+    /// ones.
     var declared: CharacteristicProperties {
         var declared = CharacteristicProperties(rawValue: rawValue & 0x7F)
         if hasExtended { declared.insert(.extendedProperties) }
@@ -128,7 +129,8 @@ extension ServiceDefinition {
 }
 
 extension [ServiceDefinition] {
-    /// What two batches have to share so that one may take the handles of the other: types, properties and order.
+    /// What two batches have to share so that one may take the handles of the other: types, properties and
+    /// order.
     var shape: [UInt8] {
         var writer = ByteWriter()
         for service in self {

@@ -3,8 +3,8 @@ import MynahSupport
 
 /// The attributes of a server, by handle.
 ///
-/// Handles are stable: services that were withdrawn and come back the same have the handles they had, so that a client
-/// that has cached them is right.
+/// Handles are stable: services that were withdrawn and come back the same have the handles they had, so that
+/// a client that has cached them is right.
 struct AttributeDatabase: Sendable {
     /// Services that were published together.
     struct Batch: Sendable {
@@ -83,8 +83,8 @@ struct AttributeDatabase: Sendable {
         attributes[index].content = .value(key, fixed: value)
     }
 
-    /// What the Database Hash is made of: the declarations with their values, and the types of the descriptors that
-    /// describe them (Core Specification, Vol 3, Part G, 7.3).
+    /// What the Database Hash is made of: the declarations with their values, and the types of the
+    /// descriptors that describe them (Core Specification, Vol 3, Part G, 7.3).
     var hashInput: [UInt8] {
         var writer = ByteWriter()
         for attribute in attributes {
@@ -117,7 +117,8 @@ extension Attribute {
 }
 
 extension BluetoothUUID {
-    /// Attribute types go out in 16 or 128 bits, and in no other width (Core Specification, Vol 3, Part F, 3.2.1).
+    /// Attribute types go out in 16 or 128 bits, and in no other width (Core Specification, Vol 3, Part F,
+    /// 3.2.1).
     var onAir: [UInt8] {
         (width == .bits32 ? (assignedNumber == nil ? in128Bits : shortest) : self).littleEndianBytes
     }

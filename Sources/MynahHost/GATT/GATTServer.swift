@@ -9,7 +9,8 @@ struct GATTServer: Sendable {
     /// What the driver is asked to do.
     enum Action {
         case event(RadioEvent)
-        /// An indication is under way, and its confirmation is due at a time; the driver then calls `confirmationDue`.
+        /// An indication is under way, and its confirmation is due at a time; the driver then calls
+        /// `confirmationDue`.
         case watchConfirmation(link: ConnectionHandle, Duration)
         /// What a bond keeps of a client has changed.
         case remember(link: ConnectionHandle)
@@ -45,16 +46,19 @@ struct GATTServer: Sendable {
         var isWatched = false
         /// The warning about values that are too long for the link was reported.
         var isToldTooShort = false
-        /// An indication was not confirmed in time: nothing more goes over the bearer (Core Specification, Vol 3, Part F, 3.3.3).
+        /// An indication was not confirmed in time: nothing more goes over the bearer (Core Specification,
+        /// Vol 3, Part F, 3.3.3).
         var isDead = false
 
         /// How a value of this length goes to the client, if the centrals that it is for include it.
         ///
-        /// It is mutating so that it is read in place: a bearer is large, and each value that is sent asks each bearer.
+        /// It is mutating so that it is read in place: a bearer is large, and each value that is sent asks
+        /// each bearer.
         mutating func route(
             _ handle: AttributeHandle, _ length: Int, as delivery: Delivery, to centrals: [Peer.ID]?
         ) -> Route {
-            // A client that does not know the services as they are is sent only Service Changed (Vol 3, Part G, 2.5.2.1).
+            // A client that does not know the services as they are is sent only Service Changed (Vol 3, Part
+            // G, 2.5.2.1).
             guard !isDead, att.awareness == .aware, centrals?.contains(peer.id) ?? true,
                 let configuration = handle.next, let bits = att.configurations[configuration]
             else { return .none }
@@ -294,15 +298,16 @@ struct GATTServer: Sendable {
         }
     }
 
-    /// Whether requests for an attribute are reported that the server answers by itself: of everything that was published, and not of its
-    /// own services.
+    /// Whether requests for an attribute are reported that the server answers by itself: of everything that
+    /// was published, and not of its own services.
     private func reports(requestsFor key: AttributeKey) -> Bool {
         guard properties[key] == nil else { return true }
         guard let handle = database.handle(of: key) else { return false }
         return publications.values.contains { $0.range.contains(handle) }
     }
 
-    /// The event for what a client configured, or `nil` if it subscribed to Service Changed, which is the host's own.
+    /// The event for what a client configured, or `nil` if it subscribed to Service Changed, which is the
+    /// host's own.
     private func event(for key: AttributeKey, bits: UInt16, of central: Peer.ID) -> RadioEvent? {
         guard key != serviceChanged else { return nil }
         let delivery: Delivery? = bits & 2 != 0 ? .indication : bits & 1 != 0 ? .notification : nil
@@ -367,7 +372,8 @@ struct GATTServer: Sendable {
         bearers.index(of: link).map { bearers[at: $0].indications.count < Self.indicationLimit } ?? true
     }
 
-    /// A value that is too long for a link is an error, or a warning once for each link if other links carry it.
+    /// A value that is too long for a link is an error, or a warning once for each link if other links carry
+    /// it.
     private mutating func refuse(
         _ value: [UInt8], at index: Int, isError: Bool, _ actions: inout [Action]
     ) throws(RadioError) {
@@ -443,8 +449,8 @@ struct GATTServer: Sendable {
 
     /// Gives a bonded client back what it configured (Vol 3, Part G, 3.3.3.3).
     ///
-    /// If the services are not those that it knows, its handles mean nothing any more but those of the GATT service, and
-    /// Service Changed is indicated (2.5.2, 7.1).
+    /// If the services are not those that it knows, its handles mean nothing any more but those of the GATT
+    /// service, and Service Changed is indicated (2.5.2, 7.1).
     mutating func restore(
         _ bond: Bond, _ link: ConnectionHandle, at now: Duration, _ outbound: inout Outbound,
         _ actions: inout [Action]

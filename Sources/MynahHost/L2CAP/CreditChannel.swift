@@ -2,8 +2,8 @@ import MynahSupport
 
 /// One end of an LE credit-based channel, without I/O (Core Specification, Vol 3, Part A, 3.4 and 10.1).
 ///
-/// What comes in is bounded: as many SDUs as may be unread, and one that is not whole yet. A peer is given no more credits
-/// until the SDUs are read.
+/// What comes in is bounded: as many SDUs as may be unread, and one that is not whole yet. A peer is given no
+/// more credits until the SDUs are read.
 struct CreditChannel: Sendable {
     /// What is sent and taken by one end, in bytes.
     struct Limits: Hashable, Sendable {

@@ -43,8 +43,8 @@ struct L2CAPFrame: Hashable, Sendable {
 
 /// Puts the PDUs of one link together again.
 ///
-/// What does not fit together is dropped, as the specification has it for data that was flushed: a beginning amid
-/// another, a continuation of nothing, more than was announced.
+/// What does not fit together is dropped, as the specification has it for data that was flushed: a beginning
+/// amid another, a continuation of nothing, more than was announced.
 struct L2CAPReassembler: Sendable {
     private var buffer: [UInt8] = []
     private var needed = 0

@@ -1,7 +1,8 @@
 import MynahCore
 import MynahHCI
 
-/// One link of an `L2CAPManager`: its signalling, and its LE credit-based channels (Core Specification, Vol 3, Part A, 3.4 and 10.1).
+/// One link of an `L2CAPManager`: its signalling, and its LE credit-based channels (Core Specification, Vol
+/// 3, Part A, 3.4 and 10.1).
 struct L2CAPLink: Sendable {
     typealias Action = L2CAPManager.Action
 
@@ -51,7 +52,8 @@ struct L2CAPLink: Sendable {
 
     // MARK: Sending
 
-    /// Sends an SDU over the channel at a place; returns whether all of it is on its way, and `sent` follows if it is not.
+    /// Sends an SDU over the channel at a place; returns whether all of it is on its way, and `sent` follows
+    /// if it is not.
     ///
     /// Throws `valueTooLong` if the SDU is longer than the peer takes.
     mutating func send(

@@ -4,8 +4,8 @@ import MynahSupport
 
 /// The L2CAP of every link but its fixed channels for ATT and SMP: signalling, and LE credit-based channels.
 ///
-/// A part without I/O. It writes frames into `Outbound`, and asks for everything else by actions. A call is known by its number, a
-/// channel by its key; the driver keeps what waits for them.
+/// A part without I/O. It writes frames into `Outbound`, and asks for everything else by actions. A call is
+/// known by its number, a channel by its key; the driver keeps what waits for them.
 struct L2CAPManager: Sendable {
     /// What the driver is asked to do.
     enum Action: Sendable {
@@ -15,7 +15,8 @@ struct L2CAPManager: Sendable {
         case openEnded(call: UInt64, Result<ChannelEnd, RadioError>)
         /// A call of `askForParameters` ended; `false` if the central does not want them.
         case parametersEnded(call: UInt64, Result<Bool, RadioError>)
-        /// A request is to be answered by a time, at which the driver calls `expire`; `nil` if the answer is not awaited any more.
+        /// A request is to be answered by a time, at which the driver calls `expire`; `nil` if the answer is
+        /// not awaited any more.
         case watchAnswer(link: ConnectionHandle, identifier: UInt8, Duration?)
         /// The peripheral asks for other connection parameters, and was told that it gets them.
         case updateParameters(link: ConnectionHandle, ConnectionParameterRange)
@@ -50,7 +51,8 @@ struct L2CAPManager: Sendable {
     /// Whether any link has a channel.
     var hasChannels: Bool { openCount > 0 }
 
-    /// Forgets everything but which numbers were used for calls and channels, so that a key never names another channel.
+    /// Forgets everything but which numbers were used for calls and channels, so that a key never names
+    /// another channel.
     mutating func removeAll() {
         var new = L2CAPManager(timeout: timeout)
         new.lastChannel = lastChannel
@@ -98,7 +100,8 @@ struct L2CAPManager: Sendable {
 
     // MARK: Requests of this side
 
-    /// Asks the peer of a link for a channel to a number that it has published, and returns the number of the call.
+    /// Asks the peer of a link for a channel to a number that it has published, and returns the number of the
+    /// call.
     mutating func open(
         _ psm: UInt16, on link: ConnectionHandle, at now: Duration, _ outbound: inout Outbound,
         _ actions: inout [Action]
@@ -327,7 +330,8 @@ struct L2CAPManager: Sendable {
         unread[key] = nil
     }
 
-    /// The peer closes a channel; returns the answer, or `nil` because an end that is not the channel's is not answered (4.6).
+    /// The peer closes a channel; returns the answer, or `nil` because an end that is not the channel's is
+    /// not answered (4.6).
     private mutating func closedByPeer(
         own: UInt16, peer: UInt16, _ index: Int, _ actions: inout [Action]
     ) -> L2CAPSignal? {
@@ -359,7 +363,8 @@ struct L2CAPManager: Sendable {
 
     /// Sends an SDU; returns whether all of it is on its way, and `sent` follows if it is not.
     ///
-    /// Throws `disconnected` if the channel is closed, `valueTooLong` if the SDU is longer than the peer takes.
+    /// Throws `disconnected` if the channel is closed, `valueTooLong` if the SDU is longer than the peer
+    /// takes.
     mutating func send(
         _ bytes: [UInt8], over key: ChannelKey, _ outbound: inout Outbound, _ actions: inout [Action]
     ) throws(RadioError) -> Bool {
@@ -416,7 +421,8 @@ struct L2CAPManager: Sendable {
         return unread[key]?.removeFirst()
     }
 
-    /// Has `received` follow with the next SDU; returns `false` if the channel is closed, or its next SDU is awaited already.
+    /// Has `received` follow with the next SDU; returns `false` if the channel is closed, or its next SDU is
+    /// awaited already.
     mutating func awaitNext(_ key: ChannelKey) -> Bool {
         guard let (index, place) = find(key) else { return false }
         return links[at: index].awaitNext(at: place)

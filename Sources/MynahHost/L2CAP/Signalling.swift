@@ -1,4 +1,5 @@
-/// This side of a link's signalling channel: its identifiers, and the requests that await an answer (Core Specification, Vol 3, Part A, 4).
+/// This side of a link's signalling channel: its identifiers, and the requests that await an answer (Core
+/// Specification, Vol 3, Part A, 4).
 struct Signalling: Sendable {
     /// A request that awaits its answer, with the number of the call that made it.
     enum Request: Hashable, Sendable {
@@ -7,7 +8,8 @@ struct Signalling: Sendable {
         case updateParameters(call: UInt64)
     }
 
-    /// How many requests may await an answer, so that an identifier is always left for a signal that awaits none.
+    /// How many requests may await an answer, so that an identifier is always left for a signal that awaits
+    /// none.
     static let limit = 128
 
     private var lastIdentifier: UInt8 = 0

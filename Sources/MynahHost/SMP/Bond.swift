@@ -1,7 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// What is kept of a peer after pairing, so that it need not pair again (Core Specification, Vol 3, Part C, 9.4.4).
+/// What is kept of a peer after pairing, so that it need not pair again (Core Specification, Vol 3, Part C,
+/// 9.4.4).
 struct Bond: Hashable, Sendable {
     /// A long-term key, and by what it is asked for; both zero from LE Secure Connections.
     struct LongTermKey: Hashable, Sendable {
@@ -18,7 +19,8 @@ struct Bond: Hashable, Sendable {
 
     /// The address that the peer is known by.
     var identity: DeviceAddress
-    /// The address that it paired with, where that is neither private nor its identity: some use on what they do not tell.
+    /// The address that it paired with, where that is neither private nor its identity: some use on what they
+    /// do not tell.
     var usedAddress: DeviceAddress?
     /// The key that a peer asks for when we are the peripheral.
     var ownKey: LongTermKey?
@@ -49,8 +51,8 @@ struct Bond: Hashable, Sendable {
             isBonded: true, keySize: keySize)
     }
 
-    /// Whether encrypting with it is enough for what a peer asks for in a Security Request, or pairing is needed (Core
-    /// Specification, Vol 3, Part H, 2.4.6).
+    /// Whether encrypting with it is enough for what a peer asks for in a Security Request, or pairing is
+    /// needed (Core Specification, Vol 3, Part H, 2.4.6).
     func satisfies(_ requirements: AuthenticationRequirements) -> Bool {
         (isAuthenticated || !requirements.contains(.mitm))
             && (isSecureConnections || !requirements.contains(.secureConnections))

@@ -27,7 +27,8 @@ struct BondStore: Hashable, Sendable {
             }
     }
 
-    /// The peer asked to encrypt with a key of ours (Core Specification, Vol 4, Part E, 7.7.65.5); nil: it has to pair.
+    /// The peer asked to encrypt with a key of ours (Core Specification, Vol 4, Part E, 7.7.65.5); nil: it
+    /// has to pair.
     func key(for address: DeviceAddress, ediv: UInt16, rand: UInt64) -> SecretKey? {
         guard let key = self[address]?.ownKey, key.ediv == ediv, key.rand == rand else { return nil }
         return key.value
@@ -35,7 +36,8 @@ struct BondStore: Hashable, Sendable {
 
     /// Keeps a bond in place of an older one with the same peer, by its identity or its resolving key.
     ///
-    /// What the peer had subscribed to goes with the old bond: a new one begins without (Vol 3, Part G, 3.3.3.3).
+    /// What the peer had subscribed to goes with the old bond: a new one begins without (Vol 3, Part G,
+    /// 3.3.3.3).
     mutating func keep(_ bond: Bond) {
         bonds.removeAll { $0.isOfSamePeer(as: bond) }
         if bonds.count >= Self.limit { bonds.removeFirst() }

@@ -7,8 +7,8 @@ enum PairingAction: Hashable, Sendable {
     case send(SMPPDU)
     /// Ask the user; the answer goes to `answer`, except that a number to display wants none.
     case ask(PairingStep)
-    /// The key for the link: an initiator starts encryption with it, EDIV and Rand zero; a responder has it ready for when
-    /// the controller asks.
+    /// The key for the link: an initiator starts encryption with it, EDIV and Rand zero; a responder has it
+    /// ready for when the controller asks.
     case encrypt(SecretKey)
     /// The peripheral wants security: encrypt with a bond that is good enough, or start pairing.
     case securityRequested(AuthenticationRequirements)
@@ -28,11 +28,13 @@ enum PairingFailure: Hashable, Sendable {
     case refused(SMPReason)
     /// The peer did.
     case refusedByPeer(SMPReason)
-    /// Nothing happened for 30 s; nothing more goes over this link's channel (Core Specification, Vol 3, Part H, 3.4).
+    /// Nothing happened for 30 s; nothing more goes over this link's channel (Core Specification, Vol 3, Part
+    /// H, 3.4).
     case timedOut
     /// The controllers did not encrypt.
     case encryptionFailed
-    /// We ended it: the bond with this identity is authenticated, and the pairing would replace it with a weaker one.
+    /// We ended it: the bond with this identity is authenticated, and the pairing would replace it with a
+    /// weaker one.
     case weakerThanBond(DeviceAddress)
 }
 
@@ -42,7 +44,8 @@ extension PairingFailure {
         if case .weakerThanBond = self { "weakerPairingRefused" } else { "pairingFailed" }
     }
 
-    /// What the user is told of it, and what to do; `file` is the path of the file of bonds, or `nil` if there is none.
+    /// What the user is told of it, and what to do; `file` is the path of the file of bonds, or `nil` if
+    /// there is none.
     func error(_ peer: DeviceAddress, _ role: PairingRole, _ file: String?) -> RadioError {
         let other = role == .initiator ? "the peripheral" : "the central"
         let reason: String

@@ -1,4 +1,5 @@
-/// How long a peer that failed to pair has to wait before it may try again (Core Specification, Vol 3, Part H, 2.3.6).
+/// How long a peer that failed to pair has to wait before it may try again (Core Specification, Vol 3, Part
+/// H, 2.3.6).
 ///
 /// The wait doubles with each failure, up to a limit, and halves with each time of that length without one.
 struct PairingAttempts: Hashable, Sendable {

@@ -34,7 +34,8 @@ struct AuthenticationRequirements: OptionSet, Hashable, Sendable {
     var isBonding: Bool { rawValue & 0x03 == 0x01 }
 }
 
-/// The keys that one side distributes, reserved bits kept as they came (Core Specification, Vol 3, Part H, 3.6.1).
+/// The keys that one side distributes, reserved bits kept as they came (Core Specification, Vol 3, Part H,
+/// 3.6.1).
 struct KeyDistribution: OptionSet, Hashable, Sendable {
     let rawValue: UInt8
 

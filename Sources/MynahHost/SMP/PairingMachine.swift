@@ -1,8 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// The Security Manager of one link, on either side: PDUs, answers and time in, actions out (Core Specification, Vol 3,
-/// Part H).
+/// The Security Manager of one link, on either side: PDUs, answers and time in, actions out (Core
+/// Specification, Vol 3, Part H).
 struct PairingMachine: Sendable {
     /// How a device pairs.
     struct Configuration: Hashable, Sendable {
@@ -11,7 +11,8 @@ struct PairingMachine: Sendable {
         var isPairable = true
         /// Whether keys are to be kept.
         var isBonding = true
-        /// Whether protection against a man in the middle is asked for; what is refused without it stands in `demands`.
+        /// Whether protection against a man in the middle is asked for; what is refused without it stands in
+        /// `demands`.
         var wantsAuthentication = false
         var hasSecureConnections = true
         var demands = PairingDemands()
@@ -91,8 +92,8 @@ struct PairingMachine: Sendable {
         return settle([.send(.pairingRequest(features))], at: now)
     }
 
-    /// Asks for security as the responder (2.4.6): of a bonded peer for no more than its bond is, because it would pair anew
-    /// for more, each time.
+    /// Asks for security as the responder (2.4.6): of a bonded peer for no more than its bond is, because it
+    /// would pair anew for more, each time.
     mutating func requestSecurity(by bond: Bond? = nil, at now: Duration) -> [PairingAction] {
         guard role == .responder, case .idle = state else { return [] }
         state = .securityRequested
@@ -117,7 +118,8 @@ struct PairingMachine: Sendable {
             if case .pairingFailed(let reason) = pdu { return failedByPeer(reason, at: now) }
             return settle(try take(pdu, at: now), at: now)
         } catch {
-            // Amid no pairing only a request is answered, so that two devices cannot answer each other without end.
+            // Amid no pairing only a request is answered, so that two devices cannot answer each other
+            // without end.
             if case .idle = state, !Self.isRequest(bytes) { return [] }
             if case .securityRequested = state, !Self.isRequest(bytes) { return [] }
             return fail(error, at: now)
@@ -221,7 +223,8 @@ extension PairingMachine {
     private mutating func exchanged(
         _ exchange: KeyExchange, _ context: PairingContext, _ actions: [PairingAction], at now: Duration
     ) -> [PairingAction] {
-        // The peer may have said who it is only now; our own keys have not gone out to it, or serve no purpose.
+        // The peer may have said who it is only now; our own keys have not gone out to it, or serve no
+        // purpose.
         if let old = context.isBonding ? kept?.stronger(than: exchange.bond) : nil {
             return refuse(weakerThan: old, at: now)
         }

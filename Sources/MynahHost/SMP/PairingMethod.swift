@@ -95,8 +95,8 @@ struct PairingContext: Hashable, Sendable {
         let authentication = request.authentication.intersection(response.authentication)
         let isSecureConnections = authentication.contains(.secureConnections)
         guard isSecureConnections || !demands.onlySecureConnections else { throw .authenticationRequirements }
-        // With LE Secure Connections one side's data is enough for the method to be out of band (Table 2.7); we have never
-        // given any to anyone.
+        // With LE Secure Connections one side's data is enough for the method to be out of band (Table 2.7);
+        // we have never given any to anyone.
         if isSecureConnections, request.hasOOBData || response.hasOOBData { throw .oobNotAvailable }
         let wantsAuthentication = !request.authentication.union(response.authentication).isDisjoint(
             with: .mitm)
@@ -122,7 +122,8 @@ struct PairingContext: Hashable, Sendable {
 struct PairingDemands: Hashable, Sendable {
     /// Just Works is not enough.
     var authentication = false
-    /// Legacy pairing is not enough, nor is a key of less than 16 bytes (Core Specification, Vol 3, Part C, 10.2.4).
+    /// Legacy pairing is not enough, nor is a key of less than 16 bytes (Core Specification, Vol 3, Part C,
+    /// 10.2.4).
     var onlySecureConnections = false
     /// Of the key, in bytes; 7 to 16.
     var minimumKeySize: Int {

@@ -1,8 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// Random addresses: static, and private ones that only who has the key resolves (Core Specification, Vol 6, Part B,
-/// 1.3.2).
+/// Random addresses: static, and private ones that only who has the key resolves (Core Specification, Vol 6,
+/// Part B, 1.3.2).
 enum PrivateAddress {
     /// A resolvable private address (1.3.2.2).
     static func resolvable(_ key: SecretKey, from random: inout SecurityRandom) -> DeviceAddress {
@@ -45,8 +45,8 @@ extension DeviceAddress {
     /// Whether a device can be known by it: public, or random and static.
     var isIdentity: Bool { kind == .public || value >> 46 & 0b11 == 0b11 }
 
-    /// Whether it is a static address: the two highest bits are set, and the 46 random bits are neither all 0 nor all 1
-    /// (Core Specification, Vol 6, Part B, 1.3.2.1).
+    /// Whether it is a static address: the two highest bits are set, and the 46 random bits are neither all 0
+    /// nor all 1 (Core Specification, Vol 6, Part B, 1.3.2.1).
     var isStatic: Bool {
         let ones: UInt64 = (1 << 46) - 1
         return kind == .random && value >> 46 == 0b11 && value & ones != 0 && value & ones != ones
@@ -61,8 +61,8 @@ extension DeviceAddress {
     }
 }
 
-/// When the own address changes: every 15 minutes, as an iPhone's does (Core Specification, Vol 3, Part C, Appendix A,
-/// TGAP(private_addr_int)).
+/// When the own address changes: every 15 minutes, as an iPhone's does (Core Specification, Vol 3, Part C,
+/// Appendix A, TGAP(private_addr_int)).
 ///
 /// An address that is due stays while it may not change, as while a connection is being made with it.
 struct AddressRotation: Sendable {

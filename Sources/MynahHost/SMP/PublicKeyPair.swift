@@ -9,7 +9,8 @@ struct PublicKeyPair: Sendable {
     /// The public key's Y.
     let y: [UInt8]
 
-    /// X of the key whose private half everyone knows, so that sniffers can follow; no pairing with it is safe.
+    /// X of the key whose private half everyone knows, so that sniffers can follow; no pairing with it is
+    /// safe.
     static let debugX: [UInt8] = [
         0xE6, 0x9D, 0x35, 0x0E, 0x48, 0x01, 0x03, 0xCC, 0xDB, 0xFD, 0xF4, 0xAC, 0x11, 0x91, 0xF4, 0xEF, 0xB9,
         0xA5,
@@ -45,8 +46,8 @@ struct PublicKeyPair: Sendable {
 
     /// The secret shared with the owner of this public key.
     ///
-    /// Throws `dhKeyCheckFailed` if the key is off the curve, and `invalidParameters` if it is our own or the debug key
-    /// (2.3.5.6.1, 3.5.5).
+    /// Throws `dhKeyCheckFailed` if the key is off the curve, and `invalidParameters` if it is our own or the
+    /// debug key (2.3.5.6.1, 3.5.5).
     func secret(withX peerX: [UInt8], y peerY: [UInt8]) throws(SMPReason) -> [UInt8] {
         guard peerX != x, peerX != Self.debugX else { throw .invalidParameters }
         do {

@@ -4,7 +4,8 @@ import MynahSupport
 
 // Keys for the controller, and what it reports of encryption.
 extension SecurityManager {
-    /// As the central: encrypts by a bond that is good enough, or pairs (Core Specification, Vol 3, Part H, 2.4.6).
+    /// As the central: encrypts by a bond that is good enough, or pairs (Core Specification, Vol 3, Part H,
+    /// 2.4.6).
     mutating func secure(
         _ index: Int, _ requirements: AuthenticationRequirements, at now: Duration,
         _ actions: inout [Action]

@@ -4,7 +4,8 @@ import MynahSupport
 
 // Pairing: the machine of each link, and the user.
 extension SecurityManager {
-    /// Pairs, or encrypts with the key of an earlier pairing; a central is sent a Security Request (Vol 3, Part H, 2.4.6).
+    /// Pairs, or encrypts with the key of an earlier pairing; a central is sent a Security Request (Vol 3,
+    /// Part H, 2.4.6).
     ///
     /// The call with the number `waiter` ends when the link is secured, or will not be.
     mutating func pair(
@@ -27,8 +28,8 @@ extension SecurityManager {
         end(index, error, &actions)
     }
 
-    /// Asks a bonded central that had subscribed to something to encrypt: nothing of it is sent before (Vol 3, Part C,
-    /// 10.3.1.1).
+    /// Asks a bonded central that had subscribed to something to encrypt: nothing of it is sent before (Vol
+    /// 3, Part C, 10.3.1.1).
     mutating func askSubscriberToEncrypt(
         _ link: ConnectionHandle, at now: Duration, _ actions: inout [Action]
     ) {

@@ -2,10 +2,12 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// The Security Manager of a radio: pairing and encryption on every link, and the bonds (Core Specification, Vol 3, Part H).
+/// The Security Manager of a radio: pairing and encryption on every link, and the bonds (Core Specification,
+/// Vol 3, Part H).
 ///
-/// A part without I/O. The driver passes on what happens and carries out the actions, and calls `expire` when a link's
-/// `deadline` has come. The calls that wait for a link to be secured are numbers, which the driver gives.
+/// A part without I/O. The driver passes on what happens and carries out the actions, and calls `expire` when
+/// a link's `deadline` has come. The calls that wait for a link to be secured are numbers, which the driver
+/// gives.
 struct SecurityManager: Sendable {
     /// What the driver is asked to do.
     enum Action {
@@ -21,7 +23,8 @@ struct SecurityManager: Sendable {
         case peerChanged(Peer, link: ConnectionHandle)
         /// A link is encrypted, with the key of this bond or with that of a pairing.
         case secured(link: ConnectionHandle, by: Bond?)
-        /// A link is encrypted with the key of a bond for the first time: what the bond remembers of the client applies again.
+        /// A link is encrypted with the key of a bond for the first time: what the bond remembers of the
+        /// client applies again.
         case restore(Bond, link: ConnectionHandle)
         /// A bond was made; what other parts know of the peer is added to it by `update`.
         case bonded(link: ConnectionHandle)
@@ -249,7 +252,8 @@ struct SecurityManager: Sendable {
         return signed
     }
 
-    /// Whether a command that came unencrypted was signed by the bonded peer just now (Vol 3, Part C, 10.4.2).
+    /// Whether a command that came unencrypted was signed by the bonded peer just now (Vol 3, Part C,
+    /// 10.4.2).
     mutating func verify(signed pdu: [UInt8], _ link: ConnectionHandle, _ actions: inout [Action]) -> Bool {
         var isGood = false
         update(link) { isGood = $0.verify(signed: pdu) }

@@ -15,8 +15,8 @@ enum SignedWrite {
         return writer.bytes
     }
 
-    /// The counter of a PDU that is signed with this key, and not older than the lowest counter that is still good; nil:
-    /// it is neither to be answered nor obeyed.
+    /// The counter of a PDU that is signed with this key, and not older than the lowest counter that is still
+    /// good; nil: it is neither to be answered nor obeyed.
     static func counter(of signed: [UInt8], with key: SecretKey, from lowest: UInt32) -> UInt32? {
         guard signed.count >= signatureLength else { return nil }
         let pdu = Array(signed.dropLast(signatureLength))

@@ -54,7 +54,8 @@ enum ExchangeBench {
         await device.radio.stop()
     }
 
-    /// Tells the rate, and how much of a processor one took, which says more on a machine that does something else too.
+    /// Tells the rate, and how much of a processor one took, which says more on a machine that does something
+    /// else too.
     private static func report(_ name: String, _ count: Int, since start: (now: Int64, used: Int64)) {
         guard count > 0 else { return }
         let (elapsed, used) = (max(Bench.now - start.now, 1), Bench.processorTime - start.used)

@@ -4,7 +4,8 @@ import MynahHost
 import MynahSupport
 import MynahTestSupport
 
-/// How long a read takes, from a central's request to its answer: in one process, or to another that plays the device.
+/// How long a read takes, from a central's request to its answer: in one process, or to another that plays
+/// the device.
 enum ReadBench {
     static func run(directory: String?, count: Int) async throws {
         let transport: VirtualTransport

@@ -5,13 +5,15 @@ import MynahHost
 import MynahLifecycle
 import MynahSupport
 
-/// How an iPhone's app scans in the foreground and in the background, as its controller and its devices see it.
+/// How an iPhone's app scans in the foreground and in the background, as its controller and its devices see
+/// it.
 enum ScanBench {
     private static func address(_ number: Int) -> DeviceAddress {
         DeviceAddress(value: 0xC200_0000_0000 + UInt64(number), kind: .public)
     }
 
-    /// `count` devices advertise every second; prints what the controller was told, and how long a device takes to be discovered.
+    /// `count` devices advertise every second; prints what the controller was told, and how long a device
+    /// takes to be discovered.
     static func run(_ count: Int) async throws {
         for isInForeground in [true, false] {
             let air = LiveAir()

@@ -3,7 +3,8 @@ import MynahBlueZ
 import MynahCore
 import MynahSupport
 
-/// A device made with the library that sends a counter as fast as `updateValue` takes it; the bench looks for gaps.
+/// A device made with the library that sends a counter as fast as `updateValue` takes it; the bench looks for
+/// gaps.
 @main struct UpdateValue {
     static func main() async throws {
         var options = BlueZRadio.Options()

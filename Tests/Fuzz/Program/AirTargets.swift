@@ -5,7 +5,8 @@ import MynahSupport
 @testable import MynahHCI
 
 extension FuzzTarget {
-    /// Messages of other processes: what is understood is written the same, and of each neighbour only so much is kept.
+    /// Messages of other processes: what is understood is written the same, and of each neighbour only so
+    /// much is kept.
     static let air = FuzzTarget("air") { bytes in
         var neighbours = AirNeighbours(node: 7)
         var connections: [AirNeighbours.Connection] = []

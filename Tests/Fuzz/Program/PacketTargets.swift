@@ -66,7 +66,8 @@ extension FuzzTarget {
         }
     }
 
-    /// Frames of a credit-based channel: what the peer is given and what waits has a bound, until it breaks a rule.
+    /// Frames of a credit-based channel: what the peer is given and what waits has a bound, until it breaks a
+    /// rule.
     static let channel = FuzzTarget("channel") { bytes in
         guard let first = bytes.first else { return }
         let limits = CreditChannel.Limits(mtu: 23 + Int(first), mps: 23 + Int(first & 0x1F))

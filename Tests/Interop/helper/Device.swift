@@ -4,7 +4,8 @@ import MynahHCI
 import MynahHost
 import MynahSupport
 
-/// A device with one value of each kind and two channels that answer with what they are sent, through the public library.
+/// A device with one value of each kind and two channels that answer with what they are sent, through the
+/// public library.
 struct Device {
     /// How it is to be.
     struct Choices {

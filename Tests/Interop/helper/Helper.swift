@@ -5,7 +5,8 @@ import MynahHCI
 import MynahHost
 import MynahSupport
 
-/// Our side of a meeting with a stack that is not ours: a controller, a device or a phone, told what to do line by line.
+/// Our side of a meeting with a stack that is not ours: a controller, a device or a phone, told what to do
+/// line by line.
 @main enum Helper {
     static func main() async {
         do {

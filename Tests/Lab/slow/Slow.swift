@@ -4,7 +4,8 @@ import MynahBlueZ
 import MynahCore
 import MynahSupport
 
-/// A device made with the library whose handler takes its time: one value comes after two seconds, another never.
+/// A device made with the library whose handler takes its time: one value comes after two seconds, another
+/// never.
 @main struct Slow {
     static func main() async throws {
         let sink = SlowSink()

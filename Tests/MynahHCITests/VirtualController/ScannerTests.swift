@@ -87,7 +87,8 @@ import Testing
     }
 
     @Test(arguments: [
-        // The filter policy, the device, and whether the advertisement is directed to another device: whether it is reported.
+        // The filter policy, the device, and whether the advertisement is directed to another device: whether
+        // it is reported.
         ("00", 2, "", true), ("01", 2, "", false), ("01", 3, "", true), ("00", 2, "own", true),
         ("00", 2, "other", false), ("00", 2, "resolvable", false), ("02", 2, "resolvable", true),
         ("02", 2, "other", false), ("03", 2, "resolvable", false), ("03", 3, "resolvable", true),

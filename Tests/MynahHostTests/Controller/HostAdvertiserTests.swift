@@ -273,7 +273,8 @@ private struct ModelController {
             #expect(controller.address == address, "\(self)")
         }
 
-        /// Runs until nothing is left to do; the happening falls on the step with this number, or after the last.
+        /// Runs until nothing is left to do; the happening falls on the step with this number, or after the
+        /// last.
         private mutating func settle(at place: Int?) {
             var count = 0
             var isDue = place != nil

@@ -7,11 +7,7 @@ import Testing
 
 @testable import MynahHost
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
 
 @Suite(.timeLimit(.minutes(15))) struct BondKeepingTests {
     let temporary: TemporaryDirectory

@@ -227,7 +227,8 @@ func bytes(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
                 }
             }
             if kind == 4 {
-                // What the taker would send is only known once it has: it is played once before with the same seed.
+                // What the taker would send is only known once it has: it is played once before with the same
+                // seed.
                 var first = try #require(PairingRig(.displayYesNo, .displayYesNo, isSecureConnections: true))
                 first.pair()
                 reflected =

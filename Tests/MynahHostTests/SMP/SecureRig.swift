@@ -136,7 +136,8 @@ final class SecureSink: RadioSink, CentralSink {
     }
 }
 
-/// A device with values that want security, and a phone, both on our own host, with nothing but an air between them.
+/// A device with values that want security, and a phone, both on our own host, with nothing but an air
+/// between them.
 struct SecureRig {
     let air = LiveAir(seed: 1)
     let user = PairingUser()

@@ -5,8 +5,8 @@ import MynahTestSupport
 
 @testable import MynahHost
 
-/// The security managers of a central and a peripheral with one link between them, the controllers that encrypt it, and a user
-/// of both who agrees; no radio.
+/// The security managers of a central and a peripheral with one link between them, the controllers that
+/// encrypt it, and a user of both who agrees; no radio.
 struct SecurityDuo {
     typealias Role = LEConnection.Role
     typealias Action = SecurityManager.Action

@@ -1,10 +1,12 @@
 import MynahCore
 import MynahSupport
 
-/// The addresses that a controller uses, and what it knows of other devices' (Core Specification, Vol 6, Part B, 1.3 and 6).
+/// The addresses that a controller uses, and what it knows of other devices' (Core Specification, Vol 6, Part
+/// B, 1.3 and 6).
 struct ControllerAddresses: Sendable {
     let publicAddress: DeviceAddress
-    /// The random address that legacy advertising, scanning and initiating use, or `nil` before the host sets one.
+    /// The random address that legacy advertising, scanning and initiating use, or `nil` before the host sets
+    /// one.
     private(set) var randomAddress: DeviceAddress?
     var resolving: ResolvingList
 
@@ -22,10 +24,11 @@ struct ControllerAddresses: Sendable {
         return .success
     }
 
-    /// Returns the address for an own address type (Vol 4, Part E, 7.8.5), or `nil` if the controller has no such address.
+    /// Returns the address for an own address type (Vol 4, Part E, 7.8.5), or `nil` if the controller has no
+    /// such address.
     ///
-    /// `randomAddress` is the advertising set's, or the controller's. `peer` selects the entry of the resolving list whose local
-    /// key makes the address, for types 2 and 3.
+    /// `randomAddress` is the advertising set's, or the controller's. `peer` selects the entry of the
+    /// resolving list whose local key makes the address, for types 2 and 3.
     mutating func own(
         _ type: UInt8, peer: DeviceAddress?, randomAddress: DeviceAddress?, at now: AirTime,
         _ random: inout SplitMix

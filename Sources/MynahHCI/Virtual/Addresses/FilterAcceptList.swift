@@ -1,7 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// The devices that a controller accepts where a filter policy asks for it (Core Specification, Vol 6, Part B, 4.3.1).
+/// The devices that a controller accepts where a filter policy asks for it (Core Specification, Vol 6, Part
+/// B, 4.3.1).
 struct FilterAcceptList: Sendable {
     private var devices: [DeviceAddress] = []
     private let capacity: Int

@@ -1,8 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// The resolving list: the devices whose resolvable private addresses a controller resolves and makes (Core Specification, Vol 6,
-/// Part B, 4.7 and 6).
+/// The resolving list: the devices whose resolvable private addresses a controller resolves and makes (Core
+/// Specification, Vol 6, Part B, 4.7 and 6).
 struct ResolvingList: Sendable {
     private struct Entry: Sendable {
         var peer: DeviceAddress
@@ -129,7 +129,8 @@ struct ResolvingList: Sendable {
     mutating func resolve(_ address: DeviceAddress) -> Identity {
         guard isOn, !entries.isEmpty else { return Identity(address: address) }
         if let entry = entries.first(where: { $0.peer == address }) {
-            // In network privacy mode, a peer with a key is not accepted by its identity address (Vol 6, Part B, 4.7).
+            // In network privacy mode, a peer with a key is not accepted by its identity address (Vol 6, Part
+            // B, 4.7).
             return Identity(address: address, isAllowed: entry.allowsIdentity || entry.peerKey == Self.noKey)
         }
         guard address.isResolvable else { return Identity(address: address) }
@@ -168,7 +169,8 @@ struct ResolvingList: Sendable {
 
     // MARK: Making addresses
 
-    /// Returns the resolvable private address that the controller uses toward a peer, or `nil` without a local key.
+    /// Returns the resolvable private address that the controller uses toward a peer, or `nil` without a
+    /// local key.
     mutating func localAddress(
         for peer: DeviceAddress, at now: AirTime, _ random: inout SplitMix
     ) -> DeviceAddress? {
@@ -197,7 +199,8 @@ struct ResolvingList: Sendable {
         return hash(key, prand).flatMap { DeviceAddress(value: prand << 24 | $0, kind: .random) }
     }
 
-    /// The random address hash function ah (Vol 3, Part H, 2.2.2), which makes an address's lower half from its upper one.
+    /// The random address hash function ah (Vol 3, Part H, 2.2.2), which makes an address's lower half from
+    /// its upper one.
     private func hash(_ key: [UInt8], _ prand: UInt64) -> UInt64? {
         var block = [UInt8](repeating: 0, count: 16)
         for offset in 0..<3 { block[15 - offset] = UInt8(truncatingIfNeeded: prand >> (8 * UInt64(offset))) }

@@ -1,8 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// The advertising state of a link layer: the advertising sets, their events, and what they answer (Core Specification, Vol 6,
-/// Part B, 4.4.2).
+/// The advertising state of a link layer: the advertising sets, their events, and what they answer (Core
+/// Specification, Vol 6, Part B, 4.4.2).
 struct Advertiser: Sendable {
     /// A set that another station has connected to, and which therefore stopped.
     struct Connected: Hashable, Sendable {
@@ -125,8 +125,8 @@ struct Advertiser: Sendable {
 
     /// Takes a connection request, and stops the set that it is for (Vol 6, Part B, 4.5.4).
     ///
-    /// `canConnect` says whether the controller can hold the connection. Returns `nil` if the request is not for an enabled set, or
-    /// its filter policy refuses the initiator.
+    /// `canConnect` says whether the controller can hold the connection. Returns `nil` if the request is not
+    /// for an enabled set, or its filter policy refuses the initiator.
     mutating func accept(
         _ connect: AirConnect, canConnect: Bool, _ acceptList: FilterAcceptList,
         _ resolving: inout ResolvingList

@@ -7,8 +7,8 @@ extension AdvertisingSet {
         var properties: AirAdvertisement.Properties = [.connectable, .scannable, .legacy]
         /// Between two events, in microseconds.
         var interval: Int64 = 1_280_000
-        /// High duty cycle directed advertising: an event every 3.75 ms, for at most 1.28 s (Core Specification, Vol 6, Part B,
-        /// 4.4.2.4.3).
+        /// High duty cycle directed advertising: an event every 3.75 ms, for at most 1.28 s (Core
+        /// Specification, Vol 6, Part B, 4.4.2.4.3).
         var isHighDuty = false
         var ownType: UInt8 = 0
         var peer: DeviceAddress?
@@ -55,7 +55,8 @@ extension AdvertisingSet.Parameters {
         self.policy = policy
     }
 
-    /// The parameters of LE Set Extended Advertising Parameters after the handle, or `nil` if they are invalid (7.8.53).
+    /// The parameters of LE Set Extended Advertising Parameters after the handle, or `nil` if they are
+    /// invalid (7.8.53).
     init?(extended reader: inout ByteReader) {
         guard let bits = reader.readUInt16(), let minimum = reader.readUInt24(),
             let maximum = reader.readUInt24(), minimum >= 0x20, minimum <= maximum,

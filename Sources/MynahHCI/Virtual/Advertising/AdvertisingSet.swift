@@ -1,6 +1,7 @@
 import MynahCore
 
-/// An advertising set (Core Specification, Vol 4, Part E, 7.8.53); the legacy commands use the one with handle 0.
+/// An advertising set (Core Specification, Vol 4, Part E, 7.8.53); the legacy commands use the one with
+/// handle 0.
 struct AdvertisingSet: Sendable {
     /// The data of a set or of its scan responses, which may come in fragments.
     struct Payload: Sendable {
@@ -45,8 +46,8 @@ struct AdvertisingSet: Sendable {
 
     /// Enables the set, or returns why it can't be.
     ///
-    /// `duration` is in units of 10 ms; it and `limit`, a number of events, are 0 for none. `hasRoom` says whether the controller can
-    /// hold another connection. A set that is on keeps its rhythm.
+    /// `duration` is in units of 10 ms; it and `limit`, a number of events, are 0 for none. `hasRoom` says
+    /// whether the controller can hold another connection. A set that is on keeps its rhythm.
     mutating func start(
         duration: UInt16, limit: UInt8, hasRoom: Bool, at now: AirTime,
         _ addresses: inout ControllerAddresses,
@@ -95,7 +96,8 @@ struct AdvertisingSet: Sendable {
             parameters.ownType, peer: parameters.peer, randomAddress: randomAddress, at: now, &random)
     }
 
-    /// The address of the device that the set is directed to: one that its own key made, if the resolving list has the key.
+    /// The address of the device that the set is directed to: one that its own key made, if the resolving
+    /// list has the key.
     func targetAddress(
         at now: AirTime, _ resolving: inout ResolvingList, _ random: inout SplitMix
     ) -> DeviceAddress? {

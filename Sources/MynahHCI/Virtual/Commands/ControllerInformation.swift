@@ -2,7 +2,8 @@ import MynahSupport
 
 // What a controller tells about itself (Core Specification, Vol 4, Part E, 7.4 and 7.8).
 extension ControllerConfiguration {
-    /// The version that a controller tells its host and its peers: Bluetooth 5.2, or 4.2 if it is not extended (Assigned Numbers, 2.1).
+    /// The version that a controller tells its host and its peers: Bluetooth 5.2, or 4.2 if it is not
+    /// extended (Assigned Numbers, 2.1).
     ///
     /// 0xFFFF is the company identifier that belongs to no company.
     var version: LinkVersion {
@@ -11,7 +12,8 @@ extension ControllerConfiguration {
 
     /// The LE features that a controller has (Vol 6, Part B, 4.6).
     var features: UInt64 {
-        // Encryption, connection parameters request, extended reject, peripheral-initiated features exchange, data length.
+        // Encryption, connection parameters request, extended reject, peripheral-initiated features exchange,
+        // data length.
         var bits: UInt64 = 0b10_1111
         // LL privacy.
         if cipher != nil { bits |= 1 << 6 }

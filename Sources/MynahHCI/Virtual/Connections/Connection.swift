@@ -1,7 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// A connection: what goes over it, its procedures and its times (Core Specification, Vol 6, Part B, 4.5 and 5).
+/// A connection: what goes over it, its procedures and its times (Core Specification, Vol 6, Part B, 4.5 and
+/// 5).
 struct Connection: Sendable {
     enum Stage: Hashable, Sendable {
         case open
@@ -151,7 +152,8 @@ struct Connection: Sendable {
         supervision.heard(rssi: rssi, at: now)
         take(window.acknowledge(frame.expected, interval: supervision.interval, at: now), &outbox)
         guard let content = frame.content, stage != .over else { return }
-        // Of a frame that was received before, or that came before its time, the peer learns what is expected.
+        // Of a frame that was received before, or that came before its time, the peer learns what is
+        // expected.
         guard window.receive(frame.sequence) else { return acknowledge(at: now, &outbox) }
         let next = window.nextSequence
         if case .data(let isContinued, let bytes) = content {

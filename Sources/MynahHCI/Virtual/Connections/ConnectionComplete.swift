@@ -1,8 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// LE Connection Complete, or LE Enhanced Connection Complete if the host takes it (Core Specification, Vol 4, Part E, 7.7.65.1 and
-/// 7.7.65.10).
+/// LE Connection Complete, or LE Enhanced Connection Complete if the host takes it (Core Specification, Vol
+/// 4, Part E, 7.7.65.1 and 7.7.65.10).
 struct ConnectionComplete: Hashable, Sendable {
     private let status: HCIStatus
     private let handle: ConnectionHandle

@@ -1,6 +1,7 @@
 import MynahCore
 
-/// The times of a connection: how often its sides meet, and how long each may be silent (Core Specification, Vol 6, Part B, 4.5).
+/// The times of a connection: how often its sides meet, and how long each may be silent (Core Specification,
+/// Vol 6, Part B, 4.5).
 struct ConnectionSupervision: Sendable {
     private(set) var parameters: LEConnection.Parameters
     /// The signal strength of the last frame, in dBm.

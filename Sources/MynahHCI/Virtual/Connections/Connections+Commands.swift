@@ -1,7 +1,8 @@
 import MynahCore
 import MynahSupport
 
-// Commands for one connection (Core Specification, Vol 4, Part E, 7.1.6, 7.1.23, 7.5.4, 7.8.18 to 7.8.36 and 7.8.49).
+// Commands for one connection (Core Specification, Vol 4, Part E, 7.1.6, 7.1.23, 7.5.4, 7.8.18 to 7.8.36 and
+// 7.8.49).
 //
 // Return parameters begin with the connection handle.
 extension Connections {
@@ -174,8 +175,8 @@ extension CommandAnswer {
         .status(status ?? .unknownConnectionIdentifier)
     }
 
-    /// The outcome for a connection, with the return parameters after its handle; a status of `nil` says that there is no such
-    /// connection.
+    /// The outcome for a connection, with the return parameters after its handle; a status of `nil` says that
+    /// there is no such connection.
     fileprivate static func connection(
         _ handle: ConnectionHandle, _ status: HCIStatus?, _ values: [UInt8] = []
     ) -> CommandAnswer {

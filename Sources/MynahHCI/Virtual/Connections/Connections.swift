@@ -1,7 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// The connections of a controller, by handle, and what applies to all of them (Core Specification, Vol 6, Part B, 4.5).
+/// The connections of a controller, by handle, and what applies to all of them (Core Specification, Vol 6,
+/// Part B, 4.5).
 struct Connections: Sendable {
     private(set) var settings: ConnectionSettings
     private var connections = SortedMap<ConnectionHandle, Connection>()
@@ -131,7 +132,8 @@ struct Connections: Sendable {
     /// The connection with a handle, or `nil` if there is none.
     func connection(_ handle: ConnectionHandle) -> Connection? { connections[handle] }
 
-    /// Changes a connection for the host, and does what its procedures ask for; returns `nil` if there is none with the handle.
+    /// Changes a connection for the host, and does what its procedures ask for; returns `nil` if there is
+    /// none with the handle.
     mutating func change<Result>(
         _ handle: ConnectionHandle, at now: AirTime, _ outbox: inout ControllerOutbox,
         _ body: (inout Connection, inout [ConnectionAction]) -> Result

@@ -3,8 +3,8 @@ import MynahSupport
 
 /// The encryption start procedure of a connection (Core Specification, Vol 6, Part B, 5.1.3).
 ///
-/// The air enciphers nothing. The two sides prove to each other that they have the same key; if they don't, the connection ends as it
-/// does when the first enciphered PDU can't be deciphered.
+/// The air enciphers nothing. The two sides prove to each other that they have the same key; if they don't,
+/// the connection ends as it does when the first enciphered PDU can't be deciphered.
 struct EncryptionProcedure: Sendable {
     private enum Stage: Sendable {
         case idle
@@ -50,7 +50,8 @@ struct EncryptionProcedure: Sendable {
 
     // MARK: The host
 
-    /// Begins the procedure as central, with what the host gives in LE Enable Encryption; `nonce` has been drawn for it.
+    /// Begins the procedure as central, with what the host gives in LE Enable Encryption; `nonce` has been
+    /// drawn for it.
     mutating func begin(
         _ key: [UInt8], random value: [UInt8], diversifier: UInt16, nonce: UInt64, at now: AirTime,
         _ actions: inout [ConnectionAction]

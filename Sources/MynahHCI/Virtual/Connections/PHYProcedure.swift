@@ -1,4 +1,5 @@
-/// The PHYs of the two directions of a connection: numbers of PHYs, or bits for each of them where there is a choice.
+/// The PHYs of the two directions of a connection: numbers of PHYs, or bits for each of them where there is a
+/// choice.
 struct LinkPHYs: Hashable, Sendable {
     var sending: UInt8
     var receiving: UInt8
@@ -8,7 +9,8 @@ struct LinkPHYs: Hashable, Sendable {
         self.receiving = receiving
     }
 
-    /// The PHYs that a host prefers, or `nil` if they are invalid (Core Specification, Vol 4, Part E, 7.8.48).
+    /// The PHYs that a host prefers, or `nil` if they are invalid (Core Specification, Vol 4, Part E,
+    /// 7.8.48).
     ///
     /// A bit of `all` says that the host has no preference for that direction.
     init?(all: UInt8, sending: UInt8, receiving: UInt8) {

@@ -1,6 +1,7 @@
 import MynahSupport
 
-/// The connection update and connection parameters request procedures (Core Specification, Vol 6, Part B, 5.1.1 and 5.1.7).
+/// The connection update and connection parameters request procedures (Core Specification, Vol 6, Part B,
+/// 5.1.1 and 5.1.7).
 struct ParameterProcedure: Sendable {
     /// Peripheral: the host waits for an answer of the central.
     private var isRequested = false
@@ -60,8 +61,8 @@ struct ParameterProcedure: Sendable {
         actions.append(.use(parameters))
     }
 
-    /// Asks the host whether the peripheral may have other parameters; `takesRequest` says whether the host takes that event
-    /// (Vol 4, Part E, 7.7.65.6).
+    /// Asks the host whether the peripheral may have other parameters; `takesRequest` says whether the host
+    /// takes that event (Vol 4, Part E, 7.7.65.6).
     mutating func receiveRequest(
         minimum: UInt16, _ parameters: LEConnection.Parameters, _ endpoints: ConnectionEndpoints,
         takesRequest: Bool, _ actions: inout [ConnectionAction]

@@ -1,4 +1,5 @@
-/// The control procedures that one side of a connection begins: one at a time (Core Specification, Vol 6, Part B, 5.2).
+/// The control procedures that one side of a connection begins: one at a time (Core Specification, Vol 6,
+/// Part B, 5.2).
 struct ProcedureQueue: Sendable {
     /// What becomes of a procedure that is to begin.
     enum Start: Hashable, Sendable {
@@ -30,7 +31,8 @@ struct ProcedureQueue: Sendable {
         return .later
     }
 
-    /// Ends the procedure if a PDU of the peer answers it, and returns the first PDU of the next one, which has then begun.
+    /// Ends the procedure if a PDU of the peer answers it, and returns the first PDU of the next one, which
+    /// has then begun.
     mutating func end(with answer: LinkPDU) -> LinkPDU? {
         guard let ended = Self.procedure(endedBy: answer), current == ended else { return nil }
         current = nil

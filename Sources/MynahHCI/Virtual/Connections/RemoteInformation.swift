@@ -12,7 +12,8 @@ struct LinkVersion: Hashable, Sendable {
     }
 }
 
-/// The version exchange procedure of a connection: each side sends its version once (Core Specification, Vol 6, Part B, 5.1.5).
+/// The version exchange procedure of a connection: each side sends its version once (Core Specification, Vol
+/// 6, Part B, 5.1.5).
 struct VersionExchange: Sendable {
     private var peer: LinkVersion?
     private var isSent = false

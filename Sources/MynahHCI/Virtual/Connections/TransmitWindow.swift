@@ -1,7 +1,8 @@
-/// The PDUs that one side of a connection has sent and the other has not acknowledged, and what it expects itself.
+/// The PDUs that one side of a connection has sent and the other has not acknowledged, and what it expects
+/// itself.
 ///
-/// Frames are numbered and sent again until they are acknowledged, as Vol 6, Part B, 4.5.9 of the Core Specification asks of a link
-/// layer.
+/// Frames are numbered and sent again until they are acknowledged, as Vol 6, Part B, 4.5.9 of the Core
+/// Specification asks of a link layer.
 struct TransmitWindow: Sendable {
     private struct Unacknowledged: Sendable {
         var sequence: UInt16
@@ -16,7 +17,8 @@ struct TransmitWindow: Sendable {
         var hasTerminated = false
     }
 
-    /// More than a host can have under way and two controllers exchange; a peer that owes so many acknowledgements doesn't answer.
+    /// More than a host can have under way and two controllers exchange; a peer that owes so many
+    /// acknowledgements doesn't answer.
     static let limit = 300
 
     /// The number of the next frame with a PDU.

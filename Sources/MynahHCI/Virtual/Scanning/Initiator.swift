@@ -1,7 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// The initiating state of a link layer: the connection that the host waits for (Core Specification, Vol 6, Part B, 4.4.4).
+/// The initiating state of a link layer: the connection that the host waits for (Core Specification, Vol 6,
+/// Part B, 4.4.4).
 struct Initiator: Sendable {
     private struct Request: Sendable {
         /// The device to connect to, or `nil` for any on the filter accept list.
@@ -42,7 +43,8 @@ struct Initiator: Sendable {
         return .status(begin(wanted, connections, addresses))
     }
 
-    /// LE Extended Create Connection; the parameters of the first PHY apply, because the air has one channel for all.
+    /// LE Extended Create Connection; the parameters of the first PHY apply, because the air has one channel
+    /// for all.
     mutating func createExtended(
         _ reader: inout ByteReader, _ connections: Connections, _ addresses: ControllerAddresses
     ) -> CommandAnswer? {
@@ -86,7 +88,8 @@ struct Initiator: Sendable {
 
     // MARK: Hearing
 
-    /// Returns how to connect to an advertiser, and ends the request, if the host waits for it; or else returns `nil`.
+    /// Returns how to connect to an advertiser, and ends the request, if the host waits for it; or else
+    /// returns `nil`.
     mutating func match(
         _ advertisement: AirAdvertisement, _ identity: Identity, _ acceptList: FilterAcceptList,
         _ addresses: inout ControllerAddresses, at now: AirTime, _ random: inout SplitMix
@@ -111,8 +114,8 @@ struct Initiator: Sendable {
 }
 
 extension LEConnection.Parameters {
-    /// The parameters that a command leaves to the controller: the shortest interval, or `nil` if they are invalid (Core
-    /// Specification, Vol 4, Part E, 7.8.12).
+    /// The parameters that a command leaves to the controller: the shortest interval, or `nil` if they are
+    /// invalid (Core Specification, Vol 4, Part E, 7.8.12).
     init?(range reader: inout ByteReader) {
         guard let minimum = reader.readUInt16(), let maximum = reader.readUInt16(),
             let latency = reader.readUInt16(), let timeout = reader.readUInt16(),

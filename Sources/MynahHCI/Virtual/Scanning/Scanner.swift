@@ -11,7 +11,8 @@ struct Scanner: Sendable {
         /// In microseconds.
         var window: Int64 = 10_000
         var ownType: UInt8 = 0
-        /// The scanning filter policy: bit 0 uses the filter accept list, and bit 1 lets targets through that can't be resolved.
+        /// The scanning filter policy: bit 0 uses the filter accept list, and bit 1 lets targets through that
+        /// can't be resolved.
         var policy: UInt8 = 0
     }
 
@@ -23,7 +24,8 @@ struct Scanner: Sendable {
         var filtersDuplicates: Bool
         /// When the scan stops by itself, or its next period begins; `nil` if it has no duration.
         var end: AirTime?
-        /// How long it listens in each period, and how long a period is, in microseconds; `nil` if it listens all the time.
+        /// How long it listens in each period, and how long a period is, in microseconds; `nil` if it listens
+        /// all the time.
         var period: (duration: Int64, length: Int64)?
     }
 

@@ -2,7 +2,8 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// The client's side of every link, without I/O: an `ATTClient` for each, and the time that its server has to answer.
+/// The client's side of every link, without I/O: an `ATTClient` for each, and the time that its server has to
+/// answer.
 struct GATTClient {
     /// One link's.
     ///
@@ -88,9 +89,11 @@ struct GATTClient {
         return send(on: link, &outbound) { ATTClientPDU.writeCommand(handle, value) } ?? false
     }
 
-    /// Writes by a command that `sign` signs; returns `false` if there is no room for it, and `Outbound` reports when there is.
+    /// Writes by a command that `sign` signs; returns `false` if there is no room for it, and `Outbound`
+    /// reports when there is.
     ///
-    /// Throws `valueTooLong` if a signed command cannot carry the value, `insufficientSecurity` if `sign` has no key and returns `nil`.
+    /// Throws `valueTooLong` if a signed command cannot carry the value, `insufficientSecurity` if `sign` has
+    /// no key and returns `nil`.
     func writeSigned(
         _ value: [UInt8], to handle: AttributeHandle, on link: ConnectionHandle, _ outbound: inout Outbound,
         sign: ([UInt8]) -> [UInt8]?
@@ -163,8 +166,8 @@ struct GATTClient {
         entries[link]?.client.bearer.mtu = mtu
     }
 
-    /// A link is encrypted: by a bond that remembers the subscription to Service Changed, the value with this handle, or
-    /// without.
+    /// A link is encrypted: by a bond that remembers the subscription to Service Changed, the value with this
+    /// handle, or without.
     mutating func secured(
         _ link: ConnectionHandle, remembering handle: AttributeHandle?, at now: @autoclosure () -> Duration,
         into actions: inout [ATTClient.Action]

@@ -3,8 +3,8 @@ import MynahSupport
 
 /// What a client does on a server in one or several requests, without I/O: answers in, requests out.
 ///
-/// An answer that breaks the rules ends it with an error, and each must bring it on: a hostile server can make it neither
-/// trap nor go on for ever.
+/// An answer that breaks the rules ends it with an error, and each must bring it on: a hostile server can
+/// make it neither trap nor go on for ever.
 protocol GATTProcedure: Sendable {
     /// What it comes to.
     associatedtype Value: Sendable
@@ -34,10 +34,11 @@ enum GATTStep<Value: Sendable>: Sendable {
     }
 }
 
-/// A procedure in a client's queue, with the function that takes its value: the queue holds procedures of any value.
+/// A procedure in a client's queue, with the function that takes its value: the queue holds procedures of any
+/// value.
 ///
-/// It is a closure and no existential of a generic type: the compiler specialises a closure, and a request costs no look-up of
-/// metadata while the program runs.
+/// It is a closure and no existential of a generic type: the compiler specialises a closure, and a request
+/// costs no look-up of metadata while the program runs.
 struct QueuedProcedure {
     /// What happens to a procedure.
     enum Event {
@@ -73,7 +74,8 @@ struct QueuedProcedure {
         }
     }
 
-    /// Takes an event; returns the next request, or `nil` if the procedure is over and its value or its error was given.
+    /// Takes an event; returns the next request, or `nil` if the procedure is over and its value or its error
+    /// was given.
     func take(_ event: Event, _ bearer: inout ATTClient.Bearer) -> [UInt8]? { take(event, &bearer) }
 }
 

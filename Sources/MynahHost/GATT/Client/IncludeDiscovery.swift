@@ -3,7 +3,8 @@ import MynahSupport
 
 /// Finds the services that a service includes (Core Specification, Vol 3, Part G, 4.5.1).
 ///
-/// A UUID of 128 bits does not stand in the declaration: it is read where the included service declares itself.
+/// A UUID of 128 bits does not stand in the declaration: it is read where the included service declares
+/// itself.
 struct IncludeDiscovery: GATTProcedure {
     private var walk: HandleWalk
     private var found: [RemoteService] = []

@@ -68,7 +68,8 @@ struct ValueRead: GATTProcedure {
     }
 }
 
-/// Reads several values at once, each with its length (4.8.5); `nil` for a value that was cut, or had no room.
+/// Reads several values at once, each with its length (4.8.5); `nil` for a value that was cut, or had no
+/// room.
 struct MultipleRead: GATTProcedure {
     let handles: [AttributeHandle]
 
@@ -100,8 +101,8 @@ struct MultipleRead: GATTProcedure {
     }
 }
 
-/// Reads several values in as few requests as they fit into, each however long it is; of a server that does not read together, one by
-/// one.
+/// Reads several values in as few requests as they fit into, each however long it is; of a server that does
+/// not read together, one by one.
 struct ValuesRead: GATTProcedure {
     private enum Read: Sendable {
         case together(MultipleRead)
@@ -197,7 +198,8 @@ struct ConcatenatedRead: GATTProcedure {
     }
 }
 
-/// Writes a value and waits for the answer: in one request, or in prepared parts where it is too long for that (4.9.3 to 4.9.5).
+/// Writes a value and waits for the answer: in one request, or in prepared parts where it is too long for
+/// that (4.9.3 to 4.9.5).
 ///
 /// Each part comes back with the answer and is compared; one that came back otherwise cancels them all.
 struct ValueWrite: GATTProcedure {

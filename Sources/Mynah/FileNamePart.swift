@@ -1,0 +1,27 @@
+import MynahSupport
+
+/// The parts of the names of files in a state directory, which are joined by `+`.
+enum FileNamePart {
+    /// Escapes what a file name cannot hold, what separates its parts, and what another text could be mistaken for.
+    ///
+    /// A text that is longer than a limit is cut, and gets a hash of all of it.
+    static func escape(_ text: String, _ limit: Int) -> String {
+        var name = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
+                UInt8(ascii: "_"):
+                name.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                name += "%" + Hex.encode([byte])
+            }
+        }
+        guard name.utf8.count > limit else { return name }
+        // FNV-1a, for what a file name has no room for.
+        let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+            ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+        }
+        return name.prefix(limit - 20) + "-" + String(hash, radix: 16)
+    }
+}
