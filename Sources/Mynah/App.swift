@@ -86,7 +86,7 @@ public actor App {
     }
 
     /// Returns when the app runs, or has ended.
-    func waitWhileSuspended() async {
+    package func waitWhileSuspended() async {
         // The phone is not held meanwhile, and resumes when it goes.
         while access.look({ app, _ in app.isSuspended }) ?? false {
             await withCheckedContinuation { continuation in

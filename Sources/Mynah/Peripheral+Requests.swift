@@ -11,14 +11,14 @@ extension Peripheral {
         return peer
     }
 
-    /// Asks, and gives the program the answer when it runs.
+    /// Asks, and gives the program the answer; both wait while its app is suspended.
     ///
     /// `isPreserved`: what the answer changes outlives the process, and is saved before.
     private func answering<Value: Sendable>(
         isPreserved: Bool = false, _ body: (Peer.ID) async throws(RequestError) -> Value
     ) async throws(RequestError) -> Value {
+        try await access.waitUntilRunning()
         let peer = try link()
-        try access.check()
         let result: Result<Value, RequestError>
         do throws(RequestError) {
             result = .success(try await body(peer))
@@ -26,7 +26,7 @@ extension Peripheral {
             result = .failure(error)
         }
         if isPreserved { access.preserve() }
-        try await access.answered()
+        hasAnswerWaited = try await access.answered()
         return try result.get()
     }
 

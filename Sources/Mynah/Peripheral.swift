@@ -51,6 +51,8 @@ public actor Peripheral: Identifiable {
     public internal(set) var isPaired = false
     /// The services that were found, in the order of their handles.
     public internal(set) var services: [DiscoveredService] = []
+    /// Whether the answer to its last request has waited while its app did not run.
+    package internal(set) var hasAnswerWaited = false
     /// Its link, or `nil` if there is none.
     private(set) var peer: Peer.ID?
 

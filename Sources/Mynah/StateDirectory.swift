@@ -139,6 +139,16 @@ public final class StateDirectory: Sendable {
         return (entries ?? [], problem.map { "the known peripherals in \(file.path) cannot be used: \($0)" })
     }
 
+    /// What an app stored, and what the user should know of it.
+    func loadSavedIdentifiers(of app: String) -> (identifiers: SavedIdentifiers?, warning: String?) {
+        let empty = SavedIdentifiers(app: app)
+        let file = file(empty.fileName)
+        let (identifiers, problem) = read(file) { json throws(PreservedStateProblem) in
+            try SavedIdentifiers(json: json, app: app)
+        }
+        return (identifiers, problem.map { "\(empty.subject) in \(file.path) cannot be used: \($0)" })
+    }
+
     /// Reads a file that may be missing; one that cannot be used is set aside.
     private func read<Content>(
         _ file: KeptFile, _ parse: (JSON) throws(PreservedStateProblem) -> Content

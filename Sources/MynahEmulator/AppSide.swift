@@ -11,6 +11,8 @@ struct AppSide {
     var isSilenced = false
     /// Whether it was launched and has not received the Bluetooth state.
     private var awaitsIntroduction = false
+    /// What its code has stored, or `nil` before its first launch.
+    var saved: SavedIdentifiers?
     /// What the events of this wake were about.
     private var wokenFor: Set<AttributeKey> = []
     /// What was reported to be extraneous in this wake.
@@ -18,6 +20,7 @@ struct AppSide {
 
     mutating func launched(_ app: App) {
         self.app = app
+        if saved == nil { saved = app.access.savedIdentifiers() }
         isSilenced = false
         awaitsIntroduction = true
     }

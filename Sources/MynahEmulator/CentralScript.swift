@@ -115,6 +115,20 @@ struct CentralScript {
         forgetLinks()
     }
 
+    /// The identifiers that the app has saved, by the names of their entries.
+    var saved: [String: PeripheralIdentifier] {
+        zip(central.peripherals, entries).reduce(into: [:]) { saved, pair in
+            saved[pair.0.name] = pair.1.saved
+        }
+    }
+
+    /// The app reads the identifiers that it saved in an earlier process.
+    mutating func recall(_ saved: [String: PeripheralIdentifier]) {
+        for (index, peripheral) in central.peripherals.enumerated() where entries[index].saved == nil {
+            if let device = saved[peripheral.name], owners[device] == nil { give(device, to: index) }
+        }
+    }
+
     /// Gives devices that the system kept the first entry that matches each, if they have none, as after a
     /// restart of the phone.
     ///

@@ -223,7 +223,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
         fields += more()
         // What waited while the app did not run may not hold any more.
         if let app = appSide.app, app.access.isDeliveringQueued {
-            fields.append(.init("queued", .bool(true)))
+            fields += EventFields.queued
         }
         events.report(name, fields)
     }
