@@ -94,18 +94,16 @@ tsan:
 	    .ci/quietly "Running the tests that have threads with ThreadSanitizer" \
 	    timeout 3600 swift test $(TSAN) --skip-build --disable-xctest $(WIDTH) --filter '$(TSAN_TESTS)'
 
-# What is built is built first, so that what runs has the machine to itself: the lab beside everything else that waits more
-# than it works.
+# The lab's virtual machine uses one core, and everything after the builds that use all cores runs beside it.
 test: PACKAGES := $(TEST_PACKAGES)
 test: lint unit docs without-headers build
-	@Tests/Fuzz/run --build
 	@$(MAKE) -j2 --no-print-directory --output-sync=line lab-bookworm all-but-the-lab
 
 lab-bookworm: lab-slow
 	@Tests/Lab/lab bookworm --mynah $(MYNAH)
 
 all-but-the-lab: lab-slow
-	@Tests/Fuzz/run --seconds 10 --jobs 1
+	@Tests/Fuzz/run --quick --seconds 5 --jobs 1
 	@$(MAKE) --no-print-directory interop
 	@Tests/Lab/lab here --mynah $(MYNAH)
 

@@ -187,8 +187,8 @@ for target in package.targets where target.type != .system {
     target.swiftSettings = (target.swiftSettings ?? []) + settings
 }
 
-// Only for fuzzing (Tests/Fuzz/run), so that no other build knows of it: everything is built to be watched.
-if Context.environment["MYNAH_FUZZ"] != nil {
+// Only for fuzzing (Tests/Fuzz/run), so that no other build knows of it: everything is built with coverage counters.
+if let build = Context.environment["MYNAH_FUZZ"] {
     package.targets.append(contentsOf: [
         .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
         .executableTarget(
@@ -202,7 +202,7 @@ if Context.environment["MYNAH_FUZZ"] != nil {
     for target in package.targets where target.type != .system {
         target.swiftSettings =
             (target.swiftSettings ?? []) + [
-                .unsafeFlags(["-sanitize=fuzzer", "-O"])
+                .unsafeFlags(["-sanitize=fuzzer"] + (build == "quick" ? ["-gnone"] : ["-O"]))
             ]
     }
 }
