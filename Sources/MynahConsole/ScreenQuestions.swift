@@ -30,6 +30,11 @@ struct ScreenQuestions: Sendable {
                 Question(device: device, peripheral: peripheral, isTyped: isTyped, text: text))
         case .paired, .centralDisconnected, .peripheralDisconnected, .peripheralFailedToConnect:
             remove(device, peripheral)
+        case .warning where ["pairingFailed", "weakerPairingRefused"].contains(event.string("code")):
+            // The warning names no central in a field of its own; of several pairings it may be any.
+            if questions.count(where: { $0.device == device }) == 1 {
+                questions.removeAll { $0.device == device }
+            }
         case .radioLost:
             questions.removeAll { $0.device == device }
         case .stateChanged where event.string("state") != "poweredOn":

@@ -51,6 +51,22 @@ import Testing
         #expect(Self.lines([Self.event(.pairingPasskey, fields)]) == lines)
     }
 
+    @Test(arguments: ["pairingFailed", "weakerPairingRefused"])
+    func `a question goes when its pairing fails, and stays if another may be meant`(code: String) {
+        let failed = Self.event(
+            .warning, [.init("device", .string("Lock")), .init("code", .string(code))])
+        let display = Self.event(.pairingPasskey, Self.accessory + Self.shown)
+        let phone = Self.event(.pairingPasskey, Self.phone + Self.typed)
+        #expect(Self.lines([display, phone, failed]) == ["type the number Lock\u{FFFD} shows, then Enter:"])
+        let second = Self.event(
+            .pairingPasskey,
+            [.init("device", .string("Lock")), .init("central", .string("C0:00:00:00:00:03"))] + Self.shown)
+        #expect(Self.lines([display, second, failed]).count == Self.lines([display, second]).count)
+        let other = Self.event(
+            .warning, [.init("device", .string("Lock")), .init("code", .string("longValue"))])
+        #expect(Self.lines([display, other]).count == 1)
+    }
+
     @Test
     func `the number that a device of the run shows stays while it is typed, and the digits follow last`() {
         let display = Self.event(.pairingPasskey, Self.accessory + Self.shown)
