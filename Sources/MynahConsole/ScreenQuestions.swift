@@ -31,7 +31,7 @@ struct ScreenQuestions: Sendable {
         case .paired, .centralDisconnected, .peripheralDisconnected, .peripheralFailedToConnect:
             remove(device, peripheral)
         case .warning where ["pairingFailed", "weakerPairingRefused"].contains(event.string("code")):
-            // The warning names no central in a field of its own; of several pairings it may be any.
+            // The warning has no field for the peer: if a phone pairs with several, it may be about any.
             if questions.count(where: { $0.device == device }) == 1 {
                 questions.removeAll { $0.device == device }
             }

@@ -58,10 +58,14 @@ import Testing
         let display = Self.event(.pairingPasskey, Self.accessory + Self.shown)
         let phone = Self.event(.pairingPasskey, Self.phone + Self.typed)
         #expect(Self.lines([display, phone, failed]) == ["type the number Lock\u{FFFD} shows, then Enter:"])
+        let name = "App, Other"
         let second = Self.event(
             .pairingPasskey,
-            [.init("device", .string("Lock")), .init("central", .string("C0:00:00:00:00:03"))] + Self.shown)
-        #expect(Self.lines([display, second, failed]).count == Self.lines([display, second]).count)
+            [.init("device", .string(name)), .init("peripheral", .string("id 2"))] + Self.shown)
+        let ofPhone = Self.event(
+            .warning, [.init("device", .string(name)), .init("code", .string(code))])
+        #expect(Self.lines([phone, second, ofPhone]).count == 2)
+        #expect(Self.lines([phone, ofPhone]) == [])
         let other = Self.event(
             .warning, [.init("device", .string("Lock")), .init("code", .string("longValue"))])
         #expect(Self.lines([display, other]).count == 1)

@@ -83,6 +83,18 @@ import Testing
         return nil
     }
 
+    @Test func `an identifier that the app saved leads to its device without a scan`() {
+        var script = Self.script()
+        script.recall(["Strap": Self.one, "Gone": Self.two, "Other": Self.one])
+        #expect(script.saved == ["Strap": Self.one])
+        #expect(script.entry(of: Self.one) == 0)
+        let asked = Self.actions(&script) { $0.powered(true, into: &$1) }
+        #expect(asked.contains(.retrieveKnown([Self.one], entry: 0)))
+        // What it has seen since counts more than what it saved before.
+        script.recall(["Strap": Self.three])
+        #expect(script.saved == ["Strap": Self.one])
+    }
+
     @Test func `known, connected, scan in order, and a device whose address changed is found by scanning`()
         throws
     {
