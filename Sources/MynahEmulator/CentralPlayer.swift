@@ -281,7 +281,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
             reportScan()
         case .connect(let device, let entry):
             guard let peripheral = await peripheral(device, manager) else { return }
-            let options = central.peripherals[entry].connection.map { ConnectOptions($0) }
+            let options = central.peripherals[entry].connection
             asked = peripheral
             defer { asked = nil }
             try await manager.connect(peripheral, options: options ?? ConnectOptions())
@@ -465,17 +465,5 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     /// A peripheral that was found at an address.
     func peripheral(at address: DeviceAddress) -> Peripheral? {
         peripherals.values.first { $0.address == address }
-    }
-}
-
-extension ConnectOptions {
-    /// The options that a profile declares.
-    init(_ connection: Profile.Central.Connection) {
-        self.init()
-        notifyOnConnection = connection.notifyOnConnection
-        notifyOnDisconnection = connection.notifyOnDisconnection
-        notifyOnNotification = connection.notifyOnNotification
-        startDelay = connection.startDelay
-        autoReconnect = connection.autoReconnect
     }
 }

@@ -173,9 +173,9 @@ extension ProfileDecoder {
     }
 
     /// `nil` if it never connects.
-    private mutating func connection(_ node: Node, of app: Profile.App) -> Profile.Central.Connection? {
+    private mutating func connection(_ node: Node, of app: Profile.App) -> ConnectOptions? {
         if node.scalar?.string == "never" { return nil }
-        var connection = Profile.Central.Connection()
+        var connection = ConnectOptions()
         guard case .mapping = node else {
             error(
                 at: node,

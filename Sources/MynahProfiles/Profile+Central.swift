@@ -75,7 +75,7 @@ extension Profile {
             /// Which devices it is about.
             public var match = Match()
             /// How it connects; `nil` if it only reports the device.
-            public var connection: Connection? = Connection()
+            public var connection: ConnectOptions? = ConnectOptions()
             /// What is looked for on a link.
             public var discovery = Discovery.needed
             /// The characteristics that are read.
@@ -108,23 +108,6 @@ extension Profile {
             public var rssi: Int?
 
             /// Any device.
-            public init() {}
-        }
-
-        /// The options of a connection (after CBCentralManager's).
-        public struct Connection: Hashable, Sendable {
-            /// An alert if it is connected while the app is suspended.
-            public var notifyOnConnection = false
-            /// An alert if the link ends while the app is suspended.
-            public var notifyOnDisconnection = false
-            /// An alert if a value comes while the app is suspended.
-            public var notifyOnNotification = false
-            /// How long the system waits before it tries to connect.
-            public var startDelay: Duration = .zero
-            /// Whether the system connects again after a loss.
-            public var autoReconnect = false
-
-            /// All of them off.
             public init() {}
         }
 
