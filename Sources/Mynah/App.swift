@@ -35,7 +35,7 @@ public actor App {
     // MARK: What its user and the system do
 
     /// Does this to it.
-    public func carryOut(_ transition: AppTransition) {
+    package func carryOut(_ transition: AppTransition) {
         access.look { app, phone in app.carryOut(transition, on: phone) }
     }
     /// The user opens it, or brings it back onto the screen, which sends the app that is there to the
@@ -56,24 +56,38 @@ public actor App {
 
     // MARK: What its code does
 
-    /// Makes a manager, which takes over what was preserved under its restore identifier.
+    /// Makes a peripheral manager.
     ///
-    /// Throws `invalidState` if the app does not run, or another manager of the app has the identifier.
+    /// Its events go to `sink` or to `delegate`, which it does not keep alive, or else to `events()`. A
+    /// delegate beside a sink is not called. With a restore identifier the system preserves the manager's
+    /// state, and restores it to the manager that the next launch makes with that identifier.
+    ///
+    /// Throws `invalidState` if the app does not run, or if another manager of it has the identifier.
     public func makePeripheralManager(
-        restoreIdentifier: String? = nil, sink: (any PeripheralSink)? = nil
+        restoreIdentifier: String? = nil, delegate: (any PeripheralManagerDelegate)? = nil,
+        sink: (any PeripheralSink)? = nil
     ) throws(RadioError) -> PeripheralManager {
-        try access.makePeripheralManager(restoreIdentifier: restoreIdentifier, sink: sink)
+        try access.makePeripheralManager(
+            restoreIdentifier: restoreIdentifier,
+            sink: sink ?? delegate.map { PeripheralManagerDelegateSink($0) })
     }
 
-    /// Makes a central manager, which takes over what was preserved under its restore identifier.
+    /// Makes a central manager.
     ///
-    /// Throws `invalidState` if the app does not run or another manager of it has the identifier, and
-    /// `unsupported` if the radio plays peripherals alone.
+    /// Its events go to `sink` or to the delegates, which it does not keep alive, or else to `events()`.
+    /// Delegates beside a sink are not called. With a restore identifier the system preserves the manager's
+    /// state, and restores it to the manager that the next launch makes with that identifier.
+    ///
+    /// Throws `invalidState` if the app does not run, or if another manager of it has the identifier, and
+    /// `unsupported` if the radio has no central role.
     public func makeCentralManager(
         restoreIdentifier: String? = nil, options: CentralManager.Options = CentralManager.Options(),
+        delegate: (any CentralManagerDelegate)? = nil, peripheralDelegate: (any PeripheralDelegate)? = nil,
         sink: (any CentralManagerSink)? = nil
     ) throws(RadioError) -> CentralManager {
-        try access.makeCentralManager(restoreIdentifier: restoreIdentifier, options: options, sink: sink)
+        try access.makeCentralManager(
+            restoreIdentifier: restoreIdentifier, options: options,
+            sink: sink ?? CentralManagerDelegateSink(delegate, peripheralDelegate))
     }
 
     /// Something begins that takes time, as a request that is answered later does by itself.

@@ -52,11 +52,16 @@ public actor CentralManager {
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
-    /// A manager on a radio that has not been started; a peripheral can read the name in `identity`.
+    /// A manager alone on a radio that has not been started.
+    ///
+    /// A peripheral can read the name in `identity`. Events go to `sink` or to the delegates, which the
+    /// manager does not keep alive, or else to `events()`. Delegates beside a sink are not called.
     public init(
         radio: any CentralRadio, identity: DeviceIdentity = DeviceIdentity(name: "Mynah"),
-        options: Options = Options(), sink: (any CentralManagerSink)? = nil
+        options: Options = Options(), delegate: (any CentralManagerDelegate)? = nil,
+        peripheralDelegate: (any PeripheralDelegate)? = nil, sink: (any CentralManagerSink)? = nil
     ) {
+        let sink = sink ?? CentralManagerDelegateSink(delegate, peripheralDelegate)
         let phone = Phone(
             PhoneCentral(alone: radio, options: options, sink: sink), on: CentralOnlyRadio(radio),
             identity: identity)
@@ -64,14 +69,19 @@ public actor CentralManager {
         access = CentralAccess(.init(number: 0, epoch: 0), PhoneLink(phone))
         kept = phone
         isAlone = true
+        (sink as? CentralManagerDelegateSink)?.attach(to: self)
     }
 
-    /// A manager that a phone made; `phone` is kept alive unless it is `nil`.
-    init(_ reference: CentralReference, radio: any CentralRadio, link: PhoneLink, keeping phone: Phone?) {
+    /// The handle of a manager of a phone, which is kept alive if `isKeeping`.
+    init(
+        _ manager: CentralManagerState, radio: any CentralRadio, on phone: isolated Phone,
+        keepingPhone isKeeping: Bool
+    ) {
         self.radio = radio
-        access = CentralAccess(reference, link)
-        kept = phone
+        access = CentralAccess(CentralReference(manager), PhoneLink(phone))
+        kept = isKeeping ? phone : nil
         isAlone = false
+        manager.attach(self)
     }
 
     deinit {

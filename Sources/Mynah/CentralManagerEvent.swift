@@ -104,8 +104,11 @@ public enum CentralManagerEvent: Sendable {
     case paired(Peripheral)
     /// Pairing wants something of this side.
     case pairing(Peripheral, PairingStep)
-    /// After a write without response found no room: there is some again.
-    case readyToWrite
+    /// A peripheral's link has room again for a write without response.
+    ///
+    /// It follows if `writeValue` returned `false`, or `canSendWriteWithoutResponse` was `false`, and is for
+    /// the managers alone that were told so.
+    case readyToWrite(Peripheral)
     /// The radio is gone. An app is not told of this and the two after it, but by the Bluetooth state.
     case lost(RadioError)
     /// It is back.

@@ -19,9 +19,6 @@ public struct DeliveredEvent: Sendable {
         self.reply = SharedReply(reply)
     }
 
-    /// Whether an answer is wanted.
-    public var wantsResponse: Bool { reply != nil }
-
     /// Answers a read with the bytes from its offset on, a write with none, or either with an ATT error.
     ///
     /// The first answer counts. Returns `false` if no answer is wanted, or if it was given already, here or

@@ -221,13 +221,30 @@ extension Peripheral {
         case .withoutResponse, .signed:
             let peer = try link()
             try access.check()
+            let isSent: Bool
             do throws(RadioError) {
-                return type == .signed
+                isSent =
+                    type == .signed
                     ? try await radio.writeSigned(value, to: characteristic.id, of: peer)
                     : try await radio.writeWithoutResponse(value, to: characteristic.id, of: peer)
             } catch {
                 throw .failed(error)
             }
+            if !isSent { access.waitToWrite(on: peer) }
+            return isSent
+        }
+    }
+
+    /// Whether a write without response, signed or not, finds room now.
+    ///
+    /// If it is `false`, `.readyToWrite` follows when there is room. It is `false`, and no event follows, if
+    /// the peripheral is not connected or the app does not run.
+    public var canSendWriteWithoutResponse: Bool {
+        get async {
+            guard let peer, (try? access.check()) != nil else { return false }
+            let hasRoom = await radio.hasRoomToWrite(to: peer)
+            if !hasRoom { access.waitToWrite(on: peer) }
+            return hasRoom
         }
     }
 

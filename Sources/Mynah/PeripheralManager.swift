@@ -25,6 +25,7 @@ public actor PeripheralManager {
         radio = phone.radio
         kept = manager.app == nil ? phone : nil
         restoreIdentifier = manager.restoreIdentifier
+        manager.attach(self)
     }
 
     deinit {

@@ -180,24 +180,32 @@ public actor Phone {
         return App(app, on: self)
     }
 
-    /// Makes an accessory's manager; `sink` hears its events synchronously, otherwise they come through its
-    /// event sequence.
+    /// Makes the peripheral manager of an accessory, which keeps the phone alive.
     ///
-    /// The services and the advertising of a manager end with the last reference to it.
-    public func makePeripheralManager(sink: (any PeripheralSink)? = nil) -> PeripheralManager {
+    /// Its events go to `sink` or to `delegate`, which it does not keep alive, or else to `events()`. A
+    /// delegate beside a sink is not called.
+    public func makePeripheralManager(
+        delegate: (any PeripheralManagerDelegate)? = nil, sink: (any PeripheralSink)? = nil
+    ) -> PeripheralManager {
+        let sink = sink ?? delegate.map { PeripheralManagerDelegateSink($0) }
         let manager = ManagerState(number: nextNumber(), state: radioState, sink: sink)
         managers.append(manager)
         return PeripheralManager(manager, on: self)
     }
 
-    /// Makes a central manager that is of no app; `start()` starts the phone's central half, after the phone.
+    /// Makes a central manager without an app, which keeps the phone alive.
     ///
-    /// It counts as an app of its own, which is always in the foreground, and keeps the phone alive. Throws
-    /// `unsupported` if the radio plays peripherals alone.
+    /// It counts as an app of its own that is always in the foreground. Start the phone, and then the manager
+    /// by its `start()`. Its events go to `sink` or to the delegates, which it does not keep alive, or else to
+    /// `events()`. Delegates beside a sink are not called. Throws `unsupported` if the radio has no central
+    /// role.
     public func makeCentralManager(
-        options: CentralManager.Options = CentralManager.Options(), sink: (any CentralManagerSink)? = nil
+        options: CentralManager.Options = CentralManager.Options(),
+        delegate: (any CentralManagerDelegate)? = nil, peripheralDelegate: (any PeripheralDelegate)? = nil,
+        sink: (any CentralManagerSink)? = nil
     ) throws(RadioError) -> CentralManager {
-        try central.makeManager(options: options, sink: sink, on: self)
+        let sink = sink ?? CentralManagerDelegateSink(delegate, peripheralDelegate)
+        return try central.makeManager(options: options, sink: sink, on: self)
     }
 
     /// The user turns Bluetooth off or on in Control Center; throws `unsupported` with BlueZ, whose adapter
@@ -228,9 +236,7 @@ public actor Phone {
         return lastNumber
     }
 
-    func add(_ manager: ManagerState) {
-        managers.append(manager)
-    }
+    func add(_ manager: ManagerState) { managers.append(manager) }
 
     /// Forgets a manager that has nothing on the radio.
     func forget(_ manager: ManagerState) {
@@ -255,9 +261,7 @@ public actor Phone {
         }
     }
 
-    func deletePreserved(_ name: PreservedName) {
-        preserved.remove(name)
-    }
+    func deletePreserved(_ name: PreservedName) { preserved.remove(name) }
 
     // MARK: Reports
 
@@ -267,9 +271,7 @@ public actor Phone {
     }
 
     /// What is known of a central.
-    package func central(_ id: Peer.ID) -> Central {
-        centrals[id]
-    }
+    package func central(_ id: Peer.ID) -> Central { centrals[id] }
 
     /// Reports something that concerns the phone as a whole.
     func report(_ event: PhoneEvent) {
