@@ -199,11 +199,11 @@ public enum GATT {
     package static let notificationHeaderLength = 3
 
     /// The GAP service, which the radio makes.
-    public static let genericAccess = BluetoothUUID(0x1800 as UInt16)
+    package static let genericAccess = BluetoothUUID(0x1800 as UInt16)
     /// The GATT service, which the radio makes.
-    public static let genericAttribute = BluetoothUUID(0x1801 as UInt16)
+    package static let genericAttribute = BluetoothUUID(0x1801 as UInt16)
     /// Characteristic Extended Properties, which the radio makes.
-    public static let extendedProperties = BluetoothUUID(0x2900 as UInt16)
+    package static let extendedProperties = BluetoothUUID(0x2900 as UInt16)
     /// Characteristic User Description.
     public static let userDescription = BluetoothUUID(0x2901 as UInt16)
     /// Client Characteristic Configuration, which the radio makes.

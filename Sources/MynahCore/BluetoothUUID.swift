@@ -93,7 +93,7 @@ public struct BluetoothUUID: Sendable {
     }
 
     /// The same value written in 128 bits.
-    public var in128Bits: BluetoothUUID { BluetoothUUID(high: high, low: low, width: .bits128) }
+    package var in128Bits: BluetoothUUID { BluetoothUUID(high: high, low: low, width: .bits128) }
 
     /// The same value in the fewest bits that hold it.
     package var shortest: BluetoothUUID {

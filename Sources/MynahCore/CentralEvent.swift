@@ -26,8 +26,8 @@ public enum CentralEvent: Sendable {
     case notified(Peer.ID, AttributeHandle, [UInt8], Delivery)
     /// A peripheral's services in this range of handles changed; the radio subscribes to that by itself.
     case servicesChanged(Peer.ID, ClosedRange<AttributeHandle>)
-    /// After `writeWithoutResponse` found no room: there is some again.
-    case readyToWrite
+    /// A link that refused a write command has room again.
+    case readyToWrite(Peer.ID)
     /// A warning.
     case warning(RadioWarning)
 }

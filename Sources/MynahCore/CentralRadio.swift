@@ -82,13 +82,17 @@ public protocol CentralRadio: Actor {
     /// each verified.
     func write(_ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError)
 
-    /// Writes by a command, which is not answered; returns `false` if the radio has no room for it now.
+    /// Whether a link has room for a write command now; if not, `readyToWrite` follows.
+    func hasRoomToWrite(to peer: Peer.ID) -> Bool
+
+    /// Writes by a command, which is not answered; returns `false` if the link has no room for it, and
+    /// `readyToWrite` follows.
     func writeWithoutResponse(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool
 
-    /// Writes by a command with a bonded central's signature; returns `false` if the radio has no room for it
-    /// now.
+    /// Writes by a command with a bonded central's signature; returns `false` if the link has no room for it,
+    /// and `readyToWrite` follows.
     ///
     /// Throws `insufficientSecurity` without a key to sign with.
     func writeSigned(

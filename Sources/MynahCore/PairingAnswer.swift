@@ -31,23 +31,26 @@ extension PairingStep {
     }
 }
 
-/// An answer to a step of a pairing that is given later, once, by the code that holds this.
+/// The answer to a step of a pairing, to be given after the handler has returned.
 ///
-/// A handler makes one, keeps it and returns `.pairingLater(reply.pending)`. Answering twice is a mistake of
-/// the program and traps; dropping it unanswered declines.
+/// A handler makes one, keeps it and returns `.pairingLater(reply.pending)`. Each step needs a reply of its
+/// own. If the reply is dropped unanswered, the step is declined.
 public final class PendingPairingReply: Sendable {
-    /// The radio's end of it.
+    /// The radio's end, which the handler returns in `.pairingLater`.
     public let pending = PendingPairingAnswer()
 
-    /// A reply that nobody has given or taken yet.
+    /// Makes a reply that has not been given.
     public init() {}
 
     deinit {
-        pending.reply.give(.declined, ifMissing: true)
+        pending.reply.give(.declined)
     }
 
-    /// Gives the answer; once.
-    public func answer(_ answer: PairingAnswer) {
+    /// Answers the step, from any thread.
+    ///
+    /// The first answer counts. Returns `false`, and does nothing, if an answer was given before.
+    @discardableResult
+    public func answer(_ answer: PairingAnswer) -> Bool {
         pending.reply.give(answer)
     }
 }
@@ -58,8 +61,10 @@ public final class PendingPairingAnswer: Sendable {
 
     fileprivate init() {}
 
-    /// Takes the answer when it comes, on whatever thread gives it; once.
+    /// Calls `continuation` with the answer when it is given, on the thread that gives it.
+    ///
+    /// If a handler returned this for a second step, that step is declined.
     package func whenAnswered(_ continuation: @escaping @Sendable (PairingAnswer) -> Void) {
-        reply.whenGiven(continuation)
+        reply.whenGiven(otherwise: .declined, continuation)
     }
 }

@@ -1,6 +1,6 @@
 public import Mynah
 public import MynahCore
-public import MynahLifecycle
+package import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
@@ -189,12 +189,12 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     public nonisolated var playsApps: Bool { devices[0].app != nil }
 
     /// Moves apps in their life.
-    public func carryOut(_ transition: AppTransition, on target: AppTarget = .every) async {
+    package func carryOut(_ transition: AppTransition, on target: AppTarget = .every) async {
         await carryOut(.transition(transition), on: target)
     }
 
     /// Does this to apps, or to their phone.
-    public func carryOut(_ action: UserAction, on target: AppTarget = .every) async {
+    package func carryOut(_ action: UserAction, on target: AppTarget = .every) async {
         guard case .running = state else { return }
         let players = players(for: action, target)
         switch action {
@@ -216,7 +216,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
 
     /// Does this to apps, or to their phone, after a time from now on; of two at one time first what was
     /// planned first.
-    public func plan(_ action: UserAction, on target: AppTarget = .every, after delay: Duration) {
+    package func plan(_ action: UserAction, on target: AppTarget = .every, after delay: Duration) {
         guard case .running = state else { return }
         planned.add(action, on: target, due: clock.now.advanced(by: delay))
         waitForPlanned()

@@ -102,6 +102,9 @@ extension HostRadio {
         try await links.perform(ValueWrite(handle, value), on: peer)
     }
 
+    /// Whether a link has room for a write command; if not, `readyToWrite` follows.
+    public func hasRoomToWrite(to peer: Peer.ID) -> Bool { links.hasRoomToWrite(to: peer) }
+
     /// Writes by a command; returns `false` if there is no room for it, and `readyToWrite` follows.
     public func writeWithoutResponse(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID

@@ -5,7 +5,7 @@ public struct AppRules: Hashable, Sendable {
     /// What the app may do while it is not on the screen (UIBackgroundModes).
     public var backgroundModes: Set<BackgroundMode> = []
     /// Whether a peripheral manager of it has a restore identifier.
-    public var isRestorable = false
+    package var isRestorable = false
     /// Whether a central manager of it has one.
     package var isCentralRestorable = false
     /// From leaving the screen to suspension.

@@ -2,7 +2,7 @@
 ///
 /// A raw value is the word for it on the command line and in profiles: the state that it leads to, or what
 /// happens.
-public enum AppTransition: String, Hashable, Sendable, CaseIterable {
+package enum AppTransition: String, Hashable, Sendable, CaseIterable {
     /// The user opens it or brings it back onto the screen; one that does not run is launched.
     case enterForeground = "foreground"
     /// It leaves the screen.

@@ -15,7 +15,7 @@ package final class FakeChannel: L2CAPChannel {
     package let maximumLength = 100
     private let state = Lock(State())
 
-    init(psm: UInt16, peer: Peer.ID) {
+    package init(psm: UInt16, peer: Peer.ID) {
         self.psm = psm
         self.peer = peer
     }

@@ -11,6 +11,10 @@ struct CentralReference: Hashable, Sendable {
         self.number = number
         self.epoch = epoch
     }
+
+    init(_ manager: CentralManagerState) {
+        self.init(number: manager.key.manager, epoch: manager.epoch)
+    }
 }
 
 /// A central manager for code that already runs on its phone's executor.
@@ -139,6 +143,11 @@ struct PeripheralAccess: Sendable {
         return await withCheckedContinuation { continuation in
             app.receive(PendingResult(continuation), on: phone)
         }
+    }
+
+    /// Its manager was told that a link has no room for a write without response.
+    func waitToWrite(on peer: Peer.ID) {
+        _ = look { manager, phone in phone.central.connections.links.wait(manager.key, toWriteOn: peer) }
     }
 
     /// These services were found on a link.

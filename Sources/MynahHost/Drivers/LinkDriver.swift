@@ -160,9 +160,6 @@ final class LinkDriver {
 
     /// Reports that there is room again for what was refused.
     func reportRoom() {
-        guard outbound.hasRefused else { return }
-        let ready = outbound.takeReady { server.takesIndications($0) }
-        if ready.peripheral { sinks.tell(.readyToSend) }
-        if ready.central { sinks.tellCentral(.readyToWrite) }
+        sinks.tell(outbound.takeReady { server.takesIndications($0) }, of: table)
     }
 }

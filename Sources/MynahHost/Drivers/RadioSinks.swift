@@ -21,6 +21,14 @@ final class RadioSinks {
         central?.handle(event) ?? .none
     }
 
+    /// Reports that there is room again on links.
+    func tell(_ ready: Outbound.Ready, of links: LinkTable) {
+        if ready.values { tell(.readyToSend) }
+        for link in ready.writes {
+            if let peer = links[link]?.peer.id { tellCentral(.readyToWrite(peer)) }
+        }
+    }
+
     /// Reports another Bluetooth state to both halves, and before it why the controller is gone, if it is.
     func report(_ state: RadioState, after loss: RadioError? = nil) {
         if let loss { tell(.lost(loss)) }
