@@ -35,7 +35,8 @@ final class RunOutput: Sendable {
             if Descriptor.isScreen, let keyboard {
                 let screen = LiveScreen(
                     ScreenModel(
-                        titles: profiles.map(\.name), hasApps: profiles.contains { $0.app != nil }),
+                        titles: profiles.map(\.name), hasApps: profiles.contains { $0.app != nil },
+                        known: profiles.flatMap { $0.advertising?.advertisement.serviceUUIDs ?? [] }),
                     keyboard: keyboard)
                 interruption.looksAfter(screen.use)
                 kind = .screen(screen)

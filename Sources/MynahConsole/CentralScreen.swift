@@ -91,7 +91,9 @@ struct CentralScreen: Sendable {
     // MARK: Lines
 
     /// The alerts, the scans and the devices; empty if no app plays a central.
-    func sections(severalApps: Bool) -> [ScreenSection] {
+    ///
+    /// If no device is connected, `hint` says how there could be one.
+    func sections(severalApps: Bool, hint: [String]) -> [ScreenSection] {
         guard isUsed else { return [] }
         func owner(_ app: String) -> String {
             severalApps && !app.isEmpty ? "  by \(PrintableText.of(app))" : ""
@@ -107,7 +109,7 @@ struct CentralScreen: Sendable {
             ]
         }
         if links.isEmpty {
-            links = [["  no device is connected"]]
+            links = [["  no device connected"] + hint]
         } else {
             links[0].insert("  devices", at: 0)
         }

@@ -12,6 +12,12 @@ package enum EventText {
         return "\(event.time.localClock)  \(name)"
     }
 
+    /// The event and what belongs to it, in as few columns as it takes.
+    static func phrase(of event: DeviceEvent) -> String {
+        let detail = detail(of: event)
+        return event.name.rawValue + (detail.isEmpty ? "" : " " + detail)
+    }
+
     /// What belongs to an event.
     package static func detail(of event: DeviceEvent) -> String {
         switch event.name {
@@ -47,11 +53,20 @@ package enum EventText {
     }
 
     private static func scan(_ event: DeviceEvent) -> String {
-        var parts = event.string("device").map { ["device \(PrintableText.of($0))"] } ?? []
+        let device = event.string("device").map { ["device \(PrintableText.of($0))"] } ?? []
+        return (device + scanParts(event) { $0 }).joined(separator: "  ")
+    }
+
+    /// What a scan is for and when it listens; `name` is what a service's UUID is called.
+    static func scanParts(_ event: DeviceEvent, name: (String) -> String) -> [String] {
+        func names(_ uuids: [JSON]) -> String {
+            uuids.compactMap(\.stringValue).map(name).joined(separator: ", ")
+        }
+        var parts: [String] = []
         if case .array(let services)? = event["services"], !services.isEmpty {
-            parts.append("for " + services.compactMap(\.stringValue).joined(separator: ", "))
+            parts.append("for " + names(services))
             if case .array(let solicited)? = event["solicited"] {
-                parts.append("or looking for " + solicited.compactMap(\.stringValue).joined(separator: ", "))
+                parts.append("or looking for " + names(solicited))
             }
         } else {
             parts.append("for every device")
@@ -62,7 +77,7 @@ package enum EventText {
         {
             parts.append("\(JSON.number(window).text) of \(JSON.number(interval).text) ms")
         }
-        return (parts + omissions(event)).joined(separator: "  ")
+        return parts + omissions(event)
     }
 
     /// What is left out of what was asked for, and why.

@@ -9,18 +9,24 @@ package struct ScanModel: LiveModel {
     package var waiting: String? = "starting"
     /// Addresses in the order in which they were heard first.
     private var order: [DeviceAddress] = []
-    private let title: String
+    /// Where it listens, as in "on the virtual radio".
+    private let place: String
     private let known: [BluetoothUUID]
+    /// Whether a device that this user plays is heard.
+    private let hearsOwnDevices: Bool
     /// What a name or an address must contain, in lower case; `nil` if any will do.
     private let wanted: String?
 
     /// How many devices are remembered; those that were heard longest ago are forgotten first.
     private static let limit = 4096
 
-    /// `known`: services whose bits are looked for in overflow areas.
-    package init(title: String, known: [BluetoothUUID], wanted: String?) {
-        self.title = title
+    /// The bits of the services in `known` are looked for in overflow areas.
+    package init(
+        place: String, known: [BluetoothUUID], wanted: String?, hearsOwnDevices: Bool = false
+    ) {
+        self.place = place
         self.known = known
+        self.hearsOwnDevices = hearsOwnDevices
         self.wanted = wanted?.lowercased()
     }
 
@@ -57,10 +63,12 @@ package struct ScanModel: LiveModel {
 
     package func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String] {
         let heard = wantedDevices
-        let heading = "\u{1B}[1m\(title)\u{1B}[0m"
-        // On a line of its own, which leaves room for a place.
-        var top = waiting.map { [heading, "  \($0)"] } ?? ["\(heading)  \(heard.count) heard"]
-        var bottom = ["  Ctrl-C ends it"]
+        let title = "\u{1B}[1mmynah scan\u{1B}[0m"
+        // What it waits for has a line of its own, which leaves room for a place.
+        var top =
+            waiting.map { ["\(title)  \(place)", "  \($0)"] }
+            ?? ["\(title)  \(heard.count) heard  \(place)"]
+        var bottom = hints(heard, width, height)
         if height >= 8 {
             top.append("")
             bottom.insert("", at: 0)
@@ -72,12 +80,27 @@ package struct ScanModel: LiveModel {
             heard.sorted { $0.lastHeard.microseconds > $1.lastHeard.microseconds }.prefix(room).map(\.address)
         )
         let shown = heard.filter { recent.contains($0.address) }
-        let table = ScanTable(width: width, names: shown.map { $0.name ?? "" })
-        var lines = top + [table.heading]
+        let table = ScanTable(width: width, shown)
+        var lines = top + (heard.isEmpty ? [] : [table.heading])
+        if heard.isEmpty, waiting == nil { lines.append("  no device heard yet") }
         lines += shown.map { table.row($0, now, description: $0.description(among: known)) }
         let hidden = heard.count - shown.count
         if hidden > 0 { lines.append("and \(hidden) more \(hidden == 1 ? "device" : "devices")") }
-        return (lines + bottom).map { ScreenLine.cut($0, width) }
+        return ScreenLine.shown(lines + bottom, width)
+    }
+
+    /// What a user may do next, and how the scan ends.
+    private func hints(_ heard: [HeardDevice], _ width: Int, _ height: Int) -> [String] {
+        let end = ["  Ctrl-C ends the scan"]
+        guard height >= 8, waiting == nil else { return end }
+        guard !heard.isEmpty else {
+            return (hearsOwnDevices ? NextCommand.run(indent: 2, width: width) : []) + end
+        }
+        guard let device = heard.first(where: { $0.isConnectable && $0.name != nil }) ?? heard.first else {
+            return end
+        }
+        let name = device.name ?? device.address.description
+        return NextCommand.connect(to: name, indent: 2, width: width) + end
     }
 
     private var wantedDevices: [HeardDevice] { order.compactMap { devices[$0] }.filter(isWanted) }
@@ -93,7 +116,7 @@ package struct ScanModel: LiveModel {
     /// What stays on the terminal afterwards.
     package func summary(width: Int) -> [String] {
         let heard = wantedDevices
-        let table = ScanTable(width: width, names: heard.map { $0.name ?? "" }, ages: false)
+        let table = ScanTable(width: width, heard, ages: false)
         return heard.map { device in
             let row = table.row(device, device.lastHeard, description: device.description(among: known))
             return ScreenLine.cut(row, width)

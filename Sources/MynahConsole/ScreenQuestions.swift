@@ -51,7 +51,7 @@ struct ScreenQuestions: Sendable {
         let other = isOfPhone ? PrintableText.of(name ?? "the device") : "the phone"
         return switch (event.string("step"), event.string("passkey")) {
         case ("display", let number?): "type \(number) on \(other)"
-        case ("compare", let number?): "\(other) shows \(number); it is taken as the same"
+        case ("compare", let number?): "compare \(number) with \(other); Mynah accepts it"
         case ("enter", _) where event["entered"] == .bool(false):
             "type the number \(other) shows, then Enter:"
         default: nil

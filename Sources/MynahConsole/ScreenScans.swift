@@ -1,3 +1,4 @@
+import MynahCore
 import MynahEmulator
 import MynahSupport
 
@@ -18,10 +19,12 @@ struct ScreenScans: Sendable {
             solicited = event["solicited"]
             isPaused = event.name == .scanPaused
             var shown = event
-            shown.fields.removeAll { $0.key == "device" }
             // What stopped is found by the text that it had.
             if shown.name == .scanStopped { shown.name = .scanChanged }
-            text = (isPaused ? "scan paused  " : "scanning  ") + EventText.detail(of: shown)
+            let parts = EventText.scanParts(shown) { uuid in
+                BluetoothUUID(uuid).flatMap { AssignedNumbers.name(of: $0) } ?? uuid
+            }
+            text = (isPaused ? "scan paused " : "scanning ") + AirWords.joined(parts)
         }
 
         /// Whether both are of one app, and for the same: they are of one manager, or of two that do not

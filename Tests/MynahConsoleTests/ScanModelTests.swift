@@ -14,7 +14,7 @@ import Testing
         var time: Int64 = 1_000_000
 
         init(wanted: String? = nil) {
-            model = ScanModel(title: "mynah scan", known: [], wanted: wanted)
+            model = ScanModel(place: "on the virtual radio", known: [], wanted: wanted)
             var scan = AppScan(allowsDuplicates: true)
             scan.awaitsScanResponses = false
             coalescer.start(scan)
@@ -90,10 +90,14 @@ import Testing
         let lines = try crowd().lines(
             width: 80, height: 24, now: WallTime(microseconds: 1_030_000), digits: "")
         #expect(lines.count == 24)
-        #expect(lines[2] == "address            name        RSSI  interval  heard     advertises")
-        #expect(lines[3].hasPrefix("00:00:00:00:00:0D  Strap 13     -50            now       heart-rate"))
-        #expect(lines[20].hasPrefix("00:00:00:00:00:1E  心拍計モニ   -50            now       heart-rate"))
-        #expect(lines[21...] == ["and 12 more devices", "", "  Ctrl-C ends it"])
+        #expect(lines[2] == "address            name        RSSI  heard     advertises")
+        #expect(lines[3].hasPrefix("00:00:00:00:00:0E  Strap 14     -50  now       heart-rate"))
+        #expect(lines[19].hasPrefix("00:00:00:00:00:1E  心拍計モニ   -50  now       heart-rate"))
+        #expect(
+            lines[20...] == [
+                "and 13 more devices", "", "  in a new terminal: mynah connect 'Strap 1'",
+                "  Ctrl-C ends the scan",
+            ])
     }
 
     @Test(arguments: [120, 80, 65, 44, 40, 20, 5])

@@ -72,7 +72,8 @@ struct ScanCommand: AsyncParsableCommand {
         let output = ScanOutput(
             format: format,
             model: ScanModel(
-                title: "mynah scan on the \(options.choice.name)", known: services, wanted: filter),
+                place: "on the \(options.choice.name)", known: services, wanted: filter,
+                hearsOwnDevices: options.choice == .virtual),
             tellsAll: all, interruption: interruption,
             whenLost: { StandardError.print("warning: \($0); Mynah waits for it to come back") })
         shown.withLock { $0 = output }
