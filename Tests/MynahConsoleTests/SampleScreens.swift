@@ -15,10 +15,22 @@ enum SampleScreens {
     static let names = [
         "run-waiting", "run-used", "run-fifty-centrals", "run-fifty-devices", "run-question", "run-lost",
         "app-background", "apps-three", "app-central", "app-central-waiting", "scan-nothing", "scan-one",
-        "scan-fifty",
+        "scan-fifty", "connect-services", "connect-help",
     ]
 
-    static func model(named name: String) throws -> any LiveModel {
+    static func lines(named name: String, width: Int, height: Int) throws -> [String] {
+        func lines(_ event: ConnectEvent) -> [String] {
+            event.text(width: width).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        }
+        return switch name {
+        case "connect-services": lines(.services(try SampleServices.all()))
+        case "connect-help": lines(.help)
+        default:
+            try model(named: name).lines(width: width, height: height, now: now, digits: digits)
+        }
+    }
+
+    private static func model(named name: String) throws -> any LiveModel {
         switch name {
         case "run-waiting": return Run(["Heart rate monitor"]).strap().model
         case "run-used": return Run(["Heart rate monitor"]).strap().used().model

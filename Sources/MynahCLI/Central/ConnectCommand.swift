@@ -118,7 +118,7 @@ struct ConnectCommand: AsyncParsableCommand {
                     input.end()
                 },
                 { () throws(RadioError) in
-                    let peripheral = try await find(manager, sink, timeout, interruption)
+                    let peripheral = try await find(manager, sink, timeout)
                     guard let peripheral else { return }
                     let session = ConnectSession(
                         manager: manager, peripheral: peripheral, sink: sink, output: output,
@@ -173,12 +173,12 @@ struct ConnectCommand: AsyncParsableCommand {
         do throws(RequestError) {
             try await session.open()
         } catch {
-            if !session.isEnding() { session.output.tell(ConnectSession.event(of: error)) }
+            if !session.isEnding() { session.output.tell(.failed(error)) }
             return false
         }
         if let terminal {
             let name = await session.peripheral.name ?? session.peripheral.address.description
-            terminal.begin(prompt: name) { ConnectSession.complete($0, sink.services) }
+            terminal.begin(prompt: name) { ConnectRequest.completions(of: $0, in: sink.services) }
         }
         do throws(ConnectRequest.Problem) {
             while let line = try await input.next() {
@@ -203,50 +203,24 @@ struct ConnectCommand: AsyncParsableCommand {
     /// How long another device may take to be heard that has the same name.
     private static let settling = Duration.seconds(1)
 
-    private enum Step {
-        case heard(Discovery)
-        case settled
-        case overdue
-    }
-
     /// Listens until the device is heard; returns `nil` if it is interrupted.
     private func find(
-        _ manager: CentralManager, _ sink: ConnectSink, _ timeout: Duration?, _ interruption: Interruption
+        _ manager: CentralManager, _ sink: ConnectSink, _ timeout: Duration?
     ) async throws(RadioError) -> Peripheral? {
-        let (steps, continuation) = AsyncStream<Step>.makeStream(bufferingPolicy: .bufferingOldest(4096))
-        sink.onDiscovery { continuation.yield(.heard($0)) }
+        let (steps, continuation) = AsyncStream<DeviceSearch.Step>.makeStream(
+            bufferingPolicy: .bufferingOldest(4096))
+        sink.onDiscovery { continuation.yield(.heard(Sighting($0))) }
         defer { sink.onDiscovery(nil) }
         let overdue = timer(timeout ?? Self.patience) { continuation.yield(.overdue) }
         defer { overdue.cancel() }
         try await manager.scanForPeripherals()
         var search = DeviceSearch(device)
-        var isSettling = false
         for await step in steps {
-            switch (step, search.outcome) {
-            case (.heard(let discovery), _):
-                search.take(Sighting(discovery))
-                switch search.outcome {
-                case .nothing: continue
-                case .certain(let address): return await found(address, manager)
-                case .likely, .several:
-                    guard !isSettling else { continue }
-                    isSettling = true
-                    _ = timer(Self.settling) { continuation.yield(.settled) }
-                }
-            case (_, .likely(let address)), (_, .certain(let address)):
-                return await found(address, manager)
-            case (_, .several(let devices)):
-                throw RadioError(
-                    .unreachable,
-                    "\(devices.count) devices are called \"\(PrintableText.of(device))\": \(devices.joined(separator: ", "))",
-                    remedy: "name one by its address")
-            case (_, .nothing):
-                let heard = DeviceSearch.list(search.heard).prefix(8)
-                throw RadioError(
-                    .unreachable, "no device \"\(PrintableText.of(device))\" was heard",
-                    remedy: heard.isEmpty
-                        ? "nor any other: is it advertised, and on this radio?"
-                        : "these were: \(heard.joined(separator: ", "))")
+            switch search.take(step) {
+            case .wait: continue
+            case .settle: _ = timer(Self.settling) { continuation.yield(.settled) }
+            case .found(let address): return await found(address, manager)
+            case .failed(let error): throw error
             }
         }
         return nil

@@ -1,4 +1,4 @@
-import Mynah
+import MynahConsole
 import MynahCore
 import MynahSupport
 
@@ -35,9 +35,9 @@ final class ConnectOutput: Sendable {
 
     private static func tell(_ event: ConnectEvent, _ kind: Kind) {
         switch kind {
-        case .prompt(let terminal): terminal.print(event.text)
-        case .lines where event.name == "error": StandardError.print(event.text)
-        case .lines(let output): output.write(Array((event.text + "\n").utf8))
+        case .prompt(let terminal): terminal.print(event.text(width: terminal.width))
+        case .lines where event.name == "error": StandardError.print(event.text())
+        case .lines(let output): output.write(Array((event.text() + "\n").utf8))
         case .objects(let output): output.write(Array((event.json.text + "\n").utf8))
         }
     }

@@ -71,7 +71,7 @@ final class ConnectSink: CentralManagerSink {
         switch event {
         case .discovered(let discovery): onDiscovery?(discovery)
         case .connected(let peripheral, _):
-            output?.tell(.connected(peripheral, name: peripheral.assumeIsolated { $0.name }))
+            output?.tell(.connected(peripheral.address, name: peripheral.assumeIsolated { $0.name }))
         case .disconnected(_, let end):
             terminal?.withdrawQuestion()
             output?.tell(.disconnected(end.error))
@@ -79,13 +79,7 @@ final class ConnectSink: CentralManagerSink {
         case .mtuChanged(_, let mtu): output?.tell(.mtu(mtu))
         case .valueUpdated(let update): tell(update, output)
         case .servicesChanged(_, let range, _):
-            output?.tell(
-                ConnectEvent(
-                    "services.changed",
-                    [
-                        .init("start", .handle(range.lowerBound)),
-                        .init("end", .handle(range.upperBound)),
-                    ], text: "the device's services changed: \"services\" looks at them again"))
+            output?.tell(.servicesChanged(range))
         case .paired: output?.tell(ConnectEvent("paired", text: "paired"))
         case .pairing(_, let step): return pair(step, output)
         case .lost(let error): output?.tell(.failed(error.description))
@@ -105,13 +99,7 @@ final class ConnectSink: CentralManagerSink {
     private func tell(_ update: ValueUpdate, _ output: ConnectOutput?) {
         let name = update.delivery == .indication ? "indicated" : "notified"
         guard let characteristic = update.characteristic else {
-            output?.tell(
-                ConnectEvent(
-                    name,
-                    [
-                        .init("handle", .handle(update.handle)),
-                        .init("value", .string(Hex.encode(update.value))),
-                    ], text: "@\(update.handle)  \(Hex.encode(update.value))"))
+            output?.tell(.value(name, from: update.handle, update.value))
             return
         }
         output?.tell(.value(name, .characteristic(characteristic), update.value))
@@ -122,11 +110,11 @@ final class ConnectSink: CentralManagerSink {
     private func pair(_ step: PairingStep, _ output: ConnectOutput?) -> RadioAnswer {
         switch step {
         case .display(let number):
-            output?.tell(Self.passkey("display", number, "type \(Self.digits(number)) on the device"))
+            output?.tell(.passkey("display", number))
             return .none
         case .agree: return .pairing(.agreed)
         case .compare(let number):
-            output?.tell(Self.passkey("compare", number, "the device shows \(Self.digits(number))?"))
+            output?.tell(.passkey("compare", number))
             guard let terminal else { return .pairing(.agreed) }
             return ask(
                 terminal, "yes or no:", hint: "type yes if the numbers are the same, else no",
@@ -154,16 +142,5 @@ final class ConnectSink: CentralManagerSink {
             return { reply.answer(answer) }
         }
         return .pairingLater(reply.pending)
-    }
-
-    private static func passkey(_ step: String, _ number: UInt32, _ text: String) -> ConnectEvent {
-        ConnectEvent(
-            "pairing.passkey", [.init("step", .string(step)), .init("passkey", .string(digits(number)))],
-            text: text)
-    }
-
-    private static func digits(_ number: UInt32) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
     }
 }

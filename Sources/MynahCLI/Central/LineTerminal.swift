@@ -196,7 +196,8 @@ final class LineTerminal: Sendable {
         write(PromptLine.drawing(state.prompt, state.buffer, width: width))
     }
 
-    private var width: Int {
+    /// How many columns it has.
+    var width: Int {
         var size = winsize()
         return ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
     }
