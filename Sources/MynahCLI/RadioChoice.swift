@@ -22,6 +22,9 @@ enum RadioChoice: Equatable, Sendable {
     private static let deviceWords = ["auto", "bluez", "virtual", "netsim"]
     private static let phoneWords = ["auto", "virtual", "netsim"]
 
+    /// The transports that `hci:` takes, for a help text.
+    static var transports: String { HCITransportAddress.forms.joined(separator: ", ") }
+
     /// The choices for a device, as a shell completes them.
     static let completion = completion(deviceWords)
     /// The choices for a phone, as a shell completes them.

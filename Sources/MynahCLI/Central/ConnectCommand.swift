@@ -64,7 +64,7 @@ struct ConnectCommand: AsyncParsableCommand {
     @Flag(help: "Does not print the device's services.")
     var quiet = false
 
-    @OptionGroup var phone: PhoneOptions
+    @OptionGroup var options: RadioOptions<PhoneSide>
 
     func run() async throws {
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
@@ -80,10 +80,10 @@ struct ConnectCommand: AsyncParsableCommand {
         }
         let scope = DiscoveryScope(
             services: try services.map { try CentralOptions.service($0, of: Self.self) }, isPrinted: !quiet)
-        Logs.begin(phone.log.level)
-        var options = try CentralOptions.radio(phone, of: Self.self, failing: printFailure)
+        Logs.begin(options.logLevel)
+        var making = try CentralOptions.radio(options, of: Self.self, failing: printFailure)
         do throws(RadioError) {
-            options.stateDirectory = try stateDir.map { path throws(RadioError) in
+            making.stateDirectory = try stateDir.map { path throws(RadioError) in
                 try StateDirectory(path: path)
             }
         } catch {
@@ -91,8 +91,8 @@ struct ConnectCommand: AsyncParsableCommand {
             throw Exit.problems
         }
         // No other process may write into it until this one has ended.
-        defer { withExtendedLifetime(options.stateDirectory) {} }
-        let maker = RadioMaker(options)
+        defer { withExtendedLifetime(making.stateDirectory) {} }
+        let maker = RadioMaker(making)
         let interruption = Interruption()
         let terminal =
             commands.isEmpty && format == .text && isatty(1) == 1
@@ -103,7 +103,7 @@ struct ConnectCommand: AsyncParsableCommand {
         let sink = ConnectSink(terminal: terminal, passkey: passkey)
         let output = ConnectOutput(
             format: format, terminal: terminal, interruption: interruption,
-            options.stateDirectory?.writer ?? FileWriter())
+            making.stateDirectory?.writer ?? FileWriter())
         sink.tells(output)
         let isFailed = Lock(false)
         var failure: RadioError?
@@ -111,13 +111,15 @@ struct ConnectCommand: AsyncParsableCommand {
             let radio = try maker.host()
             output.say(Self.announcement(device, timeout ?? Self.patience, radio.name))
             let manager = CentralManager(radio: radio, identity: identity(terminal != nil), sink: sink)
-            failure = await CentralOptions.play(
-                manager, until: interruption,
-                ending: {
+            failure = await RadioWork.play(
+                until: interruption,
+                stop: {
                     sink.tells(nil)
                     input.end()
+                    await manager.stop()
                 },
                 { () throws(RadioError) in
+                    try await manager.start()
                     let peripheral = try await find(manager, sink, timeout)
                     guard let peripheral else { return }
                     let session = ConnectSession(

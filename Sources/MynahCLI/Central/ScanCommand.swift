@@ -44,23 +44,23 @@ struct ScanCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Ends the scan after this time, such as 10s.", valueName: "duration"))
     var timeout: String?
 
-    @OptionGroup var phone: PhoneOptions
+    @OptionGroup var options: RadioOptions<PhoneSide>
 
     func run() async throws {
         let services = try service.map { try CentralOptions.service($0, of: Self.self) }
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
-        Logs.begin(phone.log.level)
+        Logs.begin(options.logLevel)
         // Before a screen is drawn, which would hide which radio it is.
-        var options = try CentralOptions.radio(phone, of: Self.self)
+        var making = try CentralOptions.radio(options, of: Self.self)
         let shown = Lock<ScanOutput?>(nil)
-        options.notice = { warning in
+        making.notice = { warning in
             if let output = shown.withLock({ $0 }) {
                 output.warn(warning)
             } else {
                 CentralOptions.print(warning)
             }
         }
-        let maker = RadioMaker(options)
+        let maker = RadioMaker(making)
         let interruption = Interruption()
         let radio: HostRadio
         do throws(RadioError) {
@@ -72,14 +72,17 @@ struct ScanCommand: AsyncParsableCommand {
         let output = ScanOutput(
             format: format,
             model: ScanModel(
-                place: "on the \(options.choice.name)", known: services, wanted: filter,
-                hearsOwnDevices: options.choice == .virtual),
+                place: "on the \(making.choice.name)", known: services, wanted: filter,
+                hearsOwnDevices: making.choice == .virtual),
             tellsAll: all, interruption: interruption,
             whenLost: { StandardError.print("warning: \($0); Mynah waits for it to come back") })
         shown.withLock { $0 = output }
         let manager = CentralManager(radio: radio, sink: output)
         let hasListened = Lock(false)
-        let failure = await CentralOptions.play(manager, until: interruption) { () throws(RadioError) in
+        let failure = await RadioWork.play(
+            until: interruption, stop: { await manager.stop() }
+        ) { () throws(RadioError) in
+            try await manager.start()
             try await scan(manager, services)
             hasListened.withLock { $0 = true }
             guard let timeout else { return }
