@@ -3,7 +3,7 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// What `--radio` may say to commands that use one.
+/// The value of `--radio` in commands that use a radio.
 enum RadioChoice: Equatable, Sendable {
     /// An adapter, else a live Android emulator, else the virtual radio.
     case auto
@@ -73,6 +73,6 @@ enum RadioChoice: Equatable, Sendable {
             }
         }
         let near = NearestName.of(text, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
-        throw ValidationError("it is one of \(words.joined(separator: ", ")) and hci:TRANSPORT\(near)")
+        throw ValidationError("expected one of \(words.joined(separator: ", ")) and hci:TRANSPORT\(near)")
     }
 }

@@ -10,14 +10,14 @@ import MynahSupport
 
 import Glibc
 
-/// How events are written.
+/// The format of events.
 enum EventFormat: String, CaseIterable {
     case text
     case json
     case off
 }
 
-/// How much is logged.
+/// The lowest level of log lines that are written.
 enum LogLevel: String, CaseIterable {
     case trace, debug, info, notice, warning, error
 
@@ -155,7 +155,7 @@ struct RunCommand: AsyncParsableCommand {
     private func checkUsage() throws -> Plan {
         if Set(adapter.map { $0.uppercased() }).count < adapter.count {
             throw Exit.wrongUsage(
-                "an adapter is named twice, and each radio needs one of its own", of: Self.self)
+                "--adapter names an adapter twice, and each radio needs one of its own", of: Self.self)
         }
         if let problem = capture?.problem(with: events) { throw Exit.wrongUsage(problem, of: Self.self) }
         return Plan(
@@ -179,7 +179,7 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// What is to happen in the run and to end it.
+    /// The changes that are planned for the run, and the conditions of its end.
     private struct Plan {
         var actions: [PlannedAction]
         var matches: [EventMatch]
@@ -212,19 +212,19 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// What is wrong with the options for these profiles, or `nil` if nothing is.
+    /// The error if the options do not fit these profiles, else `nil`.
     private func misuse(of groups: [[Profile]], _ plan: Plan) -> String? {
         let usesAdapters = radio.usesAdapters && !Self.playsCentrals(groups)
         let needed =
             "these profiles need \(groups.count) radios, one for each accessory and one for all apps"
         if case .hci = radio, groups.count > 1 {
-            return "\(needed), and --radio hci: is one"
+            return "\(needed), and --radio hci: is one radio"
         }
         if !usesAdapters, !adapter.isEmpty {
-            return "--adapter names BlueZ's adapters, and the radio is another"
+            return "--adapter is for BlueZ, and --radio selects another radio"
         }
         if !usesAdapters, let option = optionsForBlueZ.first {
-            return "\(option) is for BlueZ, and the radio is another"
+            return "\(option) is for BlueZ, and --radio selects another radio"
         }
         if usesAdapters, address != nil {
             return
@@ -248,7 +248,7 @@ struct RunCommand: AsyncParsableCommand {
             ("--state-dir", stateDir != nil && radio == .bluez),
         ]
         return options.first { $0.1 }.map {
-            "\($0.0) is about an app's life, and no profile here has an app: section"
+            "\($0.0) needs a profile with app:, and no profile here has one"
         }
     }
 
@@ -318,7 +318,7 @@ struct RunCommand: AsyncParsableCommand {
         let failure = await player.play(until: interruption)
         output.end()
         if let problem = output.problem {
-            StandardError.print("error: events cannot be written to standard output: \(problem)")
+            StandardError.print("error: standard output cannot be written: \(problem)")
             throw Exit.problems
         }
         if let failure {
@@ -340,7 +340,7 @@ struct RunCommand: AsyncParsableCommand {
     ) -> RadioMaker {
         if chosen != .bluez, let option = optionsForBlueZ.first {
             output.warn(
-                RadioWarning("optionIgnored", "\(option) is for BlueZ, and has no effect on this radio"))
+                RadioWarning("optionIgnored", "\(option) is for BlueZ and has no effect on this radio"))
         }
         let rate = notificationRate ?? 2000
         return RadioMaker(

@@ -6,7 +6,7 @@ import MynahSupport
 /// own.
 struct RunGroups {
     private(set) var groups: [[Profile]] = []
-    /// What events call the devices of each group.
+    /// The names of the devices of each group, as in events.
     private(set) var labels: [[String]] = []
     /// The names of all devices, in the order of the command line.
     let names: DeviceNames
@@ -30,7 +30,7 @@ struct RunGroups {
         }
     }
 
-    /// What keeps apps from being on one phone.
+    /// The errors if apps cannot be on one phone.
     var issues: [ProfileIssue] {
         groups.flatMap { group in
             group.indices.dropFirst().flatMap { index in
@@ -39,12 +39,13 @@ struct RunGroups {
         }
     }
 
-    /// What keeps two apps from being told apart, or `nil` if nothing does.
+    /// The error if two apps of a phone have the same name, else `nil`.
     static func nameIssue(of profile: Profile, with other: Profile) -> ProfileIssue? {
         guard profile.app != nil, other.app != nil, profile.name == other.name else { return nil }
         return profile.issue(
             .error, at: profile.marks["name"],
-            "the name \"\(profile.name)\" is \(other.file)'s already; two apps of a phone need different names"
+            "the name \"\(profile.name)\" is taken by \(other.file); "
+                + "two apps of a phone need different names"
         )
     }
 

@@ -10,7 +10,7 @@ import Glibc
 
 /// Plays the devices of a run, from their start to their end.
 final class RunPlayer: Sendable {
-    /// What is played on one radio.
+    /// The devices that share one radio.
     struct Run: Sendable {
         var devices: [EmulatedDevice]
         var profiles: [Profile]
@@ -19,14 +19,14 @@ final class RunPlayer: Sendable {
         var seed: UInt64?
         var observer: (@Sendable (DeviceEvent) -> Void)?
 
-        /// What events call its apps.
+        /// The names of its apps, as in events.
         var apps: [String] { devices.filter { $0.app != nil }.map(\.label) }
 
         /// Whether apps play it.
         var isPhone: Bool { devices.contains { $0.app != nil } }
     }
 
-    /// What is to happen, and to which apps.
+    /// An action, and the apps that it is for.
     typealias Planned = (action: PlannedAction, target: AppTarget)
 
     private let runs: [Run]
@@ -105,7 +105,7 @@ final class RunPlayer: Sendable {
             return emulators == nil
         }
         if isOver { throw RadioError(.invalidState, "it was stopped while it started") }
-        // Before `ready` is told, which a script takes as leave to press a key.
+        // Before `ready` is reported: after it, a script may press a key.
         let keys = output.attach(emulator, apps: run.apps)
         try await emulator.start { capabilities throws(RadioError) in
             try Self.check(run.profiles, capabilities)
@@ -164,7 +164,7 @@ final class RunPlayer: Sendable {
         }
     }
 
-    /// Before anything is registered: what this radio would play otherwise than it is written.
+    /// Reports what this radio would play differently, before anything is registered.
     private static func check(_ profiles: [Profile], _ capabilities: RadioCapabilities) throws(RadioError) {
         for profile in profiles {
             let issues = profile.issues(with: capabilities, isChosen: true)

@@ -1,7 +1,7 @@
 import MynahEmulator
 import MynahProfiles
 
-/// What `--state` says: the state that apps start in.
+/// The state that apps start in, as `--state` takes it.
 enum RunState: String, CaseIterable {
     case foreground
     case background
@@ -18,11 +18,11 @@ enum RunState: String, CaseIterable {
         }
     }
 
-    /// What keeps these profiles from starting in it, or `nil` if nothing does.
+    /// The error if these profiles cannot start in it, else `nil`.
     func problem(with profiles: [Profile], hasStateDirectory: Bool) -> String? {
         guard self == .terminated else { return nil }
         guard hasStateDirectory else {
-            return "--state terminated restores what --state-dir keeps, and there is none"
+            return "--state terminated restores apps from --state-dir: add it"
         }
         let isRelaunched = profiles.contains { profile in
             guard let app = profile.app else { return false }

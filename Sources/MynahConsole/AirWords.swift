@@ -1,7 +1,7 @@
 package import MynahCore
 import MynahSupport
 
-/// What advertising data says, in words that a screen shows beside the bytes.
+/// Advertising data in words, which a screen shows beside the bytes.
 package enum AirWords {
     /// The words, in the order of their use to a reader: a narrow terminal cuts the end.
     ///
@@ -36,7 +36,7 @@ package enum AirWords {
         }
     }
 
-    /// How many bytes the description names; the others follow it as they are.
+    /// The number of bytes that the description names; the others follow it in hexadecimal.
     private static func headerLength(_ structure: ADStructure) -> Int {
         switch structure.type.rawValue {
         case 0xFF, 0x16: 2

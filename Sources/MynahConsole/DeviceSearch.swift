@@ -11,7 +11,7 @@ package struct DeviceSearch {
         static func < (left: Fit, right: Fit) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// What was found.
+    /// The devices that were found.
     package enum Outcome: Hashable, Sendable {
         /// Nothing yet.
         case nothing
@@ -30,7 +30,7 @@ package struct DeviceSearch {
     private var found: [DeviceAddress: (fit: Fit, name: String)] = [:]
     package private(set) var heard: [DeviceAddress: String] = [:]
 
-    /// How many devices are remembered.
+    /// The most devices that are remembered.
     private static let limit = 4096
 
     package init(_ text: String) {
@@ -78,7 +78,7 @@ package struct DeviceSearch {
         case overdue
     }
 
-    /// What the searcher does after a step.
+    /// The action after a step.
     package enum Action: Sendable {
         case wait
         /// Report `settled` after a second or so.

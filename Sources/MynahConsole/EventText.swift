@@ -4,7 +4,7 @@ import MynahSupport
 
 /// Events as lines for people.
 package enum EventText {
-    /// The time, the event and what belongs to it.
+    /// The time, the event and its fields.
     package static func line(of event: DeviceEvent) -> String {
         let detail = detail(of: event)
         let name =
@@ -12,13 +12,13 @@ package enum EventText {
         return "\(event.time.localClock)  \(name)"
     }
 
-    /// The event and what belongs to it, in as few columns as it takes.
+    /// The event and its fields, without columns.
     static func phrase(of event: DeviceEvent) -> String {
         let detail = detail(of: event)
         return event.name.rawValue + (detail.isEmpty ? "" : " " + detail)
     }
 
-    /// What belongs to an event.
+    /// The fields of an event, in words.
     package static func detail(of event: DeviceEvent) -> String {
         switch event.name {
         case .ready:
@@ -57,7 +57,7 @@ package enum EventText {
         return (device + scanParts(event) { $0 }).joined(separator: "  ")
     }
 
-    /// What a scan is for and when it listens; `name` is what a service's UUID is called.
+    /// The services of a scan and its scan window; `name` returns the name of a UUID.
     static func scanParts(_ event: DeviceEvent, name: (String) -> String) -> [String] {
         func names(_ uuids: [JSON]) -> String {
             uuids.compactMap(\.stringValue).map(name).joined(separator: ", ")
@@ -80,7 +80,7 @@ package enum EventText {
         return parts + omissions(event)
     }
 
-    /// What is left out of what was asked for, and why.
+    /// The parts that were omitted, with reasons.
     private static func omissions(_ event: DeviceEvent) -> [String] {
         guard case .array(let omitted)? = event["omitted"] else { return [] }
         return omitted.compactMap { omission in
@@ -89,7 +89,7 @@ package enum EventText {
         }
     }
 
-    /// What an app sees of a peripheral: what it calls it, and what is not as usual.
+    /// An event of a peripheral: its name, and fields that are not as usual.
     private static func peripheral(_ event: DeviceEvent) -> String {
         let subject = ["as", "name", "address"].lazy.compactMap { event.string($0) }.first
         var parts = [PrintableText.of(subject ?? "")]

@@ -2,7 +2,7 @@ package import MynahCore
 package import MynahEmulator
 package import MynahSupport
 
-/// What is known of a device from its advertising.
+/// A device, as far as its advertising says.
 package struct HeardDevice: Sendable {
     package let address: DeviceAddress
     package private(set) var advertisement = AdvertisementData()
@@ -13,13 +13,13 @@ package struct HeardDevice: Sendable {
     package private(set) var isConnectable = false
     package private(set) var isExtended = false
     package private(set) var lastHeard = WallTime(microseconds: 0)
-    /// How many advertising events were heard, scan responses not counted.
+    /// The number of advertising events that were heard, without scan responses.
     package private(set) var count = 0
     /// The times between the last events, in microseconds.
     private var gaps: [Int64] = []
     private var lastEvent: WallTime?
 
-    /// What a device advertises.
+    /// The advertising of a device.
     private struct Content: Hashable {
         var data: [UInt8]
         var scanResponse: [UInt8]
@@ -35,7 +35,7 @@ package struct HeardDevice: Sendable {
         self.address = address
     }
 
-    /// Takes what was heard, and returns whether it is news.
+    /// Takes a sighting, and returns whether it is news.
     package mutating func take(_ sighting: Sighting, at time: WallTime) -> Bool {
         let report = sighting.report
         let isNews = isNews(sighting)
@@ -104,7 +104,7 @@ package struct HeardDevice: Sendable {
         return members
     }
 
-    /// What only some devices advertise.
+    /// Fields that only some devices advertise.
     private var content: [JSON.Member] {
         var members: [JSON.Member] = []
         if !advertisement.solicitedServiceUUIDs.isEmpty {

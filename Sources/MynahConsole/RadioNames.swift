@@ -1,4 +1,4 @@
-/// What radios are called in events and on screens.
+/// The names of radios in events and on screens.
 package enum RadioNames {
     /// The radio that the processes of one user share.
     package static let virtual = "virtual radio"

@@ -5,19 +5,19 @@ import MynahSupport
 /// The devices that were heard, and the table of them.
 package struct ScanModel: LiveModel {
     package private(set) var devices: [DeviceAddress: HeardDevice] = [:]
-    /// What is done before anything can be heard; `nil` while the radio listens.
+    /// The step before the radio can listen; `nil` while it listens.
     package var waiting: String? = "starting"
     /// Addresses in the order in which they were heard first.
     private var order: [DeviceAddress] = []
-    /// Where it listens, as in "on the virtual radio".
+    /// The place of the scan, as in "on the virtual radio".
     private let place: String
     private let known: [BluetoothUUID]
     /// Whether a device that this user plays is heard.
     private let hearsOwnDevices: Bool
-    /// What a name or an address must contain, in lower case; `nil` if any will do.
+    /// A text that names or addresses must contain, in lower case; `nil` if all are shown.
     private let wanted: String?
 
-    /// How many devices are remembered; those that were heard longest ago are forgotten first.
+    /// The most devices that are remembered; those that were heard longest ago are forgotten first.
     private static let limit = 4096
 
     /// The bits of the services in `known` are looked for in overflow areas.
@@ -30,14 +30,14 @@ package struct ScanModel: LiveModel {
         self.wanted = wanted?.lowercased()
     }
 
-    /// Whether a device is one of those that are looked for.
+    /// Whether the filter shows a device.
     package func isWanted(_ device: HeardDevice) -> Bool {
         guard let wanted else { return true }
         return device.address.description.lowercased().contains(wanted)
             || device.advertisement.localName?.lowercased().contains(wanted) ?? false
     }
 
-    /// Takes what was heard, and returns the device if it is news.
+    /// Takes a sighting, and returns the device if it is news.
     package mutating func take(_ sighting: Sighting, at time: WallTime) -> HeardDevice? {
         waiting = nil
         let address = sighting.address
@@ -64,7 +64,7 @@ package struct ScanModel: LiveModel {
     package func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String] {
         let heard = wantedDevices
         let title = "\u{1B}[1mmynah scan\u{1B}[0m"
-        // What it waits for has a line of its own, which leaves room for a place.
+        // The step has a line of its own, which leaves room for a path.
         var top =
             waiting.map { ["\(title)  \(place)", "  \($0)"] }
             ?? ["\(title)  \(heard.count) heard  \(place)"]
@@ -75,7 +75,7 @@ package struct ScanModel: LiveModel {
         }
         var room = max(1, height - top.count - bottom.count - 1)
         if heard.count > room { room = max(0, room - 1) }
-        // What was heard last is never pushed off the screen.
+        // The devices that were heard last are always shown.
         let recent = Set(
             heard.sorted { $0.lastHeard.microseconds > $1.lastHeard.microseconds }.prefix(room).map(\.address)
         )
@@ -89,7 +89,7 @@ package struct ScanModel: LiveModel {
         return ScreenLine.shown(lines + bottom, width)
     }
 
-    /// What a user may do next, and how the scan ends.
+    /// Hints: the user's next command, and how the scan ends.
     private func hints(_ heard: [HeardDevice], _ width: Int, _ height: Int) -> [String] {
         let end = ["  Ctrl-C ends the scan"]
         guard height >= 8, waiting == nil else { return end }
@@ -113,7 +113,7 @@ package struct ScanModel: LiveModel {
         ].joined(separator: "  ")
     }
 
-    /// What stays on the terminal afterwards.
+    /// The lines that stay on the terminal at the end.
     package func summary(width: Int) -> [String] {
         let heard = wantedDevices
         let table = ScanTable(width: width, heard, ages: false)

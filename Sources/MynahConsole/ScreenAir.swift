@@ -2,7 +2,7 @@ import MynahCore
 import MynahEmulator
 import MynahSupport
 
-/// What a device of a run has on the air, for its screen.
+/// The advertising of a device, for the screen of its run.
 struct ScreenAir {
     private let data: [UInt8]
     private let scanResponse: [UInt8]
@@ -23,7 +23,7 @@ struct ScreenAir {
     /// The name that a phone sees; `nil` if none is advertised.
     var name: String? { whole.localName.map { PrintableText.of($0) } }
 
-    /// What advertising data and scan response say together.
+    /// Advertising data and scan response together.
     private var whole: AdvertisementData {
         var advertisement = AdvertisementData(data)
         advertisement.add(scanResponse)
@@ -35,7 +35,7 @@ struct ScreenAir {
         AirWords.of(whole, among: known, naming: true)
     }
 
-    /// What it says in words, and below them the bytes.
+    /// Its words, and below them the bytes.
     func lines(among known: [BluetoothUUID], width: Int) -> [String] {
         func lines(_ title: String, _ bytes: [UInt8], _ more: [String]) -> [String] {
             let words = AirWords.of(AdvertisementData(bytes), among: known, naming: true) + more

@@ -18,7 +18,7 @@ extension ScreenModel {
         return ScreenLine.shown(lines, width)
     }
 
-    /// What happened last.
+    /// The last events.
     private func recent(_ rows: Int, _ width: Int) -> [String] {
         log.suffix(rows).map { event in
             switch width {
@@ -43,7 +43,7 @@ extension ScreenModel {
         return lines + (room > 1 ? [""] + recent(room - 1, width) : []) + keys
     }
 
-    /// What pairing asks, on several lines if one is too short; the digits that were typed follow the last.
+    /// The questions of pairing, on several lines if one is too short; typed digits follow the last.
     private func question(_ digits: String, _ width: Int, _ height: Int) -> [String] {
         let indent = width < ScreenLine.narrow ? "" : "  "
         var lines = questions.lines
@@ -142,7 +142,7 @@ extension ScreenModel {
         return isBrief ? Array(lines.prefix(1)) : lines
     }
 
-    /// What a device has on the air, on one line.
+    /// The advertising of a device, on one line.
     private func brief(_ device: Device) -> String {
         guard let air = device.air, !device.isLost else { return "not advertising" }
         let interval = air.interval.map { " \($0)" } ?? ""
@@ -172,7 +172,7 @@ extension ScreenModel {
         return section
     }
 
-    /// How a central finds the first device that is advertised.
+    /// A hint how a central finds the first device that is advertised.
     private func hint(_ width: Int) -> [String] {
         guard let device = devices.first(where: { $0.air != nil && $0.state == "running" }),
             let name = device.air?.name ?? device.address.map({ PrintableText.of($0) })

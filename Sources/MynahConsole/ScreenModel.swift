@@ -2,7 +2,7 @@ package import MynahCore
 package import MynahEmulator
 import MynahSupport
 
-/// What the screen of a run shows, made of events alone.
+/// The screen of a run, made of events alone.
 package struct ScreenModel: LiveModel {
     /// An accessory, or the phone that apps play on: there is one for each radio.
     struct Device {
@@ -47,12 +47,12 @@ package struct ScreenModel: LiveModel {
     private var order: [String] = []
     private var rows: [String: Row] = [:]
     private(set) var log: [DeviceEvent] = []
-    /// What pairing asks of the user.
+    /// The questions of pairing.
     private(set) var questions = ScreenQuestions()
     /// Each app's state, by its device's name, which is empty if there is one device.
     private(set) var apps: [(device: String, state: String)] = []
 
-    /// What apps have of their devices as centrals, and the alerts that wait for the user.
+    /// The scans and devices of apps that are centrals, and the alerts that wait for the user.
     private(set) var central = CentralScreen()
 
     /// The device of the app that keys act on, or `nil` if none was chosen.
@@ -191,7 +191,7 @@ package struct ScreenModel: LiveModel {
         return groups
     }
 
-    /// How often attributes were used since the run began.
+    /// The uses of attributes since the run began.
     var totals: (reads: Int, writes: Int, sent: Int) {
         rows.values.reduce(into: (0, 0, 0)) { sums, row in
             sums = (sums.0 + row.reads, sums.1 + row.writes, sums.2 + row.sent)

@@ -455,8 +455,8 @@ import Testing
         (["mynah", "--command", "raed 2A37"], "did you mean \"read\""),
         (["mynah", "--command", "read hart-rate-measurement"], "did you mean"),
         (["mynah", "--radio", "bluez"], "do not use BlueZ"),
-        (["mynah", "--passkey", "1000000"], "it is a whole number from 0 to 999999"), ([], "device"),
-        ([""], "no name"),
+        (["mynah", "--passkey", "1000000"], "expected a whole number from 0 to 999999"), ([], "device"),
+        ([""], "DEVICE is empty"),
     ])
     func `wrong usage is told before anything is looked for`(arguments: [String], words: String) async throws
     {

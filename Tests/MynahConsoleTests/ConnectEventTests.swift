@@ -89,6 +89,18 @@ import Testing
                 + "it lacks the property writeWithoutResponse and may ignore the value")
     }
 
+    @Test func `a narrow terminal shows less of a time and a name, and all of a value`() throws {
+        let target = try AttributePath(parsing: "2A37").target(in: try SampleServices.all())
+        let event = ConnectEvent.value("notified", target, [0, 0x48], time: Self.time)
+        let clock = Self.time.localClock
+        #expect(event.text(width: 80) == "\(clock)  heart-rate-measurement  0048")
+        #expect(event.text(width: 40) == "\(clock.prefix(8))  heart-rate-measurement  0048")
+        #expect(event.text(width: 30) == "heart-rate-measurement  0048")
+        #expect(event.text(width: 20) == "heart-rate-measurem…\n  0048")
+        let long = ConnectEvent.value("read", target, [UInt8](repeating: 1, count: 20))
+        #expect(long.text(width: 20).hasSuffix(String(repeating: "01", count: 20)))
+    }
+
     @Test func `services are a tree of objects with their handles`() throws {
         let text = Self.object(.services(Array(try SampleServices.all().prefix(2))))
         #expect(

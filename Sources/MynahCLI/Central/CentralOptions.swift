@@ -5,7 +5,7 @@ import MynahHCI
 import MynahProfiles
 import MynahSupport
 
-/// What the commands of the phone's side have in common.
+/// Options that scan and connect share, as values.
 enum CentralOptions {
     /// A service as it is written: a UUID or the SIG's name.
     static func service(_ text: String, of command: any ParsableCommand.Type) throws -> BluetoothUUID {
@@ -27,7 +27,7 @@ enum CentralOptions {
         }
     }
 
-    /// What a phone's radio is made of, once `auto` is decided; which one that is goes to standard error.
+    /// The options of a phone's radio; prints to standard error which radio `auto` selects.
     static func radio(
         _ options: RadioOptions<PhoneSide>, of command: any ParsableCommand.Type,
         failing fail: (RadioError) -> Void = { StandardError.print("error: \($0)") }

@@ -14,10 +14,11 @@ struct ConnectCommand: AsyncParsableCommand {
         commandName: "connect",
         abstract: "Connects to a device as a phone would, and runs the commands you type.",
         discussion: """
-            DEVICE is an address, a name, or an unambiguous prefix of either. The device's services are printed, then a \
-            prompt reads commands: help lists them, and the Tab key completes them.
+            DEVICE is an address, a name, or an unambiguous prefix of either. The device's services are \
+            printed, then a prompt reads commands: help lists them, and the Tab key completes them.
 
-            Commands also come from a pipe or from --command. The program exits with status 1 at the first one that fails:
+            Commands can also come from a pipe or from --command. The program exits with status 1 at the \
+            first one that fails:
 
               mynah connect 'Mynah HRM' --command 'read body-sensor-location'
               mynah connect 'Mynah HRM' --format json --command 'subscribe 2A37' --command 'wait 10s'
@@ -49,19 +50,21 @@ struct ConnectCommand: AsyncParsableCommand {
     var stateDir: String?
 
     @Option(
-        help:
-            "The passkey that the device displays while pairing, if there is no prompt to ask for it: up to six digits.",
+        help: """
+            The passkey that the device displays during pairing, if there is no prompt to ask for it: up \
+            to six digits.
+            """,
         transform: { try Choice.number($0, in: 0...999_999) })
     var passkey: UInt32?
 
     @Option(
         name: .customLong("service"),
         help: ArgumentHelp(
-            "Discovers only this service: a UUID or the SIG's name. Repeatable. Default: everything.",
+            "Discover only this service: a UUID or the SIG's name. Repeatable. Default: everything.",
             valueName: "service"))
     var services: [String] = []
 
-    @Flag(help: "Does not print the device's services.")
+    @Flag(help: "Do not print the device's services.")
     var quiet = false
 
     @OptionGroup var options: RadioOptions<PhoneSide>
@@ -69,7 +72,7 @@ struct ConnectCommand: AsyncParsableCommand {
     func run() async throws {
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
         if device.isEmpty {
-            throw Exit.wrongUsage("the device has no name", of: Self.self)
+            throw Exit.wrongUsage("DEVICE is empty: write an address or a name", of: Self.self)
         }
         for command in commands {
             do throws(ConnectRequest.Problem) {
@@ -139,7 +142,7 @@ struct ConnectCommand: AsyncParsableCommand {
         output.end()
         terminal?.end()
         if let problem = output.problem {
-            StandardError.print("error: nothing can be written to standard output: \(problem)")
+            StandardError.print("error: standard output cannot be written: \(problem)")
             throw Exit.problems
         }
         if let failure {
@@ -149,13 +152,13 @@ struct ConnectCommand: AsyncParsableCommand {
         if isFailed.withLock({ $0 }) { throw Exit.problems }
     }
 
-    /// Prints what keeps it from starting, in the format of its results.
+    /// Prints why it cannot start, in the format of its results.
     private func printFailure(_ error: RadioError) {
         guard format == .json else { return StandardError.print("error: \(error)") }
         Descriptor.write(Array((ConnectEvent.failed(error.description).json.text + "\n").utf8), to: 1)
     }
 
-    /// What is said before the radio starts, because a device may take a while to be heard.
+    /// Printed before the radio starts, because it may take a while until a device is heard.
     private static func announcement(_ device: String, _ timeout: Duration, _ radio: String) -> String {
         let device = PrintableText.of(device)
         return "looking for \"\(device)\" for up to \(timeout.text) (\(radio))"
@@ -168,7 +171,7 @@ struct ConnectCommand: AsyncParsableCommand {
             ioCapability: hasPrompt ? .keyboardDisplay : passkey != nil ? .keyboardOnly : .noInputNoOutput)
     }
 
-    /// Connects and carries out the lines; false: something failed that ends it.
+    /// Connects and carries out the lines; `false` if a failure ended it.
     private static func talk(
         _ session: ConnectSession, _ input: ConnectInput, _ terminal: LineTerminal?, _ sink: ConnectSink
     ) async -> Bool {
@@ -199,10 +202,10 @@ struct ConnectCommand: AsyncParsableCommand {
         }
     }
 
-    /// How long a device is looked for unless --timeout says.
+    /// The time limit of the search without --timeout.
     private static let patience = Duration.seconds(10)
 
-    /// How long another device may take to be heard that has the same name.
+    /// How long the search waits for another device of the same name.
     private static let settling = Duration.seconds(1)
 
     /// Listens until the device is heard; returns `nil` if it is interrupted.

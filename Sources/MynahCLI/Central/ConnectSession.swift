@@ -3,7 +3,7 @@ import MynahConsole
 import MynahCore
 import MynahSupport
 
-/// What `connect` discovers of a device.
+/// The services that `connect` discovers.
 struct DiscoveryScope: Sendable {
     /// The types of the primary services to discover; empty for everything.
     var services: [BluetoothUUID]
@@ -11,9 +11,9 @@ struct DiscoveryScope: Sendable {
     var isPrinted: Bool
 }
 
-/// Carries out what is asked of a device.
+/// Carries out the commands of `mynah connect`.
 struct ConnectSession: Sendable {
-    /// How a line ended.
+    /// The result of a command.
     enum Outcome {
         case done
         case failed
@@ -26,9 +26,9 @@ struct ConnectSession: Sendable {
     let output: ConnectOutput
     let timeout: Duration?
     private let scope: DiscoveryScope
-    /// Whether the user has ended the program: what fails then fails because of that.
+    /// Whether the user has ended the program, which makes requests fail.
     let isEnding: @Sendable () -> Bool
-    /// Something was sent that nobody answers, and nothing was asked since.
+    /// Whether a write without response was sent, and no request since.
     private let hasSent = Lock(false)
 
     init(
@@ -44,7 +44,7 @@ struct ConnectSession: Sendable {
         self.isEnding = isEnding
     }
 
-    /// Connects, and discovers and prints what is asked for.
+    /// Connects, discovers the services of the scope and prints them.
     func open() async throws(RequestError) {
         do throws(RadioError) {
             try await manager.connect(peripheral, timeout: timeout)

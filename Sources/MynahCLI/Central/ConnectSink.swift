@@ -4,13 +4,13 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// Hears what happens on the phone's side of `mynah connect`.
+/// Takes the central manager's events for `mynah connect`.
 final class ConnectSink: CentralManagerSink {
     private struct State {
         var onDiscovery: (@Sendable (Discovery) -> Void)?
         var output: ConnectOutput?
         var services: [DiscoveredService] = []
-        /// How often there was room again for commands.
+        /// The number of times that the radio had room again for writes without response.
         var rooms = 0
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
@@ -26,16 +26,16 @@ final class ConnectSink: CentralManagerSink {
         self.passkey = passkey
     }
 
-    /// Nil: nothing is told any more.
+    /// Reports events there; `nil` ends that.
     func tells(_ output: ConnectOutput?) {
         state.withLock { $0.output = output }
         if output == nil { tellOfRoom() }
     }
 
-    /// How often there was room again for commands that the radio did not take.
+    /// The number of times that the radio had room again for writes without response.
     var rooms: Int { state.withLock { $0.rooms } }
 
-    /// Returns when there was room once more than so often, or there is no link to wait for.
+    /// Returns when `rooms` is another number, or when there is no link to wait for.
     func waitForRoom(after rooms: Int) async {
         await withCheckedContinuation { continuation in
             let isLate = state.withLock { state in
@@ -88,7 +88,7 @@ final class ConnectSink: CentralManagerSink {
             if warning.code == "pairingFailed" { terminal?.withdrawQuestion() }
             output?.warn(warning)
         case .readyToWrite: tellOfRoom()
-        // What did not come about is the end of the call that waits for it.
+        // The call that waits for a connection throws its failure.
         case .stateChanged, .failedToConnect, .willRestoreState, .connectionEvent, .recovered,
             .missed:
             break
@@ -122,7 +122,7 @@ final class ConnectSink: CentralManagerSink {
         case .enter:
             if let passkey { return .pairing(.passkey(passkey)) }
             guard let terminal else {
-                output?.tell(.failed("the device shows a number: give it with --passkey"))
+                output?.tell(.failed("the device shows a passkey: give it with --passkey"))
                 return .pairing(.declined)
             }
             return ask(

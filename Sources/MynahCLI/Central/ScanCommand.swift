@@ -12,11 +12,12 @@ struct ScanCommand: AsyncParsableCommand {
         commandName: "scan",
         abstract: "Lists the devices that a phone hears.",
         discussion: """
-            It requests each device's scan response, and runs until Ctrl-C. A terminal shows a table. A pipe gets a line when \
-            a device is first heard and when its data changes, or a JSON object with --format json.
+            It requests each device's scan response, and runs until Ctrl-C. A terminal shows a table. A \
+            pipe gets a line when a device is first heard and when its data changes, or a JSON object with \
+            --format json.
 
-            An iPhone app in the background does not advertise its service UUIDs: each sets one bit of the overflow area. \
-            --service also lists phones whose overflow area has the bit of that service.
+            An iPhone app in the background does not advertise its service UUIDs: each sets one bit of the \
+            overflow area. --service also lists phones whose overflow area has the bit of that service.
             """)
 
     @Option(
@@ -30,7 +31,7 @@ struct ScanCommand: AsyncParsableCommand {
             "Only devices whose name or address contains this text; case is ignored.", valueName: "text"))
     var filter: String?
 
-    @Flag(help: "Only listen: send no scan requests.")
+    @Flag(help: "Passive scanning: send no scan requests.")
     var passive = false
 
     @Flag(help: "Report every advertising event, not only changes.")
@@ -50,7 +51,7 @@ struct ScanCommand: AsyncParsableCommand {
         let services = try service.map { try CentralOptions.service($0, of: Self.self) }
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
         Logs.begin(options.logLevel)
-        // Before a screen is drawn, which would hide which radio it is.
+        // The name of the radio is printed before a screen hides it.
         var making = try CentralOptions.radio(options, of: Self.self)
         let shown = Lock<ScanOutput?>(nil)
         making.notice = { warning in
@@ -95,23 +96,23 @@ struct ScanCommand: AsyncParsableCommand {
         maker.end()
         output.end()
         if let problem = output.problem {
-            StandardError.print("error: devices cannot be written to standard output: \(problem)")
+            StandardError.print("error: standard output cannot be written: \(problem)")
             throw Exit.problems
         }
         if let failure {
             StandardError.print("error: \(failure)")
             throw Exit.problems
         }
-        if hasListened.withLock({ $0 }), output.hasHeardNothing { tellNothingHeard(maker) }
+        if hasListened.withLock({ $0 }), output.hasHeardNothing { reportNothingHeard(maker) }
     }
 
-    /// An empty list does not say where devices were looked for, and another air may be full of them.
-    private func tellNothingHeard(_ maker: RadioMaker) {
-        let what = service.isEmpty ? "nothing" : "no device with such a service"
+    /// An empty list does not say which air was scanned, and another may be full of devices.
+    private func reportNothingHeard(_ maker: RadioMaker) {
+        let what = service.isEmpty ? "no device" : "no device with that service"
         StandardError.print("\(what) was heard \(maker.listeningPlace)")
         guard maker.airDirectory != nil else { return }
         StandardError.print(
-            "hint: devices of another user, such as root, or with another MYNAH_AIR, are on another air")
+            "hint: a device of another user, such as root, or with another MYNAH_AIR, is not heard here")
     }
 
     private func scan(_ manager: CentralManager, _ services: [BluetoothUUID]) async throws(RadioError) {

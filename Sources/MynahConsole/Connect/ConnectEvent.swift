@@ -7,6 +7,8 @@ package import MynahSupport
 package struct ConnectEvent: Sendable {
     private enum Text: Sendable {
         case line(String)
+        /// The value of an attribute, with its time if the device sent it.
+        case value(time: WallTime?, name: String, value: String)
         case services([DiscoveredService])
         case help
     }
@@ -25,8 +27,10 @@ package struct ConnectEvent: Sendable {
         content = .line(text)
     }
 
-    private init(_ name: String, _ fields: [JSON.Member] = [], _ content: Text) {
-        time = .now()
+    private init(
+        _ name: String, _ fields: [JSON.Member] = [], _ content: Text, time: WallTime = .now()
+    ) {
+        self.time = time
         self.name = name
         self.fields = fields
         self.content = content
@@ -41,6 +45,8 @@ package struct ConnectEvent: Sendable {
         let width = width ?? .max
         return switch content {
         case .line(let text): text
+        case .value(let time, let name, let value):
+            ConnectText.lines(ofValue: value, of: name, at: time, width: width).joined(separator: "\n")
         case .services(let services):
             ConnectText.lines(of: services, width: width).joined(separator: "\n")
         case .help: ConnectRequest.help(width: width).joined(separator: "\n")
@@ -134,9 +140,9 @@ package struct ConnectEvent: Sendable {
         _ name: String, _ target: AttributePath.Target, _ value: [UInt8], time: WallTime = .now()
     ) -> ConnectEvent {
         let fields = target.fields + [JSON.Member("value", .string(Hex.encode(value)))]
-        let shown = "\(target.name)  \(EventText.value(Hex.encode(value)))"
-        return ConnectEvent(
-            name, fields, text: name == "read" ? shown : "\(time.localClock)  \(shown)", time: time)
+        let content = Text.value(
+            time: name == "read" ? nil : time, name: target.name, value: EventText.value(Hex.encode(value)))
+        return ConnectEvent(name, fields, content, time: time)
     }
 
     /// A value that was sent from a handle whose characteristic is not known.

@@ -20,7 +20,7 @@ package enum ConnectRequest: Hashable, Sendable {
     case help
     case quit
 
-    /// What is wrong with a line, as a sentence without its full stop.
+    /// The problem of a line, as a sentence without its full stop.
     package struct Problem: Error, Hashable {
         package var message: String
 
@@ -29,7 +29,7 @@ package enum ConnectRequest: Hashable, Sendable {
         }
     }
 
-    /// Each command, how it is written, and what it does.
+    /// Each command, its arguments, and its effect.
     static let usages: [(word: String, arguments: String, does: String)] = [
         ("services", "", "discovers the services again and prints them"),
         ("read", "UUID", "reads a value"),
@@ -121,7 +121,8 @@ package enum ConnectRequest: Hashable, Sendable {
         guard let bytes = Hex.decode(digits) else {
             throw Problem(
                 message:
-                    "\"\(PrintableText.of(String(whole)))\" is not hexadecimal; for text, write text: before it"
+                    "\"\(PrintableText.of(String(whole)))\" is not hexadecimal; "
+                    + "for text, write text: before it"
             )
         }
         return bytes
@@ -140,7 +141,7 @@ package enum ConnectRequest: Hashable, Sendable {
 
     // MARK: - Help
 
-    /// What `help` prints, for a terminal of this width.
+    /// The text of `help`, for a terminal of this width.
     static func help(width: Int) -> [String] {
         let commands = usages.map {
             ConnectText.Row(
@@ -160,7 +161,7 @@ package enum ConnectRequest: Hashable, Sendable {
 
     // MARK: - Completion
 
-    /// What the last word of a line may become, for the Tab key.
+    /// The words that the last word of a line may become, for the Tab key.
     package static func completions(of before: String, in services: [DiscoveredService]) -> [String] {
         let words = before.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard let last = words.last else { return [] }

@@ -1,7 +1,8 @@
 import Mynah
 import MynahCore
+import MynahEmulator
 
-/// What `mynah connect` prints in columns.
+/// Text of `mynah connect` in columns.
 enum ConnectText {
     /// A line of two texts.
     struct Row {
@@ -49,6 +50,20 @@ enum ConnectText {
             return [ScreenLine.cut(row.indent + row.text, width)]
                 + ScreenLine.flow(words, separator: " ", indent: row.indent + "  ", width: width)
         }
+    }
+
+    // MARK: - Values
+
+    /// A value with the name of its attribute and its time, in one line or two.
+    ///
+    /// A narrow terminal shows less of the time and the name. A value is never cut.
+    static func lines(ofValue value: String, of name: String, at time: WallTime?, width: Int) -> [String] {
+        let clock = time?.localClock ?? ""
+        let candidates = [[clock, name, value], [String(clock.prefix(8)), name, value], [name, value]].map {
+            $0.filter { !$0.isEmpty }.joined(separator: "  ")
+        }
+        return candidates.first { DisplayWidth.of($0) <= width }.map { [$0] }
+            ?? [ScreenLine.cut(name, width), "  " + value]
     }
 
     private static func title(_ uuid: BluetoothUUID) -> String {
