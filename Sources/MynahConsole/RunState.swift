@@ -1,15 +1,15 @@
-import MynahEmulator
-import MynahProfiles
+package import MynahEmulator
+package import MynahProfiles
 
 /// The state that apps start in, as `--state` takes it.
-enum RunState: String, CaseIterable {
+package enum RunState: String, CaseIterable {
     case foreground
     case background
     case suspended
     /// The phone was restarted, and the app was not opened.
     case terminated
 
-    func apply(to app: inout EmulatedApp?) {
+    package func apply(to app: inout EmulatedApp?) {
         switch self {
         case .foreground: app?.startState = .foreground
         case .background: app?.startState = .background
@@ -19,7 +19,7 @@ enum RunState: String, CaseIterable {
     }
 
     /// The error if these profiles cannot start in it, else `nil`.
-    func problem(with profiles: [Profile], hasStateDirectory: Bool) -> String? {
+    package func problem(with profiles: [Profile], hasStateDirectory: Bool) -> String? {
         guard self == .terminated else { return nil }
         guard hasStateDirectory else {
             return "--state terminated restores apps from --state-dir: add it"
