@@ -63,22 +63,20 @@ package struct ScanModel: LiveModel {
 
     package func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String] {
         let heard = wantedDevices
+        let ranked = Self.ranked(heard, now)
         let title = "\u{1B}[1mmynah scan\u{1B}[0m"
         // The step has a line of its own, which leaves room for a path.
         var top =
             waiting.map { ["\(title)  \(place)", "  \($0)"] }
             ?? ["\(title)  \(heard.count) heard  \(place)"]
-        var bottom = hints(heard, width, height)
+        var bottom = hints(ranked, width, height)
         if height >= 8 {
             top.append("")
             bottom.insert("", at: 0)
         }
         var room = max(1, height - top.count - bottom.count - 1)
         if heard.count > room { room = max(0, room - 1) }
-        // The devices that were heard last are always shown.
-        let recent = Set(
-            heard.sorted { $0.lastHeard.microseconds > $1.lastHeard.microseconds }.prefix(room).map(\.address)
-        )
+        let recent = Set(ranked.prefix(room).map(\.address))
         let shown = heard.filter { recent.contains($0.address) }
         let table = ScanTable(width: width, shown)
         var lines = top + (heard.isEmpty ? [] : [table.heading])
@@ -90,17 +88,29 @@ package struct ScanModel: LiveModel {
     }
 
     /// Hints: the user's next command, and how the scan ends.
-    private func hints(_ heard: [HeardDevice], _ width: Int, _ height: Int) -> [String] {
+    private func hints(_ ranked: [HeardDevice], _ width: Int, _ height: Int) -> [String] {
         let end = ["  Ctrl-C ends the scan"]
         guard height >= 8, waiting == nil else { return end }
-        guard !heard.isEmpty else {
+        guard !ranked.isEmpty else {
             return (hearsOwnDevices ? NextCommand.run(indent: 2, width: width) : []) + end
         }
-        guard let device = heard.first(where: { $0.isConnectable && $0.name != nil }) ?? heard.first else {
+        guard let device = ranked.first(where: { $0.isConnectable && $0.name != nil }) ?? ranked.first else {
             return end
         }
         let name = device.name ?? device.address.description
         return NextCommand.connect(to: name, indent: 2, width: width) + end
+    }
+
+    /// Devices in the order in which a low terminal shows them: those that are heard now, the newest first.
+    ///
+    /// Devices that were heard within the same few seconds keep their order, so that rows do not change with
+    /// each advertising event.
+    private static func ranked(_ heard: [HeardDevice], _ now: WallTime) -> [HeardDevice] {
+        func age(_ device: HeardDevice) -> Int64 {
+            max(0, now.microseconds - device.lastHeard.microseconds) / 5_000_000
+        }
+        return heard.enumerated()
+            .sorted { (age($0.element), -$0.offset) < (age($1.element), -$1.offset) }.map(\.element)
     }
 
     private var wantedDevices: [HeardDevice] { order.compactMap { devices[$0] }.filter(isWanted) }

@@ -95,9 +95,29 @@ import Testing
         #expect(lines[19].hasPrefix("00:00:00:00:00:1E  心拍計モニ   -50  now       heart-rate"))
         #expect(
             lines[20...] == [
-                "and 13 more devices", "", "  in a new terminal: mynah connect 'Strap 1'",
+                "and 13 more devices", "", "  in a new terminal: mynah connect '心拍計モニ'",
                 "  Ctrl-C ends the scan",
             ])
+    }
+
+    @Test func `a low terminal keeps its rows while all devices are heard, and then drops the silent ones`()
+        throws
+    {
+        var scan = Scan()
+        func rows() -> [String] {
+            scan.model.lines(width: 20, height: 10, now: WallTime(microseconds: scan.time), digits: "")
+                .filter { $0.contains(":00:00") }.map { String($0.prefix(2)) }
+        }
+        // Addresses that begin with the number.
+        for number in [0x10, 0x20, 0x30, 0x40, 0x50] {
+            _ = try scan.hear(.connectable, "020106", of: number << 40)
+        }
+        #expect(rows() == ["40", "50"])
+        _ = try scan.hear(.connectable, "020106", of: 0x10 << 40)
+        #expect(rows() == ["40", "50"])
+        scan.time += 10_000_000
+        _ = try scan.hear(.connectable, "020106", of: 0x10 << 40)
+        #expect(rows() == ["10", "50"])
     }
 
     @Test(arguments: [120, 80, 65, 44, 40, 20, 5])
