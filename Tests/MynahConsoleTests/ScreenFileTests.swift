@@ -26,6 +26,8 @@ import Testing
     }
 
     @Test func `every file is of a screen`() throws {
+        // The files are being written.
+        guard !Self.isRecording else { return }
         let wanted = SampleScreens.names.flatMap { name in Self.widths.map { "\(name)-\($0).txt" } }
         let found = try FileManager.default.contentsOfDirectory(atPath: Self.folder)
         #expect(Set(found) == Set(wanted))
