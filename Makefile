@@ -131,10 +131,11 @@ histories:
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
 	@MYNAH_HISTORIES=$(HISTORIES) swift test $(DEBUG) --skip-build --disable-xctest --filter PhoneHistoryTests
 
-# Records what the commands in Tests/Transcripts print; read the difference before it is committed.
+# Records what the commands in Tests/Transcripts print, and the screens in Tests/MynahConsoleTests/Screens; read the
+# difference before it is committed.
 transcripts:
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
-	@MYNAH_RECORD=1 swift test $(DEBUG) --skip-build --disable-xctest --filter TranscriptTests
+	@MYNAH_RECORD=1 swift test $(DEBUG) --skip-build --disable-xctest --filter 'TranscriptTests|ScreenFileTests'
 
 interop:
 	@.ci/need $(TEST_PACKAGES)

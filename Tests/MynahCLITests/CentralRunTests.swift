@@ -520,7 +520,7 @@ import Testing
             ["--radio", "bluez", "--at", "1s=outOfRange", strap], 1,
             "for the virtual radio, and this is BlueZ"
         ),
-        (["--radio", "virtual", "--at", "1s=outOfRange", phone], 64, "no device here is an accessory"),
+        (["--radio", "virtual", "--at", "1s=outOfRange", phone], 64, "no device of the run is an accessory"),
         (["--radio", "virtual", "--at", "1s=hart-rate:inRange", strap], 64, "did you mean \"heart-rate\"?"),
         (["--radio", "virtual", "--at", "1s=distance 5", strap], 64, "as in distance 5 m"),
     ])

@@ -324,7 +324,7 @@ import Testing
             "show", "\(repository)/profiles/battery.yaml", "--state", "background")
         #expect(result.status == .exited(64))
         #expect(result.output.isEmpty)
-        #expect(result.error.contains("which has no states"))
+        #expect(result.error.contains("is an accessory"))
         #expect(result.error.contains("Usage: mynah show"))
     }
 

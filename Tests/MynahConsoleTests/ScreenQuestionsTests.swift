@@ -38,11 +38,11 @@ import Testing
     @Test(
         arguments: [
             (accessory + shown, ["type 001234 on the phone"]),
-            (accessory + compared, ["the phone shows 001234; it is taken as the same"]),
+            (accessory + compared, ["compare 001234 with the phone; Mynah accepts it"]),
             (accessory + typed, ["type the number the phone shows, then Enter:"]),
             (accessory + known, []),
             (phone + shown, ["type 001234 on Lock\u{FFFD}"]),
-            (phone + compared, ["Lock\u{FFFD} shows 001234; it is taken as the same"]),
+            (phone + compared, ["compare 001234 with Lock\u{FFFD}; Mynah accepts it"]),
             (phone + typed, ["type the number Lock\u{FFFD} shows, then Enter:"]),
         ] as [([JSON.Member], [String])])
     func `a device's user has to do with the phone, and a phone's with the device`(
