@@ -72,7 +72,10 @@ extension PublishedAttribute {
         guard error == .invalidAttributeValueLength else { return nil }
         return RadioWarning(
             "writeDropped",
-            "a write of \(request.value.count) bytes to \(uuid), which takes \(maximumLength), was dropped; bluetoothd lets nobody refuse one beside writeWithoutResponse"
+            """
+            a write of \(request.value.count) bytes to \(uuid), which takes \(maximumLength), was \
+            dropped; bluetoothd lets nobody refuse one beside writeWithoutResponse
+            """
         )
     }
 }

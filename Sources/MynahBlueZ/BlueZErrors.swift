@@ -85,7 +85,10 @@ enum BlueZErrors {
                 .advertisementRefused,
                 "the kernel refused the advertisement, although it fits",
                 remedy:
-                    "some 6.12 and 6.18 kernels refuse every one from BlueZ before 5.87; try another kernel or BlueZ"
+                    """
+                    some 6.12 and 6.18 kernels refuse every one from BlueZ before 5.87; try another \
+                    kernel or BlueZ
+                    """
             )
         case ("org.bluez.Error.Failed", let text) where text.contains("parse"):
             return RadioError(

@@ -280,7 +280,10 @@ struct Notifier<Socket: NotificationSocket> {
         guard route != .impossible else {
             throw RadioError(
                 .unsupported,
-                "a central has no notification socket of its own, so \(attribute.uuid) can only be sent to all at once"
+                """
+                a central has no notification socket of its own, so \(attribute.uuid) can only be sent \
+                to all at once
+                """
             )
         }
         return route
@@ -341,7 +344,10 @@ private struct ValueLimit {
     func warning(_ uuid: BluetoothUUID) -> RadioWarning {
         RadioWarning(
             "mtuUnknown",
-            "the value of \(uuid) has \(count) bytes; a central's MTU is not known until it reads or writes, and bluetoothd cuts what is longer than MTU − 3"
+            """
+            the value of \(uuid) has \(count) bytes; a central's MTU is not known until it reads or \
+            writes, and bluetoothd cuts what is longer than MTU − 3
+            """
         )
     }
 }

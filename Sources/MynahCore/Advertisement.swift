@@ -150,6 +150,9 @@ package struct AdvertisementError: Error, Hashable, Sendable {
 extension AdvertisementError: CustomStringConvertible {
     /// A sentence with the figures.
     package var description: String {
-        "\(field) takes \(needed) bytes and \(available) of \(ExactAdvertisement.legacyCapacity) are left in the \(payload)"
+        """
+        \(field) takes \(needed) bytes and \(available) of \(ExactAdvertisement.legacyCapacity) are \
+        left in the \(payload)
+        """
     }
 }

@@ -142,7 +142,10 @@ package struct AttributeName: Hashable, Sendable {
         guard found.count == 1 else {
             throw Problem(
                 message:
-                    "the device has \(found.count) attributes called \(text): name one of \(Self.list(found, in: tree))"
+                    """
+                    the device has \(found.count) attributes called \(text): name one of \
+                    \(Self.list(found, in: tree))
+                    """
             )
         }
         return first

@@ -61,17 +61,26 @@ package enum DefinitionRules {
             }
             guard descriptor.value.map(\.count) ?? 0 <= GATT.maximumValueLength else {
                 throw refused(
-                    "the value of \(descriptor.uuid) of \(uuid) is longer than \(GATT.maximumValueLength) bytes"
+                    """
+                    the value of \(descriptor.uuid) of \(uuid) is longer than \
+                    \(GATT.maximumValueLength) bytes
+                    """
                 )
             }
             guard descriptor.value == nil || !descriptor.properties.contains(.write) else {
                 throw refused(
-                    "the descriptor \(descriptor.uuid) of \(uuid) can be written, so its value is not the radio's to answer"
+                    """
+                    the descriptor \(descriptor.uuid) of \(uuid) can be written, so its value is not \
+                    the radio's to answer
+                    """
                 )
             }
             guard (0...GATT.maximumValueLength).contains(descriptor.maximumLength) else {
                 throw refused(
-                    "the maximum length of \(descriptor.uuid) of \(uuid) is not between 0 and \(GATT.maximumValueLength)"
+                    """
+                    the maximum length of \(descriptor.uuid) of \(uuid) is not between 0 and \
+                    \(GATT.maximumValueLength)
+                    """
                 )
             }
         }

@@ -76,25 +76,38 @@ extension RadioCapabilities {
         case .refusalBesideCommands where !writes.areRefusedBesideCommands:
             (
                 true,
-                "\(name) takes every write of \(subject), because it has writeWithoutResponse; leave that out, or the error"
+                """
+                \(name) takes every write of \(subject), because it has writeWithoutResponse; leave \
+                that out, or the error
+                """
             )
         case .lengthLimitBesideCommands(let length)
         where !writes.areRefusedBesideCommands && length < writes.maximumLength:
             (
                 false,
-                "\(name) does not answer writes of more than \(length) bytes with 0x0D, because \(subject) has writeWithoutResponse"
+                """
+                \(name) does not answer writes of more than \(length) bytes with 0x0D, because \
+                \(subject) has writeWithoutResponse
+                """
             )
         case .writes(let length) where length > writes.maximumLength:
             (
                 false,
-                "\(name) takes writes of up to \(writes.maximumLength) bytes, and \(subject) would take \(length); maxLength: \(writes.maximumLength) says so"
+                """
+                \(name) takes writes of up to \(writes.maximumLength) bytes, and \(subject) would take \
+                \(length); maxLength: \(writes.maximumLength) says so
+                """
             )
         // Of what no single write can carry either, that has been said.
         case .longWrites(let length)
         where length > writes.maximumLongLength && length <= writes.maximumLength:
             (
                 false,
-                "\(name) takes long writes, as phones send what is over ATT_MTU − 3, of up to \(writes.maximumLongLength) bytes, and \(subject) would take \(length); maxLength: \(writes.maximumLongLength) says so"
+                """
+                \(name) takes long writes, as phones send what is over ATT_MTU − 3, of up to \
+                \(writes.maximumLongLength) bytes, and \(subject) would take \(length); maxLength: \
+                \(writes.maximumLongLength) says so
+                """
             )
         case .protectedCommands where !writes.protectsCommandsAlone:
             (false, "\(name) protects commands only by giving \(subject) the property write as well")
@@ -103,7 +116,10 @@ extension RadioCapabilities {
         case .advertisingInterval where !advertising.keepsInterval:
             (
                 false,
-                "\(name) advertises at an interval of its own\(advertising.intervalRemedy.map { "; " + $0 } ?? "")"
+                """
+                \(name) advertises at an interval of its \
+                own\(advertising.intervalRemedy.map { "; " + $0 } ?? "")
+                """
             )
         case .advertisedWidth(let uuid) where !advertising.isExact:
             (false, "\(name) advertises \(uuid) as \(uuid.shortest)")

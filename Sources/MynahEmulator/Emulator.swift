@@ -131,7 +131,10 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
             guard start == .foreground, let front else { continue }
             player.events.warn(
                 "startsInBackground",
-                "\(devices[index].label) starts in the background, because \(devices[front].label) is in front: a phone has one app on its screen"
+                """
+                \(devices[index].label) starts in the background, because \(devices[front].label) is in \
+                front: a phone has one app on its screen
+                """
             )
         }
         try checkIsStarting()

@@ -104,7 +104,10 @@ public struct EventMatch: Hashable, Sendable {
             guard let pattern = BytePattern(value) else {
                 throw Problem(
                     message:
-                        "value=\(value) is not hexadecimal, as in value=01 02 or, for any further bytes, value=01 .."
+                        """
+                        value=\(value) is not hexadecimal, as in value=01 02 or, for any further bytes, \
+                        value=01 ..
+                        """
                 )
             }
             return .value(pattern)

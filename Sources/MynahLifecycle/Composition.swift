@@ -43,7 +43,10 @@ struct Composition {
                 overflow.insert(uuid)
                 omit(
                     index, "serviceUUIDs[\(number)]",
-                    "it does not fit and went to the overflow area, which only an iOS device that scans for it sees"
+                    """
+                    it does not fit and went to the overflow area, which only an iOS device that scans \
+                    for it sees
+                    """
                 )
                 continue
             }
@@ -104,7 +107,10 @@ struct Composition {
             guard !clear.contains(uuid) else { continue }
             omit(
                 index, "serviceUUIDs[\(number)]",
-                "in the background it is in the overflow area, which only an iOS device that scans for it sees"
+                """
+                in the background it is in the overflow area, which only an iOS device that scans for \
+                it sees
+                """
             )
         }
     }

@@ -11,8 +11,11 @@ package import MynahCore
 /// |---|---|---|---|---|
 /// | absent | wanted | – | it has no holder, so it is ended | – |
 /// | wanted | one more waits | one fewer waits, or absent | up, for all who wait | – |
-/// | up | held by one more, at once | held by one fewer; by none: ending | a second link is ended | absent, or wanted by those who reconnect |
-/// | ending | waits for its end | waits no longer | up, for all who wait | absent, or wanted by those who wait |
+/// | up | one holder more | one holder fewer, or ending | ends the second link | absent, or wanted again |
+/// | ending | one more waits | one fewer waits | up, for all who wait | absent, or wanted by those who wait |
+///
+/// A link that is up ends when its last holder cancels. When it goes down, managers that asked to reconnect
+/// want it again.
 ///
 /// An app that cancels is told at once, and the link ends on the air when no app holds it
 /// (cancelPeripheralConnection). Assumptions: a start delay delays only the phone's own attempt, so an app

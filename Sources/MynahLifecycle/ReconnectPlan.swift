@@ -8,7 +8,7 @@ package import MynahCore
 /// | state | retrieved or discovered | connected | failed | the wait is over |
 /// |---|---|---|---|---|
 /// | idle | – | – | – | – |
-/// | trying | connects | connected, all else is cancelled | the next device, else the next stage | the next stage too |
+/// | trying | connects | connected, cancels all others | the next device or stage | the next stage too |
 /// | connected | – | – | – | – |
 /// | exhausted | – | – | – | – |
 ///

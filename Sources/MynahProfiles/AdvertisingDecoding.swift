@@ -29,7 +29,10 @@ extension ProfileDecoder {
             guard isApp, OverflowArea([uuid]).setsOffWatchSetup else { return }
             decoder.warning(
                 at: Self.mark(node),
-                "\(uuid) sets bit \(OverflowArea.watchSetupIndex) of the overflow area, on which iPhones close by offer to set up an Apple Watch; another UUID does not"
+                """
+                \(uuid) sets bit \(OverflowArea.watchSetupIndex) of the overflow area, on which iPhones \
+                close by offer to set up an Apple Watch; another UUID does not
+                """
             )
         }
         advertisement.solicitedServiceUUIDs = uuids(fields, "solicitedServiceUUIDs")
@@ -40,7 +43,10 @@ extension ProfileDecoder {
             if structures.contains(where: { OverflowArea($0)?.setsOffWatchSetup == true }) {
                 warning(
                     at: Self.mark(node),
-                    "this is an iPhone's overflow area with bit \(OverflowArea.watchSetupIndex), on which iPhones close by offer to set up an Apple Watch"
+                    """
+                    this is an iPhone's overflow area with bit \(OverflowArea.watchSetupIndex), on \
+                    which iPhones close by offer to set up an Apple Watch
+                    """
                 )
             }
         }

@@ -26,7 +26,10 @@ extension ProfileDecoder {
             if !taken.insert(text).inserted {
                 error(
                     at: node,
-                    "the restoreIdentifier \(Self.quote(text)) is another manager's of this app; give each one of its own"
+                    """
+                    the restoreIdentifier \(Self.quote(text)) is another manager's of this app; give \
+                    each one of its own
+                    """
                 )
             }
             central.restoreIdentifier = text
@@ -179,7 +182,10 @@ extension ProfileDecoder {
         guard case .mapping = node else {
             error(
                 at: node,
-                "connect must be never or a mapping of \(Self.list(ProfileKeys.connect)), not \(Self.shape(of: node))"
+                """
+                connect must be never or a mapping of \(Self.list(ProfileKeys.connect)), not \
+                \(Self.shape(of: node))
+                """
             )
             return connection
         }

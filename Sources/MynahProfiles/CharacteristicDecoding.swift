@@ -121,7 +121,10 @@ extension ProfileDecoder {
                 } else if characteristic.properties.isDisjoint(with: [.write, .reliableWrite]) {
                     self.error(
                         at: node,
-                        "errors.write is never sent: writeWithoutResponse gets no answer; add the property write"
+                        """
+                        errors.write is never sent: writeWithoutResponse gets no answer; add the \
+                        property write
+                        """
                     )
                 }
             }
@@ -138,8 +141,17 @@ extension ProfileDecoder {
         }
         warning(
             at: Self.mark(node),
-            "0x\(Hex.encode([code])) is an error that is reserved; an application's own are 0x80 to 0x9F\(meant ?? "")"
+            """
+            0x\(Hex.encode([code])) is an error that is reserved; an application's own are 0x80 to \
+            0x9F\(meant ?? "")
+            """
         )
+    }
+
+    /// The message about a value that is longer than its maximum length.
+    static func excess(_ count: Int, _ maximum: Int, _ fields: Fields) -> String {
+        let limit = fields["maxLength"] == nil ? "the maximum of 512" : "its maxLength of \(maximum)"
+        return "the value has \(count) bytes, more than \(limit)"
     }
 
     private mutating func checkRules(_ characteristic: inout Profile.Characteristic, _ fields: Fields) {
@@ -153,10 +165,7 @@ extension ProfileDecoder {
         case .generated(let generator): length = generator.maximumLength
         }
         if length > characteristic.maximumLength {
-            error(
-                at: fields["value"],
-                "the value has \(length) bytes, more than \(fields["maxLength"] == nil ? "the 512 of any value" : "its maxLength of \(characteristic.maximumLength)")"
-            )
+            error(at: fields["value"], Self.excess(length, characteristic.maximumLength, fields))
         }
         if fields["maxLength"] != nil, characteristic.properties.isDisjoint(with: .anyWrite) {
             warning(at: fields.mark(of: "maxLength"), "maxLength says nothing: nobody can write \(uuid)")

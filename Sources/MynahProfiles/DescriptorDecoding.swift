@@ -16,7 +16,10 @@ extension ProfileDecoder {
             {
                 warning(
                     at: fields.mark,
-                    "a writable 2901 wants the property writableAuxiliaries on its characteristic; it has been set"
+                    """
+                    a writable 2901 wants the property writableAuxiliaries on its characteristic; it \
+                    has been set
+                    """
                 )
                 characteristic.properties.insert(.writableAuxiliaries)
             }
@@ -42,7 +45,10 @@ extension ProfileDecoder {
         if uuid == GATT.extendedProperties {
             error(
                 at: node,
-                "the descriptor 2900 is made by the radio for reliableWrite and writableAuxiliaries; leave it out"
+                """
+                the descriptor 2900 is made by the radio for reliableWrite and writableAuxiliaries; \
+                leave it out
+                """
             )
         }
         var result = Profile.Descriptor(
@@ -75,10 +81,7 @@ extension ProfileDecoder {
             warning(at: fields.mark(of: "maxLength"), "maxLength says nothing: nobody can write \(uuid)")
         }
         if result.value.count > result.maximumLength {
-            error(
-                at: fields["value"],
-                "the value has \(result.value.count) bytes, more than \(fields["maxLength"] == nil ? "the 512 of any value" : "its maxLength of \(result.maximumLength)")"
-            )
+            error(at: fields["value"], Self.excess(result.value.count, result.maximumLength, fields))
         }
         return result
     }

@@ -156,7 +156,10 @@ extension Profile {
         guard !centrals.isEmpty else { return nil }
         return issue(
             .error, at: marks["central"],
-            "BlueZ plays no app that is a central; choose --radio virtual, or hci:user:0 for the adapter hci0 itself"
+            """
+            BlueZ plays no app that is a central; choose --radio virtual, or hci:user:0 for the adapter \
+            hci0 itself
+            """
         )
     }
 }

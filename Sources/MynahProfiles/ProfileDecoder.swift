@@ -149,7 +149,10 @@ struct ProfileDecoder {
     mutating func noteMerge(_ key: Node, _ what: String) {
         error(
             at: key,
-            "merge keys (<<) are not read; write out here what \(what) takes over (*name may stand for a whole value)"
+            """
+            merge keys (<<) are not read; write out here what \(what) takes over (*name may stand for a \
+            whole value)
+            """
         )
     }
 
@@ -325,7 +328,10 @@ struct ProfileDecoder {
         if AssignedNumbers.isDeclaration(uuid) {
             error(
                 at: node,
-                "\(uuid) is the type of a declaration, not of a \(what); the radio makes declarations, so use another UUID"
+                """
+                \(uuid) is the type of a declaration, not of a \(what); the radio makes declarations, \
+                so use another UUID
+                """
             )
         } else if what != "descriptor", AssignedNumbers.isDescriptor(uuid) {
             let name = AssignedNumbers.name(of: uuid).map { " (\($0))" } ?? ""

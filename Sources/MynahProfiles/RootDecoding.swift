@@ -94,7 +94,10 @@ extension ProfileDecoder {
         guard identity.ioCapability == .keyboardOnly || identity.ioCapability == .keyboardDisplay else {
             error(
                 at: node,
-                "passkey is the number typed on the device, and io: \(identity.ioCapability.rawValue) has no keyboard"
+                """
+                passkey is the number typed on the device, and io: \(identity.ioCapability.rawValue) \
+                has no keyboard
+                """
             )
             return nil
         }
@@ -121,7 +124,10 @@ extension ProfileDecoder {
                 if mode == .bluetoothCentral, !isCentral {
                     warning(
                         at: Self.mark(element),
-                        "the background mode bluetooth-central is for an app that is a central, and this profile has no central: section"
+                        """
+                        the background mode bluetooth-central is for an app that is a central, and this \
+                        profile has no central: section
+                        """
                     )
                 }
                 app.backgroundModes.append(mode)
@@ -159,7 +165,10 @@ extension ProfileDecoder {
         } else if time > .seconds(10) {
             hint(
                 at: Self.mark(node),
-                "this one is throttled 10 s after an event and terminated after 20 s, unless another event comes within 10 s"
+                """
+                this one is throttled 10 s after an event and terminated after 20 s, unless another \
+                event comes within 10 s
+                """
             )
         }
         return time

@@ -88,7 +88,10 @@ extension ProfileDecoder {
             guard !targets.contains(where: { $0.contains(index) }) else { continue }
             warning(
                 at: services[index].mark,
-                "no service includes \(services[index].uuid), and a phone finds a secondary service only that way"
+                """
+                no service includes \(services[index].uuid), and a phone finds a secondary service only \
+                that way
+                """
             )
         }
         let position = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, $0) })
@@ -110,7 +113,10 @@ extension ProfileDecoder {
             let (first, second) = (names[index + 1], names[index])
             return error(
                 at: nodes[earlier].first,
-                "services of one UUID keep the file's order, and \(first) includes \(second); put \(second) first"
+                """
+                services of one UUID keep the file's order, and \(first) includes \(second); put \
+                \(second) first
+                """
             )
         }
         let mark = walk.cycle.first.flatMap { nodes[$0].first }.flatMap(Self.mark)

@@ -7,7 +7,10 @@ extension ProfileDecoder {
         guard case .mapping(let mapping) = node else {
             error(
                 at: node,
-                "a value must say how it is written, as in {hex: 01 02}, {text: Pulse}, {base64: AQI=} or {generate: heart-rate}"
+                """
+                a value must say how it is written, as in {hex: 01 02}, {text: Pulse}, {base64: AQI=} \
+                or {generate: heart-rate}
+                """
             )
             return nil
         }

@@ -39,7 +39,10 @@ struct YAMLText {
             return YAMLProblem(
                 mark: SourceMark(line: index + 1, column: offset + 1),
                 message:
-                    "the control character 0x\(Hex.encode([UInt8(truncatingIfNeeded: scalar.value)])) cannot stand in YAML; take it out"
+                    """
+                    the control character 0x\(Hex.encode([UInt8(truncatingIfNeeded: scalar.value)])) \
+                    cannot stand in YAML; take it out
+                    """
             )
         }
         return YAMLProblem(message: "a control character cannot stand in YAML; take it out")
@@ -127,7 +130,10 @@ struct YAMLText {
             guard bytes <= Self.maximumExpansion else {
                 return YAMLProblem(
                     message:
-                        "its \(aliases) aliases (*name) of \(anchors) anchors could make it enormous; write the values out"
+                        """
+                        its \(aliases) aliases (*name) of \(anchors) anchors could make it enormous; \
+                        write the values out
+                        """
                 )
             }
         }

@@ -55,19 +55,31 @@ import Testing
     @Test(arguments: [
         (
             "2A19",
-            "the device has 3 attributes called 2A19: name one of 180F~1/2A19 (@17), 180F~2/2A19~1 (@20), 180F~2/2A19~2 (@22)"
+            """
+            the device has 3 attributes called 2A19: name one of 180F~1/2A19 (@17), 180F~2/2A19~1 \
+            (@20), 180F~2/2A19~2 (@22)
+            """
         ),
         (
             "180F~2/battery-level",
-            "the device has 2 attributes called 180F~2/battery-level: name one of 180F~2/2A19~1 (@20), 180F~2/2A19~2 (@22)"
+            """
+            the device has 2 attributes called 180F~2/battery-level: name one of 180F~2/2A19~1 (@20), \
+            180F~2/2A19~2 (@22)
+            """
         ),
         (
             "2902",
-            "the device has 2 attributes called 2902: name one of 180D/2A37/2902 (@13), 6E400001-B5A3-F393-E0A9-E50E24DCCA9E/6E400003-B5A3-F393-E0A9-E50E24DCCA9E/2902 (@26)"
+            """
+            the device has 2 attributes called 2902: name one of 180D/2A37/2902 (@13), \
+            6E400001-B5A3-F393-E0A9-E50E24DCCA9E/6E400003-B5A3-F393-E0A9-E50E24DCCA9E/2902 (@26)
+            """
         ),
         (
             "180F~3/2A19",
-            "the device has no 180F~3/2A19; it has 180F~1/2A19 (@17), 180F~2/2A19~1 (@20), 180F~2/2A19~2 (@22)"
+            """
+            the device has no 180F~3/2A19; it has 180F~1/2A19 (@17), 180F~2/2A19~1 (@20), 180F~2/2A19~2 \
+            (@22)
+            """
         ),
         ("2A37~2", "the device has no 2A37~2; it has 180D/2A37 (@12)"),
         ("2A38", "the device has no 2A38"), ("180D/2A19", "the device has no 180D/2A19"),

@@ -22,7 +22,10 @@ import Testing
     private static let needs: [(RadioNeed, isFatal: Bool, String)] = [
         (
             .readError(.insufficientResources), true,
-            "Modest cannot answer a read with 0x11 (insufficient resources); it can send 0x06 to 0x08 and 0x0E"
+            """
+            Modest cannot answer a read with 0x11 (insufficient resources); it can send 0x06 to 0x08 \
+            and 0x0E
+            """
         ),
         (
             .writeError(.init(code: 0x80)), true,
@@ -34,7 +37,10 @@ import Testing
         ),
         (
             .lengthLimitBesideCommands(20), false,
-            "Modest does not answer writes of more than 20 bytes with 0x0D, because X has writeWithoutResponse"
+            """
+            Modest does not answer writes of more than 20 bytes with 0x0D, because X has \
+            writeWithoutResponse
+            """
         ),
         (
             .writes(512), false,
@@ -42,7 +48,10 @@ import Testing
         ),
         (
             .longWrites(509), false,
-            "Modest takes long writes, as phones send what is over ATT_MTU − 3, of up to 508 bytes, and X would take 509; maxLength: 508 says so"
+            """
+            Modest takes long writes, as phones send what is over ATT_MTU − 3, of up to 508 bytes, and \
+            X would take 509; maxLength: 508 says so
+            """
         ),
         (.protectedCommands, false, "Modest protects commands only by giving X the property write as well"),
         (.authorizedSubscriptions, true, "Modest cannot ask for consent before a central subscribes to X"),

@@ -249,7 +249,10 @@ import Testing
         #expect(refused.name == .requestRefused)
         #expect(
             refused.json.text.hasSuffix(
-                #""device":"Only","central":"AA:BB:CC:DD:EE:FF","service":"180D","characteristic":"2A39","by":"read","error":"0x0E","because":"suspended"}"#
+                #"""
+                "device":"Only","central":"AA:BB:CC:DD:EE:FF","service":"180D","characteristic":"2A39",\#
+                "by":"read","error":"0x0E","because":"suspended"}
+                """#
             ))
         let long = RefusedRequest(
             central: peer.id, attribute: try await key("2A39"), access: .write,

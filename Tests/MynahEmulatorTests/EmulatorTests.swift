@@ -240,9 +240,13 @@ final class EventLog: Sendable {
             name: Twins
             services:
               - uuid: 180F
-                characteristics: [{uuid: 2A19, properties: [read, write]}, {uuid: 2A38, properties: [read, write]}]
+                characteristics:
+                  - {uuid: 2A19, properties: [read, write]}
+                  - {uuid: 2A38, properties: [read, write]}
               - uuid: 180F
-                characteristics: [{uuid: 2A19, properties: [read, write]}, {uuid: 2A19, properties: [read, write]}]
+                characteristics:
+                  - {uuid: 2A19, properties: [read, write]}
+                  - {uuid: 2A19, properties: [read, write]}
               - uuid: 180D
                 characteristics: [{uuid: 2A39, properties: [read, write]}]
             """)

@@ -191,7 +191,10 @@ import Testing
         ("strap.v1", "there is no device \"strap.v1\"; did you mean \"strap.v2\"?"),
         (
             "x",
-            "there is no device \"x\"; the devices are \"Lock app\", \"Lock app~2\", \"Strap\", \"door\", \"both\""
+            """
+            there is no device "x"; the devices are "Lock app", "Lock app~2", "Strap", \
+            "door", "both"
+            """
         ),
     ])
     func `a name that fits none or two says which there are`(name: String, message: String) {

@@ -25,7 +25,10 @@ import Testing
     @Test func `what a profile says of its app decides over its life`() throws {
         let app = try #require(
             try Self.profile(
-                "{backgroundModes: [bluetooth-central, bluetooth-peripheral], restoreIdentifier: a, suspendAfter: 1 s}"
+                """
+                {backgroundModes: [bluetooth-central, bluetooth-peripheral], restoreIdentifier: a, \
+                suspendAfter: 1 s}
+                """
             ).app)
         let rules = AppRules(app)
         #expect(rules.backgroundModes == [.bluetoothCentral, .bluetoothPeripheral])

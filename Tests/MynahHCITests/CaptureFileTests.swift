@@ -195,7 +195,10 @@ import Testing
             let count = try #require(Int(digits))
             #expect(
                 warning
-                    == "packetsMissing: \(count) packets are missing from the capture, because the pipe was not read in time"
+                    == """
+                    packetsMissing: \(count) packets are missing from the capture, because the pipe was \
+                    not read in time
+                    """
             )
             return count
         }

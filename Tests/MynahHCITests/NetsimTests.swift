@@ -227,7 +227,10 @@ import Testing
         #expect(looks.withLock { $0 } == 4)
         #expect(
             messages.withLock { $0 } == [
-                "waiting up to 30 s for an Android emulator (netsim instance 1, 127.0.0.1:\(port)); looked for netsim.ini in /run/me, /tmp"
+                """
+                waiting up to 30 s for an Android emulator (netsim instance 1, 127.0.0.1:\(port)); \
+                looked for netsim.ini in /run/me, /tmp
+                """
             ])
         // Once it was reached, it is not waited for again.
         transport.close()

@@ -283,8 +283,7 @@ final class Stranger: Sendable {
     }
 
     @Test
-    func
-        `other processes hear that advertising is wanted while a station here listens or the air is monitored`()
+    func `other processes learn that PDUs are wanted while a station listens or the air is monitored`()
         async throws
     {
         let air = LiveAir(time: .manual)

@@ -358,8 +358,7 @@ import Testing
     }
 
     @Test
-    func
-        `a radio that is not pairable refuses to pair, and a peripheral refuses what only a central is asked`()
+    func `a radio that is not pairable refuses to pair, and a peripheral refuses requests to a central`()
         async throws
     {
         var options = HostRadio.Options()

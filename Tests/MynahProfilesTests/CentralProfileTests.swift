@@ -8,7 +8,10 @@ import Testing
         app: {backgroundModes: [bluetooth-central]}
         central:
           - restoreIdentifier: com.example.lock
-            scan: {services: [180D, battery], solicited: [6D796E61-0200-4C61-8000-6C6162000000, 180F], until: found}
+            scan:
+              services: [180D, battery]
+              solicited: [6D796E61-0200-4C61-8000-6C6162000000, 180F]
+              until: found
             reconnect: [[known, connected], scan]
             peripherals:
               - name: Strap
@@ -69,28 +72,46 @@ import Testing
             (
                 "app: {backgroundModes: [bluetooth-central]}\ncentral: {scan: {allowDuplicates: true}}\n",
                 [
-                    "4:11: warning: a scan that names no services finds nothing in the background; add services",
-                    "4:18: note: allowDuplicates counts in the foreground; in the background each device is reported once",
+                    """
+                    4:11: warning: a scan that names no services finds nothing in the background; add \
+                    services
+                    """,
+                    """
+                    4:18: note: allowDuplicates counts in the foreground; in the background each device \
+                    is reported once
+                    """,
                 ]
             ),
             ("app: {}\ncentral: {scan: {allowDuplicates: true}}\n", []),
             (
                 "app: {}\ncentral: {scan: {solicited: [180D]}}\n",
                 [
-                    "4:18: warning: solicited adds nothing to a scan that names no services, which finds every device"
+                    """
+                    4:18: warning: solicited adds nothing to a scan that names no services, which finds \
+                    every device
+                    """
                 ]
             ),
             (
-                "app: {backgroundModes: [bluetooth-central]}\ncentral: {peripherals: [{name: a, connect: {notifyOnDisconnection: true}}]}\n",
+                """
+                app: {backgroundModes: [bluetooth-central]}\ncentral: {peripherals: [{name: a, connect: \
+                {notifyOnDisconnection: true}}]}\n
+                """,
                 [
-                    "4:45: warning: notifyOnDisconnection shows no alert for an app with bluetooth-central: the app is woken instead"
+                    """
+                    4:45: warning: notifyOnDisconnection shows no alert for an app with \
+                    bluetooth-central: the app is woken instead
+                    """
                 ]
             ),
             ("app: {}\ncentral: {peripherals: [{name: a, connect: {notifyOnDisconnection: true}}]}\n", []),
             (
                 "app: {restoreIdentifier: a}\ncentral: [{restoreIdentifier: b}, {restoreIdentifier: a}]\n",
                 [
-                    "4:55: error: the restoreIdentifier \"a\" is another manager's of this app; give each one of its own"
+                    """
+                    4:55: error: the restoreIdentifier "a" is another manager's of this app; give \
+                    each one of its own
+                    """
                 ]
             ),
             (
@@ -118,13 +139,19 @@ import Testing
                 ["4:49: error: rssi must be from -127 dBm to 20 dBm, as in -75 dBm, not \"-75\""]
             ),
             (
-                "app: {}\ncentral: {peripherals: [{name: a, write: [{to: 2A39, value: {generate: heart-rate}}]}]}\n",
+                """
+                app: {}\ncentral: {peripherals: [{name: a, write: [{to: 2A39, value: {generate: \
+                heart-rate}}]}]}\n
+                """,
                 ["4:61: error: what is written is hex, text or base64"]
             ),
             (
                 "app: {}\ncentral: {peripherals: [{name: a, subscribe: [2A37], whenDone: disconnect}]}\n",
                 [
-                    "4:64: warning: whenDone: disconnect waits until nothing notifies, and this entry subscribes"
+                    """
+                    4:64: warning: whenDone: disconnect waits until nothing notifies, and this entry \
+                    subscribes
+                    """
                 ]
             ),
             (

@@ -101,7 +101,10 @@ import Testing
     func includeOrder() throws {
         let profile = try profile(
             head(
-                "services: [{uuid: 180D, includes: [battery, 1805]}, {uuid: 180A}, {uuid: 180F, includes: [1805]}, {uuid: 1805}]\n"
+                """
+                services: [{uuid: 180D, includes: [battery, 1805]}, {uuid: 180A}, {uuid: 180F, \
+                includes: [1805]}, {uuid: 1805}]\n
+                """
             ))
         #expect(profile.services.map(\.uuid) == ["1805", "180F", "180D", "180A"])
         #expect(profile.services.map(\.includes) == [[], [0], [1, 0], []])
@@ -111,7 +114,10 @@ import Testing
     func numberedIncludes() throws {
         let profile = try profile(
             head(
-                "services: [{uuid: 180D, includes: [180F~2, battery~3]}, {uuid: 180F}, {uuid: 180F, primary: false}, {uuid: 180F}]\n"
+                """
+                services: [{uuid: 180D, includes: [180F~2, battery~3]}, {uuid: 180F}, {uuid: 180F, \
+                primary: false}, {uuid: 180F}]\n
+                """
             ))
         #expect(profile.services.map(\.uuid) == ["180F", "180F", "180F", "180D"])
         #expect(profile.services.map(\.isPrimary) == [true, false, true, true])

@@ -14,21 +14,33 @@ import Testing
     @Test(arguments: [
         (
             "{\"mynah\": 1,\n \"name\": \"J\",\n}",
-            "device.json:2:13: error: this is not JSON: there is a comma before }; if it is YAML, name the file .yaml\n \"name\": \"J\",\n            ^"
+            """
+            device.json:2:13: error: this is not JSON: there is a comma before }; if it is YAML, name \
+            the file .yaml\n "name": "J",\n            ^
+            """
         ),
         (
             #"{"mynah": 1, "name": "Ü", "services": [,]}"#,
-            "device.json:1:40: error: this is not JSON: no value begins like this; if it is YAML, name the file .yaml\n{\"mynah\": 1, \"name\": \"Ü\", \"services\": [,]}\n"
+            """
+            device.json:1:40: error: this is not JSON: no value begins like this; if it is YAML, name \
+            the file .yaml\n{"mynah": 1, "name": "Ü", "services": [,]}\n
+            """
                 + String(repeating: " ", count: 39) + "^"
         ),
         (
             #"{"mynah": 1, "name": "J", "services": [{"uuid": "180F"} , ]}"#,
-            "device.json:1:57: error: this is not JSON: there is a comma before ]; if it is YAML, name the file .yaml\n{\"mynah\": 1, \"name\": \"J\", \"services\": [{\"uuid\": \"180F\"} , ]}\n"
+            """
+            device.json:1:57: error: this is not JSON: there is a comma before ]; if it is YAML, name \
+            the file .yaml\n{"mynah": 1, "name": "J", "services": [{"uuid": "180F"} , ]}\n
+            """
                 + String(repeating: " ", count: 56) + "^"
         ),
         (
             "mynah: 1\nname: J\n",
-            "device.json:1:1: error: this is not JSON: no value begins like this; if it is YAML, name the file .yaml\nmynah: 1\n^"
+            """
+            device.json:1:1: error: this is not JSON: no value begins like this; if it is YAML, name \
+            the file .yaml\nmynah: 1\n^
+            """
         ),
     ])
     func `what is YAML and not JSON is refused with its place`(text: String, problem: String) {

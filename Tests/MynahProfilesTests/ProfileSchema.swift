@@ -238,7 +238,10 @@ enum ProfileSchema {
                     .init(
                         "description",
                         .string(
-                            "The GAP appearance, a number or the SIG's name; advertised only with advertising.appearance: true."
+                            """
+                            The GAP appearance, a number or the SIG's name; advertised only with \
+                            advertising.appearance: true.
+                            """
                         )),
                     .init("anyOf", .array([words(AssignedNumbers.appearanceNames), number(0...0xFFFF)])),
                 ])
@@ -261,7 +264,10 @@ enum ProfileSchema {
                     [
                         .init(
                             "description",
-                            .string("The number typed on a device with a keyboard; left out: you are asked.")),
+                            .string(
+                                """
+                                The number typed on a device with a keyboard; left out: you are asked.
+                                """)),
                         .init("pattern", .string("^[0-9]{1,6}$")), .init("minimum", .integer(0)),
                         .init("maximum", .integer(999_999)),
                     ])
@@ -344,7 +350,10 @@ enum ProfileSchema {
                     .init(
                         "description",
                         .string(
-                            "The ways back to a device, in order, and those of an inner list at once; left out: known, connected, scan."
+                            """
+                            The ways back to a device, in order, and those of an inner list at once; \
+                            left out: known, connected, scan.
+                            """
                         )),
                     .init("type", .string("array")),
                     .init(

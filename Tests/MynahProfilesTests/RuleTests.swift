@@ -29,7 +29,10 @@ private struct Broken: CustomTestStringConvertible {
         Broken(head("[a]: b\n"), "3:1: error: a key of a profile must be a word, not a list"),
         Broken(
             head("<<: {a: b}\n"),
-            "3:1: error: merge keys (<<) are not read; write out here what a profile takes over (*name may stand for a whole value)"
+            """
+            3:1: error: merge keys (<<) are not read; write out here what a profile takes over (*name \
+            may stand for a whole value)
+            """
         ),
         Broken(
             head("device: x\n"), "3:9: error: device must be a mapping of name and appearance, not \"x\""),
@@ -69,7 +72,10 @@ private struct Broken: CustomTestStringConvertible {
             "3:16: error: unknown io \"displayYesno\"; did you mean \"displayYesNo\"?"),
         Broken(
             head("security: {passkey: 123456}\n"),
-            "3:21: error: passkey is the number typed on the device, and io: noInputNoOutput has no keyboard"),
+            """
+            3:21: error: passkey is the number typed on the device, and io: noInputNoOutput has no \
+            keyboard
+            """),
         Broken(
             head("security: {io: keyboardOnly, passkey: 1234567}\n"),
             "3:39: error: passkey must be up to six digits, not \"1234567\""),
@@ -77,7 +83,10 @@ private struct Broken: CustomTestStringConvertible {
 
     private static let advertising = [
         Broken(
-            head("advertising: {localName: {}}\n"), "3:26: error: localName must be one value, not a mapping"),
+            head("advertising: {localName: {}}\n"),
+            """
+            3:26: error: localName must be one value, not a mapping
+            """),
         Broken(
             head("advertising: {serviceUUIDs: 180D}\n"),
             "3:29: error: serviceUUIDs must be a list, as in [a, b], not \"180D\""),
@@ -138,48 +147,78 @@ private struct Broken: CustomTestStringConvertible {
     private static let budget = [
         Broken(
             head("advertising:\n  localName: \(String(repeating: "n", count: 30))\n"),
-            "4:3: error: localName takes 32 bytes and 31 of 31 are left in the scan response; shorten it, or write localName: \"\""
+            """
+            4:3: error: localName takes 32 bytes and 31 of 31 are left in the scan response; shorten \
+            it, or write localName: ""
+            """
         ),
         Broken(
             head("device: {name: \(String(repeating: "n", count: 30))}\nadvertising: {}\n"),
-            "4:14: error: localName takes 32 bytes and 31 of 31 are left in the scan response; shorten it, or write localName: \"\""
+            """
+            4:14: error: localName takes 32 bytes and 31 of 31 are left in the scan response; shorten \
+            it, or write localName: ""
+            """
         ),
         Broken(
             head(
-                "advertising:\n  interval: 100 ms\n  manufacturerData:\n    0x0059: \(String(repeating: "00 ", count: 25))\n"
+                """
+                advertising:\n  interval: 100 ms\n  manufacturerData:\n    0x0059: \
+                \(String(repeating: "00 ", count: 25))\n
+                """
             ),
-            "5:3: error: manufacturerData takes 29 bytes and 28 of 31 are left in the advertising data; shorten it, or leave something else out"
+            """
+            5:3: error: manufacturerData takes 29 bytes and 28 of 31 are left in the advertising data; \
+            shorten it, or leave something else out
+            """
         ),
         Broken(
             head(
-                "advertising:\n  serviceUUIDs: [6E400001-B5A3-F393-E0A9-E50E24DCCA9E, 6E400002-B5A3-F393-E0A9-E50E24DCCA9E]\n"
+                """
+                advertising:\n  serviceUUIDs: [6E400001-B5A3-F393-E0A9-E50E24DCCA9E, \
+                6E400002-B5A3-F393-E0A9-E50E24DCCA9E]\n
+                """
             ),
-            "4:3: error: serviceUUIDs takes 34 bytes and 28 of 31 are left in the advertising data; name fewer services, or 16-bit ones"
+            """
+            4:3: error: serviceUUIDs takes 34 bytes and 28 of 31 are left in the advertising data; name \
+            fewer services, or 16-bit ones
+            """
         ),
         // What is wrong elsewhere does not hide it.
         Broken(
             head("devic: {}\nadvertising:\n  localName: \(String(repeating: "n", count: 30))\n"),
             "3:1: error: unknown key \"devic\" in a profile; did you mean \"device\"?",
-            "5:3: error: localName takes 32 bytes and 31 of 31 are left in the scan response; shorten it, or write localName: \"\""
+            """
+            5:3: error: localName takes 32 bytes and 31 of 31 are left in the scan response; shorten \
+            it, or write localName: ""
+            """
         ),
     ]
 
     private static let app = [
         Broken(
             head("app: {}\nadvertising: {interval: 100 ms, txPower: true}\n"),
-            "4:15: error: an app cannot set interval; with app: only localName and serviceUUIDs are advertised",
+            """
+            4:15: error: an app cannot set interval; with app: only localName and serviceUUIDs are \
+            advertised
+            """,
             "4:33: error: an app cannot set txPower; with app: only localName and serviceUUIDs are advertised"
         ),
         Broken(
             head("app: {backgroundModes: [bluetooth-periferal]}\n"),
-            "3:25: error: unknown background mode \"bluetooth-periferal\"; did you mean \"bluetooth-peripheral\"?"
+            """
+            3:25: error: unknown background mode "bluetooth-periferal"; did you mean \
+            "bluetooth-peripheral"?
+            """
         ),
         Broken(
             head("app: {backgroundModes: [bluetooth-peripheral, bluetooth-peripheral]}\n"),
             "3:47: error: the background mode bluetooth-peripheral is there twice"),
         Broken(
             head("app: {backgroundModes: [bluetooth-peripheral, bluetooth-central]}\n"),
-            "3:47: warning: the background mode bluetooth-central is for an app that is a central, and this profile has no central: section"
+            """
+            3:47: warning: the background mode bluetooth-central is for an app that is a central, and \
+            this profile has no central: section
+            """
         ),
         Broken(
             head("app: {restoreIdentifier: \"\"}\n"),
@@ -195,7 +234,10 @@ private struct Broken: CustomTestStringConvertible {
             "3:17: warning: taskTime does nothing without a background mode: no event wakes the app"),
         Broken(
             head("app: {backgroundModes: [bluetooth-peripheral], taskTime: 11 s}\n"),
-            "3:58: note: this one is throttled 10 s after an event and terminated after 20 s, unless another event comes within 10 s"
+            """
+            3:58: note: this one is throttled 10 s after an event and terminated after 20 s, unless \
+            another event comes within 10 s
+            """
         ),
         Broken(head("app: {iOS: 3}\n"), "3:12: error: iOS must be between 7 and 99, not 3"),
         Broken(
@@ -242,7 +284,10 @@ private struct Broken: CustomTestStringConvertible {
         let mask = "0000000000000000 FF 00000000000000"
         #expect(
             problems(head("advertising:\n  manufacturerData: {0x004C: 01 \(mask)}\n  localName: \"\"\n")) == [
-                "4:21: warning: this is an iPhone's overflow area with bit 66, on which iPhones close by offer to set up an Apple Watch"
+                """
+                4:21: warning: this is an iPhone's overflow area with bit 66, on which iPhones close by \
+                offer to set up an Apple Watch
+                """
             ])
         #expect(problems(head("advertising:\n  manufacturerData: {0x004D: 01 \(mask)}\n")) == [])
     }

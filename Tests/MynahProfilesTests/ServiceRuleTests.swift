@@ -11,7 +11,10 @@ import Testing
         (
             services("  - battery\n"),
             [
-                "4:5: error: a service must be a mapping of uuid, primary, includes and characteristics, not \"battery\""
+                """
+                4:5: error: a service must be a mapping of uuid, primary, includes and characteristics, \
+                not "battery"
+                """
             ]
         ),
         (
@@ -25,7 +28,10 @@ import Testing
         (
             services("  - uuid: 6E400001-B5A3-F393-E0A9-E50E24DCCA9\n"),
             [
-                "4:11: error: service \"6E400001-B5A3-F393-E0A9-E50E24DCCA9\" has 31 digits; a UUID has 4, 8 or 32 (8-4-4-4-12)"
+                """
+                4:11: error: service "6E400001-B5A3-F393-E0A9-E50E24DCCA9" has 31 digits; a UUID has \
+                4, 8 or 32 (8-4-4-4-12)
+                """
             ]
         ),
         (
@@ -35,7 +41,10 @@ import Testing
         (
             services("  - uuid: 00001801-0000-1000-8000-00805F9B34FB\n"),
             [
-                "4:11: error: the service 00001801-0000-1000-8000-00805F9B34FB is made by the radio itself; leave it out"
+                """
+                4:11: error: the service 00001801-0000-1000-8000-00805F9B34FB is made by the radio \
+                itself; leave it out
+                """
             ]
         ),
         (
@@ -77,31 +86,46 @@ import Testing
         (
             services("  - {uuid: 180F, includes: [180F~2]}\n  - uuid: 180F\n"),
             [
-                "4:29: error: services of one UUID keep the file's order, and 180F~1 includes 180F~2; put 180F~2 first"
+                """
+                4:29: error: services of one UUID keep the file's order, and 180F~1 includes 180F~2; \
+                put 180F~2 first
+                """
             ]
         ),
         (
             services("  - uuid: 2800\n"),
             [
-                "4:11: error: 2800 is the type of a declaration, not of a service; the radio makes declarations, so use another UUID"
+                """
+                4:11: error: 2800 is the type of a declaration, not of a service; the radio makes \
+                declarations, so use another UUID
+                """
             ]
         ),
         (
             services("  - uuid: 2902\n"),
             [
-                "4:11: error: 2902 is a descriptor (client-characteristic-configuration), not a service; the radio makes it, so leave it out"
+                """
+                4:11: error: 2902 is a descriptor (client-characteristic-configuration), not a service; \
+                the radio makes it, so leave it out
+                """
             ]
         ),
         (
             services("  - {uuid: 180F, characteristics: [{uuid: 2803, properties: [read]}]}\n"),
             [
-                "4:43: error: 2803 is the type of a declaration, not of a characteristic; the radio makes declarations, so use another UUID"
+                """
+                4:43: error: 2803 is the type of a declaration, not of a characteristic; the radio \
+                makes declarations, so use another UUID
+                """
             ]
         ),
         (
             services("  - {uuid: 180F, characteristics: [{uuid: 0x2901, properties: [read]}]}\n"),
             [
-                "4:43: error: 2901 is a descriptor (characteristic-user-description), not a characteristic; list it under a characteristic's descriptors"
+                """
+                4:43: error: 2901 is a descriptor (characteristic-user-description), not a \
+                characteristic; list it under a characteristic's descriptors
+                """
             ]
         ),
         (
@@ -110,7 +134,10 @@ import Testing
         ),
         (
             services(
-                "  - {uuid: 1810, includes: [180A]}\n  - {uuid: 180A, includes: [180D]}\n  - {uuid: 180D, includes: [180A]}\n"
+                """
+                  - {uuid: 1810, includes: [180A]}\n  - {uuid: 180A, includes: [180D]}\n  - {uuid: \
+                180D, includes: [180A]}\n
+                """
             ),
             ["5:29: error: a service cannot include itself, and 180A includes 180D includes 180A"]
         ),
@@ -160,7 +187,10 @@ import Testing
         (
             characteristic("properties: [read]\n        permissions: {notify: open}\n"),
             [
-                "8:23: error: permissions.notify says nothing: the characteristic has neither notify nor indicate"
+                """
+                8:23: error: permissions.notify says nothing: the characteristic has neither notify nor \
+                indicate
+                """
             ]
         ),
         (
@@ -194,7 +224,10 @@ import Testing
         (
             characteristic("properties: [writeWithoutResponse]\n        errors: {write: 0x80}\n"),
             [
-                "8:25: error: errors.write is never sent: writeWithoutResponse gets no answer; add the property write"
+                """
+                8:25: error: errors.write is never sent: writeWithoutResponse gets no answer; add the \
+                property write
+                """
             ]
         ),
         (
@@ -204,13 +237,19 @@ import Testing
         (
             characteristic("properties: [read]\n        errors: {read: 80}\n"),
             [
-                "8:24: warning: 0x50 is an error that is reserved; an application's own are 0x80 to 0x9F; did you mean 0x80?"
+                """
+                8:24: warning: 0x50 is an error that is reserved; an application's own are 0x80 to \
+                0x9F; did you mean 0x80?
+                """
             ]
         ),
         (
             characteristic("properties: [read, writableAuxiliaries]\n"),
             [
-                "7:9: warning: writableAuxiliaries says that the descriptor 2901 can be written, and there is none that can"
+                """
+                7:9: warning: writableAuxiliaries says that the descriptor 2901 can be written, and \
+                there is none that can
+                """
             ]
         ),
     ]
@@ -219,7 +258,10 @@ import Testing
         (
             characteristic("properties: [read]\n        value: 5\n"),
             [
-                "8:16: error: a value must say how it is written, as in {hex: 01 02}, {text: Pulse}, {base64: AQI=} or {generate: heart-rate}"
+                """
+                8:16: error: a value must say how it is written, as in {hex: 01 02}, {text: Pulse}, \
+                {base64: AQI=} or {generate: heart-rate}
+                """
             ]
         ),
         (
@@ -249,7 +291,7 @@ import Testing
         (
             characteristic(
                 "properties: [read]\n        value: {text: \(String(repeating: "x", count: 513))}\n"),
-            ["8:16: error: the value has 513 bytes, more than the 512 of any value"]
+            ["8:16: error: the value has 513 bytes, more than the maximum of 512"]
         ),
         (
             characteristic("properties: [read, write]\n        value: {text: abc}\n        maxLength: 2\n"),
@@ -295,7 +337,10 @@ import Testing
         (
             descriptor("uuid: characteristic-extended-properties"),
             [
-                "9:20: error: the descriptor 2900 is made by the radio for reliableWrite and writableAuxiliaries; leave it out"
+                """
+                9:20: error: the descriptor 2900 is made by the radio for reliableWrite and \
+                writableAuxiliaries; leave it out
+                """
             ]
         ),
         (
@@ -328,7 +373,10 @@ import Testing
         (
             descriptor("uuid: 2901, properties: [read, write]"),
             [
-                "9:13: warning: a writable 2901 wants the property writableAuxiliaries on its characteristic; it has been set"
+                """
+                9:13: warning: a writable 2901 wants the property writableAuxiliaries on its \
+                characteristic; it has been set
+                """
             ]
         ),
         (
@@ -364,7 +412,10 @@ import Testing
             "services: [{uuid: 180F, characteristics: [\(String(repeating: row, count: 21_700))]}]\n")
         #expect(
             problems(text) == [
-                "3:11: error: the services take 65101 attribute handles, and there are 65535 with the radio's own"
+                """
+                3:11: error: the services take 65101 attribute handles, and there are 65535 with the \
+                radio's own
+                """
             ])
     }
 

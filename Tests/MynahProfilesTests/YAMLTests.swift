@@ -12,23 +12,38 @@ import Testing
             ("\tname: x", "1:1: error: a tab cannot stand here; indent with spaces"),
             (
                 "name: a: b",
-                "1:8: error: this is no YAML: mapping values are not allowed in this context; a text with a colon in it wants quotes, and keys of one mapping begin in one column"
+                """
+                1:8: error: this is no YAML: mapping values are not allowed in this context; a text \
+                with a colon in it wants quotes, and keys of one mapping begin in one column
+                """
             ),
             (
                 "a: [1\n\n",
-                "1:6: error: this is no YAML: did not find expected ',' or ']' while parsing a flow sequence; a list that [ begins is not ended by ]"
+                """
+                1:6: error: this is no YAML: did not find expected ',' or ']' while parsing a flow \
+                sequence; a list that [ begins is not ended by ]
+                """
             ),
             (
                 "a: {b: c",
-                "1:9: error: this is no YAML: did not find expected ',' or '}' while parsing a flow mapping; a mapping that { begins is not ended by }"
+                """
+                1:9: error: this is no YAML: did not find expected ',' or '}' while parsing a flow \
+                mapping; a mapping that { begins is not ended by }
+                """
             ),
             (
                 "a: \"x",
-                "1:6: error: this is no YAML: found unexpected end of stream while scanning a quoted scalar; a quote is not ended"
+                """
+                1:6: error: this is no YAML: found unexpected end of stream while scanning a quoted \
+                scalar; a quote is not ended
+                """
             ),
             (
                 "a: @x",
-                "1:4: error: this is no YAML: found character that cannot start any token while scanning for the next token; a text that begins with @, ` or % wants quotes"
+                """
+                1:4: error: this is no YAML: found character that cannot start any token while scanning \
+                for the next token; a text that begins with @, ` or % wants quotes
+                """
             ),
             (
                 "a: *x",
@@ -52,11 +67,17 @@ import Testing
             ),
             (
                 "hello",
-                "1:1: error: a profile must be a mapping of mynah, name, device, security, advertising, app, central and services, not \"hello\""
+                """
+                1:1: error: a profile must be a mapping of mynah, name, device, security, advertising, \
+                app, central and services, not "hello"
+                """
             ),
             (
                 "[1, 2]",
-                "1:1: error: a profile must be a mapping of mynah, name, device, security, advertising, app, central and services, not a list"
+                """
+                1:1: error: a profile must be a mapping of mynah, name, device, security, advertising, \
+                app, central and services, not a list
+                """
             ),
         ])
     func saysWhere(_ text: String, _ expected: String) {
@@ -153,7 +174,10 @@ import Testing
         let text = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         #expect(
             problems("mynah: 1\nname: Test\nservices: " + text) == [
-                "3:12: error: a service must be a mapping of uuid, primary, includes and characteristics, not a list"
+                """
+                3:12: error: a service must be a mapping of uuid, primary, includes and \
+                characteristics, not a list
+                """
             ])
     }
 
@@ -207,7 +231,10 @@ import Testing
     func manyAliases() throws {
         let rows = (0..<30).map { "      - {uuid: 2B\($0 + 10), properties: *p}\n" }.joined()
         let text = head(
-            "services:\n  - uuid: battery\n    characteristics:\n      - {uuid: 2A19, properties: &p [read]}\n"
+            """
+            services:\n  - uuid: battery\n    characteristics:\n      - {uuid: 2A19, properties: &p \
+            [read]}\n
+            """
                 + rows)
         #expect(try profile(text).services.first?.characteristics.count == 31)
     }
@@ -222,7 +249,10 @@ import Testing
         "a merge key says what to do instead, wherever it stands",
         arguments: [
             "services:\n  - <<: *s\n", "advertising:\n  manufacturerData: {<<: 01}\n",
-            "services:\n  - uuid: battery\n    characteristics:\n      - uuid: 2A19\n        properties: [read]\n"
+            """
+            services:\n  - uuid: battery\n    characteristics:\n      - uuid: 2A19\n        properties: \
+            [read]\n
+            """
                 + "        value: {<<: {hex: 64}}\n",
         ])
     func mergeKeys(_ text: String) {

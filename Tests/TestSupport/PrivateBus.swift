@@ -33,7 +33,8 @@ public final class PrivateBus: Sendable {
             """
             <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
              "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-            <busconfig><type>system</type><listen>\(address)</listen><auth>EXTERNAL</auth>\(policy)</busconfig>
+            <busconfig><type>system</type><listen>\(address)</listen>
+            <auth>EXTERNAL</auth>\(policy)</busconfig>
             """, to: file)
         process = Lock(try PrivateBus.startDaemon(configuration: file))
     }

@@ -40,7 +40,10 @@ struct AirDirectory: Sendable {
         guard status.st_uid == geteuid() else {
             throw RadioError(
                 .notPermitted,
-                "the directory of the air, \(path), belongs to user \(status.st_uid), and this is user \(geteuid())",
+                """
+                the directory of the air, \(path), belongs to user \(status.st_uid), and this is user \
+                \(geteuid())
+                """,
                 remedy: "run this as that user, or \(Self.remedy)")
         }
         guard status.st_mode & 0o022 == 0 else {

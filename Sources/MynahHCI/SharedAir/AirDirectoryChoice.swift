@@ -59,7 +59,10 @@ struct AirDirectoryChoice {
             ? nil
             : RadioWarning(
                 "airDirectory",
-                "\(problems.joined(separator: ", and ")): the directory of the air is \(path) instead; set MYNAH_AIR to choose another"
+                """
+                \(problems.joined(separator: ", and ")): the directory of the air is \(path) instead; \
+                set MYNAH_AIR to choose another
+                """
             )
     }
 

@@ -137,12 +137,18 @@ extension AirMesh {
         case .tooMany:
             RadioWarning(
                 "airNonsense",
-                "a process on this air was refused because it has more than \(AirNeighbours.stationLimit) devices"
+                """
+                a process on this air was refused because it has more than \
+                \(AirNeighbours.stationLimit) devices
+                """
             )
         case .foreignVersion(let version):
             RadioWarning(
                 "airVersion",
-                "a process on this air was refused because it runs another version of Mynah (air protocol \(version), and this one has \(AirGreeting.version))"
+                """
+                a process on this air was refused because it runs another version of Mynah (air \
+                protocol \(version), and this one has \(AirGreeting.version))
+                """
             )
         }
     }

@@ -116,7 +116,10 @@ final class AirMesh: Sendable {
             give(
                 RadioWarning(
                     "airNotWatched",
-                    "the directory of the air, \(directory.path), cannot be watched (\(trouble)): if this run's socket is deleted, later runs do not find it"
+                    """
+                    the directory of the air, \(directory.path), cannot be watched (\(trouble)): if \
+                    this run's socket is deleted, later runs do not find it
+                    """
                 ))
         }
         // Left meanwhile by another thread.

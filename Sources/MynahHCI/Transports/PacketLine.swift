@@ -86,7 +86,10 @@ final class PacketLine: Sendable {
                         [],
                         RadioError(
                             .protocolViolation,
-                            "\(other) sent 0x\(Hex.encode([error.byte])) where a packet begins: it speaks no H4, or lost a byte"
+                            """
+                            \(other) sent 0x\(Hex.encode([error.byte])) where a packet begins: it \
+                            speaks no H4, or lost a byte
+                            """
                         )
                     )
                 }

@@ -98,7 +98,10 @@ final class GenericAccess {
         case .onAir: break
         case .waitsForLinkEnd:
             let message =
-                "\(environment.options.controller) cannot advertise while it is connected; it advertises again after a link ends"
+                """
+                \(environment.options.controller) cannot advertise while it is connected; it advertises \
+                again after a link ends
+                """
             sinks.warn(RadioWarning("advertisingWaits", message))
         case .refused(let step, let status):
             throw controller.session.refusal(step.purpose, status, .advertisementRefused)

@@ -34,8 +34,8 @@ import MynahTestSupport
             print(
                 """
                 usage: mynah-bench-hci device DIRECTORY | reads [DIRECTORY [COUNT]] |
-                       exchange READS NOTIFICATIONS [WRITES [COMMANDS]] | advertising DEVICES SECONDS | connected DEVICES |
-                       scan DEVICES
+                       exchange READS NOTIFICATIONS [WRITES [COMMANDS]] |
+                       advertising DEVICES SECONDS | connected DEVICES | scan DEVICES
                 """)
             exit(64)
         }

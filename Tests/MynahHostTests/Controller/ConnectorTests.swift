@@ -129,9 +129,7 @@ import Testing
     }
 
     @Test
-    func
-        `a peripheral that has another address now is asked for by that one, and no other request is touched`()
-    {
+    func `a peripheral's new address replaces the old one in its request, and in no other request`() {
         var connector = connector(1)
         _ = run(&connector)
         connector.moved(address(2), to: address(7))

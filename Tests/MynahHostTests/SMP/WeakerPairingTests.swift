@@ -111,7 +111,11 @@ import Testing
         #expect(failure.warningCode == "weakerPairingRefused")
         #expect(
             "\(failure.error(peer, .responder, "/state/bonds.json"))"
-                == "pairing with \(peer) failed: it is weaker than the authenticated bond with \(identity), which was kept; to pair anew, stop this device and remove /state/bonds.json, which holds all its bonds"
+                == """
+                pairing with \(peer) failed: it is weaker than the authenticated bond with \(identity), \
+                which was kept; to pair anew, stop this device and remove /state/bonds.json, which \
+                holds all its bonds
+                """
         )
         #expect(failure.error(peer, .initiator, nil).remedy == "forget the bond here first, then pair again")
         #expect(

@@ -227,7 +227,10 @@ struct ValueWrite: GATTProcedure {
                 .failed(
                     RadioError(
                         .valueTooLong,
-                        "the value has \(value.count) bytes and no value has more than \(GATT.maximumValueLength)"
+                        """
+                        the value has \(value.count) bytes and no value has more than \
+                        \(GATT.maximumValueLength)
+                        """
                     )))
         }
         guard value.count > mtu - 3 else { return .ask(ATTClientPDU.write(handle, value)) }
