@@ -40,7 +40,7 @@ struct AttributeRequest {
 }
 
 extension PublishedAttribute {
-    /// What to do with a request.
+    /// The decision about a request.
     enum Verdict: Hashable {
         /// Answer it: a read with the value from the offset on, a write with no bytes.
         case answer([UInt8])

@@ -10,7 +10,7 @@ import MynahSupport
 /// registered for it (from 5.80 on) and before the raw data. The length is checked before, because a live
 /// change that does not fit ends bluetoothd before 5.74.
 package struct BlueZAdvertising: Hashable, Sendable {
-    /// What is advertised.
+    /// The advertisement to register.
     package let advertisement: Advertisement
     /// The AD structures of the advertising data.
     package let data: [ADStructure]

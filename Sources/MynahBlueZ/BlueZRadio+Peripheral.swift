@@ -1,7 +1,7 @@
 import MynahCore
 import MynahDBus
 
-// What the phone asks of the radio.
+// The calls of `PeripheralRadio`.
 extension BlueZRadio {
     func add(_ definitions: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
         guard adapter.session.isPresent else {

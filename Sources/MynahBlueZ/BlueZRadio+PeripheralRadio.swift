@@ -41,7 +41,7 @@ extension BlueZRadio: PeripheralRadio {
         meter.take(.silent, at: RadioClock.now)
     }
 
-    /// What it has used of the air, as far as bluetoothd reports it.
+    /// The airtime that it has used, as far as bluetoothd reports its causes.
     public var used: RadioUse? { meter.use(at: RadioClock.now) }
 
     /// Sends a value to bluetoothd, which sends it to every subscriber as that one subscribed.

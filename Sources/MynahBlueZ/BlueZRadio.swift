@@ -11,7 +11,7 @@ public actor BlueZRadio {
     /// The settings of a radio.
     public typealias Options = BlueZOptions
 
-    /// What the radio runs in.
+    /// The bus, the adapter and the options of a radio.
     struct Environment {
         let options: BlueZOptions
         let logger: Logger

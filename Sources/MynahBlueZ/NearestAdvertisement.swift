@@ -158,7 +158,7 @@ struct NearestAdvertisement {
         case 0x21: takeServiceData(&reader, 16, into: place)
         case 0xFF:
             guard let company = reader.readUInt16(), !reader.isAtEnd else {
-                return lose("manufacturerData", "bluetoothd sends none without data behind the company")
+                return lose("manufacturerData", "bluetoothd sends no company identifier without data")
             }
             self[keyPath: place].manufacturerData.append(.init(company: company, data: reader.readRest()))
         default:
@@ -181,7 +181,7 @@ struct NearestAdvertisement {
     ) {
         guard let bytes = reader.readBytes(width), let uuid = BluetoothUUID(littleEndian: bytes),
             !reader.isAtEnd
-        else { return lose("serviceData", "bluetoothd sends none without data behind the UUID") }
+        else { return lose("serviceData", "bluetoothd sends no service UUID without data") }
         self[keyPath: place].serviceData.append(.init(uuid: uuid, data: reader.readRest()))
     }
 }

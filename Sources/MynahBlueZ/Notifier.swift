@@ -46,7 +46,7 @@ struct Notifier<Socket: NotificationSocket> {
         }
     }
 
-    /// What to do with a value.
+    /// The way to send a value.
     enum Sending: Hashable {
         /// It is on its way to this many centrals.
         case sent(Int)

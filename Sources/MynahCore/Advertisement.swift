@@ -1,4 +1,4 @@
-/// What a device advertises, before a radio encodes it.
+/// The contents and the interval of a device's advertising, before a radio encodes them.
 public struct Advertisement: Hashable, Sendable {
     /// The local name, or `nil` if none is advertised.
     public var localName: String?
@@ -34,7 +34,7 @@ public struct Advertisement: Hashable, Sendable {
     public struct ManufacturerData: Hashable, Sendable {
         /// The SIG's number of the company.
         public var company: UInt16
-        /// What follows it.
+        /// The data after the company identifier.
         public var data: [UInt8]
 
         /// Data of a company.
@@ -48,7 +48,7 @@ public struct Advertisement: Hashable, Sendable {
     public struct ServiceData: Hashable, Sendable {
         /// The service.
         public var uuid: BluetoothUUID
-        /// What follows it.
+        /// The data after the service UUID.
         public var data: [UInt8]
 
         /// Data of a service.
@@ -77,7 +77,7 @@ public struct ExactAdvertisement: Hashable, Sendable {
     package static let legacyCapacity = 31
 }
 
-/// What really goes on the air, as the radio in use sends it.
+/// The advertising data and scan response that the radio in use really sends.
 public struct AdvertisingReport: Hashable, Sendable {
     /// Whether anything does.
     public var isOn: Bool
@@ -92,7 +92,7 @@ public struct AdvertisingReport: Hashable, Sendable {
     public var isConnectable: Bool
     /// The advertiser's address, as it is on the air; `nil` if it is not known.
     public var address: DeviceAddress?
-    /// What was asked for and does not go out, and why.
+    /// The requested fields that are not advertised, each with the reason.
     public var omitted: [Omission]
 
     /// One thing that does not go out.

@@ -2,7 +2,7 @@ import MynahSupport
 
 /// The contents of advertising data (Core Specification Supplement, Part A, 1).
 ///
-/// What cannot be understood is left out: a foreign device may send anything.
+/// Fields that cannot be decoded are left out, because a device may send any bytes.
 public struct AdvertisementData: Hashable, Sendable {
     /// The complete local name, or else the shortened one.
     public var localName: String?
@@ -30,7 +30,7 @@ public struct AdvertisementData: Hashable, Sendable {
     /// Nothing.
     package init() {}
 
-    /// What these bytes say; more may follow by `add`.
+    /// Decodes advertising data; `add` adds the scan response to it.
     public init(_ bytes: [UInt8]) {
         add(bytes)
     }

@@ -18,7 +18,7 @@ public struct AttributeKey: Hashable, Sendable {
     }
 }
 
-/// What a link must have been through before an attribute may be used.
+/// The security that an attribute requires of a link (Core Specification, Vol 3, Part C, 10.2).
 public enum SecurityRequirement: String, Hashable, Sendable, CaseIterable {
     /// Nothing.
     case open
@@ -32,7 +32,7 @@ public enum SecurityRequirement: String, Hashable, Sendable, CaseIterable {
     case authorized
 }
 
-/// What each use of an attribute asks of the link.
+/// The security that reads, writes and notifications of an attribute require.
 public struct AttributePermissions: Hashable, Sendable {
     /// To read it.
     public var read: SecurityRequirement
@@ -55,7 +55,7 @@ public struct AttributePermissions: Hashable, Sendable {
     public static let open = AttributePermissions()
 }
 
-/// What may be done with a characteristic (Core Specification, Vol 3, Part G, 3.3.1.1 and 3.3.3.1).
+/// The properties of a characteristic (Core Specification, Vol 3, Part G, 3.3.1.1 and 3.3.3.1).
 public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     /// The bits: the low byte as in the declaration, then those of the Extended Properties descriptor.
     public let rawValue: UInt16
@@ -107,7 +107,7 @@ public struct DescriptorDefinition: Hashable, Sendable {
     public var uuid: BluetoothUUID
     /// `read` and `write` only.
     public var properties: CharacteristicProperties
-    /// What a read and a write ask of the link.
+    /// The security that reads and writes require.
     public var permissions: AttributePermissions
     /// The value that the radio answers by itself, or `nil` if the sink is asked.
     public var value: [UInt8]?
@@ -135,9 +135,9 @@ public struct CharacteristicDefinition: Hashable, Sendable {
     public var key: AttributeKey
     /// Its type.
     public var uuid: BluetoothUUID
-    /// What may be done with it.
+    /// The properties, as in the characteristic's declaration.
     public var properties: CharacteristicProperties
-    /// What each use asks of the link.
+    /// The security that each use requires.
     public var permissions: AttributePermissions
     /// The value that the radio answers by itself, or `nil` if the sink is asked.
     public var value: [UInt8]?
@@ -195,7 +195,8 @@ public enum GATT {
     public static let maximumValueLength = 512
     /// The ATT_MTU of an LE link before an exchange, in bytes (Vol 3, Part G, 5.2.1).
     public static let defaultMTU = 23
-    /// What a notification's header takes of the MTU, in bytes (Vol 3, Part F, 3.4.7.1).
+    /// The length of a notification's opcode and handle in bytes, which ATT_MTU includes (Vol 3, Part F,
+    /// 3.4.7.1).
     package static let notificationHeaderLength = 3
 
     /// The GAP service, which the radio makes.

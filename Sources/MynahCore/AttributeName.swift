@@ -6,7 +6,7 @@ import MynahSupport
 /// A step is a UUID or the SIG's name. With `~N` it is the Nth attribute that it would name, in attribute
 /// order.
 package struct AttributeName: Hashable, Sendable {
-    /// What is wrong with a name, as a sentence without its full stop.
+    /// The reason why a name is not valid or not found, as a sentence without its full stop.
     package struct Problem: Error, Hashable, Sendable {
         /// The sentence.
         package var message: String
@@ -63,7 +63,7 @@ package struct AttributeName: Hashable, Sendable {
         return Step(uuids: uuids, ordinal: ordinal)
     }
 
-    /// The UUID or name in a step, and the number behind its `~`; `nil` if it has none.
+    /// The UUID or name in a step, and the number after its `~`, or `nil` if it has none.
     package static func splitOrdinal(_ step: String) throws(Problem) -> (word: String, ordinal: Int?) {
         guard let tilde = step.lastIndex(of: "~") else { return (step, nil) }
         let digits = step[step.index(after: tilde)...]

@@ -1,4 +1,4 @@
-/// What iOS lets an app do while it is not on the screen (UIBackgroundModes).
+/// A background mode of an iOS app (UIBackgroundModes).
 public enum BackgroundMode: String, Hashable, Sendable, CaseIterable {
     /// Act as a peripheral.
     case bluetoothPeripheral = "bluetooth-peripheral"

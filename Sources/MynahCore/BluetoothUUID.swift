@@ -2,9 +2,9 @@ import MynahSupport
 
 /// A Bluetooth UUID: 128 bits, and the width it was written in (Core Specification, Vol 3, Part B, 2.5.1).
 ///
-/// 16- and 32-bit spellings stand for `xxxxxxxx-0000-1000-8000-00805F9B34FB`. Two UUIDs of one value are
-/// equal and hash alike whatever their width, but each keeps its own for the air: Apple sends a 16-bit UUID
-/// that was written in 128 bits as 128 bits.
+/// 16- and 32-bit spellings mean `xxxxxxxx-0000-1000-8000-00805F9B34FB`. Two UUIDs of one value are
+/// equal and have one hash value, even if their widths differ. Each keeps its own width for the air:
+/// Apple sends a 16-bit UUID that was written in 128 bits as 128 bits.
 public struct BluetoothUUID: Sendable {
     /// How a UUID is written, and how many bytes it takes on the air.
     public enum Width: Int, Sendable, CaseIterable {
@@ -156,10 +156,9 @@ extension BluetoothUUID: CustomStringConvertible {
 }
 
 extension BluetoothUUID: ExpressibleByStringLiteral {
-    /// A UUID written in a program, as in `"180D"`; a spelling that is none is a mistake of the program and
-    /// traps.
+    /// A UUID literal in a program, as in `"180D"`; an invalid one is a programming error and traps.
     public init(stringLiteral text: String) {
-        guard let uuid = BluetoothUUID(text) else { preconditionFailure("\(text) is no Bluetooth UUID") }
+        guard let uuid = BluetoothUUID(text) else { preconditionFailure("\(text) is not a Bluetooth UUID") }
         self = uuid
     }
 }

@@ -1,4 +1,4 @@
-/// What a radio's controller can do in the central's role beside something else.
+/// The central-role procedures that a radio's controller can run at the same time as others.
 ///
 /// Unless the controller says otherwise, it can do all of it.
 public struct CentralCapabilities: Hashable, Sendable {

@@ -1,8 +1,8 @@
-/// What a radio reports of its central role, in the order in which it happened.
+/// An event that a radio reports of its central role, in the order in which events happened.
 public enum CentralEvent: Sendable {
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
-    /// What its controller can do became known; it comes before the state that is powered on.
+    /// The controller's capabilities became known. This event precedes the state `poweredOn`.
     case capabilitiesChanged(CentralCapabilities)
     /// The radio is gone, and will be back by itself if it can; its links are not.
     case lost(RadioError)
@@ -12,7 +12,7 @@ public enum CentralEvent: Sendable {
     case heard(ScanReport)
     /// A peripheral is connected.
     case connected(Peer)
-    /// What is known of a peripheral changed.
+    /// A peripheral's name, address or bond changed.
     case peerChanged(Peer)
     /// A peripheral is disconnected, with the reason; `nil` if this side asked for it.
     case disconnected(Peer.ID, RadioError?)
@@ -32,7 +32,7 @@ public enum CentralEvent: Sendable {
     case warning(RadioWarning)
 }
 
-/// What listens to a radio's central's half.
+/// The receiver of a radio's central events.
 public protocol CentralSink: Sendable {
     /// Called on the radio's executor; `pairing` takes an answer, everything else `.none`.
     func handle(_ event: CentralEvent) -> RadioAnswer

@@ -1,6 +1,6 @@
 /// The connection latency that a peripheral wants (`CBPeripheralManagerConnectionLatency`).
 public enum ConnectionLatency: String, Hashable, Sendable, CaseIterable {
-    /// Soon, whatever it costs.
+    /// Low latency, at the cost of more energy.
     case low
     /// In between.
     case medium

@@ -1,4 +1,4 @@
-/// What every batch of services must hold, whichever radio publishes it.
+/// The rules for every batch of services, on every radio.
 package enum DefinitionRules {
     /// Throws `servicesRefused` with the first rule that the batch breaks.
     package static func check(_ services: [ServiceDefinition]) throws(RadioError) {

@@ -11,7 +11,7 @@ struct OneShot<Value: Sendable>: Sendable {
 
     private let state = Lock<State>(.waiting)
 
-    /// Takes the value when it comes, on whatever thread gives it; once.
+    /// Takes the value when it is given, once, on the thread that gives it.
     func whenGiven(_ continuation: @escaping @Sendable (Value) -> Void) {
         let early: Value? = state.withLock { state in
             switch state {

@@ -1,4 +1,4 @@
-/// What pairing asks of the device (Core Specification, Vol 3, Part H, 2.3.5).
+/// A question that pairing asks of the device (Core Specification, Vol 3, Part H, 2.3.5).
 public enum PairingStep: Hashable, Sendable {
     /// To show this number, 0 to 999,999, which is typed on the other device; no answer is wanted.
     case display(UInt32)
@@ -21,7 +21,7 @@ public enum PairingAnswer: Hashable, Sendable {
 }
 
 extension PairingStep {
-    /// What an answer, or none, comes to; an answer that is for another step declines.
+    /// Returns the answer if it fits this step, or else an answer that declines.
     package func taking(_ answer: PairingAnswer?) -> PairingAnswer {
         switch (self, answer) {
         case (.enter, .passkey(let number)): .passkey(number)
@@ -58,7 +58,7 @@ public final class PendingPairingAnswer: Sendable {
 
     fileprivate init() {}
 
-    /// Takes the answer when it comes, on whatever thread gives it; once.
+    /// Takes the answer when it is given, once, on the thread that gives it.
     package func whenAnswered(_ continuation: @escaping @Sendable (PairingAnswer) -> Void) {
         reply.whenGiven(continuation)
     }

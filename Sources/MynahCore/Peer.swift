@@ -59,7 +59,7 @@ public struct Peer: Hashable, Sendable {
         }
     }
 
-    /// What the radio calls it.
+    /// The radio's identifier of the peer.
     package var id: ID
     /// Its address, or `nil` if the radio does not report it.
     package var address: DeviceAddress?

@@ -3,7 +3,7 @@
 /// A handler makes one, keeps it and returns `.later(reply.pending)`. Answering twice is a mistake of the
 /// program and traps; dropping it unanswered sends `unlikelyError`.
 public final class PendingReply: Sendable {
-    /// What a request comes to: bytes for a read, none for a write, or an ATT error.
+    /// The outcome of a request: bytes for a read, no bytes for a write, or an ATT error.
     public typealias Outcome = Result<[UInt8], ATTError>
 
     /// The radio's end of it.
@@ -31,7 +31,7 @@ public final class PendingAnswer: Sendable {
 
     fileprivate init() {}
 
-    /// Takes the answer when it comes, on whatever thread gives it; once.
+    /// Takes the answer when it is given, once, on the thread that gives it.
     package func whenAnswered(_ continuation: @escaping @Sendable (PendingReply.Outcome) -> Void) {
         reply.whenGiven(continuation)
     }

@@ -1,10 +1,10 @@
-/// The device as the radio presents it, whatever it publishes.
+/// The device's name, appearance and pairing capabilities, which do not depend on its services.
 public struct DeviceIdentity: Hashable, Sendable {
     /// The GAP device name.
     public var name: String
     /// The GAP appearance, or `nil` for the radio's own.
     public var appearance: UInt16?
-    /// What it has to show and type numbers with while pairing.
+    /// The IO capability that it reports in pairing.
     public var ioCapability: IOCapability
 
     /// A device without buttons or display, unless changed.
@@ -15,7 +15,7 @@ public struct DeviceIdentity: Hashable, Sendable {
     }
 }
 
-/// What a device can show and type while pairing (Core Specification, Vol 3, Part H, 2.3.2).
+/// An IO capability for pairing (Core Specification, Vol 3, Part H, 2.3.2).
 public enum IOCapability: String, Hashable, Sendable, CaseIterable {
     /// It shows a number.
     case displayOnly
@@ -105,7 +105,7 @@ public protocol PeripheralRadio: Actor {
     /// Ends a central's link.
     func disconnect(_ central: Peer.ID) async
 
-    /// What it has used of the air since it was made, or `nil` if that is not known.
+    /// The airtime and packets used since the radio was created, or `nil` if they are not known.
     var used: RadioUse? { get }
 
     /// Publishes a PSM under which centrals open L2CAP channels, and returns it; `.channelOpened` brings

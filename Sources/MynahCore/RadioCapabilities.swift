@@ -1,12 +1,12 @@
-/// What a radio can do: a limit is declared here, and never hidden by pretending.
+/// The capabilities and the limits of a radio, which are declared and never hidden.
 public struct RadioCapabilities: Hashable, Sendable {
-    /// What it is, for people: `BlueZ 5.66 on hci0`.
+    /// The radio's name for messages, as in `BlueZ 5.66 on hci0`.
     public var name: String
     /// The address that the device has on the air now, or `nil` if it is not known.
     public var address: DeviceAddress?
     /// How it advertises.
     package var advertising = Advertising()
-    /// What it reports of subscriptions, and how it sends values to subscribers.
+    /// The subscription events that it reports, and how it sends values to subscribers.
     public var subscriptions = Subscriptions()
     /// How it takes the writes of centrals.
     package var writes = Writes()
@@ -30,18 +30,18 @@ public struct RadioCapabilities: Hashable, Sendable {
         package var isExact = true
         /// Whether it keeps the advertising interval that is asked for.
         package var keepsInterval = true
-        /// What would make it keep the interval, as the end of a sentence; `nil` if nothing would.
+        /// A way to make the radio keep the interval, as the end of a sentence; `nil` if there is no way.
         package var intervalRemedy: String?
         /// Whether it puts data into the scan response if it is asked to.
         package var placesScanResponse = true
         /// Whether it advertises a company or a service with no data after its identifier.
         package var sendsEmptyData = true
 
-        /// A radio that advertises whatever it is given.
+        /// A radio that advertises everything it is given.
         package init() {}
     }
 
-    /// What a radio reports of subscriptions, and how it sends values to subscribers.
+    /// The subscription events that a radio reports, and how it sends values to subscribers.
     public struct Subscriptions: Hashable, Sendable {
         /// Whether it reports which central subscribed.
         public var namesSubscribers = true

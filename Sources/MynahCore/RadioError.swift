@@ -1,6 +1,6 @@
 /// Why a radio cannot do what it was asked: a code to act on, a sentence, and what to do about it.
 public struct RadioError: Error, Hashable, Sendable {
-    /// What kind of trouble it is.
+    /// The kind of a radio error.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// Its name.
         public let rawValue: String
@@ -10,7 +10,7 @@ public struct RadioError: Error, Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// Whatever drives the radio cannot be reached: no bus, no daemon, no socket.
+        /// The bus, the daemon or the controller's socket cannot be reached.
         public static let unreachable = Code(rawValue: "unreachable")
         /// There is no adapter, or not the one that was named.
         public static let noAdapter = Code(rawValue: "noAdapter")
@@ -56,11 +56,11 @@ public struct RadioError: Error, Hashable, Sendable {
         public static let captureFailed = Code(rawValue: "captureFailed")
     }
 
-    /// What kind of trouble it is.
+    /// The kind of error.
     public var code: Code
-    /// What happened, as a sentence without its full stop.
+    /// A sentence that says what happened, without its full stop.
     public var message: String
-    /// What to do about it, a command if there is one; `nil` if nothing is known.
+    /// A sentence or a command that says what to do, or `nil` if no remedy is known.
     public var remedy: String?
     /// The controller's error code (Core Specification, Vol 1, Part F, 1.3); `nil` if none led to it.
     public var reason: UInt8?
@@ -75,6 +75,6 @@ public struct RadioError: Error, Hashable, Sendable {
 }
 
 extension RadioError: CustomStringConvertible {
-    /// The message, and the remedy behind it.
+    /// The message, and the remedy after it.
     public var description: String { remedy.map { "\(message); \($0)" } ?? message }
 }

@@ -1,8 +1,8 @@
 /// A read of one attribute that the radio does not answer by itself.
 public struct ReadRequest: Hashable, Sendable {
-    /// Who reads.
+    /// The central that reads.
     public var central: Peer.ID
-    /// What is read.
+    /// The attribute that it reads.
     public var attribute: AttributeKey
     /// From where on, in bytes; the answer starts there.
     public var offset: Int
@@ -19,7 +19,7 @@ public struct ReadRequest: Hashable, Sendable {
 public struct WriteRequest: Hashable, Sendable {
     /// One piece.
     public struct Part: Hashable, Sendable {
-        /// What is written.
+        /// The attribute that it writes.
         public var attribute: AttributeKey
         /// From where on, in bytes.
         public var offset: Int
@@ -34,7 +34,7 @@ public struct WriteRequest: Hashable, Sendable {
         }
     }
 
-    /// Who writes.
+    /// The central that writes.
     public var central: Peer.ID
     /// All or none of them are carried out.
     public var parts: [Part]
@@ -63,7 +63,7 @@ public enum Delivery: String, Hashable, Sendable {
 public enum RadioState: String, Hashable, Sendable {
     /// Not started.
     case unknown
-    /// What drives the radio is gone and may come back.
+    /// The daemon or the controller disappeared and may come back.
     case resetting
     /// There is no adapter.
     case unsupported
@@ -79,7 +79,7 @@ public enum RadioState: String, Hashable, Sendable {
 public struct RadioWarning: Hashable, Sendable {
     /// A short name for programs, such as `intervalIgnored`.
     public var code: String
-    /// What happened, as a sentence without its full stop.
+    /// A sentence that says what happened, without its full stop.
     public var message: String
 
     /// A warning.
@@ -89,11 +89,11 @@ public struct RadioWarning: Hashable, Sendable {
     }
 }
 
-/// What a radio reports to its sink, in the order in which it happened.
+/// An event that a radio reports to its sink, in the order in which events happened.
 public enum RadioEvent: Sendable {
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
-    /// What the radio can do changed, as with another daemon.
+    /// The radio's capabilities changed, for example because another daemon started.
     case capabilitiesChanged(RadioCapabilities)
     /// The radio is gone, and will be back by itself if it can.
     case lost(RadioError)
@@ -101,7 +101,7 @@ public enum RadioEvent: Sendable {
     case recovered
     /// A central connected.
     case connected(Peer)
-    /// What is known of a central changed: its name, its address, its bond.
+    /// A central's name, address or bond changed.
     case peerChanged(Peer)
     /// A central is gone.
     case disconnected(Peer.ID)
@@ -129,7 +129,7 @@ public enum RadioEvent: Sendable {
     case readyToSend
     /// A central opened a channel to a number that is published.
     case channelOpened(any L2CAPChannel)
-    /// What goes on the air changed without being asked to.
+    /// The advertising changed without a request.
     case advertisingChanged(AdvertisingReport)
     /// A warning.
     case warning(RadioWarning)

@@ -2,11 +2,11 @@ import MynahSupport
 
 /// Something that a device needs of its radio, and where it was declared.
 ///
-/// The location is whatever its author understands: a line of a profile, a line of a program.
+/// `Location` is the caller's type: a line of a profile, or a line of a program.
 package struct RadioRequirement<Location: Sendable>: Sendable {
-    /// What is needed.
+    /// The capability that the device needs.
     package var need: RadioNeed
-    /// What needs it, for people: `the characteristic 2A39`.
+    /// The part of the device that needs it, for messages: `the characteristic 2A39`.
     package var subject: String
     /// Where it was declared.
     package var location: Location
@@ -19,7 +19,7 @@ package struct RadioRequirement<Location: Sendable>: Sendable {
     }
 }
 
-/// What a device can need of its radio that not every radio does.
+/// A capability that a device can need and that some radios lack.
 package enum RadioNeed: Hashable, Sendable {
     /// To answer a read with this error.
     case readError(ATTError)
@@ -47,16 +47,16 @@ package enum RadioNeed: Hashable, Sendable {
 
 /// A requirement that a radio does not meet.
 package struct RadioShortcoming<Location: Sendable>: Sendable {
-    /// What is not met.
+    /// The requirement that the radio does not meet.
     package var requirement: RadioRequirement<Location>
     /// Whether the device would do something else than was ordered; else it does a little less, and says so.
     package var isFatal: Bool
-    /// What the radio cannot do, and what to do about it, as a sentence without its full stop.
+    /// A sentence that says what the radio cannot do and what to do about it, without its full stop.
     package var message: String
 }
 
 extension RadioCapabilities {
-    /// What the radio does not do of all this, in order.
+    /// The requirements that the radio does not meet, in their order.
     package func shortcomings<Location>(
         _ requirements: some Sequence<RadioRequirement<Location>>
     ) -> [RadioShortcoming<Location>] {

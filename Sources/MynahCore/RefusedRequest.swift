@@ -1,6 +1,6 @@
 /// A request that was answered with an error before the program could answer it.
 public struct RefusedRequest: Hashable, Sendable {
-    /// What was asked for.
+    /// The kind of request.
     public enum Access: String, Hashable, Sendable {
         /// To read the attribute.
         case read
@@ -45,13 +45,13 @@ public struct RefusedRequest: Hashable, Sendable {
         }
     }
 
-    /// Whose request it is.
+    /// The central that sent the request.
     public var central: Peer.ID
-    /// What it is about.
+    /// The attribute that it named.
     public var attribute: AttributeKey
-    /// What was asked for.
+    /// The kind of request.
     public var access: Access
-    /// What was answered.
+    /// The ATT error that it got.
     public var error: ATTError
     /// Why.
     public var reason: Reason

@@ -19,7 +19,7 @@ public struct RemoteService: Hashable, Sendable {
 public struct RemoteCharacteristic: Hashable, Sendable {
     /// Its type.
     public var uuid: BluetoothUUID
-    /// What may be done with it, as its declaration says.
+    /// The properties in its declaration.
     public var properties: CharacteristicProperties
     /// The handle of its declaration.
     public var declaration: AttributeHandle

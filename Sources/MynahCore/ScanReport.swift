@@ -28,7 +28,7 @@ public struct ScanOptions: Hashable, Sendable {
 
 /// Something that a central heard: one advertising PDU, whole.
 public struct ScanReport: Hashable, Sendable {
-    /// What may be done with its sender (Core Specification, Vol 6, Part B, 2.3.1).
+    /// The kind of an advertising event (Core Specification, Vol 6, Part B, 2.3.1).
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// Anyone may connect, and ask for more.
         case connectable
@@ -46,7 +46,7 @@ public struct ScanReport: Hashable, Sendable {
     public var address: DeviceAddress
     /// The private address that the radio resolved; `nil` if it resolved none.
     public var resolvedAddress: DeviceAddress?
-    /// What may be done with its sender.
+    /// The kind of advertising event, which says if the device is connectable and scannable.
     public var kind: Kind
     /// The AD structures.
     public var data: [UInt8]

@@ -1,7 +1,7 @@
 import MynahSupport
 
-/// What stands before each packet on a UART transport, and on the sockets that imitate one (Core
-/// Specification, Vol 4, Part A, 2).
+/// The packet indicator before each packet on a UART transport, and on the sockets that imitate one
+/// (Core Specification, Vol 4, Part A, 2).
 public enum H4PacketType: UInt8, Hashable, Sendable, CaseIterable {
     /// Command.
     case command = 0x01
@@ -15,11 +15,11 @@ public enum H4PacketType: UInt8, Hashable, Sendable, CaseIterable {
     case isochronousData = 0x05
 }
 
-/// A packet between a host and a controller, as bytes behind its type.
+/// A packet between a host and a controller: its type, and the bytes after it.
 public struct H4Packet: Hashable, Sendable {
-    /// What it is.
+    /// The packet's type.
     public var type: H4PacketType
-    /// Everything behind the type.
+    /// The bytes after the type.
     public var body: [UInt8]
 
     /// A packet.

@@ -1,6 +1,6 @@
 public import MynahCore
 
-// What the central's half is asked for, and what both are.
+// The calls of `CentralRadio`, and those that both roles have.
 extension HostRadio {
     /// Scans, or scans with other options than before.
     public func scan(_ options: ScanOptions) async throws(RadioError) {

@@ -4,7 +4,7 @@ import MynahSupport
 
 // The radio's life: started and stopped.
 extension HostRadio {
-    /// What the radio is doing; its controller has a stage of its own.
+    /// The radio's stage; its controller has its own.
     enum Stage {
         case stopped
         case starting
@@ -69,7 +69,7 @@ extension HostRadio {
             guard controller.epoch == epoch else { throw error }
             environment.transport.close()
             await stop()
-            // What does not answer as a controller does may be none.
+            // A peer that answers wrongly may not be a controller at all.
             guard error.remedy == nil, [.lost, .timedOut, .protocolViolation].contains(error.code) else {
                 throw error
             }

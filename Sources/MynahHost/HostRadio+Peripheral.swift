@@ -1,6 +1,6 @@
 public import MynahCore
 
-// What the peripheral's half is asked for.
+// The calls of `PeripheralRadio`.
 extension HostRadio {
     /// Starts advertising, or changes what is advertised.
     ///
@@ -39,7 +39,7 @@ extension HostRadio {
         try links.send(value, of: attribute, as: delivery, to: centrals)
     }
 
-    /// What it has used of the air since it was made.
+    /// The airtime and packets used since the radio was created.
     public var used: RadioUse? {
         controller.meter.use(of: links.table, isEstimated: !options.isSimulated, at: environment.now())
     }

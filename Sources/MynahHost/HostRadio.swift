@@ -3,16 +3,17 @@ public import MynahCore
 public import MynahHCI
 import MynahSupport
 
-/// A radio of our own: a host stack over HCI, on whatever controller the transport reaches.
+/// A radio with Mynah's own host stack, on any controller that the HCI transport reaches.
 ///
-/// Advertising goes out byte for byte, subscribers have names, and what does not fit into the controller's
+/// It advertises exactly the bytes that it is given. It reports each subscriber, and a queue that is
+/// full. It plays a peripheral, a central, or both on one controller.
 /// buffers is felt as back-pressure. It plays a peripheral, a central, or both on one controller.
 ///
-/// The actor is the radio's executor and its life. Drivers that it owns do the work on that executor: one for
-/// the controller, one for advertising, scanning and connecting, one for what goes over links, and one for
+/// The actor is the radio's executor and its life. Drivers that it owns do the work on that executor:
+/// one for the controller, one for advertising, scanning and connecting, one for the links, and one for
 /// their L2CAP channels.
 public actor HostRadio: PeripheralRadio, CentralRadio {
-    /// What can be chosen.
+    /// The options of a radio.
     public typealias Options = HostRadioOptions
 
     let environment: Environment

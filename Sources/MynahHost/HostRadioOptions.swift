@@ -1,8 +1,8 @@
-/// What can be chosen of a `HostRadio`.
+/// The options of a `HostRadio`.
 public struct HostRadioOptions: Sendable {
     /// The name of the radio, for people.
     public var name = "own host"
-    /// What the controller is called in messages, with where it is.
+    /// The name of the controller and its location, for messages.
     public var controller = "the controller"
     /// Whether the controller is simulated, so that `used` is what happens and not an estimate.
     public var isSimulated = false

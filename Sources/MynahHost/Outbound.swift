@@ -8,7 +8,7 @@ import MynahSupport
 /// A part without I/O. Flow control is per link: a peer that takes nothing holds back only what is for it
 /// (Core Specification, Vol 3, Part F, 3.3.2).
 struct Outbound: Sendable {
-    /// What found no room.
+    /// The kind of PDU that was refused for lack of room.
     enum Refused: Hashable, Sendable {
         /// A notification, because too many packets wait for the link.
         case notification
@@ -18,7 +18,7 @@ struct Outbound: Sendable {
         case write
     }
 
-    /// Who is to be told that there is room again.
+    /// The requesters to notify that there is room again.
     struct Ready: Equatable {
         var peripheral = false
         var central = false
@@ -70,7 +70,7 @@ struct Outbound: Sendable {
         collected[link, default: []].append(Value(handle: handle, value: value))
     }
 
-    /// What was collected for a link goes before anything else does.
+    /// The collected notifications of a link are sent before anything else on it.
     private mutating func flush(_ link: ConnectionHandle) {
         guard !collected.isEmpty, let values = collected.removeValue(forKey: link) else { return }
         let pdu =
@@ -121,8 +121,8 @@ struct Outbound: Sendable {
         if !refused.contains(where: { $0 == (link, what) }) { refused.append((link, what)) }
     }
 
-    /// Returns, once for each refusal, who is to be told that there is room again: as soon as one of the
-    /// links that refused has room, whatever the others do.
+    /// Returns, once for each refusal, the requesters to notify of room: as soon as one of the links
+    /// that refused has room.
     ///
     /// `takesIndications` says whether a link takes another indication, or has ended.
     mutating func takeReady(_ takesIndications: (ConnectionHandle) -> Bool) -> Ready {

@@ -1,6 +1,6 @@
 package import MynahCore
 
-/// What happens to an app.
+/// An event in an app's life.
 package enum AppEvent: Hashable, Sendable {
     /// The user, the system or the app itself acts on its life.
     case transition(AppTransition)
@@ -26,9 +26,9 @@ package enum BluetoothRole: String, Hashable, Sendable, CaseIterable {
     case central
 }
 
-/// What a radio reports to an app, by what it means for the app's life.
+/// A radio event, by its meaning for the app's life.
 ///
-/// The raw value is what an app is woken by, in the event `app.woken`.
+/// The raw value is the reason in the event `app.woken`.
 public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
     /// A dynamic value is read.
     case read
@@ -84,7 +84,7 @@ public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
     package var wantsAnswer: Bool { self == .read || self == .write }
 }
 
-/// What is to be done after an event, in order.
+/// An action after an event; actions are carried out in order.
 package enum AppAction: Hashable, Sendable {
     /// Its code is started; `restoring`: its managers' state is handed back to it first.
     case launched(inBackground: Bool, restoring: Bool)
@@ -109,20 +109,20 @@ package enum AppAction: Hashable, Sendable {
     /// The event at hand is dropped.
     case discard
 
-    /// What has waited goes to the app, in order.
+    /// Delivers the queued events to the app, in order.
     case deliverQueued
-    /// What has waited is dropped.
+    /// Drops the queued events.
     case dropQueued
 
-    /// What is advertised goes off the air and is kept.
+    /// Stops advertising, and keeps the advertisement.
     case pauseAdvertising
-    /// What was kept goes on the air again.
+    /// Starts advertising again with the kept advertisement.
     case resumeAdvertising
-    /// What is advertised goes off the air; to `forget` it means that the app has to ask for it again.
+    /// Stops advertising; with `forget`, the app has to request it again.
     case stopAdvertising(forget: Bool)
     /// Every service is withdrawn; to `forget` them means that the app has to add them again.
     case withdrawServices(forget: Bool)
-    /// What the system preserved of its managers is deleted.
+    /// Deletes the state that the system preserved for the app's managers.
     case forgetPreservedState
 }
 

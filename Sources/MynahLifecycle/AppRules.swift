@@ -1,8 +1,8 @@
 public import MynahCore
 
-/// What decides over an app's life: its Info.plist, its managers' options, and the phone's patience.
+/// The rules of an app's life: its Info.plist, its managers' options, and the phone's time limits.
 public struct AppRules: Hashable, Sendable {
-    /// What the app may do while it is not on the screen (UIBackgroundModes).
+    /// The app's background modes (UIBackgroundModes).
     public var backgroundModes: Set<BackgroundMode> = []
     /// Whether a peripheral manager of it has a restore identifier.
     public var isRestorable = false
@@ -12,8 +12,8 @@ public struct AppRules: Hashable, Sendable {
     ///
     /// Apple says "shortly after"; 5 s is an assumption.
     public var suspendAfter: Duration = .seconds(5)
-    /// What an event that wakes a suspended app grants it: "around 10 seconds" (Core Bluetooth Background
-    /// Processing).
+    /// The time that an event grants to a suspended app that it wakes: "around 10 seconds" (Core
+    /// Bluetooth Background Processing).
     public var wakeAllowance: Duration = .seconds(10)
     /// How long the app works for each event that reaches it in the background; `nil` if as long as it may.
     ///

@@ -1,7 +1,7 @@
-/// What the user, the system or the app itself does to an app's life.
+/// A change of an app's life by the user, the system or the app itself.
 ///
-/// A raw value is the word for it on the command line and in profiles: the state that it leads to, or what
-/// happens.
+/// The raw value is its name on the command line and in profiles: the state that it leads to, or the
+/// event.
 public enum AppTransition: String, Hashable, Sendable, CaseIterable {
     /// The user opens it or brings it back onto the screen; one that does not run is launched.
     case enterForeground = "foreground"
@@ -9,7 +9,7 @@ public enum AppTransition: String, Hashable, Sendable, CaseIterable {
     case enterBackground = "background"
     /// The system suspends it now, without waiting for its time to be over.
     case suspend = "suspended"
-    /// The system ends it, whatever it is doing.
+    /// The system terminates it in any state.
     case terminate = "terminated"
     /// The user ends it.
     case quit

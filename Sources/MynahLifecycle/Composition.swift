@@ -67,7 +67,7 @@ struct Composition {
         }
     }
 
-    /// Puts the first app's name where more of it fits: behind the UUIDs, or into the scan response.
+    /// Puts the first app's name after the UUIDs or into the scan response, where more of it fits.
     mutating func takeName(_ app: AppAdvertisement, _ index: Int) {
         guard let text = app.localName, !text.isEmpty else { return }
         if let name {

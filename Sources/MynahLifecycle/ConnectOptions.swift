@@ -1,4 +1,4 @@
-/// What an app asks for with a connection (connect(_:options:)); everything is off unless said.
+/// The options of connect(_:options:); all are off by default.
 public struct ConnectOptions: Hashable, Sendable {
     /// An alert if the connection is made while the app is suspended
     /// (CBConnectPeripheralOptionNotifyOnConnectionKey).

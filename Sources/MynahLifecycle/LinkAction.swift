@@ -1,6 +1,6 @@
 public import MynahCore
 
-/// What is to be done after something happened to the connections of a phone's apps, in order.
+/// An action after an event of the connections of a phone's apps; actions are carried out in order.
 package enum LinkAction: Hashable, Sendable {
     /// The manager's peripheral is connecting.
     case connecting(ManagerKey, DeviceAddress)

@@ -22,7 +22,7 @@ package import MynahCore
 /// that asks for a device that is or becomes connected for another app has it at once; when Bluetooth goes
 /// off, apps get no callback, as several projects report.
 package struct LinkLedger: Sendable {
-    /// What one manager asked for.
+    /// The request of one manager for a connection.
     struct Claim: Sendable {
         var manager: ManagerKey
         var options: ConnectOptions
@@ -53,7 +53,7 @@ package struct LinkLedger: Sendable {
     /// No links.
     package init() {}
 
-    // MARK: What is known
+    // MARK: State
 
     /// The devices to listen for, in the order in which they were asked for, without those whose start delay
     /// runs.
@@ -112,7 +112,7 @@ package struct LinkLedger: Sendable {
         return .connecting
     }
 
-    /// What a manager asked for with its connection; `nil` if it has none.
+    /// A manager's options for its connection, or `nil` if it has none.
     package func options(of address: DeviceAddress, for manager: ManagerKey) -> ConnectOptions? {
         links[address]?.claims.first { $0.manager == manager }?.options
     }
@@ -135,7 +135,7 @@ package struct LinkLedger: Sendable {
         .sorted { $0.1 < $1.1 }.map(\.0)
     }
 
-    // MARK: What managers ask for
+    // MARK: Requests of managers
 
     /// A manager asks for a connection, which never times out.
     ///
@@ -153,8 +153,9 @@ package struct LinkLedger: Sendable {
         add(manager, address, options, into: &actions)
     }
 
-    /// What a manager had in another process is its own again: a connection that was held or pending is
-    /// pending.
+    /// Restores a manager's connections of another process.
+    ///
+    /// A connection that was held or pending is now pending.
     package mutating func restore(
         _ manager: ManagerKey, to address: DeviceAddress, _ options: ConnectOptions = ConnectOptions(),
         into actions: inout [LinkAction]
@@ -250,7 +251,7 @@ package struct LinkLedger: Sendable {
         }
     }
 
-    // MARK: What the radio reports
+    // MARK: Events of the radio
 
     /// A link to a device began; one that nobody waits for is ended.
     package mutating func linkUp(_ peer: Peer.ID, to address: DeviceAddress, into actions: inout [LinkAction])

@@ -18,7 +18,7 @@ public struct PhoneAdvertising: Hashable, Sendable {
     /// The Tx Power Level that later phones put after the Flags, in dBm (12 was captured); `nil` if none.
     public var txPower: Int8?
 
-    /// What was seen beyond the background interval, in steps of 1.25 ms, on the same phone.
+    /// The measured delay beyond the background interval, in steps of 1.25 ms, on the same phone.
     package static let backgroundJitter: Duration = .microseconds(6250)
     /// The Flags of every iPhone captured: LE General Discoverable and both simultaneous modes.
     package static let flags: UInt8 = 0x1A

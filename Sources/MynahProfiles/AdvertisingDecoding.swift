@@ -136,7 +136,7 @@ extension ProfileDecoder {
         return list
     }
 
-    /// What the other fields make, so that it would be on the air twice.
+    /// The AD types that other fields produce, which `raw` must not repeat.
     private static let madeByFields: [UInt8: String] = [
         0x01: "the radio makes the Flags", 0x02: "use serviceUUIDs", 0x03: "use serviceUUIDs",
         0x04: "use serviceUUIDs",

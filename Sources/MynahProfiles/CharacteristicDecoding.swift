@@ -44,8 +44,7 @@ extension ProfileDecoder {
         }
         let errorsBefore = errorCount
         let properties = properties(node, among: CharacteristicProperties.named)
-        // What one of them was meant to be is not known: all that say something of others, so that
-        // nothing is said to be missing.
+        // An unknown property may be any one, so all are assumed: no rule then reports a missing one.
         guard errorCount == errorsBefore else { return CharacteristicProperties(rawValue: 0x1FF) }
         if properties.isEmpty, case .sequence(let list) = node, list.isEmpty {
             error(at: node, "the characteristic \(uuid) needs at least one property")

@@ -1,15 +1,17 @@
 public import MynahCore
 
 extension Profile {
-    /// What an app does with one central manager.
+    /// One central manager of an app.
     public struct Central: Sendable {
         /// Opts in to state preservation under this name.
         public var restoreIdentifier: String?
-        /// What it scans for; `nil` if it never scans.
+        /// Its scan, or `nil` if it never scans.
         public var scan: Scan?
         /// The ways back to a device: one stage after the other, and those of a stage at once.
         package var reconnect: [[ReconnectWay]] = [[.known], [.connected], [.scan]]
-        /// What it does with the devices that it finds: the first that matches.
+        /// The devices that it uses.
+        ///
+        /// A device that it finds is the first one that it matches.
         public var peripherals: [Peripheral]
 
         /// A manager.
@@ -19,7 +21,7 @@ extension Profile {
             self.peripherals = peripherals
         }
 
-        /// What an app scans for.
+        /// The scan of an app.
         public struct Scan: Hashable, Sendable {
             /// When it stops.
             public enum End: String, Hashable, Sendable, CaseIterable {
@@ -44,24 +46,24 @@ extension Profile {
             public init() {}
         }
 
-        /// What an app does with one device.
+        /// One device of an app.
         public struct Peripheral: Sendable {
-            /// What is looked for on a link.
+            /// The services and characteristics to discover on a link.
             public enum Discovery: String, Hashable, Sendable, CaseIterable {
-                /// What it uses.
+                /// Only those that the entry uses.
                 case needed
                 case all
                 case none
             }
 
-            /// What it does when everything is done.
+            /// The behaviour after every read, write and subscription.
             public enum WhenDone: String, Hashable, Sendable, CaseIterable {
                 case stay
                 /// It cancels the connection, unless it is subscribed to something.
                 case disconnect
             }
 
-            /// What it does when a connection that it wanted has ended.
+            /// The behaviour after a requested connection has ended.
             public enum OnDisconnect: String, Hashable, Sendable, CaseIterable {
                 /// It asks for a connection, which never times out.
                 case connect
@@ -70,23 +72,23 @@ extension Profile {
                 case nothing
             }
 
-            /// What events call it.
+            /// The name of the device in events.
             public var name: String
             /// Which devices it is about.
             public var match = Match()
             /// How it connects; `nil` if it only reports the device.
             public var connection: Connection? = Connection()
-            /// What is looked for on a link.
+            /// The services and characteristics to discover on a link.
             public var discovery = Discovery.needed
             /// The characteristics that are read.
             package var read: [AttributeName] = []
             /// The characteristics that are subscribed to.
             package var subscribe: [AttributeName] = []
-            /// What is written on a connection.
+            /// The writes on each connection.
             public var writes: [Write] = []
-            /// What it does when everything is done.
+            /// The behaviour after every read, write and subscription.
             public var whenDone = WhenDone.stay
-            /// What it does when a connection has ended.
+            /// The behaviour after a connection has ended.
             public var onDisconnect = OnDisconnect.connect
 
             /// A device of this name in events.

@@ -4,32 +4,33 @@ public import MynahCore
 public struct Profile: Sendable {
     /// The file it came from, as it was named.
     public var file: String
-    /// Its name for people.
+    /// Its name, for messages.
     public var name: String
-    /// How it presents itself.
+    /// The GAP name, the appearance and the pairing capabilities.
     public var device: DeviceIdentity
-    /// The number typed on a device with a keyboard; nil: whoever runs it is asked.
+    /// The passkey that a device with a keyboard enters, or `nil` if `run` asks for it.
     public var passkey: UInt32?
-    /// What it advertises; nil: nothing.
+    /// Its advertising, or `nil` if it does not advertise.
     public var advertising: Advertising?
     /// Its services, included ones before those that include them.
     public var services: [Service]
-    /// The app that plays it; nil: it is an accessory.
+    /// The app that plays it, or `nil` if it is an accessory.
     public var app: App?
-    /// The app's central managers; empty if it is no central.
+    /// The app's central managers; empty if the profile has none.
     public var centrals: [Central]
-    /// What was noticed that does not keep it from being played.
+    /// The warnings and notes; a profile with errors is not returned.
     public var warnings: [ProfileIssue]
     /// The file's lines, for problems found later.
     public var sourceLines: [String]
-    /// Where each field stands, by its key; those of `device` and `security` as `device.name`.
+    /// The position of each field by its key; the fields of `device` and `security` by keys like
+    /// `device.name`.
     public var marks: [String: SourceMark]
 
-    /// What is advertised, and where it says so.
+    /// The advertisement, and the positions of its fields.
     public struct Advertising: Sendable {
-        /// What is advertised.
+        /// The advertisement.
         public var advertisement: Advertisement
-        /// Where each field stands, by its key.
+        /// The position of each field by its key.
         public var marks: [String: SourceMark]
     }
 
@@ -45,7 +46,7 @@ public struct Profile: Sendable {
         public var characteristics: [Characteristic]
         /// Where it is declared.
         public var mark: SourceMark
-        /// Where each of its fields stands, by its key.
+        /// The position of each field by its key.
         public var marks: [String: SourceMark]
     }
 
@@ -53,13 +54,13 @@ public struct Profile: Sendable {
     public struct Characteristic: Sendable {
         /// Its type.
         public var uuid: BluetoothUUID
-        /// What may be done with it.
+        /// The properties.
         public var properties: CharacteristicProperties
-        /// What each use asks of the link.
+        /// The security that each use requires.
         public var permissions: AttributePermissions
         /// Where its value comes from.
         public var value: Value
-        /// How often it is sent to subscribers; nil: only when something sends it.
+        /// The time between two notifications or indications, or `nil` if nothing sends it periodically.
         public var every: Duration?
         /// The longest value that may be written.
         public var maximumLength: Int
@@ -71,7 +72,7 @@ public struct Profile: Sendable {
         public var descriptors: [Descriptor]
         /// Where it is declared.
         public var mark: SourceMark
-        /// Where each of its fields stands, by its key; those of `errors` as `errors.read`.
+        /// The position of each field by its key; the fields of `errors` by keys like `errors.read`.
         public var marks: [String: SourceMark]
 
         /// Whether the radio answers by itself: a value, and neither `every`, a write property nor an ordered
@@ -88,7 +89,7 @@ public struct Profile: Sendable {
         public var uuid: BluetoothUUID
         /// `read`, `write` or both.
         public var properties: CharacteristicProperties
-        /// What each use asks of the link.
+        /// The security that each use requires.
         public var permissions: AttributePermissions
         /// Its value.
         public var value: [UInt8]
@@ -96,7 +97,7 @@ public struct Profile: Sendable {
         public var maximumLength: Int
         /// Where it is declared.
         public var mark: SourceMark
-        /// Where each of its fields stands, by its key.
+        /// The position of each field by its key.
         public var marks: [String: SourceMark]
     }
 
@@ -120,7 +121,7 @@ public struct Profile: Sendable {
             case suspended
         }
 
-        /// What it may do in the background.
+        /// Its background modes.
         public var backgroundModes: [BackgroundMode] = []
         /// Opts in to state preservation under this name.
         public var restoreIdentifier: String?
@@ -136,7 +137,7 @@ public struct Profile: Sendable {
         public var foregroundInterval: Duration = .milliseconds(30)
         /// The advertising interval in the background, as measured on one iPhone with iOS 11.
         public var backgroundInterval: Duration = .microseconds(181_250)
-        /// Where each field stands, by its key.
+        /// The position of each field by its key.
         public var marks: [String: SourceMark] = [:]
     }
 

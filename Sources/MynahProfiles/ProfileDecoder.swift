@@ -16,7 +16,7 @@ struct Fields {
 
     subscript(key: String) -> Node? { nodes[key] }
     func mark(of key: String) -> SourceMark { keyMarks[key] ?? mark }
-    /// Where each value stands.
+    /// The position of each value.
     var marks: [String: SourceMark] { nodes.compactMapValues { ProfileDecoder.mark($0) } }
 }
 
@@ -45,7 +45,9 @@ struct ProfileDecoder {
 
     // MARK: Problems
 
-    /// Everything noted, in the file's order; where there was more, the last says so.
+    /// Every issue in the file's order.
+    ///
+    /// If the limit was reached, the last one says so.
     var allIssues: [ProfileIssue] {
         let sorted = issues.enumerated().sorted {
             let (left, right) = ($0.element.mark, $1.element.mark)
@@ -166,7 +168,7 @@ struct ProfileDecoder {
         return Array(sequence)
     }
 
-    /// A scalar as it is written, whatever YAML would make of it.
+    /// A scalar's literal text, also if YAML would make a number or a Boolean of it.
     mutating func text(_ node: Node, _ what: String) -> String? {
         guard visit(node) else { return nil }
         guard let scalar = node.scalar else {
@@ -280,7 +282,7 @@ struct ProfileDecoder {
 
     mutating func bytes(_ node: Node, _ what: String) -> [UInt8]? {
         guard visit(node) else { return nil }
-        // `hex:` with nothing behind it is no bytes at all, which a value may be.
+        // `hex:` without a value means no bytes, which is a valid value.
         guard let scalar = node.scalar else {
             error(at: node, "\(what) must be hexadecimal digits, not \(Self.shape(of: node))")
             return nil
@@ -296,7 +298,7 @@ struct ProfileDecoder {
         return bytes
     }
 
-    /// What names a UUID: its number, or the SIG's name from `lookup`.
+    /// A UUID, or the SIG's name for one, which `lookup` finds.
     mutating func uuid(
         _ node: Node, _ what: String, names: @autoclosure () -> [String],
         lookup: (String) -> BluetoothUUID?

@@ -31,11 +31,11 @@ public struct ProfileIssue: Hashable, Sendable {
     public var severity: Severity
     /// The file's name as it was given.
     public var file: String
-    /// Where; nil: the file as a whole.
+    /// The position, or `nil` for the file as a whole.
     public var mark: SourceMark?
-    /// What is wrong, and how to mend it.
+    /// A sentence that says what is wrong, and often how to correct it.
     public var message: String
-    /// The line it stands on.
+    /// The line at the position.
     public var sourceLine: String?
 
     /// A problem.
@@ -72,8 +72,9 @@ extension ProfileIssue: CustomStringConvertible {
         scalar.properties.generalCategory == .control || scalar.properties.isBidiControl
     }
 
-    /// The line and its caret, cut to what a terminal shows; tabs are kept so that the caret stands below its
-    /// column.
+    /// The line and its caret, cut to the width of a terminal.
+    ///
+    /// Tabs are kept, so that the caret is below its column.
     private static func pointing(at column: Int, in line: String) -> (String, String) {
         let limit = 100
         let scalars = Array(line.unicodeScalars)
@@ -113,6 +114,6 @@ public struct ProfileIssues: Error, Hashable, Sendable, CustomStringConvertible 
         self.issues = issues
     }
 
-    /// One behind the other, in the order of the file.
+    /// The issues in the order of the file, one after the other.
     public var description: String { issues.map(\.description).joined(separator: "\n") }
 }

@@ -39,7 +39,7 @@ extension ProfileDecoder {
         }
     }
 
-    /// Where its name stands, if it has one of its own.
+    /// The position of its name, if it has its own.
     private mutating func device(
         _ node: Node, _ identity: inout DeviceIdentity, _ marks: inout [String: SourceMark]
     ) -> Node? {
@@ -66,7 +66,7 @@ extension ProfileDecoder {
     /// The GAP device name has at most 248 bytes (Core Specification, Vol 3, Part C, 12.1).
     private mutating func checkDeviceName(_ name: String, at node: Node?) {
         let count = name.utf8.count
-        // Nothing at all behind the key has been noted.
+        // A key without any value has been reported already.
         if name.isEmpty, let scalar = node?.scalar, scalar.style != .plain {
             error(at: node, "the device's name is empty; phones show it")
         }

@@ -162,7 +162,8 @@ private struct IncludeOrder {
     private enum State { case open, entered, placed }
 
     let targets: [[Int]]
-    /// What comes before each service: the last service of its UUID before it, and what it includes.
+    /// The services that must precede each service: the previous one with its UUID, and those that it
+    /// includes.
     private let earlier: [[Int]]
     private(set) var order: [Int] = []
     /// After a cycle was met: its members, the first once more at the end.

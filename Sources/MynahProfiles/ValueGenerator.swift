@@ -7,9 +7,9 @@ public protocol ValueGenerator: Sendable {
     func value(at elapsed: Duration, tick: UInt64) -> [UInt8]
 }
 
-/// What a profile says of a generator, before a run gives it a seed.
+/// A generator's parameters in a profile, before a run gives it a seed.
 public protocol GeneratorDefinition: Sendable {
-    /// What `generate:` calls it.
+    /// Its name, as the value of `generate:`.
     static var name: String { get }
     /// The keys it takes beside `generate`.
     static var keys: [String] { get }

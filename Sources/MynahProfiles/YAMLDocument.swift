@@ -8,7 +8,7 @@ struct YAMLDocument {
     /// Nil: nothing could be read.
     private(set) var root: Node?
     private(set) var problems: [YAMLProblem] = []
-    /// What doubled keys were painted over with.
+    /// The names that replaced repeated keys.
     private(set) var ignoredKeys: Set<String> = []
 
     init(_ source: YAMLText) {
@@ -54,7 +54,7 @@ struct YAMLDocument {
         return search.replacing(second, with: name)
     }
 
-    // MARK: What Yams and libyaml say
+    // MARK: Messages of Yams and libyaml
 
     private static func problem(_ error: any Error, lines: [String]) -> YAMLProblem {
         guard let error = error as? YamlError else {

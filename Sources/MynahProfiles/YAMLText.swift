@@ -85,11 +85,11 @@ struct YAMLText {
         return mark
     }
 
-    /// Why its aliases are too much; nil: they are not.
+    /// The reason why its aliases are refused, or `nil` if they are not.
     ///
-    /// An alias costs nothing to read, but what they stand for together can be enormous: nine anchors of nine
-    /// aliases each make a billion. Anchors and aliases are counted as they look, with a name right behind
-    /// the sign, in texts and comments too; it is a bound.
+    /// An alias costs nothing to read, but its expansion can be enormous: nine anchors of nine aliases
+    /// each make a billion values. Every sign with a name right after it is counted, in texts and
+    /// comments too, so this is an upper bound.
     var aliasProblem: YAMLProblem? {
         var anchors = 0
         var aliases = 0

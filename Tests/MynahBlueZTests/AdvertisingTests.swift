@@ -46,7 +46,7 @@ import Testing
         #expect(report.omitted.map(\.item) == ["serviceUUIDs[1]"])
     }
 
-    @Test func `what does not fit is named and never told to bluetoothd`() async throws {
+    @Test func `fields that do not fit are reported and never sent to bluetoothd`() async throws {
         let rig = try await Rig()
         var long = Advertisement.named("Mynah")
         long.manufacturerData = [.init(company: 0x0059, data: [UInt8](repeating: 0, count: 21))]

@@ -108,7 +108,7 @@ import Testing
             "180D/2A37/2902/2902 has more steps than service, characteristic and descriptor"
         ),
     ])
-    func `what is no name says why`(name: String, message: String) {
+    func `an invalid name says why`(name: String, message: String) {
         let problem = #expect(throws: AttributeName.Problem.self) { try AttributeName(parsing: name) }
         #expect(problem?.message == message)
     }

@@ -48,7 +48,7 @@ import Testing
         #expect(Self.refusal([service])?.contains("made by the radio") == true)
     }
 
-    @Test func `an include stands before the one that includes it`() {
+    @Test func `an included service comes before the one that includes it`() {
         let other = Self.service { _ in }
         let service = Self.service { $0.includes = [other.key] }
         #expect(Self.refusal([service, other])?.contains("does not stand before") == true)
@@ -58,7 +58,7 @@ import Testing
         #expect(Self.refusal([other, service]) == nil)
     }
 
-    @Test func `no key stands twice in a batch`() {
+    @Test func `no key is repeated in a batch`() {
         let service = Self.service { _ in }
         #expect(Self.refusal([service, service]) == "a service is there twice")
         let twice = Self.service { $0.characteristics.append($0.characteristics[0]) }

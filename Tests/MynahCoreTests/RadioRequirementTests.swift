@@ -83,7 +83,7 @@ import Testing
         #expect(RadioCapabilities(name: "Able").shortcomings(all).isEmpty)
     }
 
-    @Test("what stays within a radio's limits is no shortcoming")
+    @Test("a profile within a radio's limits has no shortcoming")
     func withinLimits() {
         let needs: [RadioNeed] = [
             .readError(.invalidOffset), .writeError(.invalidAttributeValueLength), .writes(510),

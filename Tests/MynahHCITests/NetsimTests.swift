@@ -154,7 +154,7 @@ import Testing
         #expect(try search.live().port == 7300)
     }
 
-    @Test func `what is in a directory is told apart, and nothing there holds the search up`() throws {
+    @Test func `the kinds of files in a directory are distinguished, and none blocks the search`() throws {
         let directory = try TemporaryDirectory()
         func entry(_ name: String) -> NetsimSearch.Entry {
             NetsimFiles.entry(at: "\(directory.path)/\(name)")

@@ -44,7 +44,7 @@ import Testing
         ("user:", "user: names no adapter: user:0 is hci0"),
         ("user:-1", "user:-1 names no adapter: user:0 is hci0"),
         ("user:65535", "user:65535 names no adapter: user:0 is hci0"),
-    ]) func `what is none says why, and what there is`(text: String, message: String) {
+    ]) func `an invalid address says why, and which forms are valid`(text: String, message: String) {
         #expect { try HCITransportAddress(parsing: text) } throws: { error in
             let error = error as? RadioError
             return error?.message == message && error?.remedy?.contains("tcp-client:HOST:PORT") == true

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MynahHCI
 
-/// What a transport told, and the other side of it in a test's hands.
+/// The packets that a transport delivered, and the other side of it.
 private final class Told: Sendable {
     struct State {
         var packets: [H4Packet] = []
@@ -129,7 +129,7 @@ private final class Other: Sendable {
         transport.close()
     }
 
-    @Test func `what is no H4 ends it, and says which byte`() async throws {
+    @Test func `a byte that does not begin an H4 packet ends the transport, and is reported`() async throws {
         let (transport, other) = try await connected()
         try other.write("040E0401030C00" + "47455420")
         let error = try await told.end()
@@ -189,7 +189,7 @@ private final class Other: Sendable {
         #expect(told.ends.map { $0?.code } == [.lost, .lost])
     }
 
-    @Test func `who waits for a controller can be told not to`() async throws {
+    @Test func `waiting for a controller can be cancelled`() async throws {
         let transport = SocketTransport(.tcpServer(host: "127.0.0.1", port: 0))
         let opened = Task { try await told.open(transport) }
         try await until("the transport listens on a port") { transport.port != nil }
@@ -265,7 +265,7 @@ private final class Other: Sendable {
         systemClose(null)
     }
 
-    @Test func `what is no serial line says so`() async {
+    @Test func `a file that is not a serial line is refused`() async {
         for (path, part) in [
             ("/dev/null", "is no serial device or terminal"), ("/nonexistent/tty", "cannot be opened"),
         ] {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MynahHost
 
-/// What a controller can do to a radio.
+/// Faults of a controller, and their effects on a radio.
 @Suite(.timeLimit(.minutes(15))) struct HostRadioTroubleTests {
     @Test func `a controller without LE, one that refuses and one that is silent are errors that say so`()
         async throws

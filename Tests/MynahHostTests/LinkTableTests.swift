@@ -54,7 +54,7 @@ import Testing
             return takeWords()
         }
 
-        /// What the driver was asked to do since the last call, in words.
+        /// The driver's actions since the last call, in words.
         mutating func takeWords() -> [String] {
             defer { actions = [] }
             return actions.map { action in

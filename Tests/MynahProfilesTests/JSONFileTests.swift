@@ -43,7 +43,7 @@ import Testing
             """
         ),
     ])
-    func `what is YAML and not JSON is refused with its place`(text: String, problem: String) {
+    func `YAML that is not JSON is refused, with its position`(text: String, problem: String) {
         #expect(problems(text) == [problem])
         #expect(problems(text, file: "DEVICE.JSON").count == 1)
     }

@@ -43,7 +43,7 @@ import Testing
         ),
     ]
 
-    @Test("what the chosen radio would do otherwise is an error where the profile says it", arguments: cases)
+    @Test("a shortcoming of the chosen radio is an error at the line that needs it", arguments: cases)
     func chosenRadio(_ text: String, _ expected: String) throws {
         #expect(try lines(text, isChosen: true) == [expected])
     }

@@ -5,8 +5,9 @@ import MynahSupport
 
 /// The published schema (profiles/profile.schema.json), made of the decoder's own tables.
 ///
-/// It says what a profile may hold to an editor, which reads YAML in its own way: numbers where we read text.
-/// What needs counting or looking elsewhere in the file is the decoder's alone to say.
+/// It tells an editor the keys and values of a profile. An editor reads YAML in its own way: it makes
+/// numbers of values that we read as text. Only the decoder checks counts and references within the
+/// file.
 enum ProfileSchema {
     static let json: JSON = .object([
         .init("$schema", .string("https://json-schema.org/draft/2020-12/schema")),
@@ -17,8 +18,8 @@ enum ProfileSchema {
         .init("$defs", .object(definitions)),
     ])
 
-    /// Every key of an object with what it holds; `nil` stands for a key that the table lacks, which a test
-    /// finds.
+    /// Every key of an object with its value's schema; `nil` means that the table lacks the key, which a
+    /// test reports.
     private static func object(
         _ keys: [String], required: [String] = [], _ properties: [(String, JSON)], more: [JSON.Member] = []
     ) -> JSON {
@@ -290,7 +291,7 @@ enum ProfileSchema {
     private static let advertising = object(ProfileKeys.advertising, advertisingFields)
 
     private static let advertisingFields: [(String, JSON)] = [
-        ("localName", ref("text", "Left out: device.name; empty: no name is advertised.")),
+        ("localName", ref("text", "device.name by default; \"\" advertises no name.")),
         (
             "serviceUUIDs",
             list(
@@ -581,7 +582,7 @@ enum ProfileSchema {
             ("write", ref("attError", "Answers every write; 0x80 to 0x9F are the application's own.")),
         ])
 
-    /// What each key of a generator holds.
+    /// The schema of each key of a generator.
     private static let generatorKeys: [String: [(String, JSON)]] = [
         "heart-rate": [
             ("min", ref("beats", "The lowest rate, in beats a minute; 60 unless said.")),

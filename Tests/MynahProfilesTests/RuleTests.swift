@@ -183,7 +183,7 @@ private struct Broken: CustomTestStringConvertible {
             fewer services, or 16-bit ones
             """
         ),
-        // What is wrong elsewhere does not hide it.
+        // Errors elsewhere do not hide it.
         Broken(
             head("devic: {}\nadvertising:\n  localName: \(String(repeating: "n", count: 30))\n"),
             "3:1: error: unknown key \"devic\" in a profile; did you mean \"device\"?",
@@ -271,7 +271,7 @@ private struct Broken: CustomTestStringConvertible {
         #expect(try profile(head("app: {}\nadvertising: {localName: \(name)}\n")).warnings.isEmpty)
     }
 
-    @Test("what makes iPhones close by offer to set up a watch is a warning")
+    @Test("a UUID that makes iPhones close by offer to set up a watch is a warning")
     func watchSetup() {
         let service = "9AA4730F-B25C-4CC3-B821-C931559FC196"
         let words = "of the overflow area, on which iPhones close by offer to set up an Apple Watch"
@@ -292,7 +292,7 @@ private struct Broken: CustomTestStringConvertible {
         #expect(problems(head("advertising:\n  manufacturerData: {0x004D: 01 \(mask)}\n")) == [])
     }
 
-    @Test("what the terminal would act on is not printed")
+    @Test("characters that the terminal would act on are not printed")
     func controlCharacters() {
         #expect(
             problems(head("services:\n  - uuid: \"a\\e[2J\"\n")) == ["4:11: error: unknown service \"a?[2J\""]

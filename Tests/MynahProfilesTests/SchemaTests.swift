@@ -20,7 +20,7 @@ import Glibc
 
     @Test("every key of the decoder's tables has a description or a shape in the schema")
     func complete() {
-        // `false` stands where a table and the schema do not agree.
+        // `false` means that a table and the schema do not agree.
         let objects = (ProfileSchema.json["$defs"]?.members ?? []).map(\.value).flatMap { definition in
             [definition] + (definition["oneOf"]?.elements ?? [])
         }

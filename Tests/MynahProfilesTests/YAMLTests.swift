@@ -137,7 +137,7 @@ import Testing
     // MARK: Keys that stand twice
 
     @Test(
-        "every key that stands twice is noted where it stands the second time, with all else that is wrong",
+        "every repeated key is reported at its second occurrence, with all other errors",
         arguments: [
             (head("device: {name: A, appearance: 0x40, name: B, \"name\": C}\n"), ["3:37", "3:46"]),
             (head("device: {\n  name: A,\n  name : B }\n"), ["5:3"]),
@@ -160,7 +160,7 @@ import Testing
     // MARK: Files that are meant to hurt
 
     @Test(
-        "a deeply nested file is an error, whatever it nests",
+        "a deeply nested file is an error, for every kind of nesting",
         arguments: ["[", "{a: ", "- ", "? ", "[{a: ", "\n- [", "&a [", "!!seq ["])
     func nesting(_ piece: String) {
         let problems = problems(String(repeating: piece, count: 150_000 / piece.utf8.count))
@@ -212,7 +212,7 @@ import Testing
         #expect(problems(text).count == 1)
     }
 
-    @Test("an alias stands for what was named")
+    @Test("an alias repeats the value of its anchor")
     func aliases() throws {
         let profile = try profile(
             head(
@@ -246,7 +246,7 @@ import Testing
     }
 
     @Test(
-        "a merge key says what to do instead, wherever it stands",
+        "a merge key says what to do instead, in every position",
         arguments: [
             "services:\n  - <<: *s\n", "advertising:\n  manufacturerData: {<<: 01}\n",
             """

@@ -3,7 +3,7 @@ import MynahSupport
 
 /// A dbus-daemon of a test's own, on a socket in a fresh directory; it ends with this object.
 public final class PrivateBus: Sendable {
-    /// What could not be done.
+    /// The step that failed.
     public struct Failure: Error, CustomStringConvertible {
         /// What, for people.
         public let description: String

@@ -48,7 +48,8 @@ public final class SharedAir: Sendable {
 
     /// A new controller on it.
     ///
-    /// Its public address is `address`; nil: it has none, and its host draws a static random one.
+    /// Its public address is `address`. If that is `nil`, it has none, and its host generates a static random
+    /// address.
     public func transport(
         address: DeviceAddress? = nil, cipher: ControllerConfiguration.Cipher? = nil
     ) -> VirtualTransport {

@@ -11,7 +11,7 @@ public enum HCITransportAddress: Hashable, Sendable {
     case unixClient(path: String)
     /// `unix-server:PATH`: the controller connects to us.
     case unixServer(path: String)
-    /// `pty:PATH`, or `serial:PATH` with `,BAUD` behind it.
+    /// `pty:PATH`, or `serial:PATH` with an optional `,BAUD`.
     case serial(path: String, baud: Int?)
     /// `user:N`: the adapter hciN, taken whole through the kernel's user channel.
     case userChannel(UInt16)
@@ -22,7 +22,7 @@ public enum HCITransportAddress: Hashable, Sendable {
         "serial:PATH,BAUD", "user:N",
     ]
 
-    /// Who is meant where no host is named: this machine.
+    /// The host to use if none is named: this machine.
     static let loopback = "127.0.0.1"
 
     /// An address as people write it.

@@ -77,7 +77,7 @@ struct Listener: Sendable {
             && errno == ECONNREFUSED
     }
 
-    /// Whoever has connected; nil: nobody has.
+    /// The descriptor of a new connection, or `nil` if there is none.
     func accept() -> Int32? {
         let accepted = systemAccept(descriptor)
         guard accepted >= 0 else { return nil }

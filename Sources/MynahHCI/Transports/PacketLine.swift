@@ -2,9 +2,9 @@ import Glibc
 import MynahCore
 import MynahSupport
 
-/// An open descriptor through which packets go as H4 has them, to and from one other side.
+/// An open file descriptor that carries H4 packets to and from one peer.
 final class PacketLine: Sendable {
-    /// What is behind the descriptor.
+    /// The kind of file.
     enum Kind: Sendable {
         case socket
         /// A terminal: the end of the other side is an error there.
@@ -15,9 +15,11 @@ final class PacketLine: Sendable {
         var descriptor: Int32
         var watch: EventLoop.Watch?
         var decoder = H4Decoder()
-        /// What the other side had no room for; each is written whole, as the kernel's user channel wants it.
+        /// Packets that could not be sent yet.
+        ///
+        /// Each is sent with one write, as the kernel's user channel requires.
         var waiting: [[UInt8]] = []
-        /// How much of the first has gone.
+        /// The number of bytes of the first packet that have been sent.
         var gone = 0
         var size = 0
     }

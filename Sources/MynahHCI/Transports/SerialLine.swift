@@ -3,10 +3,10 @@ import MynahCore
 
 /// A terminal device as a line of bytes.
 enum SerialLine {
-    /// What most boards speak.
+    /// The rate of most boards.
     static let usualBaud = 1_000_000
 
-    /// What termios calls a rate.
+    /// The constant of termios for a rate.
     static func speed(_ baud: Int) -> speed_t? {
         switch baud {
         case 9600: speed_t(B9600)

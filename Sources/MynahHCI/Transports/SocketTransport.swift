@@ -2,10 +2,10 @@ import Glibc
 package import MynahCore
 import MynahSupport
 
-/// A controller behind a socket, a serial line or the kernel, spoken to in H4.
+/// A transport that speaks H4 to a controller on a socket, a serial line or the kernel's user channel.
 ///
-/// It can be opened again when it has ended or was closed. A server's opening waits until a controller has
-/// connected.
+/// It can be opened again after it has ended or was closed. If it is a server, `open` waits for a
+/// controller to connect.
 package final class SocketTransport: HCITransport {
     private enum Phase {
         case closed
@@ -16,7 +16,7 @@ package final class SocketTransport: HCITransport {
     private struct State {
         var phase = Phase.closed
         var port: UInt16?
-        /// What a controller may connect to, while it is waited for.
+        /// The listening socket, while a controller is awaited.
         var listener: Listener?
         /// Changes with each opening, so that the end of an earlier one ends nothing.
         var run = 0

@@ -35,7 +35,7 @@ enum UserChannel {
         return descriptor
     }
 
-    /// What the kernel means.
+    /// The error to report for an error of the kernel.
     static func trouble(_ error: SystemError, _ number: UInt16) -> RadioError {
         let name = "hci\(number)"
         return switch error.number {

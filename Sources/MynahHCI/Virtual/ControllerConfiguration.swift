@@ -1,8 +1,11 @@
 public import MynahCore
 
-/// What a virtual controller is made like.
+/// The capabilities of a virtual controller.
 public struct ControllerConfiguration: Sendable {
-    /// AES-128 of one block, key and block as FIPS 197 writes them; nil: what needs it is an unknown command.
+    /// AES-128 of one block.
+    ///
+    /// Key and block are in the byte order of FIPS 197. If it returns `nil`, commands that need it are
+    /// unknown commands.
     public typealias Cipher = @Sendable (_ key: [UInt8], _ block: [UInt8]) -> [UInt8]?
 
     /// Its public address, which is also how it is found again.

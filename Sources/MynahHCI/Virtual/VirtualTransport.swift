@@ -17,7 +17,7 @@ public final class VirtualTransport: HCITransport {
 
     private let air: LiveAir
     private let configuration: ControllerConfiguration
-    /// What has to stay as long as the transport does.
+    /// Keeps the shared air alive as long as the transport.
     private let keeping: SharedAir?
     private let state = Lock(State())
 
@@ -29,7 +29,7 @@ public final class VirtualTransport: HCITransport {
 
     deinit { close() }
 
-    /// What the controller is called on the air; nil: it is switched off.
+    /// The station of the controller on the air, or `nil` if it is switched off.
     package var station: Station? { state.withLock { $0.station } }
 
     /// Switches the controller on.
@@ -41,7 +41,9 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
-    /// As `open`, for who cannot wait, as there is nothing to wait for; false: it was on.
+    /// Opens the transport without waiting.
+    ///
+    /// Returns `false` if it was open already.
     func switchOn(
         receive: @escaping @Sendable (H4Packet) -> Void, ended: @escaping @Sendable (RadioError?) -> Void
     ) -> Bool {
@@ -75,7 +77,7 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
-    /// What was said of the device of an address does not count any more.
+    /// Forgets the distance that was set for a device's address.
     public func forgetDistance(from device: DeviceAddress) {
         state.withLock { state in
             state.devices.removeValue(forKey: device)

@@ -7,7 +7,7 @@ import MynahSupport
 ///
 /// A machine without I/O: `next()` gives one command at a time, `finished` takes its answer.
 struct BringUp {
-    /// What a controller lacks, or does not answer.
+    /// A missing feature of a controller, or a command that it does not answer.
     enum Failure: Error, Hashable {
         case refused(purpose: String, HCIStatus)
         /// It has no LE, and why that shows.
@@ -33,7 +33,7 @@ struct BringUp {
 
     private var step = Step.reset
     private var features: [UInt8] = []
-    /// What was learnt so far.
+    /// The controller's answers so far.
     private(set) var profile = ControllerProfile()
     /// The public address, or `nil` if the controller has none.
     private(set) var publicAddress: DeviceAddress?

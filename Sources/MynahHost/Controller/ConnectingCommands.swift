@@ -3,7 +3,7 @@ import MynahHCI
 import MynahSupport
 
 extension Connector.Step {
-    /// What the step does, as in "refused connecting".
+    /// The step's purpose, as in "refused connecting".
     var purpose: String {
         switch self {
         case .clearAcceptList: "emptying the filter accept list"

@@ -26,7 +26,7 @@ final class GenericAccess {
     private let timer: HostTimer
     private let sinks: RadioSinks
     private let controller: ControllerDriver
-    /// What goes over links.
+    /// The driver of the links.
     unowned var links: LinkDriver?
     private var reports = ReportAssembler()
     private(set) var peers = PeerAddresses()

@@ -64,7 +64,7 @@ extension LinkDriver {
     func refused(_ command: ControllerSession.LinkCommand, _ handle: ConnectionHandle, _ peer: Peer.ID) {
         guard table[handle]?.peer.id == peer else { return }
         switch command {
-        // What the controller reports of the link is taken as true.
+        // The controller's reports of the link are trusted.
         case .readFeatures: heard(handle)
         case .encrypt:
             secure(handle) { $0.encryptionChanged(handle, .unspecifiedError, at: $1, &$2) }
@@ -124,7 +124,7 @@ extension LinkDriver {
         for key in server.end(link.handle) { sinks.tell(.unsubscribed(key, link.peer.id)) }
     }
 
-    // MARK: What a user asks for
+    // MARK: Requests of the user
 
     /// How far the link to the peripheral with an address is known, or `nil` if there is none.
     func stage(ofPeripheral address: DeviceAddress) -> Link.Stage? { table.stage(ofPeripheral: address) }

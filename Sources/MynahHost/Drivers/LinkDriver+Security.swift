@@ -26,7 +26,7 @@ extension LinkDriver {
         secure { $0.forgetBond(with: address, &$2) }
     }
 
-    /// What the own address is made of.
+    /// The source of the radio's own address.
     func addressSource(_ publicAddress: DeviceAddress?) -> OwnAddress.Source {
         OwnAddress.Source(
             policy: environment.options.address, publicAddress: publicAddress,

@@ -145,7 +145,7 @@ final class LinkDriver {
         sendData()
     }
 
-    /// Sends what the controller has room for, and reports room where there was none.
+    /// Sends the PDUs that the controller has room for, and reports room to those that were refused.
     func sendData() {
         var isMore = true
         while isMore {

@@ -6,13 +6,13 @@ import MynahSupport
 ///
 /// A part without I/O. It writes PDUs into `Outbound`, and asks for everything else by actions.
 struct GATTServer: Sendable {
-    /// What the driver is asked to do.
+    /// An action for the driver.
     enum Action {
         case event(RadioEvent)
         /// An indication is under way, and its confirmation is due at a time; the driver then calls
         /// `confirmationDue`.
         case watchConfirmation(link: ConnectionHandle, Duration)
-        /// What a bond keeps of a client has changed.
+        /// The state of a client that a bond keeps has changed.
         case remember(link: ConnectionHandle)
         /// An event whose answer `answered` takes.
         case ask(link: ConnectionHandle, RadioEvent)

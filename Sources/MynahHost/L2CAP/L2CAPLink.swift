@@ -11,7 +11,7 @@ struct L2CAPLink: Sendable {
 
     let handle: ConnectionHandle
     let peer: Peer.ID
-    /// What this side is on it.
+    /// This side's role on the link.
     let role: LEConnection.Role
     var signalling = Signalling()
     private(set) var channels: [OpenChannel] = []

@@ -7,7 +7,7 @@ import MynahSupport
 /// A part without I/O. It writes frames into `Outbound`, and asks for everything else by actions. A call is
 /// known by its number, a channel by its key; the driver keeps what waits for them.
 struct L2CAPManager: Sendable {
-    /// What the driver is asked to do.
+    /// An action for the driver.
     enum Action: Sendable {
         /// A peer has opened a channel to a number that this side published.
         case opened(ChannelEnd)
@@ -182,7 +182,7 @@ struct L2CAPManager: Sendable {
         }
     }
 
-    /// What a request comes to that is not answered.
+    /// The outcome of a request that gets no response.
     private func failure(of request: Signalling.Request) -> Action {
         switch request {
         case .openChannel(let call, _, _):
@@ -248,7 +248,7 @@ struct L2CAPManager: Sendable {
         _ security: LinkSecurity
     ) -> ChannelRefusal? {
         let link = links[at: index]
-        // What is published is published to centrals.
+        // Only centrals can connect to a published PSM.
         guard link.role == .peripheral, let isEncrypted = services[psm] else { return .unknownNumber }
         if isEncrypted, !security.isEncrypted {
             return security.isBonded ? .insufficientEncryption : .insufficientAuthentication

@@ -25,11 +25,11 @@ public struct BondFile: Sendable {
         self.writer = writer
     }
 
-    /// What was kept.
+    /// The contents of a file of bonds.
     struct Contents {
         /// Nil: nothing that can be used.
         var store: BondStore?
-        /// What the user should know.
+        /// A warning for the user.
         var warning: String?
         /// False: what is there could not be set aside, and must not be written over.
         var mayReplace = true

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// What a pairing wants done.
+/// An action of a pairing.
 enum PairingAction: Hashable, Sendable {
     /// Send a PDU over the Security Manager's channel.
     case send(SMPPDU)
@@ -39,13 +39,14 @@ enum PairingFailure: Hashable, Sendable {
 }
 
 extension PairingFailure {
-    /// What the warning about it is called.
+    /// The code of the warning about it.
     var warningCode: String {
         if case .weakerThanBond = self { "weakerPairingRefused" } else { "pairingFailed" }
     }
 
-    /// What the user is told of it, and what to do; `file` is the path of the file of bonds, or `nil` if
-    /// there is none.
+    /// The message about it and the remedy.
+    ///
+    /// `file` is the path of the file of bonds, or `nil` if there is none.
     func error(_ peer: DeviceAddress, _ role: PairingRole, _ file: String?) -> RadioError {
         let other = role == .initiator ? "the peripheral" : "the central"
         let reason: String

@@ -41,7 +41,7 @@ import MynahTestSupport
         }
     }
 
-    /// What this process has used of the processors, in microseconds.
+    /// The processor time of this process, in microseconds.
     static var processorTime: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

@@ -5,7 +5,7 @@ import Testing
 @testable import MynahHost
 
 @Suite struct BringUpTests {
-    /// What a controller with everything returns to each command.
+    /// The answers of a controller with every feature.
     static let answers: [HCIOpcode: [UInt8]] = [
         .leReadLocalSupportedFeatures: Array(repeating: 0xFF, count: 8),
         .readLocalSupportedCommands: Array(repeating: 0xFF, count: 64),

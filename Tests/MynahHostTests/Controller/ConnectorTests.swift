@@ -104,7 +104,7 @@ import Testing
         #expect(connector.addresses == [address(1), address(2)])
     }
 
-    @Test func `what the controller refuses fails for all that it was for, and the next is tried`() {
+    @Test func `a refused command fails for all its requests, and the next one is tried`() {
         for refused in 0..<4 {
             var connector = connector(1, 2)
             for _ in 0..<refused {

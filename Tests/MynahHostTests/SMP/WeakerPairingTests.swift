@@ -6,7 +6,7 @@ import Testing
 
 /// A weaker pairing does not replace an authenticated bond of the same peer.
 @Suite(.timeLimit(.minutes(15))) struct WeakerPairingTests {
-    /// What a bond is worth.
+    /// The strength of a bond.
     enum Strength: String, CaseIterable {
         case justWorksLegacy, justWorks, passkeyLegacy, passkey
 

@@ -87,7 +87,7 @@ struct MultipleRead: GATTProcedure {
             var reader = ByteReader(bytes)
             var values = [[UInt8]?](repeating: nil, count: handles.count)
             for index in handles.indices {
-                // What was cut is the last of the answer.
+                // Only the last value of an answer may be cut.
                 guard let length = reader.readUInt16(), let value = reader.readBytes(Int(length)) else {
                     return .done(values)
                 }
@@ -111,7 +111,7 @@ struct ValuesRead: GATTProcedure {
 
     /// The handles whose values are not read yet.
     private var rest: ArraySlice<AttributeHandle>
-    /// What was read together of the first of them; `nil` for a value that has to be read by itself.
+    /// The first values that were read together; `nil` for a value that has to be read alone.
     private var found: ArraySlice<[UInt8]?> = []
     private var values: [[UInt8]] = []
     private var read: Read?
