@@ -255,13 +255,13 @@ struct AdapterSession {
             warnings.append(
                 RadioWarning(
                     "versionUnknown",
-                    "bluetoothd's version cannot be told; it is taken for \(BlueZVersion.oldest)"))
+                    "bluetoothd's version is unknown; \(BlueZVersion.oldest) is assumed"))
         }
         if wantsSockets, !capabilities.subscriptions.namesSubscribers {
             warnings.append(
                 RadioWarning(
                     "socketsNotOffered",
-                    "notification sockets are used from BlueZ 5.80 on; subscribers have no names here"))
+                    "subscribers are not identified, because that needs BlueZ 5.80"))
         }
         return warnings
     }

@@ -73,8 +73,8 @@ extension PublishedAttribute {
         return RadioWarning(
             "writeDropped",
             """
-            a write of \(request.value.count) bytes to \(uuid), which takes \(maximumLength), was \
-            dropped; bluetoothd lets nobody refuse one beside writeWithoutResponse
+            a write of \(request.value.count) bytes to \(uuid) was dropped, because its maximum is \
+            \(maximumLength); bluetoothd cannot refuse writes if there is writeWithoutResponse
             """
         )
     }

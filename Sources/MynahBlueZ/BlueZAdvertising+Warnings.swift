@@ -9,8 +9,8 @@ extension BlueZAdvertising {
                 RadioWarning(
                     "intervalIgnored",
                     """
-                    bluetoothd ignores the advertising interval; it keeps it from 5.77 on, or when \
-                    started with --experimental
+                    bluetoothd ignores the advertising interval; it uses it from 5.77 on, or if started \
+                    with --experimental
                     """
                 ))
         }

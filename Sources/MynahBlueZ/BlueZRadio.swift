@@ -31,7 +31,7 @@ public actor BlueZRadio {
     /// The warnings that were reported.
     private var warned: Set<String> = []
 
-    /// The thread on which D-Bus is spoken.
+    /// The thread of the D-Bus connection.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }

@@ -114,7 +114,7 @@ struct NearestAdvertisement {
         case .completeLocalName, .shortenedLocalName:
             if !fromScanResponse { omit("localName", "bluetoothd sends the name in the scan response") }
             if structure.type == .shortenedLocalName {
-                omit("localName", "bluetoothd calls every name that fits complete")
+                omit("localName", "bluetoothd marks every name that fits as complete")
             }
             advertisement.localName = String(decoding: structure.data, as: UTF8.self)
         case .flags where structure.data != [AccessoryAdvertising.flags]:
@@ -137,7 +137,10 @@ struct NearestAdvertisement {
         guard structure.type != .completeLocalName, structure.type != .shortenedLocalName else { return }
         omit(
             "scanResponse",
-            "bluetoothd before 5.80 sends only the name in the scan response, and the rest before it")
+            """
+            bluetoothd before 5.80 sends only the name in the scan response, and the rest in the \
+            advertising data
+            """)
     }
 
     private mutating func take(
@@ -149,7 +152,7 @@ struct NearestAdvertisement {
             self[keyPath: place].serviceUUIDs += uuids(
                 structure, [2, 2, 4, 4, 16, 16][Int(structure.type.rawValue) - 2])
             guard structure.type.rawValue % 2 == 0 else { return }
-            omit("serviceUUIDs", "bluetoothd calls every list of service UUIDs complete")
+            omit("serviceUUIDs", "bluetoothd marks every list of service UUIDs as complete")
         case 0x14: self[keyPath: place].solicitedServiceUUIDs += uuids(structure, 2)
         case 0x1F: self[keyPath: place].solicitedServiceUUIDs += uuids(structure, 4)
         case 0x15: self[keyPath: place].solicitedServiceUUIDs += uuids(structure, 16)

@@ -268,7 +268,9 @@ struct Notifier<Socket: NotificationSocket> {
     ) throws(RadioError) -> SocketSubscriptions.Route {
         guard usesSockets else {
             guard centrals == nil else {
-                throw RadioError(.unsupported, "bluetoothd sends to every subscriber, not to one of them")
+                throw RadioError(
+                    .unsupported,
+                    "bluetoothd sends a value to every subscriber, not to one of them")
             }
             return .property
         }
@@ -281,8 +283,8 @@ struct Notifier<Socket: NotificationSocket> {
             throw RadioError(
                 .unsupported,
                 """
-                a central has no notification socket of its own, so \(attribute.uuid) can only be sent \
-                to all at once
+                no central has its own notification socket, so \(attribute.uuid) can be sent only to all \
+                subscribers
                 """
             )
         }

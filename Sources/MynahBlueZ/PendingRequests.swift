@@ -18,8 +18,8 @@ struct PendingRequests<Call> {
             RadioWarning(
                 "answerTooLate",
                 """
-                no answer to a \(isRead ? "read" : "write") of \(uuid) within \(limit.text); the \
-                central got 0x0E, as bluetoothd waits 5 s
+                no answer to a \(isRead ? "read" : "write") of \(uuid) within \(limit.text); the central \
+                got 0x0E, because bluetoothd waits only 5 s
                 """
             )
         }

@@ -32,7 +32,7 @@ package struct AttributeName: Hashable, Sendable {
         self.text = text
         if text.hasPrefix("@") {
             guard let number = UInt16(text.dropFirst()), number > 0 else {
-                throw Problem(message: "\(text) is not a handle, as @12 is")
+                throw Problem(message: "\(text) is not a handle; a handle is written as @12")
             }
             form = .handle(AttributeHandle(rawValue: number))
             return
@@ -42,7 +42,7 @@ package struct AttributeName: Hashable, Sendable {
             steps.append(try Self.step(String(part)))
         }
         guard steps.count <= 3 else {
-            throw Problem(message: "\(text) has more steps than service, characteristic and descriptor")
+            throw Problem(message: "\(text) has more parts than SERVICE/CHARACTERISTIC/DESCRIPTOR")
         }
         form = .steps(steps)
     }
@@ -69,7 +69,7 @@ package struct AttributeName: Hashable, Sendable {
         let digits = step[step.index(after: tilde)...]
         guard (1...5).contains(digits.utf8.count), digits.first != "0",
             digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let ordinal = Int(digits)
-        else { throw Problem(message: "\"\(step)\" needs a number from 1 up after ~, as in 180F~2") }
+        else { throw Problem(message: "\"\(step)\" needs a number of at least 1 after ~, as in 180F~2") }
         return (String(step[..<tilde]), ordinal)
     }
 

@@ -1,6 +1,6 @@
-/// The central-role procedures that a radio's controller can run at the same time as others.
+/// The procedures that a radio's controller can run in the central role beside others.
 ///
-/// Unless the controller says otherwise, it can do all of it.
+/// All are possible by default.
 public struct CentralCapabilities: Hashable, Sendable {
     /// Whether it can scan while it is connected to a peripheral.
     package var scansBesidePeripherals = true

@@ -2,8 +2,8 @@
 public enum ConnectionLatency: String, Hashable, Sendable, CaseIterable {
     /// Low latency, at the cost of more energy.
     case low
-    /// In between.
+    /// Medium latency.
     case medium
-    /// Late, and cheap.
+    /// High latency, which saves energy.
     case high
 }

@@ -77,8 +77,8 @@ extension RadioCapabilities {
             (
                 true,
                 """
-                \(name) takes every write of \(subject), because it has writeWithoutResponse; leave \
-                that out, or the error
+                \(name) cannot refuse a write of \(subject), because it has writeWithoutResponse; remove \
+                that or the error
                 """
             )
         case .lengthLimitBesideCommands(let length)
@@ -94,8 +94,8 @@ extension RadioCapabilities {
             (
                 false,
                 """
-                \(name) takes writes of up to \(writes.maximumLength) bytes, and \(subject) would take \
-                \(length); maxLength: \(writes.maximumLength) says so
+                \(name) accepts writes of up to \(writes.maximumLength) bytes, but \(subject) allows \
+                \(length); set maxLength: \(writes.maximumLength)
                 """
             )
         // Of what no single write can carry either, that has been said.
@@ -104,9 +104,8 @@ extension RadioCapabilities {
             (
                 false,
                 """
-                \(name) takes long writes, as phones send what is over ATT_MTU − 3, of up to \
-                \(writes.maximumLongLength) bytes, and \(subject) would take \(length); maxLength: \
-                \(writes.maximumLongLength) says so
+                \(name) accepts long writes (over ATT_MTU − 3 bytes) of up to \(writes.maximumLongLength) \
+                bytes, but \(subject) allows \(length); set maxLength: \(writes.maximumLongLength)
                 """
             )
         case .protectedCommands where !writes.protectsCommandsAlone:
@@ -117,8 +116,7 @@ extension RadioCapabilities {
             (
                 false,
                 """
-                \(name) advertises at an interval of its \
-                own\(advertising.intervalRemedy.map { "; " + $0 } ?? "")
+                \(name) advertises at its own interval\(advertising.intervalRemedy.map { "; " + $0 } ?? "")
                 """
             )
         case .advertisedWidth(let uuid) where !advertising.isExact:

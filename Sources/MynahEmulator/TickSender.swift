@@ -17,7 +17,7 @@ final class TickSender<C: Clock> where C.Duration == Duration {
         self.player = player
     }
 
-    /// What was reported once may be reported again.
+    /// Allows each problem to be reported again.
     func forgetReports() {
         tooLong = []
     }

@@ -3,15 +3,15 @@ import MynahSupport
 /// The packet indicator before each packet on a UART transport, and on the sockets that imitate one
 /// (Core Specification, Vol 4, Part A, 2).
 public enum H4PacketType: UInt8, Hashable, Sendable, CaseIterable {
-    /// Command.
+    /// HCI Command.
     case command = 0x01
-    /// Acl Data.
+    /// HCI ACL Data.
     case aclData = 0x02
-    /// Synchronous Data.
+    /// HCI Synchronous Data.
     case synchronousData = 0x03
-    /// Event.
+    /// HCI Event.
     case event = 0x04
-    /// Isochronous Data.
+    /// HCI ISO Data.
     case isochronousData = 0x05
 }
 

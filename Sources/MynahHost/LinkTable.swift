@@ -254,8 +254,8 @@ struct LinkTable {
         switch reason {
         case .connectionTerminatedByLocalHost: return nil
         case .remoteUserTerminatedConnection: message = "the peripheral ended the link"
-        case .connectionTimeout: message = "the peripheral was not heard any more"
-        case .connectionFailedToBeEstablished: message = "the link did not come about"
+        case .connectionTimeout: message = "the supervision timeout expired"
+        case .connectionFailedToBeEstablished: message = "the connection could not be established"
         default: message = "the link ended: reason \(reason.hexadecimal)"
         }
         return RadioError(.disconnected, message, reason: reason.code)

@@ -19,11 +19,11 @@ package struct AppAdvertisement: Hashable, Sendable {
     }
 }
 
-/// Where an iPhone puts the overflow area while all of its advertising apps are in the background.
+/// The payload of an iPhone's overflow area while all of its advertising apps are in the background.
 public enum OverflowPlacement: String, Hashable, Sendable, CaseIterable {
-    /// Behind the Flags, as captured up to iOS 11.
+    /// After the Flags in the advertising data, as captured up to iOS 11.
     case advertisingData
-    /// In the scan response, as reported from iOS 12 on: a scanner has to ask for it.
+    /// In the scan response, as reported from iOS 12 on: only an active scanner gets it.
     case scanResponse
 
     /// The placement of a major version of iOS.

@@ -183,13 +183,13 @@ where Instant.Duration == Duration {
     }
 }
 
-/// How an app's advertisement goes on the air.
+/// The way to advertise an app.
 public enum AdvertisingMode: String, Hashable, Sendable, CaseIterable {
-    /// Not at all.
+    /// The app is not advertised.
     case off
-    /// With name and service UUIDs.
+    /// With its name and service UUIDs.
     case foreground
-    /// Without name, every UUID in the overflow area, at a reduced rate.
+    /// Without its name, with every UUID in the overflow area, and at a longer interval.
     case background
 }
 

@@ -48,7 +48,7 @@ package struct AppScan: Hashable, Sendable {
             omitted.append(
                 .init(
                     item: "services",
-                    reason: "a scan in the background finds nothing unless it names services"))
+                    reason: "a scan without services finds nothing in the background"))
         }
         if allowsDuplicates {
             omitted.append(

@@ -44,8 +44,8 @@ struct Composition {
                 omit(
                     index, "serviceUUIDs[\(number)]",
                     """
-                    it does not fit and went to the overflow area, which only an iOS device that scans \
-                    for it sees
+                    it does not fit, so it is in the overflow area, where only iOS devices that scan for it \
+                    find it
                     """
                 )
                 continue
@@ -73,7 +73,7 @@ struct Composition {
         if let name {
             // Two apps that give the same name have it.
             guard name.type != .completeLocalName || name.data != Array(text.utf8) else { return }
-            return omit(index, "localName", "a phone has one name on the air, and another app's is there")
+            return omit(index, "localName", "a phone advertises one name, and this is another app's")
         }
         let whole = Array(text.utf8)
         let roomHere = ExactAdvertisement.legacyCapacity - data.byteCount - 2
@@ -99,7 +99,7 @@ struct Composition {
             omit(index, "localName", "an app in the background advertises no name")
         }
         if app.serviceUUIDs.isEmpty {
-            omit(index, "serviceUUIDs", "without any, nothing of an app is on the air in the background")
+            omit(index, "serviceUUIDs", "without service UUIDs, an app does not advertise in the background")
         }
         for (number, uuid) in app.serviceUUIDs.enumerated() {
             overflow.insert(uuid)
@@ -108,8 +108,7 @@ struct Composition {
             omit(
                 index, "serviceUUIDs[\(number)]",
                 """
-                in the background it is in the overflow area, which only an iOS device that scans for \
-                it sees
+                in the background it is in the overflow area, where only iOS devices that scan for it find it
                 """
             )
         }

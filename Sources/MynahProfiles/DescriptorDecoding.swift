@@ -17,8 +17,7 @@ extension ProfileDecoder {
                 warning(
                     at: fields.mark,
                     """
-                    a writable 2901 wants the property writableAuxiliaries on its characteristic; it \
-                    has been set
+                    a writable 2901 needs the property writableAuxiliaries on its characteristic; it was added
                     """
                 )
                 characteristic.properties.insert(.writableAuxiliaries)
@@ -40,15 +39,12 @@ extension ProfileDecoder {
         else { return nil }
         checkType(uuid, "descriptor", at: node)
         if uuid == GATT.clientConfiguration {
-            error(at: node, "the descriptor 2902 is made by the radio for notify and indicate; leave it out")
+            error(at: node, "the radio adds the descriptor 2902 for notify and indicate; leave it out")
         }
         if uuid == GATT.extendedProperties {
             error(
                 at: node,
-                """
-                the descriptor 2900 is made by the radio for reliableWrite and writableAuxiliaries; \
-                leave it out
-                """
+                "the radio adds the descriptor 2900 for reliableWrite and writableAuxiliaries; leave it out"
             )
         }
         var result = Profile.Descriptor(
@@ -78,7 +74,7 @@ extension ProfileDecoder {
             }
         }
         if fields["maxLength"] != nil, !result.properties.contains(.write) {
-            warning(at: fields.mark(of: "maxLength"), "maxLength says nothing: nobody can write \(uuid)")
+            warning(at: fields.mark(of: "maxLength"), "maxLength has no effect: \(uuid) is not writable")
         }
         if result.value.count > result.maximumLength {
             error(at: fields["value"], Self.excess(result.value.count, result.maximumLength, fields))

@@ -2,7 +2,7 @@ public import MynahCore
 
 /// A device as a profile file declares it.
 public struct Profile: Sendable {
-    /// The file it came from, as it was named.
+    /// The path of its file, as given.
     public var file: String
     /// Its name, for messages.
     public var name: String
@@ -20,7 +20,7 @@ public struct Profile: Sendable {
     public var centrals: [Central]
     /// The warnings and notes; a profile with errors is not returned.
     public var warnings: [ProfileIssue]
-    /// The file's lines, for problems found later.
+    /// The file's lines, for later messages.
     public var sourceLines: [String]
     /// The position of each field by its key; the fields of `device` and `security` by keys like
     /// `device.name`.
@@ -44,7 +44,7 @@ public struct Profile: Sendable {
         public var includes: [Int]
         /// Its characteristics.
         public var characteristics: [Characteristic]
-        /// Where it is declared.
+        /// The position of its declaration.
         public var mark: SourceMark
         /// The position of each field by its key.
         public var marks: [String: SourceMark]
@@ -58,25 +58,25 @@ public struct Profile: Sendable {
         public var properties: CharacteristicProperties
         /// The security that each use requires.
         public var permissions: AttributePermissions
-        /// Where its value comes from.
+        /// The source of its value.
         public var value: Value
         /// The time between two notifications or indications, or `nil` if nothing sends it periodically.
         public var every: Duration?
-        /// The longest value that may be written.
+        /// The maximum length of a written value.
         public var maximumLength: Int
-        /// Answers every read with this.
+        /// The error for every read.
         public var readError: ATTError?
-        /// Answers every write with this.
+        /// The error for every write.
         public var writeError: ATTError?
         /// Its descriptors.
         public var descriptors: [Descriptor]
-        /// Where it is declared.
+        /// The position of its declaration.
         public var mark: SourceMark
         /// The position of each field by its key; the fields of `errors` by keys like `errors.read`.
         public var marks: [String: SourceMark]
 
-        /// Whether the radio answers by itself: a value, and neither `every`, a write property nor an ordered
-        /// error.
+        /// Whether the radio answers reads itself: the value is bytes, without `every`, a write property
+        /// or a read error.
         public var isStatic: Bool {
             guard case .bytes = value else { return false }
             return every == nil && properties.isDisjoint(with: .anyWrite) && readError == nil
@@ -93,15 +93,15 @@ public struct Profile: Sendable {
         public var permissions: AttributePermissions
         /// Its value.
         public var value: [UInt8]
-        /// The longest value that may be written.
+        /// The maximum length of a written value.
         public var maximumLength: Int
-        /// Where it is declared.
+        /// The position of its declaration.
         public var mark: SourceMark
         /// The position of each field by its key.
         public var marks: [String: SourceMark]
     }
 
-    /// Where a value comes from.
+    /// The source of a value.
     public enum Value: Sendable {
         /// These bytes.
         case bytes([UInt8])
@@ -123,17 +123,17 @@ public struct Profile: Sendable {
 
         /// Its background modes.
         public var backgroundModes: [BackgroundMode] = []
-        /// Opts in to state preservation under this name.
+        /// The identifier for state preservation, or `nil` to opt out.
         public var restoreIdentifier: String?
         /// The state it starts in.
         public var state = StartState.foreground
-        /// How long it runs in the background with nothing to do.
+        /// The time without work in the background before it is suspended.
         public var suspendAfter: Duration = .seconds(5)
-        /// How long it works for each event that reaches it in the background; `nil` if as long as it may.
+        /// Its work for each event in the background, or `nil` to use all of the allowance.
         public var taskTime: Duration?
         /// iOS's major version.
         public var iOS = 17
-        /// The advertising interval in the foreground; nobody has published one.
+        /// The advertising interval in the foreground, an assumption.
         public var foregroundInterval: Duration = .milliseconds(30)
         /// The advertising interval in the background, as measured on one iPhone with iOS 11.
         public var backgroundInterval: Duration = .microseconds(181_250)
@@ -155,7 +155,7 @@ public struct Profile: Sendable {
             })
     }
 
-    /// A problem of this profile that was found after it was read.
+    /// An issue of this profile that was found later.
     public func issue(_ severity: ProfileIssue.Severity, at mark: SourceMark?, _ message: String)
         -> ProfileIssue
     {

@@ -55,7 +55,8 @@ struct ProfileDecoder {
                 < (right?.line ?? 0, right?.column ?? 0, $1.offset)
         }
         let end = ProfileIssue(
-            file: file, mark: sorted.last?.element.mark, message: "there may be more; mend these first")
+            file: file, mark: sorted.last?.element.mark,
+            message: "there may be more errors; correct these first")
         return sorted.map(\.element) + (isFull ? [end] : [])
     }
 
@@ -118,7 +119,7 @@ struct ProfileDecoder {
             if ignoredKeys.contains(name) { continue }
             if nodes[name] != nil {
                 // Yams takes keys of different tags for different ones.
-                error(at: key, "the key \(Self.quote(name)) is there twice; leave one out")
+                error(at: key, "the key \(Self.quote(name)) is repeated; remove one")
             } else if known.contains(name) {
                 nodes[name] = value
                 keyMarks[name] = Self.mark(key)
@@ -152,8 +153,8 @@ struct ProfileDecoder {
         error(
             at: key,
             """
-            merge keys (<<) are not read; write out here what \(what) takes over (*name may stand for a \
-            whole value)
+            merge keys (<<) are not supported; write the keys of \(what) here (*name can replace a whole \
+            value)
             """
         )
     }
@@ -207,11 +208,11 @@ struct ProfileDecoder {
         if (2...20).contains(text.utf8.count), text.hasPrefix("0"),
             text.utf8.allSatisfy({ Hex.value(ofDigit: $0) != nil })
         {
-            // 0059 is a company's number as the SIG lists it, or 59.
+            // 0059 is a company identifier as the SIG lists it, or 59.
             let digits = text.drop { $0 == "0" }
             error(
                 at: node,
-                "\(what) \(text) can be read in two ways; write 0x\(text) or \(digits.isEmpty ? "0" : digits)"
+                "\(what) \(text) is ambiguous; write 0x\(text) or \(digits.isEmpty ? "0" : digits)"
             )
             return nil
         }
@@ -330,10 +331,7 @@ struct ProfileDecoder {
         if AssignedNumbers.isDeclaration(uuid) {
             error(
                 at: node,
-                """
-                \(uuid) is the type of a declaration, not of a \(what); the radio makes declarations, \
-                so use another UUID
-                """
+                "\(uuid) is the type of a declaration, not of a \(what); use another UUID"
             )
         } else if what != "descriptor", AssignedNumbers.isDescriptor(uuid) {
             let name = AssignedNumbers.name(of: uuid).map { " (\($0))" } ?? ""
@@ -342,7 +340,7 @@ struct ProfileDecoder {
                 at: node,
                 "\(uuid) is a descriptor\(name), not a \(what); "
                     + (isMade
-                        ? "the radio makes it, so leave it out"
+                        ? "the radio adds it, so leave it out"
                         : "list it under a characteristic's descriptors"))
         }
     }

@@ -1,35 +1,35 @@
-/// A place in a profile: both count from 1, columns in Unicode scalars.
+/// A position in a profile: line and column from 1, columns in Unicode scalars.
 public struct SourceMark: Hashable, Sendable {
     /// The line.
     public var line: Int
     /// The column.
     public var column: Int
 
-    /// A place.
+    /// A position.
     public init(line: Int, column: Int) {
         self.line = line
         self.column = column
     }
 
-    /// The first place of a file.
+    /// The first position of a file.
     public static let start = SourceMark(line: 1, column: 1)
 }
 
-/// One problem of a profile, where it is and how to mend it.
+/// An issue of a profile, with its position.
 public struct ProfileIssue: Hashable, Sendable {
-    /// Whether the profile can be played all the same.
+    /// The severity of an issue.
     public enum Severity: String, Hashable, Sendable {
-        /// It cannot.
+        /// The profile cannot be played.
         case error
-        /// It can.
+        /// The profile can be played, but not exactly as written.
         case warning
-        /// It can, and does what is written; this is what follows from it.
+        /// The profile is played as written, with this consequence.
         case note
     }
 
-    /// Whether the profile can be played all the same.
+    /// The severity.
     public var severity: Severity
-    /// The file's name as it was given.
+    /// The file's path as given.
     public var file: String
     /// The position, or `nil` for the file as a whole.
     public var mark: SourceMark?
@@ -38,7 +38,7 @@ public struct ProfileIssue: Hashable, Sendable {
     /// The line at the position.
     public var sourceLine: String?
 
-    /// A problem.
+    /// An issue.
     public init(
         severity: Severity = .error, file: String, mark: SourceMark? = nil, message: String,
         sourceLine: String? = nil
@@ -104,12 +104,12 @@ extension ProfileIssue: CustomStringConvertible {
     }
 }
 
-/// Every problem of a profile that cannot be played.
+/// The issues of a profile that cannot be played.
 public struct ProfileIssues: Error, Hashable, Sendable, CustomStringConvertible {
     /// At least one error, and the warnings.
     public var issues: [ProfileIssue]
 
-    /// These problems.
+    /// Issues in the order of the file.
     public init(_ issues: [ProfileIssue]) {
         self.issues = issues
     }

@@ -8,7 +8,7 @@ extension ProfileDecoder {
         version(fields)
         let name = fields["name"].flatMap { text($0, "name") }
         if fields["name"] == nil {
-            error(at: fields.mark, "name is missing; say what the device is, for people")
+            error(at: fields.mark, "name is missing; add one, as in name: Heart rate monitor")
         }
         var identity = DeviceIdentity(name: name ?? "")
         var marks = fields.marks
@@ -29,13 +29,13 @@ extension ProfileDecoder {
 
     private mutating func version(_ fields: Fields) {
         guard let node = fields["mynah"] else {
-            error(at: fields.mark, "mynah: 1 is missing; it says which version of the format this is")
+            error(at: fields.mark, "mynah: 1 is missing; it is the version of the format")
             return
         }
         guard let text = text(node, "mynah") else { return }
         if text != "1" {
             error(
-                at: node, "format version \(Self.quote(text)) is not known here; this program reads mynah: 1")
+                at: node, "format version \(Self.quote(text)) is not supported; this program reads mynah: 1")
         }
     }
 
@@ -95,7 +95,7 @@ extension ProfileDecoder {
             error(
                 at: node,
                 """
-                passkey is the number typed on the device, and io: \(identity.ioCapability.rawValue) \
+                passkey is entered on the device, and io: \(identity.ioCapability.rawValue) \
                 has no keyboard
                 """
             )
@@ -119,15 +119,12 @@ extension ProfileDecoder {
                 guard let mode = choice(element, "background mode", as: BackgroundMode.self)
                 else { continue }
                 if app.backgroundModes.contains(mode) {
-                    error(at: element, "the background mode \(mode.rawValue) is there twice")
+                    error(at: element, "the background mode \(mode.rawValue) is repeated")
                 }
                 if mode == .bluetoothCentral, !isCentral {
                     warning(
                         at: Self.mark(element),
-                        """
-                        the background mode bluetooth-central is for an app that is a central, and this \
-                        profile has no central: section
-                        """
+                        "the background mode bluetooth-central has no effect without a central: section"
                     )
                 }
                 app.backgroundModes.append(mode)
@@ -161,13 +158,13 @@ extension ProfileDecoder {
         if app.backgroundModes.isEmpty {
             warning(
                 at: Self.mark(node),
-                "taskTime does nothing without a background mode: no event wakes the app")
+                "taskTime has no effect without a background mode: no event wakes the app")
         } else if time > .seconds(10) {
             hint(
                 at: Self.mark(node),
                 """
-                this one is throttled 10 s after an event and terminated after 20 s, unless another \
-                event comes within 10 s
+                the app is throttled 10 s after an event and terminated after 20 s, unless another event \
+                comes within 10 s
                 """
             )
         }

@@ -41,11 +41,11 @@ struct YAMLText {
                 message:
                     """
                     the control character 0x\(Hex.encode([UInt8(truncatingIfNeeded: scalar.value)])) \
-                    cannot stand in YAML; take it out
+                    is not allowed in YAML; remove it
                     """
             )
         }
-        return YAMLProblem(message: "a control character cannot stand in YAML; take it out")
+        return YAMLProblem(message: "a control character is not allowed in YAML; remove it")
     }
 
     /// Why it is not JSON; `nil` if it is, or if there is nothing in it.
@@ -131,15 +131,18 @@ struct YAMLText {
                 return YAMLProblem(
                     message:
                         """
-                        its \(aliases) aliases (*name) of \(anchors) anchors could make it enormous; \
-                        write the values out
+                        its \(aliases) aliases (*name) of \(anchors) anchors could expand without limit; \
+                        write the values instead
                         """
                 )
             }
         }
         guard deepest <= Self.maximumDepthOfAliases else {
             return YAMLProblem(
-                message: "aliases (*name) stand in a file that is nested this deep; write the values out")
+                message: """
+                    aliases (*name) are not allowed in a file that is nested this deeply; write the values \
+                    instead
+                    """)
         }
         return nil
     }

@@ -155,7 +155,7 @@ private struct JSONParser {
             if !hasBareDot, let value = Double(text), value.isFinite { return .number(value) }
         }
         index = start
-        throw error("\(text.prefix(20)) is no number")
+        throw error("\(text.prefix(20)) is not a number")
     }
 
     private mutating func string() throws(JSON.ParseError) -> String {
@@ -200,7 +200,7 @@ private struct JSONParser {
             text += String(Unicode.Scalar(code) ?? "\u{FFFD}").utf8
         default:
             index -= 1
-            throw error("no escape is spelt like this")
+            throw error("this escape sequence does not exist")
         }
     }
 

@@ -200,8 +200,8 @@ import Testing
         #expect(
             warnings == [
                 """
-                intervalIgnored: bluetoothd ignores the advertising interval; it keeps it from 5.77 on, \
-                or when started with --experimental
+                intervalIgnored: bluetoothd ignores the advertising interval; it uses it from 5.77 on, or \
+                if started with --experimental
                 """,
                 "notExact: on the air, flags: bluetoothd sends Flags 06, not 1A",
                 "notExact: on the air, localName: bluetoothd sends the name in the scan response",

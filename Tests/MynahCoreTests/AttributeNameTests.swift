@@ -92,20 +92,24 @@ import Testing
     }
 
     @Test(arguments: [
-        ("@0", "@0 is not a handle, as @12 is"), ("@65536", "@65536 is not a handle, as @12 is"),
+        ("@0", "@0 is not a handle; a handle is written as @12"),
+        (
+            "@65536",
+            "@65536 is not a handle; a handle is written as @12"
+        ),
         ("batery-level", "\"batery-level\" is neither a UUID nor a name; did you mean \"battery-level\"?"),
         ("2A3", "\"2A3\" is neither a UUID nor a name"), ("180D/", "\"\" is neither a UUID nor a name"),
         ("", "\"\" is neither a UUID nor a name"), ("~1", "\"\" is neither a UUID nor a name"),
-        ("2A19~0", "\"2A19~0\" needs a number from 1 up after ~, as in 180F~2"),
-        ("2A19~", "\"2A19~\" needs a number from 1 up after ~, as in 180F~2"),
-        ("2A19~x", "\"2A19~x\" needs a number from 1 up after ~, as in 180F~2"),
-        ("2A19~+1", "\"2A19~+1\" needs a number from 1 up after ~, as in 180F~2"),
-        ("2A19~01", "\"2A19~01\" needs a number from 1 up after ~, as in 180F~2"),
-        ("2A19~123456", "\"2A19~123456\" needs a number from 1 up after ~, as in 180F~2"),
+        ("2A19~0", "\"2A19~0\" needs a number of at least 1 after ~, as in 180F~2"),
+        ("2A19~", "\"2A19~\" needs a number of at least 1 after ~, as in 180F~2"),
+        ("2A19~x", "\"2A19~x\" needs a number of at least 1 after ~, as in 180F~2"),
+        ("2A19~+1", "\"2A19~+1\" needs a number of at least 1 after ~, as in 180F~2"),
+        ("2A19~01", "\"2A19~01\" needs a number of at least 1 after ~, as in 180F~2"),
+        ("2A19~123456", "\"2A19~123456\" needs a number of at least 1 after ~, as in 180F~2"),
         ("180D/2A37/2902/1", "\"1\" is neither a UUID nor a name"),
         (
             "180D/2A37/2902/2902",
-            "180D/2A37/2902/2902 has more steps than service, characteristic and descriptor"
+            "180D/2A37/2902/2902 has more parts than SERVICE/CHARACTERISTIC/DESCRIPTOR"
         ),
     ])
     func `an invalid name says why`(name: String, message: String) {

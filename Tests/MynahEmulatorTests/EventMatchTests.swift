@@ -99,7 +99,7 @@ import Testing
         ("write value=.1", "is not hexadecimal"), ("write of=@18", "handle"),
         ("write of=hart-rate-measurement", "did you mean \"heart-rate-measurement\"?"),
     ])
-    func `what is no match is refused with the reason`(text: String, reason: String) {
+    func `an invalid match is refused with the reason`(text: String, reason: String) {
         do throws(EventMatch.Problem) {
             _ = try EventMatch(parsing: text)
             Issue.record("\(text) was read")
@@ -246,7 +246,7 @@ import Testing
         (#"{"event": "write", "rssi": {">": "1"}}"#, "is compared with a number"),
         (#"{"event": "write", "services": ["180D"]}"#, "services is no list"),
     ])
-    func `what is no match is said`(text: String, message: String) throws {
+    func `an invalid match is reported`(text: String, message: String) throws {
         let json = try JSON(parsing: Array(text.utf8))
         do throws(EventMatch.Problem) {
             _ = try EventMatch(json: json)

@@ -97,7 +97,7 @@ private final class Other: Sendable {
         guard case .tcpClient(_, let port) = transport.address else { return }
         await #expect { try await told.open(transport) } throws: { error in
             (error as? RadioError)?.code == .unreachable
-                && (error as? RadioError)?.remedy == "start what listens there first"
+                && (error as? RadioError)?.remedy == "start the controller first"
         }
         let again = try await Listener(host: "127.0.0.1", port: port)
         defer { again.close() }
@@ -147,7 +147,7 @@ private final class Other: Sendable {
             await Task.yield()
         }
         let error = try await told.end()
-        #expect(error?.code == .lost && error?.message.hasSuffix("does not take what is sent to it") == true)
+        #expect(error?.code == .lost && error?.message.hasSuffix("does not read its packets") == true)
         #expect(other.descriptor >= 0)
     }
 
@@ -267,7 +267,7 @@ private final class Other: Sendable {
 
     @Test func `a file that is not a serial line is refused`() async {
         for (path, part) in [
-            ("/dev/null", "is no serial device or terminal"), ("/nonexistent/tty", "cannot be opened"),
+            ("/dev/null", "is not a serial device or terminal"), ("/nonexistent/tty", "cannot be opened"),
         ] {
             await #expect {
                 try await told.open(SocketTransport(.serial(path: path, baud: 115200)))
@@ -280,8 +280,8 @@ private final class Other: Sendable {
     @Test(arguments: [
         (EBUSY, RadioError.Code.unreachable, "in use"), (EPERM, .notPermitted, "root"),
         (ENODEV, .noAdapter, "no adapter hci7"), (EAFNOSUPPORT, .noAdapter, "no Bluetooth"),
-        (ERFKILL, .blocked, "blocked"), (EIO, .unreachable, "cannot be taken"),
-    ]) func `why an adapter cannot be taken is said in words`(
+        (ERFKILL, .blocked, "blocked"), (EIO, .unreachable, "cannot be opened"),
+    ]) func `the reason why a user channel cannot be opened is reported in words`(
         number: Int32, code: RadioError.Code, part: String
     ) {
         let error = UserChannel.trouble(SystemError(number), 7)

@@ -140,18 +140,18 @@ import Testing
         await rig.stop()
     }
 
-    @Test func `a number that is not published, or wants encryption, is refused`() async throws {
+    @Test func `a PSM that is not published, or requires encryption, is refused`() async throws {
         let rig = try await SecureRig()
         let peer = try await rig.connect()
         let first = await #expect(throws: RadioError.self) {
             _ = try await rig.phone.openL2CAPChannel(0x80, with: peer)
         }
-        #expect(first?.message.contains("nothing is published") == true)
+        #expect(first?.message.contains("the PSM is not published") == true)
         let psm = try await rig.device.publishL2CAPChannel(isEncrypted: true)
         let second = await #expect(throws: RadioError.self) {
             _ = try await rig.phone.openL2CAPChannel(psm, with: peer)
         }
-        #expect(second?.message.contains("it wants a paired peer") == true)
+        #expect(second?.message.contains("it requires pairing") == true)
         #expect(second?.code == .insufficientSecurity)
         try await rig.phone.pair(peer)
         let channel = try await rig.phone.openL2CAPChannel(psm, with: peer)

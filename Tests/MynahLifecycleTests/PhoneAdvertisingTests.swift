@@ -218,7 +218,7 @@ import Testing
             Self.compose(AppAdvertisement(serviceUUIDs: ["FD64"], mode: .background)),
         ].compactMap { $0.omitted.first?.first?.reason }
         #expect(reasons.count == 2)
-        #expect(reasons.allSatisfy { $0.contains("only an iOS device that scans for it sees") })
+        #expect(reasons.allSatisfy { $0.contains("only iOS devices that scan for it find it") })
     }
 }
 

@@ -53,7 +53,7 @@ import Testing
         #expect(problems("\u{FEFF}{\"mynah\": 1, \"name\": \"J\"}\n") == [])
         #expect(
             problems(#"{"mynah": 1, "name": "J", "name": "K"}"#).first?.contains(
-                #"1:27: error: the key "name" is there twice; leave one out"#) == true)
+                #"1:27: error: the key "name" is repeated; remove one"#) == true)
         #expect(problems("\n").first?.contains("the file is empty") == true)
     }
 

@@ -266,9 +266,7 @@ enum ProfileSchema {
                         .init(
                             "description",
                             .string(
-                                """
-                                The number typed on a device with a keyboard; left out: you are asked.
-                                """)),
+                                "The number typed on a device with a keyboard; left out: you are asked.")),
                         .init("pattern", .string("^[0-9]{1,6}$")), .init("minimum", .integer(0)),
                         .init("maximum", .integer(999_999)),
                     ])

@@ -82,7 +82,7 @@ package final class NetsimTransport: HCITransport {
         socket.close()
     }
 
-    private static let closed = RadioError(.lost, "the transport was closed before a controller was reached")
+    private static let closed = RadioError(.lost, "the transport was closed before a controller connected")
 
     private func waitForEmulator(_ run: Int) async throws(RadioError) {
         guard !listens(place.port) else { return }

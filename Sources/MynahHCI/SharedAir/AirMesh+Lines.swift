@@ -111,7 +111,7 @@ extension AirMesh {
         notices.append(
             RadioWarning(
                 "airNeighbourDeaf",
-                "a process on the air does not read what it hears; it misses the rest until it does"))
+                "a process on the air does not read its packets; it loses packets until it does"))
     }
 
     /// Sends whether we want advertising; unlike a frame, this is sent later if there is no room now.

@@ -195,9 +195,9 @@ final class AirMesh: Sendable {
         do throws(RadioError) {
             try keepOpen()
             try find()
-            outcome = "it was made again"
+            outcome = "it was created again"
         } catch {
-            outcome = "it cannot be made again, so later runs do not find this one: \(error.message)"
+            outcome = "it cannot be created again, so later runs do not find this one: \(error.message)"
         }
         give(
             RadioWarning(

@@ -89,8 +89,8 @@ final class PacketLine: Sendable {
                         RadioError(
                             .protocolViolation,
                             """
-                            \(other) sent 0x\(Hex.encode([error.byte])) where a packet begins: it \
-                            speaks no H4, or lost a byte
+                            \(other) sent 0x\(Hex.encode([error.byte])) at the beginning of a packet: it \
+                            does not speak H4, or a byte was lost
                             """
                         )
                     )
@@ -134,7 +134,7 @@ final class PacketLine: Sendable {
             guard state.descriptor >= 0 else { return nil }
             guard state.waiting.isEmpty else {
                 guard state.size + bytes.count <= Self.limit else {
-                    return RadioError(.lost, "\(other) does not take what is sent to it")
+                    return RadioError(.lost, "\(other) does not read its packets")
                 }
                 state.waiting.append(bytes)
                 state.size += bytes.count

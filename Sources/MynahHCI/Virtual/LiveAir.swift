@@ -59,7 +59,7 @@ public final class LiveAir: Sendable {
         if let alarm = alarm.withLock({ $0 }) { loop.remove(alarm) }
     }
 
-    /// A new controller on it, switched on whenever the transport is opened.
+    /// A new controller on it; it is switched on each time the transport is opened.
     public func transport(_ configuration: ControllerConfiguration) -> VirtualTransport {
         VirtualTransport(air: self, configuration: configuration)
     }
@@ -70,7 +70,7 @@ public final class LiveAir: Sendable {
     /// The time on it.
     package var now: AirTime { state.withLock { $0.air.now } }
 
-    /// Lets time pass, where nobody else does.
+    /// Advances the time of an air with the time `manual`.
     public func advance(by microseconds: Int64) {
         precondition(time == .manual, "the clock moves the time of this air")
         enter { air in air.pass(to: air.now + microseconds) }

@@ -1,10 +1,10 @@
 public import MynahCore
 import MynahSupport
 
-/// Connects a host with a virtual controller on an air, without anything between them.
+/// A transport to a virtual controller on an air.
 ///
-/// Each opening switches a new controller on; closing switches it off, and those who had a link with it
-/// notice its silence.
+/// `open` switches a new controller on and `close` switches it off. Its peers notice that when the
+/// supervision timeout expires.
 public final class VirtualTransport: HCITransport {
     private struct State {
         var station: Station?
@@ -58,8 +58,8 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
-    /// Moves the controller away from all others of its air, now and whenever it is switched on; `nil` moves
-    /// it out of range.
+    /// Sets the controller's distance from all others of its air, now and after each `open`; `nil` is
+    /// out of range.
     ///
     /// A link that is lost by it ends by its supervision timeout.
     public func setDistance(_ distance: AirDistance?) {
@@ -69,7 +69,7 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
-    /// Moves the controller away from the device of an address alone; `nil`: they do not hear each other.
+    /// Sets the controller's distance from the device with an address; `nil` is out of range.
     public func setDistance(_ distance: AirDistance?, from device: DeviceAddress) {
         state.withLock { state in
             state.devices[device] = .some(distance)
@@ -85,7 +85,7 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
-    /// Hands a packet to the controller, which answers in this call.
+    /// Gives a packet to the controller, which answers in this call.
     public func send(_ packet: H4Packet) {
         guard let station else { return }
         air.take(packet, of: station)

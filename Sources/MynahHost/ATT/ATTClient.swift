@@ -161,5 +161,5 @@ struct ATTClient {
 
     private static let overdue = RequestError.failed(
         RadioError(
-            .timedOut, "the peripheral did not answer a request in time, and can be asked nothing more"))
+            .timedOut, "the peripheral did not answer a request in time; this link takes no more requests"))
 }

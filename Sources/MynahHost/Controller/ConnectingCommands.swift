@@ -6,10 +6,10 @@ extension Connector.Step {
     /// The step's purpose, as in "refused connecting".
     var purpose: String {
         switch self {
-        case .clearAcceptList: "emptying the filter accept list"
+        case .clearAcceptList: "clearing the filter accept list"
         case .accept: "filling the filter accept list"
         case .create: "connecting"
-        case .cancel: "giving up a connection"
+        case .cancel: "cancelling a connection"
         }
     }
 }

@@ -417,7 +417,7 @@ struct ControllerSession: Sendable {
         case .refused(let purpose, let status): refusal(purpose, status)
         case .hasNoLE(let why):
             RadioError(
-                .noAdapter, "\(name) has no LE: \(why)",
+                .noAdapter, "\(name) does not support LE: \(why)",
                 remedy: "use a controller for Bluetooth 4.0 or later")
         case .tooShort(let what): RadioError(.protocolViolation, "\(name) returned no \(what)")
         }

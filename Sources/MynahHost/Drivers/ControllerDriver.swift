@@ -89,7 +89,7 @@ final class ControllerDriver {
         stage = .running
     }
 
-    private static let stopped = RadioError(.lost, "the radio was stopped while it was started")
+    private static let stopped = RadioError(.lost, "the radio was stopped while it was starting")
 
     private func open() async throws(RadioError) {
         epoch += 1

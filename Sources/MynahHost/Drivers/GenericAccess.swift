@@ -70,7 +70,7 @@ final class GenericAccess {
         reportLostAdvertisement()
         if let scan, case .refused(let step, let status) = controller.session.scanner.verdict(on: scan) {
             let error = controller.session.refusal(step.purpose, status)
-            sinks.tellCentral(.warning(RadioWarning("scanLost", "the scan does not go on: \(error)")))
+            sinks.tellCentral(.warning(RadioWarning("scanLost", "the scan stopped: \(error)")))
         }
         sinks.tell(.stateChanged(.poweredOn))
         if afterLoss { sinks.tell(.recovered) }
@@ -89,7 +89,7 @@ final class GenericAccess {
     /// then.
     func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
         guard controller.isRunning else {
-            throw controller.unavailable("a device can be advertised while the radio runs")
+            throw controller.unavailable("a device can be advertised only while the radio runs")
         }
         let configuration = try HostAdvertiser.Configuration(advertisement)
         let number = controller.change { advertiser, _, _ in advertiser.want(configuration) }
@@ -129,7 +129,7 @@ final class GenericAccess {
     func reportLostAdvertisement() {
         let lost = controller.drive { session, _, _ in session.takeLostAnnouncement() }
         guard let lost else { return }
-        sinks.warn(RadioWarning("advertisingLost", "the device is not advertised any more: \(lost)"))
+        sinks.warn(RadioWarning("advertisingLost", "advertising stopped: \(lost)"))
         sinks.tell(.advertisingChanged(.silent))
     }
 
@@ -208,10 +208,10 @@ final class GenericAccess {
         let address = identity(of: address)
         let stage = links.stage(ofPeripheral: address)
         guard stage != .givenUp else {
-            throw RadioError(.disconnected, "a link to \(address) that was given up has not ended yet")
+            throw RadioError(.disconnected, "the previous link to \(address) has not ended yet")
         }
         guard stage == nil, !controller.session.connector.wants(address) else {
-            throw RadioError(.invalidState, "\(address) is connected already, or about to be")
+            throw RadioError(.invalidState, "\(address) is already connected or connecting")
         }
         let onAir = peers.current(of: address)
         let number = controller.change { _, _, connector in connector.want(address, onAir: onAir) }

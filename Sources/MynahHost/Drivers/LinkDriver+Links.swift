@@ -141,7 +141,7 @@ extension LinkDriver {
             try await controller.command(
                 .disconnect(handle, .remoteUserTerminatedConnection), "ending a link")
         } catch {
-            environment.logger.debug("the link ends by itself", metadata: ["error": "\(error)"])
+            environment.logger.debug("the link has ended already", metadata: ["error": "\(error)"])
         }
     }
 
@@ -150,7 +150,7 @@ extension LinkDriver {
         let command = HCICommand(.readRSSI, handle: try table.handle(of: peer))
         let answer = try await controller.command(command, "reading the RSSI of a link")
         guard answer.count >= 3, answer[2] != 127 else {
-            throw RadioError(.protocolViolation, "the controller returned no signal strength")
+            throw RadioError(.protocolViolation, "the controller returned no RSSI")
         }
         return Int8(bitPattern: answer[2])
     }

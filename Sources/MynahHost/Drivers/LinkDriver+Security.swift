@@ -117,7 +117,7 @@ extension LinkDriver {
     /// Lets the bonds be written; what is reported from here on can wait until they are.
     private func saveBonds() {
         environment.options.bonds?.save(security.bonds) { [weak radio] problem in
-            let warning = RadioWarning("bondsNotKept", "the bonds cannot be kept: \(problem)")
+            let warning = RadioWarning("bondsNotKept", "the bonds cannot be saved: \(problem)")
             radio?.perform { $0.sinks.warn(warning) }
         }
     }

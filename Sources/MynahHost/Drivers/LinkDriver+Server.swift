@@ -18,7 +18,7 @@ extension LinkDriver {
     /// Publishes services together; handles that the same services had before they have again.
     func publish(_ services: [ServiceDefinition]) throws(RadioError) -> PublishedServices {
         guard controller.isRunning || controller.isOff else {
-            throw RadioError(.invalidState, "services can be published while the radio runs")
+            throw RadioError(.invalidState, "services can be published only while the radio runs")
         }
         return try serve { server, outbound, actions throws(RadioError) in
             try server.publish(services, at: environment.now(), &outbound, &actions)

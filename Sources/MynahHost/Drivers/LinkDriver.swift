@@ -140,7 +140,7 @@ final class LinkDriver {
     func send(_ frame: L2CAPFrame, to handle: ConnectionHandle) {
         if !outbound.send(frame, to: handle) {
             environment.logger.debug(
-                "dropped, because too much waits for the link", metadata: ["link": "\(handle)"])
+                "dropped, because too many PDUs wait for the link", metadata: ["link": "\(handle)"])
         }
         sendData()
     }

@@ -84,7 +84,7 @@ struct L2CAPManager: Sendable {
     /// Throws `servicesRefused` if no number is left.
     mutating func publish(isEncrypted: Bool) throws(RadioError) -> UInt16 {
         guard let psm = Self.numbers.first(where: { services[$0] == nil }) else {
-            throw RadioError(.servicesRefused, "no number is left for a channel")
+            throw RadioError(.servicesRefused, "no channel identifier is left")
         }
         services[psm] = isEncrypted
         return psm
@@ -139,7 +139,7 @@ struct L2CAPManager: Sendable {
         }
         guard links[at: index].role == .peripheral else {
             let error = RadioError(
-                .invalidState, "a peripheral asks a central, and not the other way round")
+                .invalidState, "only a peripheral can request connection parameters from its peer")
             actions.append(.parametersEnded(call: lastCall, .failure(error)))
             return lastCall
         }
@@ -272,7 +272,7 @@ struct L2CAPManager: Sendable {
                 L2CAPFrame.Channel.dynamic.contains(destination)
             else {
                 return .failure(
-                    RadioError(.protocolViolation, "the channel cannot be as the peer wants it"))
+                    RadioError(.protocolViolation, "the peer's parameters for the channel are invalid"))
             }
             let machine = CreditChannel(peer: theirs, credits: credits)
             return .success(add(psm, own: own, peer: destination, machine, isService: false, index))
@@ -281,9 +281,9 @@ struct L2CAPManager: Sendable {
             return .failure(
                 RadioError(
                     refusal.wantsSecurity ? .insufficientSecurity : .channelRefused,
-                    "the peer opens no channel: \(refusal.reason)"))
+                    "the peer refused the channel: \(refusal.reason)"))
         default:
-            return .failure(RadioError(.unsupported, "the peer has no channels"))
+            return .failure(RadioError(.unsupported, "the peer does not support L2CAP channels"))
         }
     }
 

@@ -110,7 +110,7 @@ struct BondStore: Hashable, Sendable {
             do {
                 keep(try Bond(entry))
             } catch {
-                throw RadioError(.stateDirectory, "bond \(index + 1) has no good \(error.name)")
+                throw RadioError(.stateDirectory, "bond \(index + 1) has no valid \(error.name)")
             }
         }
     }

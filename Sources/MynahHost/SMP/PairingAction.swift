@@ -52,10 +52,10 @@ extension PairingFailure {
         let reason: String
         var remedy: String?
         switch self {
-        case .refused(let code): reason = "it was refused here: \(code)"
+        case .refused(let code): reason = "this side refused it: \(code)"
         case .refusedByPeer(let code): reason = "\(other) refused: \(code)"
-        case .timedOut: reason = "\(other) said nothing for \(PairingMachine.timeout.text)"
-        case .encryptionFailed: reason = "the controllers did not encrypt"
+        case .timedOut: reason = "\(other) did not answer for \(PairingMachine.timeout.text)"
+        case .encryptionFailed: reason = "the controllers did not encrypt the link"
         case .weakerThanBond(let identity):
             reason = "it is weaker than the authenticated bond with \(identity), which was kept"
             remedy = Self.remedy(role, file)
@@ -67,8 +67,8 @@ extension PairingFailure {
         switch (role, file) {
         case (.initiator, _): "forget the bond here first, then pair again"
         case (.responder, let file?):
-            "to pair anew, stop this device and remove \(file), which holds all its bonds"
-        case (.responder, nil): "to pair anew, restart this device: it keeps bonds in memory only"
+            "to pair again, stop this device and remove \(file), which holds all its bonds"
+        case (.responder, nil): "to pair again, restart this device: it keeps bonds in memory only"
         }
     }
 }

@@ -202,7 +202,7 @@ struct SecurityManager: Sendable {
     /// Pairing gave a bond.
     mutating func keep(_ bond: Bond, _ index: Int, _ actions: inout [Action]) {
         if let old = bonds[bond.identity], bond.isWeaker(than: old) {
-            let message = "\(bond.identity) paired again, and less safely than before: \(bond)"
+            let message = "\(bond.identity) paired again with less security than before: \(bond)"
             actions.append(.warn(RadioWarning("bondWeaker", message)))
         }
         let link = entries.keys[index]

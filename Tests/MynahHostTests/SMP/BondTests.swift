@@ -64,7 +64,7 @@ import Testing
         ),
         (
             #"{"version":1,"identityResolvingKey":"000102030405060708090A0B0C0D0E0F","bonds":[{}]}"#,
-            "bond 1 has no good address"
+            "bond 1 has no valid address"
         ),
         (
             #"""
@@ -72,14 +72,14 @@ import Testing
             "bonds":[{"address":"00:00:00:00:00:01","addressType":"public","keySize":16,\#
             "ownLongTermKey":{"value":"00"}}]}
             """#,
-            "bond 1 has no good ownLongTermKey"
+            "bond 1 has no valid ownLongTermKey"
         ),
         (
             #"""
             {"version":1,"identityResolvingKey":"000102030405060708090A0B0C0D0E0F",\#
             "bonds":[{"address":"00:00:00:00:00:01","addressType":"public","keySize":6}]}
             """#,
-            "bond 1 has no good keySize"
+            "bond 1 has no valid keySize"
         ),
     ])
     func `a file that is no good says what is wrong`(text: String, message: String) throws {

@@ -113,7 +113,7 @@ import Testing
         let again = try await rig.connect()
         #expect(try await rig.refusal(of: rig.encrypted, again) == 0x05)
         let error = await #expect(throws: RadioError.self) { try await rig.phone.pair(again) }
-        #expect(error?.message == "\(rig.address) has forgotten the bond")
+        #expect(error?.message == "\(rig.address) no longer has the bond")
         await rig.phone.forgetBond(with: rig.address)
         try await rig.phone.pair(again)
         #expect(try await rig.refusal(of: rig.encrypted, again) == nil)

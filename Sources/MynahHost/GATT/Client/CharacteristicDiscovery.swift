@@ -25,7 +25,7 @@ struct CharacteristicDiscovery: GATTProcedure {
         case .failure(let error): return .failed(.refused(error))
         case .success(let bytes):
             guard takeDeclarations(bytes) else {
-                return .violated("the peripheral told characteristics that cannot be")
+                return .violated("the peripheral returned invalid characteristics")
             }
             return next()
         }
@@ -75,7 +75,7 @@ struct DescriptorDiscovery: GATTProcedure {
         case .failure(.attributeNotFound): return .done(found)
         case .failure(let error): return .failed(.refused(error))
         case .success(let bytes):
-            guard takePairs(bytes) else { return .violated("the peripheral told descriptors that cannot be") }
+            guard takePairs(bytes) else { return .violated("the peripheral returned invalid descriptors") }
             return next()
         }
     }

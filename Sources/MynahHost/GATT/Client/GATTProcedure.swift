@@ -7,7 +7,6 @@ import MynahSupport
 ///
 /// An invalid answer ends it with an error, and each valid one makes progress, so a hostile server can
 /// make it neither trap nor run for ever.
-/// make it neither trap nor go on for ever.
 protocol GATTProcedure: Sendable {
     /// The result of the procedure.
     associatedtype Value: Sendable

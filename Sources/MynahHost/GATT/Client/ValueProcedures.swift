@@ -58,7 +58,7 @@ struct ValueRead: GATTProcedure {
             value += bytes
             guard value.count <= GATT.maximumValueLength else {
                 return .violated(
-                    "the peripheral told a value of more than \(GATT.maximumValueLength) bytes")
+                    "the peripheral returned a value of more than \(GATT.maximumValueLength) bytes")
             }
             guard bytes.count >= mtu - 1, value.count < GATT.maximumValueLength else {
                 return .done(value)
@@ -94,7 +94,7 @@ struct MultipleRead: GATTProcedure {
                 values[index] = value
             }
             guard reader.isAtEnd else {
-                return .violated("the peripheral told more values than were asked for")
+                return .violated("the peripheral returned more values than requested")
             }
             return .done(values)
         }
@@ -227,10 +227,7 @@ struct ValueWrite: GATTProcedure {
                 .failed(
                     RadioError(
                         .valueTooLong,
-                        """
-                        the value has \(value.count) bytes and no value has more than \
-                        \(GATT.maximumValueLength)
-                        """
+                        "the value has \(value.count) bytes; the maximum is \(GATT.maximumValueLength)"
                     )))
         }
         guard value.count > mtu - 3 else { return .ask(ATTClientPDU.write(handle, value)) }
@@ -258,7 +255,7 @@ struct ValueWrite: GATTProcedure {
                 return cancel(
                     .failed(
                         RadioError(
-                            .protocolViolation, "the peripheral took another value than it was sent")))
+                            .protocolViolation, "the peripheral returned another value than it was sent")))
             }
             guard offset + part.count == value.count else { return prepare(at: offset + part.count) }
             state = .executing
