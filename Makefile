@@ -54,6 +54,8 @@ build:
 
 lint:
 	@.ci/quietly "Checking the style" swift format lint --strict --parallel -r Sources Tests Package.swift
+	@.ci/quietly "Checking the rules for words" .ci/words --self-check
+	@.ci/quietly "Checking words and the width of lines" .ci/words
 
 MODULES := .build/debug/Modules
 unit:
