@@ -13,7 +13,7 @@ let package = Package(
     name: "mynah",
     products: [
         .executable(name: "mynah", targets: ["MynahCLI"]),
-        // Managers, phones and apps, on whatever radio; it needs nothing of the system.
+        // Managers, phones and apps, on any radio; it needs no system library.
         .library(name: "Mynah", targets: ["Mynah", "MynahCore", "MynahLifecycle"]),
         // Radios for them: bluetoothd's, which needs libdbus and GLib, and our own host's with the virtual
         // radio.

@@ -1,27 +1,28 @@
-/// What pairing asks of the device (Core Specification, Vol 3, Part H, 2.3.5).
+/// A question that pairing asks of the device (Core Specification, Vol 3, Part H, 2.3.5).
 public enum PairingStep: Hashable, Sendable {
-    /// To show this number, 0 to 999,999, which is typed on the other device; no answer is wanted.
+    /// Show this passkey, 0 to 999,999, which is entered on the other device; no answer is needed.
     case display(UInt32)
-    /// To say whether the other device shows the same number: `agreed` or `declined`. No answer is a yes.
+    /// Compare this number with the other device's: `agreed` or `declined`; with no answer, it is agreed.
     case compare(UInt32)
-    /// To type the number that the other device shows: `passkey`, or `declined`. No answer is a no.
+    /// Enter the passkey that the other device shows: `passkey` or `declined`; with no answer, it is
+    /// declined.
     case enter
-    /// To agree to pair at all, without a number: `agreed` or `declined`. No answer is a yes.
+    /// Consent to pairing without a number: `agreed` or `declined`; with no answer, it is agreed.
     case agree
 }
 
 /// The answer to a step of a pairing.
 public enum PairingAnswer: Hashable, Sendable {
-    /// Yes.
+    /// Consent, or equal numbers.
     case agreed
-    /// No; the pairing fails.
+    /// A refusal, which fails the pairing.
     case declined
-    /// The number that was typed, 0 to 999,999; any other fails the pairing.
+    /// The passkey that was entered, 0 to 999,999; any other number fails the pairing.
     case passkey(UInt32)
 }
 
 extension PairingStep {
-    /// What an answer, or none, comes to; an answer that is for another step declines.
+    /// Returns the answer if it fits this step, or else an answer that declines.
     package func taking(_ answer: PairingAnswer?) -> PairingAnswer {
         switch (self, answer) {
         case (.enter, .passkey(let number)): .passkey(number)

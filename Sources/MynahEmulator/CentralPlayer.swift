@@ -21,16 +21,16 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     private var isBegun = false
     /// Whether the run is over.
     private var isEnded = false
-    /// What has not been carried out.
+    /// The actions that are still to be carried out.
     private var waiting: [CentralScript.Action] = []
     private var isCarryingOut = false
     /// The scan as it was reported last.
     private var scan: ScanStatus?
-    /// What waits until it is written again.
+    /// The repeated writes and their timers.
     private var timers: [Repetition: Task<Void, Never>] = [:]
     /// The device that is being asked for, until that is reported.
     private var asked: Peripheral?
-    /// What was due while the app did not run.
+    /// The writes that were due while the app did not run.
     private var held: Set<Repetition> = []
     private var waits = ReconnectWaits()
     /// Where the device of each entry was last.
@@ -109,7 +109,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         act { $0.powered(state == .poweredOn, into: &$1) }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     func take(_ event: CentralManagerEvent) {
         switch event {

@@ -9,7 +9,7 @@ import MynahSupport
 /// Runs on the radio's executor, and stays on the air from `start()` until `stop()`, even if nothing refers
 /// to it.
 public actor Emulator<C: Clock> where C.Duration == Duration {
-    /// What hears the devices' events, synchronously and in order.
+    /// The receiver of the devices' events, synchronously and in order.
     public typealias Observer = @Sendable (DeviceEvent) -> Void
 
     private enum State {
@@ -74,9 +74,11 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
             seed: seed, sink: link)
     }
 
-    /// Starts the radio, publishes and advertises; `check` may refuse what the radio turns out to be.
+    /// Starts the radio, publishes and advertises.
     ///
-    /// Whatever fails, nothing is left behind.
+    /// `check` may refuse the radio's capabilities.
+    ///
+    /// If it fails, nothing remains on the radio.
     public func start(
         check: @Sendable (RadioCapabilities) throws(RadioError) -> Void = { _ throws(RadioError) in }
     ) async throws(RadioError) {
@@ -87,7 +89,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         link.emulator = self
         makePlayers()
         do throws(RadioError) {
-            // What comes up half-way does not go on the air: an app moves to the state it starts in first.
+            // An app does not advertise before it is in the state in which it starts.
             await phone.holdAdvertising()
             let isMetered = events.isObserved ? await phone.meterRadio() : false
             // The others follow when the phone is on, unless none is opened.
@@ -131,7 +133,10 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
             guard start == .foreground, let front else { continue }
             player.events.warn(
                 "startsInBackground",
-                "\(devices[index].label) starts in the background, because \(devices[front].label) is in front: a phone has one app on its screen"
+                """
+                \(devices[index].label) starts in the background, because \(devices[front].label) is in \
+                front: a phone has one app on its screen
+                """
             )
         }
         try checkIsStarting()
@@ -274,7 +279,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     }
 }
 
-// What concerns the phone.
+// Events of the phone.
 extension Emulator {
     func take(_ event: PhoneEvent) -> RadioAnswer {
         switch event {

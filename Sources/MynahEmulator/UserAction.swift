@@ -1,6 +1,6 @@
 package import MynahLifecycle
 
-/// What the user of a run makes happen to an app, or to its phone: by `--at`, or by a key of the terminal.
+/// An action of a run's user on an app or its phone, by `--at` or by a key of the terminal.
 package enum UserAction: Hashable, Sendable {
     /// A step of its life.
     case transition(AppTransition)

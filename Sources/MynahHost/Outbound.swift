@@ -8,7 +8,7 @@ import MynahSupport
 /// A part without I/O. Flow control is per link: a peer that takes nothing holds back only what is for it
 /// (Core Specification, Vol 3, Part F, 3.3.2).
 struct Outbound: Sendable {
-    /// What found no room.
+    /// The kind of PDU that was refused for lack of room.
     enum Refused: Hashable, Sendable {
         /// A notification, because too many packets wait for the link.
         case notification
@@ -72,7 +72,7 @@ struct Outbound: Sendable {
         collected[link, default: []].append(Value(handle: handle, value: value))
     }
 
-    /// What was collected for a link goes before anything else does.
+    /// The collected notifications of a link are sent before anything else on it.
     private mutating func flush(_ link: ConnectionHandle) {
         guard !collected.isEmpty, let values = collected.removeValue(forKey: link) else { return }
         let pdu =

@@ -2,7 +2,7 @@
 ///
 /// A limit is what was measured last, until it is the goal: a change may lower a number and never raises one.
 enum RoomLimits {
-    /// What one type may have.
+    /// The limits of one type.
     struct Room {
         /// The type, by its name.
         var type: String
@@ -139,7 +139,7 @@ enum RoomLimits {
 }
 
 extension RoomLimits {
-    /// What a type has.
+    /// The size of a type.
     struct Measure: Hashable {
         var files: Int
         var lines: Int

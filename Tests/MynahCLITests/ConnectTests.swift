@@ -205,7 +205,7 @@ import Testing
 
     @Test(arguments: [
         (["--timeout", "200 ms"], "no device \"nobody\" was heard; no other device was heard either"),
-        (["--radio", "hci:tcp-client:127.0.0.1:1"], "no controller is reached at 127.0.0.1:1"),
+        (["--radio", "hci:tcp-client:127.0.0.1:1"], "cannot connect to a controller at 127.0.0.1:1"),
         (["--state-dir", "/proc/nobody"], "/proc/nobody"),
     ])
     func `a failure before the link is an object too`(options: [String], words: String) async throws {
@@ -415,7 +415,7 @@ import Testing
         try Data((text[..<start] + "\"bonds\": []}").utf8).write(to: URL(fileURLWithPath: file))
         let refused = try await script("read 2A19")
         #expect(refused.status == .exited(1))
-        #expect(refused.error.contains("has forgotten the bond; forget it here too, and pair again"))
+        #expect(refused.error.contains("no longer has the bond; forget it here too, and pair again"))
         let mended = try await script("forget", "read 2A19")
         #expect(mended.status == .exited(0) && mended.complaint == "")
         #expect(mended.output.contains("the bond is deleted\npaired\nbattery-level  64\n"))

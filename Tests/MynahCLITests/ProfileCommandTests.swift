@@ -98,7 +98,7 @@ import Testing
         let result = try await Program.run("check", RunTests.profile, "--radio", "bluez")
         #expect(result.status == .exited(0))
         #expect(
-            result.output.contains("\(RunTests.profile):14:13: warning: BlueZ 5.66 advertises at an interval")
+            result.output.contains("\(RunTests.profile):14:13: warning: BlueZ 5.66 advertises at its own")
         )
         #expect(result.output.contains("5.77"))
         #expect(result.output.contains("--experimental"))

@@ -48,7 +48,7 @@ import Testing
         let socket = try #require(stage.air.files.first)
         unlink("\(stage.air.path)/\(socket)")
         let warning = try #require(try await device.output.line(containing: "\"airSocketDeleted\""))
-        #expect(warning.contains(stage.air.path) && warning.contains("it was made again"))
+        #expect(warning.contains(stage.air.path) && warning.contains("it was created again"))
         #expect(stage.air.files == [socket])
         let scan = try stage.phone(["scan", "--format", "json"])
         #expect(try await scan.output.line(containing: "Mynah HRM") != nil)

@@ -38,7 +38,7 @@ import Testing
         return CentralScript(central)
     }
 
-    /// What follows from something.
+    /// The actions that follow from some events.
     private static func actions(
         _ script: inout CentralScript, _ body: (inout CentralScript, inout [Action]) -> Void
     ) -> [Action] {
@@ -69,7 +69,7 @@ import Testing
             change(&$0)
         }
         _ = actions(&script) { $0.powered(true, into: &$1) }
-        // It has had no device, so it scans whatever the ways are.
+        // It has had no device, so it scans in any case.
         _ = retrieve(&script, .connected, [])
         let heard = CentralScript.Heard(services: ["180D"], localName: "Door")
         #expect(actions(&script) { $0.heard(one, heard, into: &$1) } == [.connect(one, entry: 0)])
@@ -295,7 +295,7 @@ import Testing
         #expect(Self.actions(&silent) { $0.userWants(true, into: &$1) } == [])
     }
 
-    @Test func `what the system kept goes on, and is not asked for again`() {
+    @Test func `requests that the system kept go on, and are not repeated`() {
         var script = Self.script()
         _ = Self.actions(&script) { $0.powered(true, into: &$1) }
         _ = Self.hear(&script, Self.one, ["180D"])

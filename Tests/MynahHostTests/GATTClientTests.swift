@@ -143,7 +143,7 @@ import Testing
         let keyless = #expect(throws: RadioError.self) { try write(1) { _ in nil } }
         #expect(keyless?.code == .insufficientSecurity)
         #expect(try write(1) { $0 + [1, 2] })
-        // What finds no room is not signed, which would count.
+        // A write that finds no room is not signed, because that would use up a counter.
         #expect(
             try !write(1) {
                 Issue.record("it was signed")

@@ -71,7 +71,7 @@ import Testing
         #expect(outbound.takeReady { _ in true } == .init())
     }
 
-    @Test func `one link that has room is told, whatever another that was refused does`() {
+    @Test func `one refused link that has room is reported, also if another has none`() {
         var outbound = outbound(limit: 2, capacity: 2)
         for link: ConnectionHandle in [1, 2] {
             for value: UInt8 in 0..<3 { outbound.send(frame([value]), to: link) }

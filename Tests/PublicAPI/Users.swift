@@ -1,4 +1,4 @@
-// What programs do with the library. It is compiled as a user's package would be, which sees no `package`
+// Programs that use the library. They are compiled as a user's package would be, which sees no `package`
 // declaration.
 
 import Logging

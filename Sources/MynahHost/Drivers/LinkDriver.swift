@@ -140,12 +140,12 @@ final class LinkDriver {
     func send(_ frame: L2CAPFrame, to handle: ConnectionHandle) {
         if !outbound.send(frame, to: handle) {
             environment.logger.debug(
-                "dropped, because too much waits for the link", metadata: ["link": "\(handle)"])
+                "dropped, because too many PDUs wait for the link", metadata: ["link": "\(handle)"])
         }
         sendData()
     }
 
-    /// Sends what the controller has room for, and reports room where there was none.
+    /// Sends the PDUs that the controller has room for, and reports room to those that were refused.
     func sendData() {
         var isMore = true
         while isMore {

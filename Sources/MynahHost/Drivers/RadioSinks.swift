@@ -1,12 +1,12 @@
 import MynahCore
 
-/// What a radio's two halves report to.
+/// The sinks of a radio's two roles.
 ///
 /// Its drivers share it. It is confined to the radio's executor.
 final class RadioSinks {
-    /// What the peripheral's half reports to, or `nil` if it is not started.
+    /// The sink of the peripheral role, or `nil` if it is not started.
     var peripheral: (any RadioSink)?
-    /// What the central's half reports to, or `nil` if it is not started.
+    /// The sink of the central role, or `nil` if it is not started.
     var central: (any CentralSink)?
 
     /// Reports to the peripheral's half.

@@ -84,7 +84,8 @@ struct GATTClient {
         let room = mtu(of: link) - 3
         guard value.count <= room else {
             throw RadioError(
-                .valueTooLong, "the value has \(value.count) bytes and a command carries \(room) of one")
+                .valueTooLong,
+                "the value has \(value.count) bytes, and a command on this link carries \(room)")
         }
         return send(on: link, &outbound) { ATTClientPDU.writeCommand(handle, value) } ?? false
     }
@@ -102,7 +103,7 @@ struct GATTClient {
         guard value.count <= room else {
             throw RadioError(
                 .valueTooLong,
-                "the value has \(value.count) bytes and a signed command carries \(room) of one")
+                "the value has \(value.count) bytes, and a signed command on this link carries \(room)")
         }
         let isSent = send(on: link, &outbound) { sign(ATTClientPDU.signedWriteCommand(handle, value)) }
         guard let isSent else {
