@@ -31,6 +31,8 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     /// Whether a device sends a value as soon as it is subscribed to.
     private var notifiesAtOnce = false
     private var held: [Waiter<Void>] = []
+    /// The channels that were opened to peripherals, in order.
+    private(set) var channels: [FakeChannel] = []
     /// The links that have no room for a write command.
     private var full: Set<Peer.ID> = []
     /// The identity addresses of bonded devices, by a private address.
@@ -308,6 +310,11 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     ) throws(RadioError) -> Bool { hasRoomToWrite(to: peer) }
     func hasRoomToWrite(to peer: Peer.ID) -> Bool { !full.contains(peer) }
     func pair(_ peer: Peer.ID) async throws(RadioError) {}
+    func openL2CAPChannel(_ psm: UInt16, with peer: Peer.ID) async throws(RadioError) -> any L2CAPChannel {
+        let channel = FakeChannel(psm: psm, peer: peer)
+        channels.append(channel)
+        return channel
+    }
     func forgetBond(with address: DeviceAddress) -> Bool { false }
 
     // MARK: The peripheral's half

@@ -1,5 +1,6 @@
 import Mynah
 import MynahCore
+import MynahLifecycle
 import MynahSupport
 import MynahTestSupport
 import Testing
@@ -108,10 +109,18 @@ import Testing
     private final class Code: AppDelegate {
         let accessory = Lock<PeripheralManager?>(nil)
         let central = Lock<CentralManager?>(nil)
+        let restoreIdentifier: String?
+
+        init(restoreIdentifier: String? = nil) {
+            self.restoreIdentifier = restoreIdentifier
+        }
 
         func app(_ app: App, didFinishLaunching options: LaunchOptions) {
             let (accessory, central) = app.assumeIsolated { app in
-                (try? app.makePeripheralManager(), try? app.makeCentralManager())
+                (
+                    try? app.makePeripheralManager(),
+                    try? app.makeCentralManager(restoreIdentifier: self.restoreIdentifier)
+                )
             }
             self.accessory.withLock { $0 = accessory }
             self.central.withLock { $0 = central }
@@ -161,6 +170,50 @@ import Testing
         try await until("nothing is published") { await radio.published.isEmpty }
         try await until("nothing is advertised") { await radio.advertisement == nil }
         #expect(await radio.ended == [.init(1)])
+        await phone.stop()
+    }
+
+    @Test(arguments: ["cancel", "stop", "drop", "terminate", "quit"])
+    func `a channel closes with the connection of the app that opened it, and no other's does`(end: String)
+        async throws
+    {
+        let radio = FakeCentralRadio()
+        let phone = Phone(radio: radio, identity: DeviceIdentity(name: "iPhone"))
+        let code = Code(restoreIdentifier: "central")
+        var rules = AppRules()
+        rules.backgroundModes = [.bluetoothCentral]
+        let app = await phone.makeApp(
+            AppDescription(name: "test", rules: rules), delegate: code, clock: ManualClock())
+        await app.enterForeground()
+        try await phone.start()
+        let strap = DeviceAddress(value: 1, kind: .public)
+        let other = try await phone.makeCentralManager()
+        try await other.start()
+        var channels: [any L2CAPChannel] = []
+        do {
+            let manager = try #require(code.central.withLock { $0 })
+            try await until("Bluetooth is on") { await manager.state == .poweredOn }
+            for each in [manager, other] {
+                let peripheral = await each.peripheral(at: strap)
+                try await each.connect(peripheral)
+                if await !radio.linked.contains(strap) { await radio.answer(strap, link: 1) }
+                channels.append(try await peripheral.openL2CAPChannel(0x80))
+            }
+        }
+        let opened = await radio.channels
+        switch end {
+        case "cancel":
+            let manager = try #require(code.central.withLock { $0 })
+            await manager.cancelPeripheralConnection(await manager.peripheral(at: strap))
+        case "stop": await code.central.withLock { $0 }?.stop()
+        case "drop": code.central.withLock { $0 = nil }
+        case "terminate": await app.terminate()
+        default: await app.quit()
+        }
+        try await until("the app's channel is closed") { !opened[0].isOpen }
+        #expect(opened[1].isOpen)
+        #expect(await radio.linked == [strap])
+        withExtendedLifetime(channels) {}
         await phone.stop()
     }
 

@@ -155,6 +155,46 @@ func central(on radio: any CentralRadio) async throws {
     await manager.stop()
 }
 
+/// A central with delegates, which writes as fast as the link takes it.
+final class Uploader: CentralManagerDelegate, PeripheralDelegate {
+    func centralManager(_ manager: CentralManager, didDiscover discovery: Discovery) {
+        Task {
+            await manager.stopScan()
+            try await manager.connect(discovery.peripheral)
+        }
+    }
+
+    func centralManager(_ manager: CentralManager, didConnect peripheral: Peripheral, isLocal: Bool) {
+        Task {
+            try await peripheral.discoverAll()
+            try await upload(to: peripheral)
+        }
+    }
+
+    func peripheralIsReady(toSendWriteWithoutResponse peripheral: Peripheral) {
+        Task { try await upload(to: peripheral) }
+    }
+
+    func peripheral(_ peripheral: Peripheral, didRequestPairing step: PairingStep) -> RadioAnswer {
+        .pairing(.declined)
+    }
+
+    private func upload(to peripheral: Peripheral) async throws {
+        guard let control = await peripheral.characteristic("2A39") else { return }
+        while await peripheral.canSendWriteWithoutResponse {
+            try await peripheral.writeValue([1], for: control, type: .withoutResponse)
+        }
+    }
+}
+
+func upload(on radio: any CentralRadio) async throws -> (CentralManager, Uploader) {
+    let uploader = Uploader()
+    let manager = CentralManager(radio: radio, delegate: uploader, peripheralDelegate: uploader)
+    try await manager.start()
+    try await manager.scanForPeripherals(withServices: ["180D"])
+    return (manager, uploader)
+}
+
 /// An app that the system restores.
 struct Code: AppDelegate {
     /// A manager does not keep its delegate.

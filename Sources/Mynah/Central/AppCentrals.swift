@@ -93,7 +93,7 @@ final class AppCentrals {
     func end(keeping isKept: Bool, on phone: isolated Phone) {
         for manager in live {
             if isKept, manager.restoreIdentifier != nil {
-                phone.central.processEnded(manager)
+                phone.central.processEnded(manager, on: phone)
             } else {
                 forget(manager)
                 phone.central.end(manager, on: phone)

@@ -183,7 +183,8 @@ struct PeripheralAccess: Sendable {
     /// A channel as the program gets it: while its app is suspended, sending and receiving wait.
     func owned(_ channel: any L2CAPChannel) -> any L2CAPChannel {
         look { manager, phone in
-            manager.app.map { AppChannel(channel, of: App($0, on: phone)) } ?? channel
+            manager.opened(channel)
+            return manager.app.map { AppChannel(channel, of: App($0, on: phone)) } ?? channel
         } ?? channel
     }
 }

@@ -203,6 +203,7 @@ final class CentralConnections {
         change(on: phone, body)
         for link in held where !ledger.holders(of: link).isEmpty {
             links.release(link, by: manager.key)
+            manager.closeChannels(on: link, of: phone)
             phone.central.subscriptions.release(link, by: manager.key, on: phone)
         }
     }

@@ -59,6 +59,8 @@ final class CentralManagerState {
     var toldLinks: Set<Peer.ID> = []
     /// The peripherals that it has connected or waits for, by the addresses that the ledger knows.
     private(set) var asked: [DeviceAddress: Peripheral] = [:]
+    /// The channels that its program opened and still holds.
+    private var channels: [WeakChannel] = []
     /// What was saved last, or `nil` if nothing was.
     var saved: PreservedCentralState?
 
@@ -252,5 +254,26 @@ final class CentralManagerState {
     func moved(from old: DeviceAddress, to new: DeviceAddress) {
         guard let peripheral = asked.removeValue(forKey: old) else { return }
         asked[new] = peripheral
+    }
+
+    // MARK: Its channels
+
+    private struct WeakChannel {
+        weak var channel: (any L2CAPChannel)?
+    }
+
+    /// Its program opened a channel.
+    func opened(_ channel: any L2CAPChannel) {
+        channels.removeAll { $0.channel == nil }
+        channels.append(WeakChannel(channel: channel))
+    }
+
+    /// Closes the channels that its program opened, on a link that it gave up or on all.
+    func closeChannels(on link: Peer.ID? = nil, of phone: isolated Phone) {
+        let isOver = { (channel: any L2CAPChannel) in link == nil || channel.peer == link }
+        let over = channels.compactMap(\.channel).filter(isOver)
+        guard !over.isEmpty else { return }
+        channels.removeAll { $0.channel.map(isOver) ?? true }
+        PhoneLink(phone).enqueue { _ in for channel in over { await channel.close() } }
     }
 }

@@ -151,8 +151,9 @@ final class PhoneCentral {
     }
 
     /// The process of a manager is gone, and the system works on for it.
-    func processEnded(_ manager: CentralManagerState) {
+    func processEnded(_ manager: CentralManagerState, on phone: isolated Phone) {
         manager.end()
+        manager.closeChannels(of: phone)
         connections.endCalls(of: manager)
     }
 
