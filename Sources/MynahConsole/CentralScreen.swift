@@ -41,7 +41,8 @@ struct CentralScreen: Sendable {
             links.removeAll { $0.app == app && $0.peripheral == event.string("peripheral") }
         case .valueRead, .valueUpdated:
             guard let value = event.string("value"), let index = index(event) else { return }
-            links[index].value = "\(EventText.name(of: event)) \(EventText.value(value))"
+            // The value first: a narrow terminal cuts the end.
+            links[index].value = "\(EventText.value(value))  \(EventText.name(of: event))"
         case .alertShown: alerts.append(Self.alert(event))
         case .alertOpened, .alertDismissed:
             let alert = Self.alert(event)

@@ -235,6 +235,7 @@ import Testing
         let phone = try stage.phone(["connect", "mynah"], terminal: terminal)
         // The prompt itself has no end of a line.
         #expect(try await terminal.output.line(containing: "180F Battery") != nil)
+        #expect(try await terminal.output.line(containing: "help lists commands, Tab completes them") != nil)
         terminal.type("rea\tbody\t\n")
         #expect(try await terminal.output.line(containing: "read body-sensor-location ") != nil)
         #expect(try await terminal.output.line(containing: "body-sensor-location  01") != nil)

@@ -33,6 +33,7 @@ import Testing
         let phone = try Program(["connect", "mynah"], terminal: terminal, air: stage.air, term: "dumb")
         #expect(try await terminal.output.line(containing: "180F Battery") != nil)
         #expect(terminal.isAsUsual)
+        #expect(try await terminal.output.line(containing: "help lists commands\r") != nil)
         terminal.type("read 2A39\u{7F}8\n")
         #expect(try await terminal.output.line(containing: "body-sensor-location  01") != nil)
         terminal.type("nonsense\n")

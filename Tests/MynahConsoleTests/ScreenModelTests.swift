@@ -120,7 +120,7 @@ import Testing
         #expect(shown.contains("  app  foreground"))
         #expect(shown.contains("  alert  disconnection of HRM\u{FFFD}, for App"))
         #expect(shown.contains("  scanning for heart-rate · 30 of 40 ms"))
-        #expect(shown.contains("    Strap  connected  heart-rate-measurement 0048"))
+        #expect(shown.contains("    Strap  connected  0048  heart-rate-measurement"))
         #expect(shown.contains { $0.contains("o open the alert") })
         #expect(!shown.contains { $0.contains("no central connected") })
         // A value each second would leave no room for what happened.

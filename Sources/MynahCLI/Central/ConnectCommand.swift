@@ -183,6 +183,8 @@ struct ConnectCommand: AsyncParsableCommand {
         }
         if let terminal {
             let name = await session.peripheral.name ?? session.peripheral.address.description
+            // A plain terminal edits its lines itself, and completes none.
+            terminal.print("help lists commands" + (Descriptor.isScreen ? ", Tab completes them" : ""))
             terminal.begin(prompt: name) { ConnectRequest.completions(of: $0, in: sink.services) }
         }
         do throws(ConnectRequest.Problem) {
