@@ -187,7 +187,7 @@ for target in package.targets where target.type != .system {
     target.swiftSettings = (target.swiftSettings ?? []) + settings
 }
 
-// Only for fuzzing (Tests/Fuzz/run), so that no other build knows of it: everything is built with coverage counters.
+// Only for fuzzing (Tests/Fuzz/run), so that no other build knows of it. All targets have coverage counters.
 if let build = Context.environment["MYNAH_FUZZ"] {
     package.targets.append(contentsOf: [
         .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),

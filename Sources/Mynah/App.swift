@@ -33,7 +33,7 @@ public actor App {
     /// Whether what is being delivered has waited while the app did not run: it may not hold any more.
     package var isDeliveringQueued: Bool { access.isDeliveringQueued }
 
-    // MARK: What its user and the system do
+    // MARK: Actions of the user and the system
 
     /// Carries out a transition of the user, the system or the app itself.
     package func carryOut(_ transition: AppTransition) {
@@ -47,7 +47,7 @@ public actor App {
     public func enterBackground() { carryOut(.enterBackground) }
     /// The system suspends the app now, before its background time is over.
     public func suspend() { carryOut(.suspend) }
-    /// The system terminates the app, in whatever state it is.
+    /// The system terminates the app, in any state.
     public func terminate() { carryOut(.terminate) }
     /// The system terminates the app to free memory, if it is suspended.
     public func receiveMemoryPressure() { carryOut(.memoryPressure) }
@@ -56,7 +56,7 @@ public actor App {
     /// The user quits the app in the app switcher; only the user launches it again.
     public func quit() { carryOut(.quit) }
 
-    // MARK: What its code does
+    // MARK: Actions of the app's code
 
     /// Makes a peripheral manager.
     ///

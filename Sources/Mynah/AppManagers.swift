@@ -42,7 +42,10 @@ final class AppManagers {
             guard !phone.managers.contains(where: { $0.preservedName == name && !$0.isEnded }) else {
                 throw RadioError(
                     .invalidState,
-                    "two managers of the app \(name.app) have the restore identifier \"\(restoreIdentifier)\"",
+                    """
+                    two managers of the app \(name.app) have the restore identifier \
+                    "\(restoreIdentifier)"
+                    """,
                     remedy: "give each manager of an app one of its own, and each app another name")
             }
             load(restoreIdentifier, of: app, on: phone)
@@ -72,7 +75,7 @@ final class AppManagers {
         }
     }
 
-    /// What is preserved of an earlier launch is deleted.
+    /// Deletes the state that an earlier launch preserved.
     func forgetPreserved(on phone: isolated Phone) {
         for manager in all where manager.isEnded {
             if let name = manager.preservedName { phone.deletePreserved(name) }

@@ -24,7 +24,7 @@ final class AppProcess {
     private(set) var queue = AppQueue()
     private var alarm = AppAlarm()
     private var replies = LateReplies()
-    /// What its code does beside its callbacks, and goes on with when it is not suspended any more.
+    /// Calls of the app's code outside its callbacks, which continue when it is not suspended any more.
     private(set) var suspended = Waiters()
     private var isStopped = false
     private var isLaunching = false
@@ -56,7 +56,7 @@ final class AppProcess {
     var managers: [ManagerState] { ownManagers.all }
     private var live: [ManagerState] { ownManagers.live }
 
-    /// What its managers' states may be preserved under.
+    /// The names under which its managers' states may be preserved.
     var preservedNames: Set<PreservedName> {
         let identifiers = description.restoreIdentifiers + managers.compactMap(\.restoreIdentifier)
         let central = description.centralRestoreIdentifiers + ownCentrals.all.compactMap(\.restoreIdentifier)

@@ -28,7 +28,7 @@ struct AppQueue {
 }
 
 extension PeripheralEvent {
-    /// What it means for an app's life.
+    /// The event's meaning for an app's life.
     var kind: BluetoothEvent {
         switch self {
         case .read: .read
@@ -70,7 +70,7 @@ extension PeripheralEvent {
         }
     }
 
-    /// Whose doing it is.
+    /// The central that caused the event.
     var central: Central? {
         switch self {
         case .read(_, let central), .write(_, let central): central
@@ -81,7 +81,7 @@ extension PeripheralEvent {
 }
 
 extension CentralManagerEvent {
-    /// What it means for an app's life; `nil` if it neither wakes an app nor waits for one.
+    /// The event's meaning for an app's life; `nil` if it neither wakes an app nor waits for one.
     var kind: BluetoothEvent? {
         switch self {
         case .discovered: .discovered

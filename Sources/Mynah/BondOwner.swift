@@ -2,7 +2,7 @@
 package enum BondOwner: Hashable, Sendable {
     /// An accessory, by its label in the run.
     case accessory(String)
-    /// The phone of a run, whatever apps it has.
+    /// The phone of a run, with all its apps.
     case phone
     /// The phone that `mynah connect` is.
     case connect

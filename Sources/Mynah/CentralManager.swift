@@ -154,8 +154,8 @@ public actor CentralManager {
         try? await access.ask { reference, phone in await phone.central.stopScan(for: reference, on: phone) }
     }
 
-    /// What it has of its phone's scan, or `nil` if it does not scan; for code that runs on its executor
-    /// already.
+    /// Its part of its phone's scan, or `nil` if it does not scan; for code that already runs on its
+    /// executor.
     package nonisolated var scanStatus: ScanStatus? {
         access.look { manager, phone in phone.central.scanner.status(of: manager, on: phone) } ?? nil
     }

@@ -1,13 +1,13 @@
 import MynahCore
 
-/// What a phone knows of the centrals that are connected.
+/// The connected centrals of a phone.
 struct CentralTable {
     private var connected: [Peer.ID: Central] = [:]
 
     /// The centrals that are connected now.
     var all: [Central] { Array(connected.values) }
 
-    /// What is known of a central, which may have left.
+    /// The name and address of a central, which may have left.
     subscript(id: Peer.ID) -> Central {
         connected[id] ?? Central(Peer(id: id))
     }

@@ -1,15 +1,15 @@
 import MynahSupport
 
-/// What a file of a state directory holds.
+/// The contents of a file in a state directory.
 protocol KeptContent: Sendable {
     /// The file's name, without a directory.
     var fileName: String { get }
-    /// What it is, as the beginning of a sentence for the user.
+    /// The file's subject, as the beginning of a sentence for the user.
     var subject: String { get }
     var json: JSON { get }
 }
 
-/// What is preserved of a manager under its name.
+/// The state of a manager that is preserved under its name.
 protocol PreservableState: KeptContent, Hashable {
     var name: PreservedName { get }
     /// Reads what is preserved under a name.
@@ -21,7 +21,7 @@ extension PreservableState {
     var subject: String { "the state of \(name.restoreIdentifier)" }
 }
 
-/// What is wrong with a file of preserved state.
+/// The reason why a file of preserved state cannot be used.
 struct PreservedStateProblem: Error, CustomStringConvertible {
     var description: String
 }

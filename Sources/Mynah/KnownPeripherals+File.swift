@@ -2,7 +2,7 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-// What a phone's state directory holds of the devices that it knows.
+// The file in a phone's state directory about the devices that it knows.
 extension KnownPeripherals: KeptContent {
     static let fileName = "known-peripherals.json"
     static let version = 1

@@ -1,7 +1,7 @@
 package import MynahCore
 import MynahLifecycle
 
-/// What a phone knows of one peripheral manager, also while the process that made it is gone.
+/// The phone's state of one peripheral manager, which outlives the process that made it.
 ///
 /// It belongs to its phone, and runs on its executor.
 final class ManagerState {
@@ -43,16 +43,16 @@ final class ManagerState {
     var subscriptions = SubscriptionTable()
     /// Subscribers of an earlier process that have not come back yet.
     private var remembered: [PreservedState.Subscriber] = []
-    /// What was saved last, or `nil` if nothing was.
+    /// The last saved state, or `nil` if none was saved.
     private var saved: PreservedState?
     var requested = RequestedAdvertisement()
-    /// What an accessory advertises, or `nil` if nothing.
+    /// The advertisement of an accessory, or `nil` if it does not advertise.
     var accessoryAdvertisement: Advertisement?
     /// Changes whenever all services are withdrawn without being asked.
     private(set) var databaseEpoch = 0
     /// The Bluetooth state.
     private(set) var state: RadioState
-    /// What goes on the air for it.
+    /// The advertising for it on the air.
     private(set) var advertising = AdvertisingReport.silent
 
     /// An accessory's.
@@ -75,7 +75,7 @@ final class ManagerState {
         audience = Audience(sink: sink)
     }
 
-    /// What another process preserved.
+    /// The state that another process preserved.
     init(number: UInt64, app: AppProcess, preserved: PreservedState) {
         self.number = number
         self.app = app
@@ -133,7 +133,7 @@ final class ManagerState {
         return audience.readers.isEmpty ? .unheard(event) : audience.readers.handle(event)
     }
 
-    // MARK: What the system remembers
+    // MARK: Preserved state
 
     /// Updates the state by an event, whether or not the app receives it now.
     func note(_ event: PeripheralEvent, on phone: isolated Phone) {
@@ -199,7 +199,7 @@ final class ManagerState {
         saved = state
     }
 
-    /// What its state is preserved under, or `nil` if it is not.
+    /// The name under which its state is preserved, or `nil` if it is not.
     var preservedName: PreservedName? {
         guard let app, let restoreIdentifier else { return nil }
         return PreservedName(app: app.description.name, restoreIdentifier: restoreIdentifier)

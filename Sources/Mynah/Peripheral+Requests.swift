@@ -2,7 +2,7 @@ public import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-// What is asked of a peripheral.
+// Requests to a peripheral.
 extension Peripheral {
     private func link() throws(RequestError) -> Peer.ID {
         guard let peer else {

@@ -4,7 +4,7 @@ import MynahSupport
 
 /// A remote peripheral (after CBPeripheral).
 ///
-/// It runs on its manager's executor. Each request is a call that returns the answer. What was discovered is
+/// It runs on its manager's executor. Each request is a call that returns the answer. Discovered services are
 /// in `services`, as values, until the connection ends or the peripheral reports that its services changed.
 /// If an app is suspended when an answer arrives, the answer waits until the app runs; with the background
 /// mode `bluetooth-central` it wakes the app.
@@ -19,7 +19,7 @@ public actor Peripheral: Identifiable {
         case signed
     }
 
-    /// What happens to it, as its phone reports it.
+    /// A change of a peripheral, as its phone reports it.
     enum Change: Sendable {
         case heard(AdvertisementData)
         case named(String)
@@ -28,7 +28,7 @@ public actor Peripheral: Identifiable {
         case mtu(Int)
         case paired
         case value([UInt8], handle: AttributeHandle)
-        /// What was found on it before the process that it was found by was gone.
+        /// The services that were discovered before the process that discovered them ended.
         case restored([DiscoveredService])
         /// Its values are not sent although they were subscribed to.
         case notSubscribed(AttributeHandle)
@@ -119,7 +119,7 @@ public actor Peripheral: Identifiable {
         look { $0.forgetServices(in: range) }
     }
 
-    /// What of its services outlives the process, on its executor; values do not.
+    /// The services that outlive the process, on its executor; values do not.
     nonisolated var preservedServices: [DiscoveredService] {
         look { peripheral in
             peripheral.services.map { service in

@@ -35,7 +35,7 @@ public actor PeripheralManager {
     /// The Bluetooth state; `unknown` after the app or the phone has ended.
     public var state: RadioState { access.look { manager, _ in manager.state } ?? .unknown }
 
-    /// What is advertised for this manager now, and what of its request is omitted.
+    /// The data advertised for this manager now, and the omitted parts of its request.
     public var advertising: AdvertisingReport { access.look { manager, _ in manager.advertising } ?? .silent }
 
     /// Whether the radio advertises for this manager now.

@@ -1,6 +1,6 @@
 package import MynahCore
 
-// What managers ask of the one advertisement.
+// Requests of managers to advertise.
 extension Phone {
     /// Keeps what is on the air until `releaseAdvertising()`, so that what is being set up does not go out
     /// half done.

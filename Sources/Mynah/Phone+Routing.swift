@@ -1,6 +1,6 @@
 import MynahCore
 
-// What the radio reports.
+// Events of the radio.
 extension Phone {
     /// Routes an event to the manager whose attribute it names, or to all.
     func route(_ event: RadioEvent) -> RadioAnswer {

@@ -1,6 +1,6 @@
 import MynahCore
 
-// What managers ask of their phone.
+// Requests of managers to publish services.
 extension Phone {
     /// Returns the manager of a handle, or `nil` if its app or the phone has ended.
     func manager(_ reference: ManagerReference) -> ManagerState? {

@@ -226,7 +226,7 @@ public actor Phone {
 
     /// Counts from now on what the radio uses for each app; returns `false` if that is not known.
     package func meterRadio() -> Bool { meter.begin(on: self) }
-    /// What was used since the report before, or `nil` if that is not counted.
+    /// The use since the last report, or `nil` if that is not counted.
     package func reportRadioUse() -> MeteredUse? { meter.report(on: self) }
 
     /// Disconnects a central.
@@ -278,7 +278,7 @@ public actor Phone {
         await central.radio?.addressOnAir(of: address) ?? address
     }
 
-    /// What is known of a central.
+    /// The name and address of a central.
     package func central(_ id: Peer.ID) -> Central { centrals[id] }
 
     /// Reports something that concerns the phone as a whole.

@@ -18,7 +18,7 @@ final class PhoneAdvertiser {
     /// Whether the phone advertises, or is about to.
     var isAdvertising: Bool { advertisement.isAsked }
 
-    // MARK: What managers ask for
+    // MARK: Requests of managers
 
     func hold() {
         advertisement.isHeld = true

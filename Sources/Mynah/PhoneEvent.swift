@@ -28,7 +28,7 @@ public enum PhoneEvent: Sendable {
     case answeredRead(ReadRequest, Central, [UInt8])
     /// A request failed with an error that the radio or the phone gave, not a manager.
     case refused(RefusedRequest, Central)
-    /// What the phone advertises changed.
+    /// The phone advertises different data, or at a different interval.
     case advertisingChanged(AdvertisingReport)
     /// An app gave up its connection to a device, but these apps still use the link.
     case linkKept(DeviceAddress, by: [String])
@@ -52,7 +52,7 @@ public struct PhoneAlert: Hashable, Sendable {
         case notification
     }
 
-    /// What happened to an alert.
+    /// A change of an alert.
     public enum Step: String, Hashable, Sendable {
         /// The alert is on the screen.
         case shown

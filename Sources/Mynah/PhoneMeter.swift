@@ -1,7 +1,7 @@
 package import MynahCore
 import MynahLifecycle
 
-/// What an accessory, or each app of a phone, has used of the radio.
+/// The radio's use by an accessory, or by each app of a phone.
 package struct MeteredUse: Sendable {
     /// By the number of the app; an accessory's is 0.
     package var uses: [UInt64: AirUse]
@@ -43,7 +43,7 @@ final class PhoneMeter {
 
     private func use(of phone: isolated Phone) -> RadioUse? { phone.radio.onOwnExecutor { $0.used } }
 
-    // MARK: Who holds what
+    // MARK: Shares of apps
 
     private func holdings(on phone: isolated Phone) -> [UInt64: RadioAccounts.Holding] {
         guard !phone.apps.isEmpty else { return [0: .whole] }

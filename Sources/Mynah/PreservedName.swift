@@ -6,12 +6,13 @@ struct PreservedName: Hashable {
     /// The app's name.
     var app: String
     var restoreIdentifier: String
-    /// What the manager plays.
+    /// The manager's role.
     var role = BluetoothRole.peripheral
 
     /// The name of its file, without a directory; the content says what it is of too.
     var fileName: String {
-        "\(role.rawValue)+\(FileNamePart.escape(app, 100))+\(FileNamePart.escape(restoreIdentifier, 100)).json"
+        let names = [app, restoreIdentifier].map { FileNamePart.escape($0, 100) }
+        return "\(role.rawValue)+\(names.joined(separator: "+")).json"
     }
 
     /// The name that the file had before it carried the app's, or `nil` if it always did.

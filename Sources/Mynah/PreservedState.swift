@@ -219,7 +219,10 @@ extension PreservedState {
             let known = SecurityRequirement.allCases.map(\.rawValue).joined(separator: ", ")
             throw .init(
                 description:
-                    "permissions.\(key) of the attribute \(try uuid(json)) is \(word.text), not one of \(known)"
+                    """
+                    permissions.\(key) of the attribute \(try uuid(json)) is \(word.text), not one of \
+                    \(known)
+                    """
             )
         }
         return requirement

@@ -2,7 +2,7 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// What a phone preserves of its apps' managers, in a directory if there is one.
+/// The preserved states of a phone's apps' managers, in a directory if there is one.
 struct PreservedStates {
     private let directory: StateDirectory?
 

@@ -1,16 +1,16 @@
 import MynahCore
 import MynahLifecycle
 
-/// What one app's manager asks to advertise, on the air or not.
+/// The advertisement that one app's manager requests, on the air or not.
 struct RequestedAdvertisement {
-    /// What was asked for last, or `nil` if nothing.
+    /// The last request, or `nil` if there is none.
     private(set) var advertisement: Advertisement?
     /// The UUIDs that went on the air last, or `nil` if none did.
     private var settledUUIDs: [BluetoothUUID]?
     /// Whether advertising was stopped since then.
     private var wasStopped = false
 
-    /// What was preserved.
+    /// A preserved request.
     init(preserved advertisement: Advertisement? = nil) {
         self.advertisement = advertisement
         settledUUIDs = advertisement?.serviceUUIDs

@@ -49,7 +49,7 @@ extension SavedIdentifiers: KeptContent {
 }
 
 extension AppAccess {
-    /// What the app stored in an earlier process, or nothing if that cannot be used.
+    /// The identifiers that the app stored in an earlier process, or none if the file cannot be used.
     package func savedIdentifiers() -> SavedIdentifiers? {
         look { app, phone in
             let name = app.description.name

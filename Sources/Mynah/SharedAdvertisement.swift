@@ -19,11 +19,11 @@ struct SharedAdvertisement {
         /// The app's name, for people; empty for an accessory.
         var name = ""
         var content: Content
-        /// What the manager itself keeps back.
+        /// The parts that the manager itself leaves out.
         var omitted: [AdvertisingReport.Omission] = []
     }
 
-    /// What the phone has to do.
+    /// The phone's next step.
     enum Step: Equatable {
         /// The radio sends what is asked for.
         case none
@@ -31,7 +31,7 @@ struct SharedAdvertisement {
         case advertise(Advertisement)
     }
 
-    /// What one manager's report has besides the radio's.
+    /// The additions to the radio's report in one manager's report.
     private struct Share {
         var manager: UInt64
         var name: String
@@ -39,7 +39,7 @@ struct SharedAdvertisement {
         var omitted: [AdvertisingReport.Omission]
     }
 
-    /// What the radio was asked to send.
+    /// The request to the radio.
     private enum Sent: Equatable {
         case nothing
         case advertisement(Advertisement)
@@ -52,12 +52,12 @@ struct SharedAdvertisement {
     private var sent = Sent.nothing
     /// The interval that an iPhone would send it at.
     private var interval: ClosedRange<Duration>?
-    /// What the radio reported of it.
+    /// The radio's report of it.
     private var report = AdvertisingReport.silent
     /// The last report for the phone as a whole.
     private var reportedWhole = AdvertisingReport.silent
 
-    /// Whether the radio is to go on with what it sends, whatever is asked for.
+    /// Whether the radio keeps its advertisement while requests change.
     var isHeld = false
     /// Changes with each request, so that a request that comes while the radio works is not missed.
     private(set) var epoch = 0
@@ -117,7 +117,7 @@ struct SharedAdvertisement {
         return plan.advertisement
     }
 
-    /// What was asked for cannot be sent; the next request asks again.
+    /// The radio refused the request; the next request asks again.
     mutating func refused() {
         sent = .unsettled
         take(.silent)

@@ -57,7 +57,10 @@ public final class StateDirectory: Sendable {
         }
         guard status.st_uid == geteuid() else {
             throw error(
-                "the state directory \(path) belongs to user \(status.st_uid), and this runs as user \(geteuid())",
+                """
+                the state directory \(path) belongs to user \(status.st_uid), and this runs as user \
+                \(geteuid())
+                """,
                 "use a directory of your own")
         }
         guard status.st_mode & 0o022 == 0 else {
@@ -100,7 +103,7 @@ public final class StateDirectory: Sendable {
         RadioError(.stateDirectory, message, remedy: remedy)
     }
 
-    /// What was preserved under a name, and what the user should know of it.
+    /// The state that was preserved under a name, and a warning for the user.
     ///
     /// A file that an earlier version named otherwise is taken over, and read under that name no more.
     func load<State: PreservableState>(_ name: PreservedName) -> (state: State?, warning: String?) {
@@ -120,7 +123,11 @@ public final class StateDirectory: Sendable {
 
     /// Two apps have the identifier that an earlier version kept a state under, without the app's name.
     private static func wasGivenAway(_ path: String, to owner: String, not name: PreservedName) -> String {
-        "the state of an earlier version in \(path) was given to the app \(owner), which came first; \(name.app) has the restore identifier \"\(name.restoreIdentifier)\" too, and nothing is restored for it"
+        """
+        the state of an earlier version in \(path) was given to the app \(owner), which came first; \
+        \(name.app) has the restore identifier "\(name.restoreIdentifier)" too, and nothing is \
+        restored for it
+        """
     }
 
     private func load<State: PreservableState>(
@@ -139,7 +146,7 @@ public final class StateDirectory: Sendable {
         return (entries ?? [], problem.map { "the known peripherals in \(file.path) cannot be used: \($0)" })
     }
 
-    /// What an app stored, and what the user should know of it.
+    /// The identifiers that an app stored, and a warning if the file cannot be used.
     func loadSavedIdentifiers(of app: String) -> (identifiers: SavedIdentifiers?, warning: String?) {
         let empty = SavedIdentifiers(app: app)
         let file = file(empty.fileName)

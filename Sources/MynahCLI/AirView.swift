@@ -6,7 +6,7 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// What is on the air, as `show` prints it: of an accessory, or of a phone in one or more states of its app.
+/// The advertising data that `show` prints: of an accessory, or of a phone in one or more states of its app.
 struct AirView {
     /// The app's states in which this is on the air; empty for an accessory.
     var states: [Profile.App.StartState]

@@ -7,8 +7,8 @@ import Glibc
 /// Standard output for events, or standard error for log lines, written on a queue of its own: a reader that
 /// reads nothing must not stop the radio.
 ///
-/// What it holds is bounded. Past that, writes are dropped; their number is reported when there is room
-/// again.
+/// Its buffer is bounded. Beyond that, writes are dropped, and their number is reported when there is
+/// room again.
 final class EventOutput: Sendable {
     private struct State {
         var backlog: OutputBacklog

@@ -48,7 +48,7 @@ final class Interruption: Sendable {
                 let interruption = Unmanaged<Interruption>.fromOpaque(context).takeRetainedValue()
                 Interruption.unblock([SIGINT, SIGTERM])
                 interruption.interrupt(by: interruption.nextEnd())
-                // A second signal ends the process at once, whatever is still being withdrawn.
+                // A second signal ends the process at once, also while services are being withdrawn.
                 let number = interruption.nextEnd()
                 interruption.terminal.withLock { $0 }?.giveBack()
                 _exit(128 + number)

@@ -26,8 +26,8 @@ struct ShowCommand: ParsableCommand {
 
     @Option(
         help: """
-            Whose bytes to print: virtual (the default), or bluez: as bluetoothd \
-            \(KnownRadio.bluezVersion), the oldest supported version, arranges them.
+            The radio that arranges the bytes: virtual (the default), or bluez for bluetoothd \
+            \(KnownRadio.bluezVersion), the oldest supported version.
             """,
         completion: Choice.completion(of: KnownRadio.self), transform: Choice.parse)
     var radio: KnownRadio = .virtual

@@ -158,7 +158,7 @@ package enum EventText {
         return ([text] + omissions(event)).joined(separator: "  ")
     }
 
-    /// Hex, and the text that it spells where that is all printable.
+    /// Hex, and the text if all of it is printable.
     package static func value(_ hex: String) -> String {
         guard !hex.isEmpty else { return "(empty)" }
         let shown = hex.count > 64 ? hex.prefix(64) + "… (\(hex.count / 2) bytes)" : hex[...]

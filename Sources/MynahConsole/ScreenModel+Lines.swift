@@ -128,8 +128,7 @@ extension ScreenModel {
         return [ScreenSection(noun: ("device", "devices"), items: items), apps]
     }
 
-    /// What a device is called, how it is and where, in as many lines as that needs, or in one if it has to
-    /// be brief.
+    /// The name, state and radio of a device: on as many lines as it needs, or on one if it has to be brief.
     private static func heading(_ name: String, _ device: Device, _ width: Int, isBrief: Bool) -> [String] {
         func bold(_ text: String, _ rest: Substring) -> String { "\u{1B}[1m\(text)\u{1B}[0m\(rest)" }
         let room = max(8, width - DisplayWidth.of(device.state) - 2)

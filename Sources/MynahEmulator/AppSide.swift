@@ -11,7 +11,7 @@ struct AppSide {
     var isSilenced = false
     /// Whether it was launched and has not received the Bluetooth state.
     private var awaitsIntroduction = false
-    /// What its code has stored, or `nil` before its first launch.
+    /// The identifiers that its code has stored, or `nil` before its first launch.
     var saved: SavedIdentifiers?
     /// The attributes of this wake's events.
     private var wokenFor: Set<AttributeKey> = []

@@ -4,7 +4,7 @@ public import MynahSupport
 
 /// The fields of the event stream, each defined once.
 public enum EventFields {
-    /// What has waited while its app did not run, and may not hold any more.
+    /// Marks an event that has waited while its app did not run, and may not hold any more.
     static let queued: [JSON.Member] = [.init("queued", .bool(true))]
 
     static func central(_ central: Central) -> JSON.Member {

@@ -18,7 +18,7 @@ struct Outbound: Sendable {
         case write
     }
 
-    /// What has room again that was refused.
+    /// The requesters that were refused and have room again.
     struct Ready: Equatable {
         /// Whether notifications or indications have.
         var values = false

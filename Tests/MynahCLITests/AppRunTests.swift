@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test
-    func `what is planned for no app, or for two, is wrong usage, and one name for two apps is an error`()
+    func `an action for no app, or for two, is wrong usage, and one name for two apps is an error`()
         async throws
     {
         let (first, second) = try Self.two()
@@ -188,7 +188,10 @@ import Testing
         let app =
             isApp
             ? ""
-            : "app: {backgroundModes: [bluetooth-peripheral], restoreIdentifier: com.example.hrm, suspendAfter: 60 s}\n"
+            : """
+            app: {backgroundModes: [bluetooth-peripheral], restoreIdentifier: com.example.hrm, \
+            suspendAfter: 60 s}\n
+            """
         let profile = try ProfileFile(Self.app.replacing(app, with: ""))
         let program = try Program(
             [
@@ -227,7 +230,7 @@ import Testing
         #expect(off == ["App"])
     }
 
-    @Test func `what is planned for an app happens in its order`() async throws {
+    @Test func `planned actions for an app happen in order`() async throws {
         let profile = try ProfileFile(Self.app)
         let stage = try await RunTests.Stage(
             [

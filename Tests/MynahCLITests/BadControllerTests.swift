@@ -22,7 +22,7 @@ import Testing
         (.empty, "does not support LE: it reports no LE features", "Bluetooth 4.0"),
         (.refusing, "refused resetting it: status 0x0C", "speaks H4 there"),
     ])
-    func `a controller that is none is told: where, what, and what to do`(
+    func `an invalid controller is reported: where, what, and what to do`(
         conduct: IllController.Conduct, what: String, remedy: String
     ) async throws {
         let controller = IllController([conduct])
@@ -37,7 +37,7 @@ import Testing
         controller.close()
     }
 
-    @Test func `a port and a path that are in use are told, and stay whoever's they are`() async throws {
+    @Test func `a port and a path that are in use are reported, and left alone`() async throws {
         let controller = IllController([.silent])
         let port = try #require(try await controller.listen().split(separator: ":").last)
         let result = try await Program.run("run", RunTests.profile, "--radio", "hci:tcp-server:\(port)")
@@ -61,7 +61,7 @@ import Testing
         "hci:tcp-client:127.0.0.1:0", "hci:tcp-client:::1:9000", "hci:unix:", "hci:pty:",
         "hci:serial:/dev/null,12", "hci:user:x", "hci:usb:0",
     ])
-    func `an address that is none is wrong usage, told with the forms`(radio: String) async throws {
+    func `an invalid address is wrong usage, reported with the valid forms`(radio: String) async throws {
         let result = try await Program.run("run", RunTests.profile, "--radio", radio)
         #expect(result.status == .exited(64))
         #expect(result.error.contains("; write one of tcp-client:HOST:PORT, "))
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `who waits for a controller, or for its answer, ends at a signal, and leaves no socket`()
+    @Test func `a wait for a controller, or for its answer, ends at a signal, and leaves no socket`()
         async throws
     {
         let directory = try TemporaryDirectory()
@@ -108,7 +108,7 @@ import Testing
         #expect(try await asking.child.end() == .exited(0))
     }
 
-    @Test func `what answers late answers nobody, and is not taken for what was asked later`() async throws {
+    @Test func `a late answer is dropped, and not taken for the answer to a later request`() async throws {
         let controller = IllController([.good])
         let program = try Program([
             "run", RunTests.profile, "--events", "json", "--radio", try await controller.listen(),
@@ -164,7 +164,7 @@ import Testing
 
     @Test
     func
-        `a controller that goes amid a packet is lost, and good again after bad ones: a phone finds all as it was`()
+        `after a controller that ended amid a packet, and bad ones, a good one has everything as before`()
         async throws
     {
         let air = LiveAir()

@@ -60,7 +60,7 @@ import Testing
                 stage.device.send(
                     request.first == 0x02 ? [0x03, 0x17, 0x00] : Hex.decode(answer) ?? [], of: link)
                 if request.first != 0x02 {
-                    // Whatever it makes of that, the link ends.
+                    // The link ends in any case.
                     try await stage.device.command(
                         .disconnect, Hex.encode(link.littleEndianBytes) + "13")
                 }

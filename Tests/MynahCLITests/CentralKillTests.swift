@@ -34,7 +34,7 @@ private let killCount = ProcessInfo.processInfo.environment["MYNAH_CENTRAL_KILLS
     /// So many runs share a state directory, one after the other.
     private static let chainLength = 5
 
-    /// What runs have reported, and what the next is therefore to have.
+    /// The events of earlier runs, and the state that the next one must have.
     private struct Reported: Sendable {
         var scans = false
         /// The identifiers of devices that were discovered.
@@ -65,7 +65,7 @@ private let killCount = ProcessInfo.processInfo.environment["MYNAH_CENTRAL_KILLS
             }
         }
 
-        /// What of it the event `app.restored` lacks.
+        /// The parts that the event `app.restored` lacks.
         func missing(from restored: [String: Any]) -> [String] {
             var missing: [String] = []
             if scans, restored["scanServices"] as? [String] != ["180D"] { missing.append("the scan") }
@@ -80,7 +80,9 @@ private let killCount = ProcessInfo.processInfo.environment["MYNAH_CENTRAL_KILLS
     }
 
     @Test(arguments: 0..<2)
-    func `what a central reported before it was killed is there after the restart`(worker: Int) async throws {
+    func `the reported state of a central that was killed is there after the restart`(worker: Int)
+        async throws
+    {
         var random = SeededGenerator(seed: UInt64(worker))
         let (app, strap) = (try ProfileFile(Self.app), try ProfileFile(Self.strap))
         let air = try TemporaryDirectory()
@@ -117,7 +119,7 @@ private let killCount = ProcessInfo.processInfo.environment["MYNAH_CENTRAL_KILLS
                 let result = try await program.end()
                 #expect(result.status == .killed(SIGKILL), "\(result.error)")
                 kills += isLast ? 0 : 1
-                // What was being written when it was killed was not reported.
+                // A line that was incomplete when it was killed does not count as reported.
                 let whole = result.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
                 let events = try whole.map { try json(String($0)) }
                 if let restored = events.first(where: { $0["event"] as? String == "app.restored" }) {

@@ -315,7 +315,7 @@ import Testing
         #expect(result.status == .exited(0))
     }
 
-    /// Waits for events in this order, whatever comes between them.
+    /// Waits for events in this order, with any others between them.
     private func see(_ names: [String], of program: Program) async throws {
         let seen = Lock(0)
         let last = try await program.output.line("\(names), in this order") { line in
@@ -330,7 +330,7 @@ import Testing
 
     @Test
     func
-        `a foreground-only app learns of a lost strap when it is opened, here by the alert that it asked for`()
+        `a foreground-only app learns of a lost strap when it is opened, here by its alert`()
         async throws
     {
         let app = try ProfileFile(
@@ -359,7 +359,7 @@ import Testing
         #expect(alert["by"] as? String == "disconnection" && alert["app"] as? String == "App")
     }
 
-    @Test func `what is written again and again stands still while the app is suspended`() async throws {
+    @Test func `a repeated write stops while the app is suspended`() async throws {
         let app = try ProfileFile(
             """
             mynah: 1
@@ -395,7 +395,8 @@ import Testing
             central:
               scan: {services: [180D]}
               peripherals:
-                - {name: Strap, subscribe: [180D/2A38, 180D/2A37], write: [{to: 180D/2A39, value: {hex: 01}, every: 100 ms}]}
+                - {name: Strap, subscribe: [180D/2A38, 180D/2A37], write: [{to: 180D/2A39, value: {hex: \
+                01}, every: 100 ms}]}
             """)
         let program = try Program(["run", "--radio", "virtual", "--events", "json", app.path, Self.strap])
         try await see(
@@ -410,7 +411,7 @@ import Testing
         #expect(!events.contains { $0["event"] as? String == "error" })
     }
 
-    @Test func `what a suspension cuts off goes on at the next wake, and is no error`() async throws {
+    @Test func `work that a suspension interrupts goes on at the next wake, and is no error`() async throws {
         let app = try ProfileFile(
             """
             mynah: 1
@@ -498,7 +499,10 @@ import Testing
 
     @Test func `a distance is heard as a weaker signal, and range needs no app in the run`() async throws {
         let app = try ProfileFile(
-            "mynah: 1\nname: App\napp: {}\ncentral: {scan: {services: [180D], allowDuplicates: true, until: never}}\n"
+            """
+            mynah: 1\nname: App\napp: {}\ncentral: {scan: {services: [180D], allowDuplicates: true, \
+            until: never}}\n
+            """
         )
         let air = try TemporaryDirectory()
         let strap = try Program(
@@ -524,7 +528,7 @@ import Testing
         (["--radio", "virtual", "--at", "1s=hart-rate:inRange", strap], 64, "did you mean \"heart-rate\"?"),
         (["--radio", "virtual", "--at", "1s=distance 5", strap], 64, "as in distance 5 m"),
     ])
-    func `what cannot be moved is an error at the start`(
+    func `a planned change of a distance that is impossible is an error at the start`(
         arguments: [String], status: Int32, message: String
     ) async throws {
         let result = try await Program(["run"] + arguments).end()

@@ -22,7 +22,7 @@ import Testing
         let before = waiting()
         #expect(before > 32768)
         let phone = try stage.phone(["connect", "Mynah HRM", "--format", "json"], input: ends[0])
-        // What follows is not wanted for a minute.
+        // The input is not read for a minute.
         #expect(try await phone.output.line(containing: "\"rssi\"") != nil)
         #expect(waiting() >= before - 4096)
         phone.child.send(SIGINT)
@@ -38,7 +38,10 @@ import Testing
         #expect(result.output.contains("body-sensor-location  01"))
         #expect(
             result.complaint
-                == "error: line 2 of standard input is longer than 16384 bytes; each command is a line of its own\n"
+                == """
+                error: line 2 of standard input is longer than 16384 bytes; each command is a line of \
+                its own\n
+                """
         )
         try await stage.end()
     }

@@ -116,7 +116,7 @@ import Testing
         let terminal = try Terminal()
         let phone = try stage.phone(["connect", "Twins"], terminal: terminal)
         #expect(try await terminal.output.line(containing: "180D Heart Rate") != nil)
-        // What both levels of the second service begin with, and then the number.
+        // The prefix that both levels of the second service share, and then the number.
         terminal.type("read battery~2\t2\n")
         #expect(try await terminal.output.line(containing: "read battery~2/battery-level~2") != nil)
         #expect(try await terminal.output.line(containing: "battery-level  1E") != nil)
@@ -324,7 +324,7 @@ import Testing
         try await stage.end()
     }
 
-    @Test func `what nobody answers is not told as done`() async throws {
+    @Test func `a request without an answer is not reported as done`() async throws {
         let stage = try await AirStage()
         func script(_ format: String) async throws -> String {
             try await stage.phone([

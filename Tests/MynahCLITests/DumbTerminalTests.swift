@@ -64,7 +64,7 @@ import Testing
         #expect(try await connected.child.end() == .exited(0))
         device.child.send(SIGINT)
         #expect(try await device.child.end() == .exited(0))
-        // What stays on a terminal is cut to its width.
+        // The lines that remain on a terminal are cut to its width.
         guard columns > 100 else { return }
         #expect(try await table.output.line(containing: "Mynah HRM") != nil)
         #expect(try await screen.output.line(containing: "2 reads, 0 writes") != nil)

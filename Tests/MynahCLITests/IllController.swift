@@ -6,8 +6,7 @@ import MynahTestSupport
 
 @testable import MynahHCI
 
-/// A controller behind a socket or a terminal, which is as good or as ill with each connection as it is told
-/// to be.
+/// A controller on a socket or a terminal that can be told to misbehave with each connection.
 final class IllController: Sendable {
     enum Conduct: Sendable {
         /// A virtual controller on the air.
@@ -20,7 +19,7 @@ final class IllController: Sendable {
         case nonsense
         /// Answers events that make no sense, and none that was asked for.
         case foreignEvents
-        /// Answers each command with success, and nothing behind it.
+        /// Answers each command with success, and no return parameters.
         case empty
         /// Closes the connection as soon as it is asked something.
         case closing
@@ -98,7 +97,9 @@ final class IllController: Sendable {
         }
     }
 
-    /// Connects to a path where a host waits for a controller; false: none does yet.
+    /// Connects to a path where a host waits for a controller.
+    ///
+    /// Returns `false` if none does yet.
     func connect(path: String) -> Bool {
         guard case .success(let descriptor) = Descriptor.socket(AF_UNIX, Descriptor.stream) else {
             return false
@@ -126,7 +127,7 @@ final class IllController: Sendable {
         return false
     }
 
-    /// Is behind a new terminal, and returns its path.
+    /// Opens a new terminal for it, and returns its path.
     func openTerminal() -> String? {
         let master = Glibc.open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         // <asm/ioctls.h>, whose macros Swift does not import: unlock it, and get its number.

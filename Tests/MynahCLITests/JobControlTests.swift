@@ -22,7 +22,7 @@ import Testing
         terminal.type("\u{1A}")
         #expect(try await terminal.output.line(containing: "Stopped") != nil)
         terminal.type("bg\n")
-        // What is typed now is the shell's: reading it would stop the run.
+        // Input now belongs to the shell: reading it would stop the run.
         terminal.type("echo mark$((40+2))\n")
         #expect(
             try await terminal.output.line("mark42") { $0.hasPrefix("mark42") || $0.hasSuffix("mark42\r") }
@@ -33,7 +33,7 @@ import Testing
         #expect(try await terminal.output.line(containing: "Running") != nil)
         if comesBack {
             terminal.type("fg\n")
-            // What happens makes it see that the terminal is its own again: no signal says so.
+            // An event makes it notice that the terminal is its own again: no signal says so.
             let commands = ["subscribe 2A37", "wait 1 min"].flatMap { ["--command", $0] }
             let second = try Program(["connect", "Mynah HRM"] + commands, air: air)
             #expect(try await second.output.line(containing: "is subscribed") != nil)

@@ -4,8 +4,7 @@ import MynahHCI
 import MynahTestSupport
 import Testing
 
-/// Commands on the radio of an Android emulator, which controllers of ours behind a port of their own stand
-/// for.
+/// Commands on the radio of an Android emulator, which our controllers on a port of their own replace.
 @Suite(.timeLimit(.minutes(15))) struct NetsimRunTests {
     /// netsim as it is seen from outside: a file with its ports, and a port for H4.
     private final class Emulator: Sendable {
@@ -77,7 +76,10 @@ import Testing
             ["run", "--events", "json", RunTests.profile], environment: emulator.environment)
         let warning = try await device.output.line(containing: "\"virtualRadio\"")
         let stale =
-            "the emulator of \(emulator.directory.path)/netsim.ini does not listen on 127.0.0.1:\(emulator.port)"
+            """
+            the emulator of \(emulator.directory.path)/netsim.ini does not listen on \
+            127.0.0.1:\(emulator.port)
+            """
         #expect(warning?.contains(stale) == true)
         #expect(try await device.output.line(containing: "\"ready\"")?.contains("virtual radio") == true)
         device.child.send(SIGINT)

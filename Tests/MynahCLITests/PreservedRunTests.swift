@@ -3,11 +3,11 @@ import MynahBlueZStandIn
 import MynahTestSupport
 import Testing
 
-/// What a run keeps of an app for the next one, in `--state-dir`.
+/// The state of an app that a run keeps for the next one, in `--state-dir`.
 @Suite(.timeLimit(.minutes(15))) struct PreservedRunTests {
     static let profile = "\(repository)/profiles/everything-app.yaml"
     static let file = "peripheral+Everything%20an%20app%20can%20do+com.example.hrm.json"
-    /// What an earlier version called it.
+    /// The file's name in an earlier version.
     static let formerFile = "peripheral-com.example.hrm.json"
 
     private func names(_ output: String) throws -> [String] {
@@ -27,7 +27,7 @@ import Testing
             let result = try await program.end()
             #expect(result.status == .exited(0))
             #expect(try names(result.output).contains("app.restored") == (number == 1))
-            // What is restored goes onto the radio once, when there is one.
+            // The restored services are published on the radio once, when there is one.
             #expect(!result.output.contains("restoredServicesRefused"))
             #expect(folder.files.contains(Self.file) == (signal == SIGTERM))
             #expect(await standIn.applicationCount() == 0)
@@ -41,7 +41,10 @@ import Testing
             "", "[", "{}", #"{"mynahState": 2}"#,
             #"{"mynahState": 1, "restoreIdentifier": "other", "services": []}"#,
             #"{"mynahState":1,"restoreIdentifier":"com.example.hrm","services":[[{"uuid":"1800"}]]}"#,
-            #"{"mynahState":1,"restoreIdentifier":"com.example.hrm","services":[],"subscribers":[{"characteristic":-1}]}"#,
+            #"""
+            {"mynahState":1,"restoreIdentifier":"com.example.hrm","services":[],\#
+            "subscribers":[{"characteristic":-1}]}
+            """#,
             String(repeating: "[", count: 100_000),
         ], [file, formerFile])
     func `a preserved state that makes no sense is set aside, and said`(text: String, file: String)
@@ -113,7 +116,7 @@ import Testing
             ])
     }
 
-    @Test func `each accessory keeps its identity, in whatever order the profiles are given`() async throws {
+    @Test func `each accessory keeps its identity, for any order of the profiles`() async throws {
         let folder = try TemporaryDirectory()
         let profiles = try ["One", "Two"].map {
             try ProfileFile(KillTests.accessory.replacing("name: Killed", with: "name: \($0)"))

@@ -57,7 +57,10 @@ import Testing
 
     @Test func `a profile may be JSON`() async throws {
         let good = try ProfileFile(
-            #"{"mynah": 1, "name": "J", "services": [{"uuid": "180F", "characteristics": [{"uuid": "2A19", "properties": ["read"], "value": {"hex": "64"}}]}]}"#
+            #"""
+            {"mynah": 1, "name": "J", "services": [{"uuid": "180F", "characteristics": [{"uuid": "2A19",\#
+             "properties": ["read"], "value": {"hex": "64"}}]}]}
+            """#
         )
         #expect(try await Program.run("check", good.path).status == .exited(0))
         let bad = try ProfileFile(#"{"mynah": 1, "name": "J", "services": [{"uuid": "18"}]}"#)
@@ -66,8 +69,7 @@ import Testing
         #expect(result.output.contains(":1:49: error: "))
     }
 
-    @Test func `what BlueZ cannot do is a line of its own, and an error where BlueZ is chosen`() async throws
-    {
+    @Test func `each limit of BlueZ is a line of its own, and an error if BlueZ is chosen`() async throws {
         let file = try ProfileFile(
             """
             mynah: 1
@@ -252,7 +254,10 @@ import Testing
         #expect(all.output.contains("every 181.25 ms to 187.5 ms (measured on one iPhone 6 with iOS 11)"))
         #expect(
             all.output.contains(
-                "Apple's overflow area: 2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6 (bit 83), FD64 (bit 83), C007 (bit 36)"
+                """
+                Apple's overflow area: 2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6 (bit 83), FD64 (bit 83), \
+                C007 (bit 36)
+                """
             ))
         let one = try await Program.run("show", file.path, "--state", "suspended")
         #expect(one.output.contains("\nsuspended\n"))
@@ -266,7 +271,10 @@ import Testing
         #expect(result.output.contains("\nsuspended\n  not advertised\n"))
         #expect(
             result.output.contains(
-                "  omitted: localName, serviceUUIDs[0] (C007): without the background mode bluetooth-peripheral"
+                """
+                  omitted: localName, serviceUUIDs[0] (C007): without the background mode \
+                bluetooth-peripheral
+                """
             ))
         let shown = try json(
             try await Program.run("show", file.path, "--state", "background", "--format", "json").output)
@@ -288,7 +296,10 @@ import Testing
 
     @Test func `check and show say that BlueZ plays no app that is a central`() async throws {
         let file = try ProfileFile(
-            "mynah: 1\nname: x\napp: {}\ncentral: {scan: {services: [180D]}, peripherals: [{name: S, match: {services: [180D]}}]}\n"
+            """
+            mynah: 1\nname: x\napp: {}\ncentral: {scan: {services: [180D]}, peripherals: [{name: S, \
+            match: {services: [180D]}}]}\n
+            """
         )
         let checked = try await Program.run("check", file.path)
         #expect(checked.status == .exited(0))
@@ -303,7 +314,7 @@ import Testing
         #expect(virtual.output.contains("scanning for 180D") && !virtual.output.contains("omitted: central"))
     }
 
-    @Test func `what BlueZ has no room for of an app's advertisement is a warning`() async throws {
+    @Test func `a part of an app's advertisement that BlueZ has no room for is a warning`() async throws {
         let file = try ProfileFile(
             """
             mynah: 1
@@ -328,7 +339,7 @@ import Testing
         #expect(result.error.contains("Usage: mynah show"))
     }
 
-    @Test func `what cannot be shown is told as check tells it`() async throws {
+    @Test func `a profile that cannot be shown is reported as by check`() async throws {
         let file = try ProfileFile("mynah: 1\nname: x\nservice: []\n")
         let result = try await Program.run("show", file.path)
         #expect(result.status == .exited(1))

@@ -12,7 +12,7 @@ final class ProfileFile {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// What `JSONSerialization` reads, which is not ours.
+/// The result of `JSONSerialization`, which is not ours.
 func json(_ text: String) throws -> [String: Any] {
     try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
 }

@@ -4,7 +4,7 @@ import Testing
 
 /// The built `mynah`, run as a user runs it.
 struct Program {
-    /// What a run that has ended came to.
+    /// The result of a run that has ended.
     struct Result {
         var status: ChildProcess.Status
         var output: String
@@ -27,7 +27,7 @@ struct Program {
     /// An air of its own, gone with it.
     private let air: TemporaryDirectory
 
-    /// It stands beside the tests, and both are built together.
+    /// It is in the directory of the tests, because both are built together.
     static let path = BuiltProgram.path("mynah")
 
     /// Starts it on this bus or on none, with an output that the test keeps or on a terminal, and on an air
@@ -60,7 +60,7 @@ struct Program {
                 words[0], Array(words.dropFirst()), passing: descriptors,
                 environment: [
                     "DBUS_SYSTEM_BUS_ADDRESS": address, "TZ": "UTC", "MYNAH_AIR": self.air.path, "TERM": term,
-                    // Where no Android emulator listens, whatever runs on this machine.
+                    // A port without an Android emulator, even if one runs on this machine.
                     "NETSIM_HCI_PORT": "1",
                 ].merging(environment) { $1 }))
         output.start()

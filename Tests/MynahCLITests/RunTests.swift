@@ -170,7 +170,7 @@ import Testing
         await standIn.stop()
     }
 
-    @Test func `a second signal ends it at once, whatever is still being withdrawn`() async throws {
+    @Test func `a second signal ends it at once, also while services are being withdrawn`() async throws {
         let stage = try await Stage()
         #expect(try await stage.program.output.line(containing: "\"ready\"") != nil)
         stage.bus.freeze()

@@ -64,7 +64,7 @@ import Testing
         await stage.expectNothingIsLeft()
     }
 
-    @Test func `what the radio cannot play is told before anything is registered`() async throws {
+    @Test func `the radio's limits are reported before anything is registered`() async throws {
         let file = try ProfileFile(
             """
             mynah: 1

@@ -128,7 +128,8 @@ import Testing
         ),
         (["--timeout", "10"], "--timeout 10: the time has no unit"),
     ])
-    func `what cannot be waited for is wrong usage`(options: [String], message: String) async throws {
+    func `an event that cannot be waited for is wrong usage`(options: [String], message: String) async throws
+    {
         let result = try await Program(["run", RunTests.profile] + options).end()
         #expect(result.status == .exited(64))
         #expect(result.output.isEmpty)

@@ -71,7 +71,7 @@ import Testing
             "scan", "--service", "180D", "--format", "json", "--timeout", "1 s",
         ]).end().output.split(separator: "\n").map { try json(String($0)) }
         #expect(objects.map { $0["data"] as? String } == ["02011A"])
-        // The area of this version stands in the scan response, which nobody asks for.
+        // This version's area is in the scan response, which is not requested.
         let passive = try await stage.phone(["scan", "--passive", "--service", "180D", "--timeout", "500 ms"])
             .end()
         #expect(passive.output == "")

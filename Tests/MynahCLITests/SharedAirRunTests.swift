@@ -13,7 +13,8 @@ import Testing
                 mynah: 1
                 name: \(name)
                 advertising: {localName: \(name)}
-                services: [{uuid: 180F, characteristics: [{uuid: 2A19, properties: [read], value: {hex: 01}}]}]
+                services: [{uuid: 180F, characteristics: [{uuid: 2A19, properties: [read], value: {hex: \
+                01}}]}]
 
                 """)
         }
@@ -127,7 +128,10 @@ import Testing
         let scan = try await play(["scan", "--timeout", "10 ms"], variables, until: "no device was heard")
         #expect(
             scan.contains(
-                "warning: XDG_RUNTIME_DIR is /nonexistent/run, which cannot be read (No such file or directory)"
+                """
+                warning: XDG_RUNTIME_DIR is /nonexistent/run, which cannot be read (No such file or \
+                directory)
+                """
             ))
         #expect(scan.contains("no device was heard on the air in \(air)\n"))
         let run = try await play(

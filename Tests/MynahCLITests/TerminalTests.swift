@@ -71,7 +71,10 @@ import Testing
 
     @Test func `a number that the phone shows is typed and mended, and they are paired`() async throws {
         let file = try ProfileFile(
-            "mynah: 1\nname: Lock\nadvertising: {}\nsecurity: {io: keyboardOnly}\nservices: [{uuid: battery}]\n"
+            """
+            mynah: 1\nname: Lock\nadvertising: {}\nsecurity: {io: keyboardOnly}\nservices: [{uuid: \
+            battery}]\n
+            """
         )
         let terminal = try Terminal()
         let stage = try await RunTests.Stage([], profiles: [file.path], terminal: terminal)
@@ -107,7 +110,7 @@ import Testing
         #expect(terminal.isAsUsual)
     }
 
-    @Test func `what a phone calls itself does nothing to the terminal`() async throws {
+    @Test func `a phone's name does nothing to the terminal`() async throws {
         let terminal = try Terminal()
         let stage = try await RunTests.Stage([], terminal: terminal)
         let lines = try await RunTests.Stage([])
@@ -179,7 +182,7 @@ import Testing
             program.child.send(SIGINT)
             #expect(try await program.child.end() == .exited(0))
         }
-        // What was said at the bottom of the screen remains.
+        // The notes at the bottom of the screen remain.
         let left = try #require(try await table.end().components(separatedBy: "\u{1B}[?1049l").last)
         #expect(left.contains("\nwarning: "))
         try await stage.end()

@@ -55,7 +55,7 @@ import Testing
             #expect(cells.last == "`\(last.dropFirst(2))`", "\(name)")
         }
         #expect(named == Set(Self.names))
-        // What a rule names is a transcript, or a test that exists.
+        // A rule names transcripts, or tests that exist.
         let tests = try Self.sourcesOfTests()
         for row in article.split(separator: "\n") where row.firstMatch(of: /^\| R[0-9]/) != nil {
             let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }

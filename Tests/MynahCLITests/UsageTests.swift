@@ -19,7 +19,7 @@ import Testing
         for command in ["run", "check", "show", "new"] {
             #expect(result.output.contains("\n  mynah \(command) "))
         }
-        // What is set in columns stays so: nothing of it was carried over.
+        // Text that is set in columns stays so: no line was wrapped.
         #expect(result.output.split(separator: "\n").allSatisfy { $0.count <= 80 })
         #expect(
             result.output.contains(

@@ -124,7 +124,10 @@ import Testing
         #expect(result.status == .exited(1))
         #expect(
             result.error.contains(
-                "error: other users can write to the state directory \(folder.path) (its mode is 777); run `chmod 700"
+                """
+                error: other users can write to the state directory \(folder.path) (its mode is 777); \
+                run `chmod 700
+                """
             ))
         #expect(folder.files == [])
     }

@@ -14,7 +14,7 @@ import Testing
         init(_ line: String, in directory: String, air: TemporaryDirectory, input: Int32) throws {
             output = try #require(OutputReader())
             error = try #require(OutputReader())
-            let program = try #require(Program.path, "the program stands beside the tests")
+            let program = try #require(Program.path, "the program is in the directory of the tests")
             let folder = URL(fileURLWithPath: program).deletingLastPathComponent().path
             let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
             child = try #require(

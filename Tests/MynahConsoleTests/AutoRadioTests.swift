@@ -22,14 +22,20 @@ import Testing
                 == .emulator(
                     RadioWarning(
                         "netsimRadio",
-                        "bluetoothd is not running: the device plays on the Android emulator's radio (netsim instance 1, 127.0.0.1:6402)"
+                        """
+                        bluetoothd is not running: the device plays on the Android emulator's radio \
+                        (netsim instance 1, 127.0.0.1:6402)
+                        """
                     )))
         #expect(
             AutoRadio.forDevice(bluez: trouble, needsBlueZ: false, emulator: absent)
                 == .virtual(
                     RadioWarning(
                         "virtualRadio",
-                        "bluetoothd is not running, and no Android emulator is running: the device plays on the virtual radio, where `mynah scan` sees it"
+                        """
+                        bluetoothd is not running, and no Android emulator is running: the device plays \
+                        on the virtual radio, where `mynah scan` sees it
+                        """
                     )))
     }
 
@@ -53,14 +59,20 @@ import Testing
                 == .emulator(
                     RadioWarning(
                         "netsimRadio",
-                        "scan never uses BlueZ; it uses the Android emulator's radio (netsim instance 1, 127.0.0.1:6402)"
+                        """
+                        scan never uses BlueZ; it uses the Android emulator's radio (netsim instance 1, \
+                        127.0.0.1:6402)
+                        """
                     )))
         #expect(
             AutoRadio.forPhone("connect", emulator: absent)
                 == .virtual(
                     RadioWarning(
                         "virtualRadio",
-                        "connect never uses BlueZ; it uses the virtual radio, because no Android emulator is running"
+                        """
+                        connect never uses BlueZ; it uses the virtual radio, because no Android \
+                        emulator is running
+                        """
                     )))
     }
 }

@@ -21,7 +21,8 @@ import Testing
         for (event, object, line) in [
             (
                 .connected(address, name: "e\u{1B}vil"),
-                #"{"event":"connected","peripheral":"C0:00:00:00:00:01","addressType":"random","name":"e\u001Bvil"}"#,
+                #"{"event":"connected","peripheral":"C0:00:00:00:00:01","addressType":"random","#
+                    + #""name":"e\u001Bvil"}"#,
                 "connected to C0:00:00:00:00:01 (e\u{FFFD}vil)"
             ),
             (
@@ -107,7 +108,8 @@ import Testing
             text.hasPrefix(#"{"event":"services","services":[{"uuid":"180D","primary":true,"handle":16,"#))
         #expect(
             text.contains(
-                #""uuid":"2A37","handle":18,"properties":["read","notify"],"descriptors":[{"uuid":"2902","handle":19}]"#
+                #""uuid":"2A37","handle":18,"properties":["read","notify"],"#
+                    + #""descriptors":[{"uuid":"2902","handle":19}]"#
             ))
         #expect(text.contains(#""uuid":"180F","primary":true,"handle":24,"includes":["180A"],"#))
     }

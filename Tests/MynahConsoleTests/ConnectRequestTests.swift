@@ -44,7 +44,7 @@ import Testing
         ("read 2A37 2A38", #"remove "2A38": the command ends before it"#),
         ("wait", #""wait" needs a time, as in "wait 5 s""#),
     ])
-    func `what is wrong with a line is said with what to do`(line: String, message: String) {
+    func `an invalid line is reported with what to do`(line: String, message: String) {
         #expect(throws: ConnectRequest.Problem(message: message)) { try ConnectRequest.parse(line) }
     }
 

@@ -72,7 +72,7 @@ import Testing
                 advertisement: AdvertisementData(data), data: data, scanResponse: [], isConnectable: true))
     }
 
-    /// What a search does after these steps, in words.
+    /// The actions of a search after these steps, in words.
     private func play(_ text: String, _ steps: [DeviceSearch.Step]) -> [String] {
         var search = DeviceSearch(text)
         return steps.map { step in
@@ -100,7 +100,8 @@ import Testing
         let (strap, other) = (try step(1, "Strap"), try step(2, "Strap"))
         #expect(
             play("Strap", [strap, other, .settled]).last
-                == "\"Strap\" fits 2 devices: C0:00:00:00:00:01 (Strap), C0:00:00:00:00:02 (Strap); use an address"
+                == "\"Strap\" fits 2 devices: C0:00:00:00:00:01 (Strap), C0:00:00:00:00:02 (Strap); "
+                + "use an address"
         )
         #expect(
             play("no\u{1B}body", [strap, .overdue]).last

@@ -84,7 +84,7 @@ import Testing
                 "Mynah HRM  by disconnection  app A"
             ),
         ] as [(DeviceEvent.Name, [JSON.Member], String)])
-    func `what an app sees as a central is said briefly`(
+    func `an app's events as a central are shown briefly`(
         name: DeviceEvent.Name, fields: [JSON.Member], text: String
     ) {
         let event = DeviceEvent(time: WallTime(microseconds: 0), name: name, fields: fields)

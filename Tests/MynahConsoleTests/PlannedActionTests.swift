@@ -89,7 +89,7 @@ import Testing
         ("1s=Door:quit", "\"Door\" is a peripheral of \"Two\"; only outOfRange, inRange, distance 5 m"),
         ("1s=Strap:quit", "\"Strap\" is an accessory, and this state is for apps"),
     ])
-    func `what cannot be planned is told with the nearest`(text: String, message: String) {
+    func `an impossible plan is reported with the nearest one`(text: String, message: String) {
         do throws(PlannedAction.Problem) {
             _ = try PlannedAction(parsing: text).target(among: Self.names)
             Issue.record("\(text) was read")

@@ -11,7 +11,7 @@ import Testing
         // Joined emoji need their zero-width joiner, which is a format character too.
         ("👩\u{200D}🔬", "👩\u{200D}🔬"),
     ])
-    func `what a terminal would act on is replaced`(text: String, shown: String) {
+    func `characters that a terminal would act on are replaced`(text: String, shown: String) {
         #expect(PrintableText.of(text) == shown)
     }
 }

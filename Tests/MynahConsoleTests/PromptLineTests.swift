@@ -16,7 +16,9 @@ import Testing
         #expect(drawn("ab" + Self.left, width: 40) == "\rHRM> ab\u{1B}[K\u{1B}[1D")
         #expect(drawn("心拍" + Self.left, width: 40) == "\rHRM> 心拍\u{1B}[K\u{1B}[2D")
         #expect(
-            drawn("x👨‍👩‍👧e\u{301}" + Self.left + Self.left, width: 40) == "\rHRM> x👨‍👩‍👧e\u{301}\u{1B}[K\u{1B}[3D")
+            drawn("x👨‍👩‍👧e\u{301}" + Self.left + Self.left, width: 40) == """
+                \rHRM> x👨‍👩‍👧e\u{301}\u{1B}[K\u{1B}[3D
+                """)
     }
 
     @Test func `a long line is shown around the cursor, and never wraps`() {

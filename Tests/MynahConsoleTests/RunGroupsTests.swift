@@ -27,7 +27,8 @@ import Testing
         let messages = groups.issues.map(\.description)
         #expect(
             messages.first?.hasPrefix(
-                "One.yaml:2:7: error: the name \"One\" is taken by One.yaml; two apps of a phone need different names"
+                "One.yaml:2:7: error: the name \"One\" is taken by One.yaml; "
+                    + "two apps of a phone need different names"
             )
                 == true)
         #expect(messages.count == 3)

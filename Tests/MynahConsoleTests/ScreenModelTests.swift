@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test(arguments: sizes)
-    func `what apps have of their devices fits any terminal`(width: Int, height: Int) {
+    func `the devices of apps fit any terminal`(width: Int, height: Int) {
         for app in [nil, "App"] {
             let lines = lines(central(app), width, height)
             #expect(lines.count <= height && lines.allSatisfy { DisplayWidth.of($0) <= width })

@@ -37,7 +37,7 @@ import Testing
         #expect(Self.lines(stopped + [Self.event(.scanStopped, "One", ["180D"])]) == [])
     }
 
-    @Test func `what is in force comes before what is paused`() {
+    @Test func `active scans come before paused ones`() {
         let events = [
             Self.event(.scanPaused, "Fore", [], interval: nil), Self.event(.scanStarted, "Both", ["180D"]),
         ]

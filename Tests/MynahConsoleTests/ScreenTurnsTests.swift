@@ -2,14 +2,16 @@ import MynahConsole
 import Testing
 
 @Suite struct ScreenTurnsTests {
-    /// What happens to a screen, by the plan's place where it is one that was made before.
+    /// An event for a screen.
+    ///
+    /// `place` is the index of an earlier one in the plan.
     enum Step: Sendable {
         case take, change, hurry, giveBack, goOn, end
         case due(Int)
         case drawn(isMoving: Bool)
     }
 
-    /// What the screen does then.
+    /// The screen's reaction.
     enum Outcome: Hashable, Sendable {
         case plan(Int), draw, look, leave, nothing
     }
@@ -52,7 +54,7 @@ import Testing
             // Drawn at once, and then only after something happened.
             ([.take, .due(0), .drawn(isMoving: false), .due(0)], [.plan(0), .draw, .nothing, .nothing]),
             ([.take, .due(0), .change, .change, .due(1)], [.plan(0), .draw, .plan(80), .nothing, .draw]),
-            // What moves is drawn by itself, and what happens meanwhile does not wait for that.
+            // Moving parts are drawn by themselves, and events meanwhile do not wait for that.
             (
                 [.take, .due(0), .drawn(isMoving: true), .change, .due(1), .due(2)],
                 [.plan(0), .draw, .plan(500), .plan(80), .nothing, .draw]

@@ -90,7 +90,7 @@ import Testing
         #expect(script.entry(of: Self.one) == 0)
         let asked = Self.actions(&script) { $0.powered(true, into: &$1) }
         #expect(asked.contains(.retrieveKnown([Self.one], entry: 0)))
-        // What it has seen since counts more than what it saved before.
+        // A device that it has seen since counts more than one that it saved before.
         script.recall(["Strap": Self.three])
         #expect(script.saved == ["Strap": Self.one])
     }

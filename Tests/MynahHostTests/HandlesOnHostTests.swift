@@ -8,8 +8,7 @@ import Testing
 
 @testable import MynahHost
 
-/// What a handle takes off the air when its program lets go of it, as the other side sees it, and what comes
-/// of a reply that is given twice.
+/// Handles that their program drops, and replies that are given twice, as the other side sees them.
 @Suite(.timeLimit(.minutes(15))) struct HandlesOnHostTests {
     /// Reports to a test that a device is heard, beside one that goes on advertising.
     private struct Neighbour {

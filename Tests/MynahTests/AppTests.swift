@@ -168,7 +168,7 @@ import Testing
         #expect(await rig.air == nil)
     }
 
-    @Test func `what the user quits is gone, and only the user brings it back`() async throws {
+    @Test func `an app that the user quits is gone, and only the user brings it back`() async throws {
         let rig = try await AppRig(restoreIdentifier: "com.example.hrm")
         await rig.app.quit()
         try await until("no service is published") { await rig.radio.published.isEmpty }
@@ -345,7 +345,7 @@ import Testing
     }
 
     @Test(arguments: 0..<50 as Range<UInt64>)
-    func `whatever happens to apps, one of them at most is on the screen`(seed: UInt64) async throws {
+    func `after any events, at most one app is on the screen`(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let clock = ManualClock()
         let phone = Phone(radio: FakeRadio(), identity: DeviceIdentity(name: "iPhone"))
@@ -391,7 +391,7 @@ import Testing
         #expect(try await rig.read() == .success([7]))
     }
 
-    @Test func `what is kept of an app is not for its ended manager to take away`() async throws {
+    @Test func `the preserved state of an app is not for its ended manager to delete`() async throws {
         let rig = try await AppRig(restoreIdentifier: "com.example.hrm")
         let manager = try #require(rig.code.manager)
         await rig.app.terminate()

@@ -79,7 +79,7 @@ final class CentralApp: AppDelegate, CentralManagerSink {
 
     func add(_ word: String) { state.withLock { $0.words.append(word) } }
 
-    /// What was heard since the last call.
+    /// The events since the last call.
     func takeWords() -> [String] {
         state.withLock { state in
             defer { state.words = [] }
@@ -273,7 +273,7 @@ extension App {
         await rig.phone.stop()
     }
 
-    @Test func `what was connected and subscribed is restored, and a value relaunches`() async throws {
+    @Test func `connections and subscriptions are restored, and a value relaunches`() async throws {
         let rig = try await Rig(hasMode: true, restoreIdentifier: "strap")
         _ = try await rig.connect()
         await rig.app.crash()
@@ -356,7 +356,7 @@ extension App {
         await rig.phone.stop()
     }
 
-    @Test func `what the code of a suspended app asks is asked when the app runs again`() async throws {
+    @Test func `a request by the code of a suspended app is sent when the app runs again`() async throws {
         let rig = try await Rig(hasMode: false)
         let strap = try await rig.connect()
         let location = try #require(await strap.characteristic("2A38"))
@@ -367,7 +367,7 @@ extension App {
             let value = try await strap.readValue(for: location)
             code.add("read \(Hex.encode(value))")
         }
-        try await until("the code of the app stands still") { await rig.app.isCodeWaiting }
+        try await until("the code of the app waits") { await rig.app.isCodeWaiting }
         #expect(await rig.radio.heldCount == 0)
         await rig.app.enterForeground()
         try await until("the read is on its way") { await rig.radio.heldCount == 1 }
@@ -378,7 +378,7 @@ extension App {
 
         await rig.app.suspend()
         let second = Task { _ = try await strap.readValue(for: location) }
-        try await until("the code of the app stands still") { await rig.app.isCodeWaiting }
+        try await until("the code of the app waits") { await rig.app.isCodeWaiting }
         await rig.app.terminate()
         await #expect(throws: RequestError.self) { try await second.value }
         await rig.phone.stop()
@@ -524,7 +524,7 @@ extension App {
         await rig.phone.stop()
     }
 
-    @Test func `a value that comes right behind the answer to its subscription is heard`() async throws {
+    @Test func `a value directly after the answer to its subscription is delivered`() async throws {
         let rig = try await Rig(hasMode: true)
         await rig.radio.notifyAtOnce()
         let strap = try await rig.wait()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Mynah
 
-/// What programs do with central managers, on a radio without air.
+/// Programs' use of central managers, on a radio without air.
 @Suite(.timeLimit(.minutes(15))) struct CentralManagerTests {
     private let radio = FakeCentralRadio()
     private let strap = DeviceAddress(value: 1, kind: .public)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Mynah
 
-/// What outlives the process of a phone whose app is a central, through files alone.
+/// The state that outlives the process of a phone whose app is a central, in files alone.
 @Suite(.timeLimit(.minutes(15))) struct CentralRestorationTests {
     static let file = "central+test+com.example.lock.json"
     static let known = "known-peripherals.json"
@@ -97,7 +97,7 @@ import Testing
         return [strap.identifier, door.identifier]
     }
 
-    @Test func `what was scanned for, wanted, connected and subscribed is restored in another process`()
+    @Test func `scans, requests, connections and subscriptions are restored in another process`()
         async throws
     {
         var identifiers: [PeripheralIdentifier] = []
@@ -130,7 +130,7 @@ import Testing
             }
             #expect(await again.state == .connected)
         }
-        // What was restored is preserved for the next process.
+        // The restored state is preserved for the next process.
         try await run { process in
             #expect(process.restored.first?.peripherals.map(\.identifier) == identifiers)
         }
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `what was cancelled, stopped or lost is not restored`() async throws {
+    @Test func `cancelled, stopped or lost requests are not restored`() async throws {
         try await run { process in
             _ = try await work(in: process)
             let manager = try process.manager()
@@ -183,7 +183,7 @@ import Testing
         try await run { process in
             _ = try await work(in: process)
             await process.app.quit()
-            // What the quit deletes is not read again.
+            // The state that the quit deletes is not read again.
             await process.app.enterForeground()
             #expect(process.restored.isEmpty)
         }

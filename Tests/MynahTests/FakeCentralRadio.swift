@@ -39,7 +39,7 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     private var identities: [DeviceAddress: DeviceAddress] = [:]
     private var batches: [PublishedServices.ID: [ServiceDefinition]] = [:]
     private var lastBatch: UInt32 = 0
-    /// What is advertised now.
+    /// The current advertisement.
     private(set) var advertisement: Advertisement?
 
     static let heartRate = RemoteService(uuid: "180D", handles: 1...6)
@@ -75,7 +75,7 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     /// How many reads wait.
     var heldCount: Int { held.count }
 
-    // MARK: What a test makes happen
+    // MARK: Events that a test causes
 
     /// Makes an event happen.
     @discardableResult

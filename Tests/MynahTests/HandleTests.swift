@@ -5,7 +5,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-/// What ends with the last reference to a phone, or to a manager.
+/// The registrations that end with the last reference to a phone, or to a manager.
 @Suite(.timeLimit(.minutes(15))) struct HandleTests {
     private let radio = FakeRadio()
     private let level = CharacteristicDefinition(uuid: "2A19", properties: [.read, .notify])
@@ -87,7 +87,7 @@ import Testing
         }
         try await until("nothing is advertised") { await radio.advertisement == nil }
         #expect(await radio.isRunning)
-        // What it had is free again.
+        // Its registrations are free again.
         try await publish(other)
         #expect(await radio.advertisement != nil)
     }

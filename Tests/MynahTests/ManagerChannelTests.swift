@@ -32,7 +32,7 @@ import Testing
         #expect(await radio.channelNumbers == [one: false] && !channel.isOpen)
     }
 
-    @Test func `what the radio refuses, and what the central does, is told`() async throws {
+    @Test func `the radio's refusals and the central's actions are reported`() async throws {
         let radio = FakeRadio()
         let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))
         try await phone.start()

@@ -59,7 +59,7 @@ import Testing
         #expect(await !manager.hasSubscribers(of: rate.key))
     }
 
-    @Test func `requests through the event sequence are answered once, by whoever reads it`() async throws {
+    @Test func `requests through the event sequence are answered once, by its reader`() async throws {
         let manager = try await phone().makePeripheralManager()
         try await manager.add(ServiceDefinition(uuid: "180D", characteristics: [rate]))
         let events = await manager.events()

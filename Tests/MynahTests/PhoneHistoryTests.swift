@@ -343,10 +343,10 @@ private final class WatchedApp: AppDelegate, CentralManagerSink, PeripheralSink 
 }
 
 extension FakeCentralRadio {
-    /// What it does now, with the apps whose value it has.
+    /// Its current state, with the apps whose value it has.
     fileprivate func air(of values: [AttributeKey], waitingFor wanted: [DeviceAddress]) -> PhoneWatcher.Air {
         let published = values.indices.filter { self.published.contains(values[$0]) }
-        // What it was asked for stands still while it is off.
+        // Its requests wait while it is off.
         guard isOn else { return PhoneWatcher.Air(published: Set(published)) }
         return PhoneWatcher.Air(
             wanted: Set(wanted), links: linked, scans: scanning != nil,

@@ -32,7 +32,10 @@ final class RecordingSink: PeripheralSink, PhoneSink {
         phoneEvents.compactMap { event in
             guard case .refused(let request, let central) = event else { return nil }
             return
-                "\(request.access) of \(central.id.rawValue) with \(Hex.encode([request.error.code])) because \(request.reason)"
+                """
+                \(request.access) of \(central.id.rawValue) with \(Hex.encode([request.error.code])) \
+                because \(request.reason)
+                """
         }
     }
     /// The values of static reads that the phone reported.

@@ -5,7 +5,7 @@ import MynahLifecycle
 ///
 /// It is told what the user, the apps' code and the air did (`Input`), and what the apps and the radio were
 /// told (`Output`). It knows no type of the phone, the apps or their machines: what it expects follows from
-/// its own account. What the rules leave open is allowed and not expected.
+/// its own account. Events that the rules leave open are allowed and not expected.
 struct PhoneWatcher {
     typealias Device = DeviceAddress
     typealias AppIndex = Int
@@ -17,7 +17,7 @@ struct PhoneWatcher {
         1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 16, 17, 29, 30, 31, 32, 34, 35, 37, 39, 40, 44, 45, 51, 52,
     ]
 
-    /// What happens to the phone.
+    /// An event of the phone.
     enum Input: Hashable {
         case user(AppIndex, AppTransition)
         /// Calls of an app's code.
@@ -27,7 +27,7 @@ struct PhoneWatcher {
         case notify(AppIndex, Device, Bool)
         /// A call that returned.
         case publish(AppIndex), advertise(AppIndex), stopAdvertising(AppIndex)
-        /// What the air brings.
+        /// Events from the air.
         case linked(Device), lost(Device), value(UInt16, Device), heard(Device, content: Int), power(Bool)
         /// A central reads the dynamic value of an app.
         case read(AppIndex)
@@ -35,7 +35,7 @@ struct PhoneWatcher {
         case answers
     }
 
-    /// What an app is told, in order.
+    /// An event for an app, in order.
     enum Output: Hashable {
         case launched(inBackground: Bool, central: [String], peripheral: [String])
         case foreground, background, suspended, woken(BluetoothEvent), ended
@@ -44,7 +44,7 @@ struct PhoneWatcher {
         case event(Event)
     }
 
-    /// What is owed to an app, each once and in order.
+    /// An event that an app must get, each once and in order.
     enum Event: Hashable {
         case state(Bool), connected(Device, isLocal: Bool), disconnected(Device, wasPending: Bool)
         case value(UInt16), discovered(Device, content: Int), read
@@ -52,7 +52,7 @@ struct PhoneWatcher {
         var role: BluetoothRole { self == .read ? .peripheral : .central }
     }
 
-    /// What the radio does once everything has settled.
+    /// The radio's state once everything has settled.
     struct Air: Hashable {
         var wanted: Set<Device> = []
         var links: Set<Device> = []
@@ -71,7 +71,7 @@ struct PhoneWatcher {
     struct Scan: Hashable {
         var services: [BluetoothUUID]
         var allowsDuplicates: Bool
-        /// What was reported last of each device to this scan.
+        /// The last report of each device to this scan.
         var reported: [Device: Int] = [:]
         /// Devices of which the rules do not say whether they are reported again.
         var unsure: Set<Device> = []
@@ -91,12 +91,12 @@ struct PhoneWatcher {
         var advertises = false
         var publishes = false
         var owed: [Event] = []
-        /// What it may be told or not.
+        /// The events that it may or may not get.
         var allowed: Set<Event> = []
         /// Managers of this launch that have their first call, and those that were restored.
         var ready: Set<BluetoothRole> = []
         var restored: Set<BluetoothRole> = []
-        /// What an event relaunched it for.
+        /// The event that relaunched it.
         var isJustLaunched = false
 
         var runs: Bool { place == .foreground || place == .background }
@@ -141,7 +141,7 @@ struct PhoneWatcher {
     private var input: Input?
     /// The kinds of what was seen, so that histories in which nothing happens are found.
     private(set) var seen: Set<String> = []
-    /// What came last, in and out, to read beside what is broken.
+    /// The last input and output, to read beside a broken rule.
     private(set) var last: [String] = []
 
     init(_ apps: [App]) { self.apps = apps }
@@ -152,7 +152,7 @@ struct PhoneWatcher {
         broken.append("R\(rule), \(app)\(text), after \(input.map { "\($0)" } ?? "nothing")")
     }
 
-    /// What the air is to be, once the radio has done what it was asked for.
+    /// The expected state of the air, once the radio has carried out its requests.
     var air: Air {
         var air = Air()
         air.published = Set(apps.indices.filter { apps[$0].publishes && apps[$0].isThere })
@@ -188,7 +188,7 @@ struct PhoneWatcher {
     }
 }
 
-// What happens to the phone, and what is owed to whom for it.
+// Events of the phone, and the events that apps must get for them.
 extension PhoneWatcher {
     mutating func take(_ input: Input) {
         keep("\(input)")
@@ -337,7 +337,7 @@ extension PhoneWatcher {
     }
 }
 
-// What an app is told, and whether it may be.
+// Events of an app, and whether they are allowed.
 extension PhoneWatcher {
     mutating func take(_ output: Output, of index: AppIndex) {
         keep("app \(index) is told \(output)")

@@ -50,7 +50,7 @@ import Testing
         return watcher.broken.map { String($0.prefix { $0 != "," }) }
     }
 
-    @Test func `what keeps the rules is no complaint`() {
+    @Test func `a history that keeps the rules has no complaints`() {
         #expect(Self.broken(by: Self.link + Self.suspension) == [])
         let queued: [Step] = [
             .happens(.lost(Self.device)), .ends, .happens(.user(0, .enterForeground)), .told(0, .foreground),

@@ -16,7 +16,8 @@ import Testing
         device.includedServices = [RemoteService(uuid: "180F", isPrimary: false, handles: 10...12)]
         var rate = DiscoveredCharacteristic(
             RemoteCharacteristic(
-                uuid: "2A37", properties: [.notify, .read, .reliableWrite], declaration: 2, handle: 3, end: 4),
+                uuid: "2A37", properties: [.notify, .read, .reliableWrite], declaration: 2, handle: 3,
+                end: 4),
             of: "180D")
         rate.descriptors = [RemoteDescriptor(uuid: GATT.clientConfiguration, handle: 4)]
         rate.delivery = .indication
@@ -41,7 +42,7 @@ import Testing
             ])
     }
 
-    @Test func `what is written is read again`() throws {
+    @Test func `a written state is read again`() throws {
         var state = Self.full
         state.scan?.options.window = .microseconds(2500)
         let json = try JSON(parsing: Array(state.json.prettyText.utf8))

@@ -18,7 +18,7 @@ import Testing
         let files = names.map(\.fileName)
         #expect(Set(files).count == files.count)
         for file in files {
-            // The longest that is put behind it is the number of a file that was set aside.
+            // The longest suffix is the number of a file that was set aside.
             #expect((file + ".unusable-10000").utf8.count <= 255)
             #expect(!file.contains("/") && file.split(separator: "+").count == 3, "\(file)")
         }
@@ -30,9 +30,7 @@ import Testing
         #expect(name.formerFileName == "peripheral-com.example.lock.json")
     }
 
-    @Test
-    func
-        `of two apps with one identifier the first is given the file of an earlier version, and the other is told`()
+    @Test func `a file of an earlier version goes to the first of two apps, with a warning to the other`()
         throws
     {
         let temporary = try TemporaryDirectory()

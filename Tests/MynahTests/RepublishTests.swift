@@ -35,7 +35,7 @@ import Testing
         return (phone, code)
     }
 
-    @Test func `what is kept of two managers is published once each`() async throws {
+    @Test func `the preserved services of two managers are published once each`() async throws {
         let temporary = try TemporaryDirectory()
         var (phone, code) = try await start(FakeRadio(), try StateDirectory(path: temporary.path))
         for (manager, uuid) in zip(code.managers.withLock { $0 }, ["180F", "180D"] as [BluetoothUUID]) {
@@ -80,7 +80,7 @@ import Testing
         // A call that comes after it finds the manager gone.
         try await until("the manager is released") { await phone.hasNoManagers }
         await radio.release()
-        // What follows the call takes a few turns of the executor, if it goes on at all.
+        // The work after the call takes a few turns of the executor, if it goes on at all.
         for _ in 0..<100 { _ = await phone.radioState }
         #expect(await radio.published.isEmpty)
         await phone.stop()
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `what is on its way when its app is relaunched goes to the app's new manager`() async throws {
+    @Test func `an event on its way when its app is relaunched goes to the app's new manager`() async throws {
         let temporary = try TemporaryDirectory()
         let code = TestApp(restoreIdentifier: "a")
         let radio = FakeRadio()

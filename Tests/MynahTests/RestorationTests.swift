@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct RestorationTests {
     static let file = "peripheral+test+com.example.hrm.json"
-    /// What an earlier version called it.
+    /// The file's name in an earlier version.
     static let formerFile = "peripheral-com.example.hrm.json"
     let temporary: TemporaryDirectory
 
@@ -25,7 +25,7 @@ import Testing
         await rig.phone.stop()
     }
 
-    @Test func `what was published, advertised and subscribed comes back in another process`() async throws {
+    @Test func `services, advertising and subscriptions come back in another process`() async throws {
         try await run { rig in
             await rig.radio.simulate(.connected(rig.peer))
             await rig.radio.simulate(.subscribed(rig.level.key, rig.peer.id, .notification))
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `what is withdrawn is not restored`() async throws {
+    @Test func `withdrawn services are not restored`() async throws {
         try await run { rig in
             let manager = try #require(rig.code.manager)
             await manager.stopAdvertising()
@@ -202,7 +202,8 @@ import Testing
     }
 
     private static let unknownPermission = #"""
-        {"mynahState": 1, "restoreIdentifier": "com.example.hrm", "services": [[{"uuid": "180F", "characteristics": [
+        {"mynahState": 1, "restoreIdentifier": "com.example.hrm", "services": [[{"uuid": "180F", \#
+        "characteristics": [
         {"uuid": "2A19", "properties": ["read"], "permissions": {"read": "bonded"}}]}]]}
         """#
 
@@ -220,7 +221,7 @@ import Testing
         }
     }
 
-    @Test func `what a killed process left half-written is in nobody's way`() async throws {
+    @Test func `a half-written file of a killed process does no harm`() async throws {
         let other = temporary.path + "/other"
         try temporary.write("not mine", to: "other")
         for kind in ["link", "pipe", "half"] {

@@ -2,7 +2,7 @@ import Foundation
 import MynahTestSupport
 import Testing
 
-/// What shows that each numbered rule of Core Bluetooth holds: the watcher of histories, or tests of its own.
+/// The proof of each numbered rule of Core Bluetooth: the watcher of histories, or tests of its own.
 @Suite struct RuleTableTests {
     /// Rules that `PhoneWatcher` does not judge, or not whole, with tests that do.
     static let tests: [Int: [String]] = [
@@ -24,7 +24,10 @@ import Testing
         24: ["a strap's value wakes a suspended app for ten seconds"],
         25: [
             "a request answered later is work: throttled after ten seconds, ended after twenty, and answered",
-            "an app that works longer for an event is throttled after ten seconds, and terminated after twenty",
+            """
+            an app that works longer for an event is throttled after ten seconds, and terminated after \
+            twenty
+            """,
         ],
         26: ["work that ends after the time for none suspends at once"],
         27: ["a woken app that sends what nobody woke it for does something extraneous, told once"],
@@ -36,7 +39,7 @@ import Testing
             "two managers of an app with one restore identifier are an error, and of two apps are not",
             "an identifier is used once within an app, and by another app too",
         ],
-        36: ["what was scanned for, wanted, connected and subscribed is restored in another process"],
+        36: ["scans, requests, connections and subscriptions are restored in another process"],
         38: ["the controller's filter hides no change, and the scan ends with the last that scans"],
         41: ["only services and characteristics that are named are looked for"],
         42: ["a strap is found, connected, discovered, read, written and subscribed"],

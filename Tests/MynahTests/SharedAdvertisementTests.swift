@@ -4,7 +4,7 @@ import Testing
 
 @testable import Mynah
 
-/// What a phone's managers advertise together, without a radio.
+/// The advertisement of a phone's managers together, without a radio.
 @Suite struct SharedAdvertisementTests {
     private typealias Part = SharedAdvertisement.Part
 
@@ -36,7 +36,7 @@ import Testing
         #expect(shared.next([]) == .none)
     }
 
-    @Test func `what is held stays as it is until it is released`() {
+    @Test func `a held advertisement stays as it is until it is released`() {
         var shared = SharedAdvertisement(PhoneAdvertising())
         shared.isHeld = true
         #expect(shared.next([app(1, "one")]) == .none)
@@ -65,7 +65,7 @@ import Testing
         }
         var stopped = shared
         #expect(shared.next([part]) == .advertise(named("one")))
-        // Whatever the radio does with it, it is also stopped.
+        // It is stopped in any case.
         #expect(stopped.next([]) == .stop)
     }
 

@@ -74,7 +74,7 @@ struct CentralAccess: Sendable {
     }
 }
 
-/// What a peripheral asks of its phone.
+/// A peripheral's requests to its phone.
 struct PeripheralAccess: Sendable {
     private let link: PhoneLink
     /// The number of its manager.
@@ -155,7 +155,7 @@ struct PeripheralAccess: Sendable {
         link.run { $0.central.found(services, on: peer, on: $0) }
     }
 
-    /// What was found on its manager's peripherals, or is subscribed to, has changed.
+    /// The discovered services or subscriptions of its manager's peripherals have changed.
     func preserve() {
         _ = look { manager, phone in phone.central.preservation.save(manager, on: phone) }
     }

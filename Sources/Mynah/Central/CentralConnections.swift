@@ -8,10 +8,10 @@ import MynahSupport
 /// on its executor.
 final class CentralConnections {
     private(set) var ledger = LinkLedger()
-    /// What the ledger asked for and has not been carried out.
+    /// The ledger's actions that have not been carried out yet.
     private var actions: [LinkAction] = []
     private var isCarryingOut = false
-    /// What is known of each link.
+    /// The state of each link.
     var links = CentralLinks()
     private var waiters = ConnectionWaiters()
     /// The start delays that run, by request.
@@ -38,7 +38,7 @@ final class CentralConnections {
         }
     }
 
-    // MARK: What managers ask for
+    // MARK: Requests of managers
 
     /// A manager asks for a connection.
     func connect(
@@ -123,7 +123,7 @@ final class CentralConnections {
         waiters.endAll(error)
     }
 
-    // MARK: What the radio reports
+    // MARK: Events of the radio
 
     /// A link began.
     func began(_ peer: Peer, on phone: isolated Phone) {
@@ -177,7 +177,7 @@ final class CentralConnections {
         body(&ledger, &actions)
         endDelays()
         phone.meter.update(on: phone)
-        // What follows is reported to programs, and has to be in place by then.
+        // The events that follow go to programs, and the state has to be saved by then.
         phone.central.preservation.save(on: phone)
         guard !isCarryingOut else { return }
         isCarryingOut = true

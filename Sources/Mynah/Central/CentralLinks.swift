@@ -1,7 +1,7 @@
 import MynahCore
 import MynahLifecycle
 
-/// What a phone knows of its links to peripherals.
+/// A phone's links to peripherals.
 struct CentralLinks {
     /// One link.
     struct Entry {
@@ -19,7 +19,7 @@ struct CentralLinks {
     /// How many there are.
     var count: Int { entries.count }
 
-    /// What is known of a link, or `nil` if it ended.
+    /// The state of a link, or `nil` if it ended.
     subscript(id: Peer.ID) -> Entry? {
         get { entries[id] }
         set { entries[id] = newValue }

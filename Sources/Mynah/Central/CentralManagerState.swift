@@ -1,18 +1,18 @@
 import MynahCore
 import MynahLifecycle
 
-/// What a phone knows of one central manager, also while the process that made it is gone.
+/// The phone's state of one central manager, which outlives the process that made it.
 ///
 /// It belongs to its phone, and runs on its executor.
 final class CentralManagerState {
-    /// What a manager scans for.
+    /// The scan of a manager.
     struct Scan {
-        /// What it asked for, in the mode of now.
+        /// The request, in the current mode.
         var request: AppScan
         /// How a manager that no app made wants the radio to scan.
         var options: ScanOptions
 
-        /// What an app asked for, which is given scan responses if they are asked for.
+        /// An app's scan, which gets scan responses if they are requested.
         init(services: [BluetoothUUID], options: ScanOptions, mode: ScanMode) {
             request = AppScan(
                 services: services, solicited: options.solicitedServiceUUIDs,
@@ -61,7 +61,7 @@ final class CentralManagerState {
     private(set) var asked: [DeviceAddress: Peripheral] = [:]
     /// The channels that its program opened and still holds.
     private var channels: [WeakChannel] = []
-    /// What was saved last, or `nil` if nothing was.
+    /// The last saved state, or `nil` if none was saved.
     var saved: PreservedCentralState?
 
     /// A manager that no app made: it is an app of its own, which is always in the foreground.
@@ -90,7 +90,7 @@ final class CentralManagerState {
         audience = Audience(sink: sink)
     }
 
-    /// What another process preserved.
+    /// The state that another process preserved.
     init(number: UInt64, app: AppProcess, preserved: PreservedCentralState) {
         key = ManagerKey(app: app.number, manager: number)
         self.app = app
@@ -102,7 +102,7 @@ final class CentralManagerState {
         saved = preserved
     }
 
-    /// What its state is preserved under, or `nil` if it is not.
+    /// The name under which its state is preserved, or `nil` if it is not.
     ///
     /// Without the background mode the system keeps nothing of an app that has ended.
     var preservedName: PreservedName? {

@@ -43,10 +43,10 @@ final class CentralPreservation {
         central.startSoon(on: phone)
     }
 
-    /// What was kept of a manager while its process was gone.
+    /// The state of a manager that was kept while its process did not run.
     func restored(_ manager: CentralManagerState, on phone: isolated Phone) -> RestoredCentralState {
         let devices = phone.central.connections.ledger.devices(of: manager.key)
-        // What has just ended is what relaunches the app, and comes last.
+        // The end of a link relaunches the app, so it comes last.
         let ended = manager.asked.keys.filter { !devices.contains($0) }
         return RestoredCentralState(
             scanServices: manager.scan?.request.services, scanOptions: manager.scan?.options,

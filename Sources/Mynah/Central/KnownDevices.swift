@@ -94,7 +94,7 @@ final class KnownDevices {
         return { ledger.concerns($0) }
     }
 
-    // MARK: What becomes known
+    // MARK: New information
 
     /// The address by which a peripheral's connections are kept: its identity address if that is known.
     func address(of peripheral: Peripheral) -> DeviceAddress {

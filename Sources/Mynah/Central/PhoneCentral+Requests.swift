@@ -1,7 +1,7 @@
 import MynahCore
 import MynahLifecycle
 
-// What managers ask for.
+// Requests of managers.
 extension PhoneCentral {
     func scan(
         _ services: [BluetoothUUID]?, _ options: ScanOptions, for reference: CentralReference,

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahLifecycle
 
-// What the radio reports.
+// Events of the radio.
 extension PhoneCentral {
     /// Routes an event to the managers that it is for.
     func route(_ event: CentralEvent, on phone: isolated Phone) -> RadioAnswer {

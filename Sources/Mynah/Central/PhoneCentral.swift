@@ -213,7 +213,7 @@ final class PhoneCentral {
         manager(key).map { $0.isEnded && $0.restoreIdentifier != nil } ?? false
     }
 
-    // MARK: What is listened for
+    // MARK: Wanted advertising
 
     /// The state of an app changed.
     func appChanged(_ app: AppProcess, on phone: isolated Phone) {

@@ -20,7 +20,7 @@ final class PhoneConnector {
     /// radio knows.
     private var identities: [DeviceAddress: DeviceAddress] = [:]
 
-    // MARK: What is wanted
+    // MARK: Requests
 
     /// These devices are waited for now.
     func listen(for addresses: [DeviceAddress], on phone: isolated Phone) {
@@ -54,7 +54,7 @@ final class PhoneConnector {
         (awaited, identities) = ([:], [:])
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// A device was heard.
     func heard(_ report: ScanReport, on phone: isolated Phone) {
@@ -101,7 +101,10 @@ final class PhoneConnector {
         case .listenAnew: central.scanner.listenAnew(on: phone)
         case .linksExhausted(let limit):
             let message =
-                "the controller has no room for a link beside its \(limit); devices that are waited for are connected when one ends"
+                """
+                the controller has no room for a link beside its \(limit); devices that are waited for \
+                are connected when one ends
+                """
             central.warn(RadioWarning("linksExhausted", message), on: phone)
         case .failed(let address, let error):
             let device = awaited[address] ?? address
@@ -129,7 +132,7 @@ final class PhoneConnector {
 }
 
 extension LinkInitiator.Outcome {
-    /// What a radio's error says of an attempt.
+    /// The outcome of an attempt that ended with a radio's error.
     init(_ error: RadioError) {
         switch error.code {
         // A pending connection does not fail because a link did not come about. A radio that is gone reports

@@ -10,7 +10,7 @@ final class PhoneScanner {
     private var capabilities = CentralCapabilities()
     /// The obstacles that were warned of.
     private var reported: Set<PhoneScan.Obstacle> = []
-    /// What the radio was asked for, or `nil` if it does not scan.
+    /// The radio's scan, or `nil` if it does not scan.
     private var current: ScanOptions?
     /// Whether the scan is to begin anew, so that the controller's filter lets devices through again.
     private var isStale = false
@@ -36,7 +36,7 @@ final class PhoneScanner {
             isAdvertising: phone.advertiser.isAdvertising)
         for manager in central.managers where manager.app == nil {
             guard var own = manager.scan?.options else { continue }
-            // What was heard before is left out by the manager, which knows what has changed.
+            // The manager drops repeated reports, because it knows what has changed.
             own.allowsDuplicates = true
             own.solicitedServiceUUIDs = []
             scan.options = scan.options?.joined(with: own) ?? own
@@ -45,7 +45,7 @@ final class PhoneScanner {
         return scan
     }
 
-    /// What a manager has of the scan, or `nil` if it does not scan.
+    /// A manager's part of the scan, or `nil` if it does not scan.
     func status(of manager: CentralManagerState, on phone: isolated Phone) -> ScanStatus? {
         manager.scan.map { ScanStatus($0.request, options: compose(on: phone).options) }
     }
@@ -160,9 +160,15 @@ extension PhoneScan.Obstacle {
     fileprivate var message: String {
         switch self {
         case .link:
-            "the controller cannot scan while it has a link: nothing is scanned for and no device is connected until its links end"
+            """
+            the controller cannot scan while it has a link: nothing is scanned for and no device is \
+            connected until its links end
+            """
         case .advertising:
-            "the controller cannot scan while it advertises: nothing is scanned for and no device is connected until advertising stops"
+            """
+            the controller cannot scan while it advertises: nothing is scanned for and no device is \
+            connected until advertising stops
+            """
         }
     }
 }

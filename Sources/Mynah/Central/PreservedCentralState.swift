@@ -6,7 +6,7 @@ import MynahSupport
 ///
 /// A connection that is held is not told from one that is waited for: after the process both are waited for.
 struct PreservedCentralState: PreservableState {
-    /// What is scanned for.
+    /// The scan.
     struct Scan: Hashable {
         var services: [BluetoothUUID]
         var options: ScanOptions
@@ -16,7 +16,7 @@ struct PreservedCentralState: PreservableState {
     struct Device: Hashable {
         var entry: KnownPeripherals.Entry
         var options: ConnectOptions
-        /// What was discovered, with what is subscribed to and without values.
+        /// The discovered services and the subscriptions, without values.
         var services: [DiscoveredService]
     }
 
@@ -130,7 +130,7 @@ extension PreservedCentralState.Device {
     }
 }
 
-// MARK: What was discovered
+// MARK: Discovered services
 
 extension RemoteService {
     fileprivate var members: [JSON.Member] {

@@ -1,7 +1,7 @@
 package import MynahCore
 package import MynahLifecycle
 
-/// What a central manager has of its phone's scan, which is one for all apps.
+/// A central manager's part of its phone's scan, which is one for all apps.
 package struct ScanStatus: Hashable, Sendable {
     /// The services that it scans for; empty if for every device.
     package var services: [BluetoothUUID]
@@ -13,10 +13,10 @@ package struct ScanStatus: Hashable, Sendable {
     package var allowsDuplicates: Bool
     /// How the radio scans for all apps; `nil` if it does not scan for this one.
     package var options: ScanOptions?
-    /// What of its request is left out, and why.
+    /// The parts of its request that are left out, and why.
     package var omitted: [AdvertisingReport.Omission]
 
-    /// What a request has of a scan with these options.
+    /// The part of a request in a scan with these options.
     package init(_ request: AppScan, options: ScanOptions?) {
         services = request.services
         solicited = request.solicited

@@ -9,7 +9,7 @@ final class SubscriptionWriter {
     struct Configuration: Sendable {
         /// The attribute handle of the descriptor.
         var handle: AttributeHandle
-        /// What is written to it: 1 for notifications, 2 for indications.
+        /// The value to write: 1 for notifications, 2 for indications.
         var bits: UInt8
         /// Whether a device that asks for security is paired with.
         var pairs: Bool
@@ -142,7 +142,7 @@ extension CentralRadio {
             do throws(RadioError) {
                 try await pair(peer)
             } catch let failure {
-                // If the radio cannot pair at all, the peripheral's error stands.
+                // If the radio cannot pair at all, the peripheral's error is thrown.
                 throw failure.code == .unsupported ? error : .failed(failure)
             }
             return try await body(self, peer)
