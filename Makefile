@@ -53,7 +53,7 @@ build:
 	@.ci/quietly "Building mynah (minutes the first time)" swift build $(RELEASE) --product mynah
 
 lint:
-	@.ci/quietly "Checking the style" swift format lint --strict --parallel -r Sources Tests Package.swift
+	@.ci/quietly "Checking the style" swift format lint --strict --parallel -r Sources Tests Examples Package.swift
 
 MODULES := .build/debug/Modules
 unit:
@@ -64,6 +64,7 @@ unit:
 	    timeout 1800 swift test $(DEBUG) --skip-build --disable-xctest $(WIDTH)
 	@.ci/quietly "Compiling what users of the library write" Tests/PublicAPI/users $(MODULES)
 	@.ci/quietly "Comparing the library's public declarations" Tests/PublicAPI/digest --modules $(MODULES)
+	@.ci/quietly "Running the examples" Tests/Examples/run .build/debug
 
 # The library's public declarations as they are now, for Tests/PublicAPI: `make unit` compares with them.
 api-digest:
@@ -174,4 +175,4 @@ fuzz:
 	@Tests/Fuzz/run --seconds $(FUZZ_SECONDS) $(TARGET)
 
 format:
-	@swift format --in-place --parallel -r Sources Tests Package.swift
+	@swift format --in-place --parallel -r Sources Tests Examples Package.swift
