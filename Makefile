@@ -99,6 +99,7 @@ tsan:
 # than it works.
 test: PACKAGES := $(TEST_PACKAGES)
 test: lint unit docs without-headers build
+	@.ci/quietly "Looking at the size of the program and at what it needs" .ci/program $(MYNAH)
 	@Tests/Fuzz/run --build
 	@$(MAKE) -j2 --no-print-directory --output-sync=line lab-bookworm all-but-the-lab
 
@@ -134,10 +135,11 @@ histories:
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
 	@MYNAH_HISTORIES=$(HISTORIES) swift test $(DEBUG) --skip-build --disable-xctest --filter PhoneHistoryTests
 
-# Records what the commands in Tests/Transcripts print; read the difference before it is committed.
+# Records what the commands in Tests/Transcripts, the README and the articles print; read the difference before it is
+# committed. In the README and the articles it replaces only lines that differ.
 transcripts:
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
-	@MYNAH_RECORD=1 swift test $(DEBUG) --skip-build --disable-xctest --filter TranscriptTests
+	@MYNAH_RECORD=1 swift test $(DEBUG) --skip-build --disable-xctest --filter 'TranscriptTests|DocumentTests'
 
 interop:
 	@.ci/need $(TEST_PACKAGES)
