@@ -5,15 +5,15 @@ SHELL := /bin/bash
     kill-test-central histories transcripts format build lint unit tsan api-digest without-headers
 
 PROFILE ?= profiles/heart-rate.yaml
-# What the demo's phone connects to.
+# The device that the demo's phone connects to.
 DEVICE ?= Mynah HRM
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 # Release and debug have a folder each, so that neither makes the other build again.
 RELEASE := -c release --static-swift-stdlib --scratch-path .build-release -j $(JOBS)
 DEBUG := -Xswiftc -warnings-as-errors -j $(JOBS)
-# Tests at a time, if this Swift can limit them. With all at once a test may wait longer for its turn than programs wait for
-# what the test does.
+# Tests at a time, if this Swift can limit them. With all at once, a test may wait longer for a processor than programs
+# wait for the test.
 WIDTH = $(if $(shell swift test --help-hidden 2>/dev/null | grep maximum-parallelization-width),--experimental-maximum-parallelization-width 8)
 MYNAH := .build-release/release/mynah
 
@@ -22,7 +22,7 @@ RUN_PACKAGES := $(BUILD_PACKAGES) bluez dbus
 LAB_PACKAGES := bluez dbus qemu-system-x86 busybox-static kmod python3 python3-venv
 TEST_PACKAGES := $(BUILD_PACKAGES) $(LAB_PACKAGES) tshark
 
-# What `make build` alone needs; other targets need more.
+# The packages for `make build`; other targets need more.
 PACKAGES := $(BUILD_PACKAGES)
 
 # Without an adapter there is nothing for bluetoothd to do.
@@ -54,6 +54,8 @@ build:
 
 lint:
 	@.ci/quietly "Checking the style" swift format lint --strict --parallel -r Sources Tests Examples Package.swift
+	@.ci/quietly "Checking the rules for words" .ci/words --self-check
+	@.ci/quietly "Checking words and the width of lines" .ci/words
 
 MODULES := .build/debug/Modules
 unit:
@@ -83,7 +85,8 @@ docs:
 	@.ci/quietly "Building the library and its tests" swift build $(DEBUG) --build-tests
 	@.ci/quietly "Making the documentation pages" .ci/docs
 
-# Data races in what has threads: locks, executors, transports, hosts and phones. TSAN_JOBS=1 leaves a busy machine alone.
+# Data races in code with threads: locks, executors, transports, hosts and phones. TSAN_JOBS=1 leaves a busy machine
+# alone.
 TSAN_JOBS := $(JOBS)
 TSAN := --sanitize=thread --scratch-path .build-tsan -j $(TSAN_JOBS)
 TSAN_TESTS := ^Mynah(Support|HCI|Host|DBus|Emulator|)Tests\.
@@ -95,19 +98,17 @@ tsan:
 	    .ci/quietly "Running the tests that have threads with ThreadSanitizer" \
 	    timeout 3600 swift test $(TSAN) --skip-build --disable-xctest $(WIDTH) --filter '$(TSAN_TESTS)'
 
-# What is built is built first, so that what runs has the machine to itself: the lab beside everything else that waits more
-# than it works.
+# The lab's virtual machine uses one core, and everything after the builds that use all cores runs beside it.
 test: PACKAGES := $(TEST_PACKAGES)
 test: lint unit docs without-headers build
-	@.ci/quietly "Looking at the size of the program and at what it needs" .ci/program $(MYNAH)
-	@Tests/Fuzz/run --build
+	@.ci/quietly "Checking the size of the program and the libraries that it needs" .ci/program $(MYNAH)
 	@$(MAKE) -j2 --no-print-directory --output-sync=line lab-bookworm all-but-the-lab
 
 lab-bookworm: lab-slow
 	@Tests/Lab/lab bookworm --mynah $(MYNAH)
 
 all-but-the-lab: lab-slow
-	@Tests/Fuzz/run --seconds 10 --jobs 1
+	@Tests/Fuzz/run --quick --seconds 5 --jobs 1
 	@$(MAKE) --no-print-directory interop
 	@Tests/Lab/lab here --mynah $(MYNAH)
 
@@ -135,11 +136,13 @@ histories:
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
 	@MYNAH_HISTORIES=$(HISTORIES) swift test $(DEBUG) --skip-build --disable-xctest --filter PhoneHistoryTests
 
-# Records what the commands in Tests/Transcripts, the README and the articles print; read the difference before it is
-# committed. In the README and the articles it replaces only lines that differ.
+# Records what the commands in Tests/Transcripts, the README and the articles print, and the screens in
+# Tests/MynahConsoleTests/Screens; read the difference before it is committed. Of the README and the articles it replaces
+# only lines that differ.
 transcripts:
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
-	@MYNAH_RECORD=1 swift test $(DEBUG) --skip-build --disable-xctest --filter 'TranscriptTests|DocumentTests'
+	@MYNAH_RECORD=1 swift test $(DEBUG) --skip-build --disable-xctest \
+	    --filter 'TranscriptTests|ScreenFileTests|DocumentTests'
 
 interop:
 	@.ci/need $(TEST_PACKAGES)

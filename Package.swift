@@ -13,7 +13,7 @@ let package = Package(
     name: "mynah",
     products: [
         .executable(name: "mynah", targets: ["MynahCLI"]),
-        // Managers, phones and apps, on whatever radio; it needs nothing of the system.
+        // Managers, phones and apps, on any radio; it needs no system library.
         .library(name: "Mynah", targets: ["Mynah", "MynahCore", "MynahLifecycle"]),
         // Radios for them: bluetoothd's, which needs libdbus and GLib, and our own host's with the virtual
         // radio.
@@ -187,8 +187,8 @@ for target in package.targets where target.type != .system {
     target.swiftSettings = (target.swiftSettings ?? []) + settings
 }
 
-// Only for fuzzing (Tests/Fuzz/run), so that no other build knows of it: everything is built to be watched.
-if Context.environment["MYNAH_FUZZ"] != nil {
+// Only for fuzzing (Tests/Fuzz/run), so that no other build knows of it: everything is built with coverage counters.
+if let build = Context.environment["MYNAH_FUZZ"] {
     package.targets.append(contentsOf: [
         .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
         .executableTarget(
@@ -202,7 +202,7 @@ if Context.environment["MYNAH_FUZZ"] != nil {
     for target in package.targets where target.type != .system {
         target.swiftSettings =
             (target.swiftSettings ?? []) + [
-                .unsafeFlags(["-sanitize=fuzzer", "-O"])
+                .unsafeFlags(["-sanitize=fuzzer"] + (build == "quick" ? ["-gnone"] : ["-O"]))
             ]
     }
 }

@@ -1,5 +1,5 @@
-// An iOS app that advertises, is suspended, terminated by the system, and relaunched and restored when a central
-// reads its value. The phone and the central are in one process, on the virtual radio.
+// An iOS app that advertises, is suspended, terminated by the system, and relaunched and restored when a
+// central reads its value. The phone and the central are in one process, on the virtual radio.
 import Mynah
 import MynahCore
 import MynahHCI
@@ -30,7 +30,7 @@ final class Code: AppDelegate, PeripheralSink {
         return .none
     }
     private func publish() async throws {
-        // What was restored is published already.
+        // Restored services are published already.
         guard let manager = manager.withLock({ $0 }), await manager.services.isEmpty else { return }
         try await manager.add(ServiceDefinition(uuid: "180F", characteristics: [level]))
         try await manager.startAdvertising(Advertisement(localName: "Fred", serviceUUIDs: ["180F"]))

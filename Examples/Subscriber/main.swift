@@ -17,7 +17,7 @@ var (isFound, rates) = (false, 0)
 loop: for await event in events {
     switch event {
     case .discovered(let discovery):
-        // What was heard before the scan stopped may still come.
+        // A report from before the scan stopped may still come.
         guard !isFound else { continue }
         isFound = true
         print("discovered \(discovery.advertisement.localName ?? "a device without a name")")

@@ -1,12 +1,13 @@
 public import MynahCore
 public import MynahLifecycle
 
-/// An iOS app on a phone, as its user, the system and its own code see it.
+/// An app on a phone that lives as an iOS app does.
 ///
-/// A handle that a `Phone` makes, whose radio's executor it runs on; it does not keep its phone alive.
-/// Managers are made in the delegate's `didFinishLaunching`.
+/// `Phone.makeApp` makes one. The user, the system and the app's own code act on it by its methods. The app
+/// runs on the executor of the phone's radio, and does not keep the phone alive. Its `AppDelegate` makes its
+/// managers in `didFinishLaunching`.
 public actor App {
-    /// What it is.
+    /// The app's name, rules and restore identifiers.
     public nonisolated let description: AppDescription
     /// The app for code that runs on its executor already.
     package nonisolated let access: AppAccess
@@ -21,64 +22,81 @@ public actor App {
         radio = phone.radio
     }
 
-    /// Where it is in its life; `notRunning` after its phone was stopped.
+    /// The state of the app; `notRunning` after its phone was stopped.
     public var state: AppState { access.look { app, _ in app.state } ?? .notRunning }
-    /// Whether it runs because an event woke it.
+    /// Whether the app runs in the background because an event woke it.
     public var isWoken: Bool { access.isWoken }
-    /// Whether its code runs.
+    /// Whether the app's code can run: it is in the foreground, or in the background and not suspended.
     public var isRunning: Bool { access.isRunning }
-    /// How what it advertises goes on the air now.
+    /// How the phone advertises for the app now.
     public var advertisingMode: AdvertisingMode { access.look { app, _ in app.advertisingMode } ?? .off }
     /// Whether what is being delivered has waited while the app did not run: it may not hold any more.
     package var isDeliveringQueued: Bool { access.isDeliveringQueued }
 
     // MARK: What its user and the system do
 
-    /// Does this to it.
-    public func carryOut(_ transition: AppTransition) {
+    /// Carries out a transition of the user, the system or the app itself.
+    package func carryOut(_ transition: AppTransition) {
         access.look { app, phone in app.carryOut(transition, on: phone) }
     }
-    /// The user opens it, or brings it back onto the screen, which sends the app that is there to the
-    /// background first.
+    /// The user opens the app, which launches it if it does not run.
+    ///
+    /// An app that is in the foreground enters the background first.
     public func enterForeground() { carryOut(.enterForeground) }
-    /// It leaves the screen.
+    /// The app leaves the foreground.
     public func enterBackground() { carryOut(.enterBackground) }
-    /// The system suspends it now.
+    /// The system suspends the app now, before its background time is over.
     public func suspend() { carryOut(.suspend) }
-    /// The system ends it.
+    /// The system terminates the app, in whatever state it is.
     public func terminate() { carryOut(.terminate) }
-    /// The system needs memory: a suspended app ends.
+    /// The system terminates the app to free memory, if it is suspended.
     public func receiveMemoryPressure() { carryOut(.memoryPressure) }
-    /// It ends by itself.
+    /// The app crashes.
     public func crash() { carryOut(.crash) }
-    /// The user ends it: nothing relaunches it but the user.
+    /// The user quits the app in the app switcher; only the user launches it again.
     public func quit() { carryOut(.quit) }
 
     // MARK: What its code does
 
-    /// Makes a manager, which takes over what was preserved under its restore identifier.
+    /// Makes a peripheral manager.
     ///
-    /// Throws `invalidState` if the app does not run, or another manager of the app has the identifier.
+    /// Its events go to `sink` or to `delegate`, which it does not keep alive, or else to `events()`. A
+    /// delegate beside a sink is not called. With a restore identifier the system preserves the manager's
+    /// state, and restores it to the manager that the next launch makes with that identifier.
+    ///
+    /// Throws `invalidState` if the app does not run, or if another manager of it has the identifier.
     public func makePeripheralManager(
-        restoreIdentifier: String? = nil, sink: (any PeripheralSink)? = nil
+        restoreIdentifier: String? = nil, delegate: (any PeripheralManagerDelegate)? = nil,
+        sink: (any PeripheralSink)? = nil
     ) throws(RadioError) -> PeripheralManager {
-        try access.makePeripheralManager(restoreIdentifier: restoreIdentifier, sink: sink)
+        try access.makePeripheralManager(
+            restoreIdentifier: restoreIdentifier,
+            sink: sink ?? delegate.map { PeripheralManagerDelegateSink($0) })
     }
 
-    /// Makes a central manager, which takes over what was preserved under its restore identifier.
+    /// Makes a central manager.
     ///
-    /// Throws `invalidState` if the app does not run or another manager of it has the identifier, and
-    /// `unsupported` if the radio plays peripherals alone.
+    /// Its events go to `sink` or to the delegates, which it does not keep alive, or else to `events()`.
+    /// Delegates beside a sink are not called. With a restore identifier the system preserves the manager's
+    /// state, and restores it to the manager that the next launch makes with that identifier.
+    ///
+    /// Throws `invalidState` if the app does not run, or if another manager of it has the identifier, and
+    /// `unsupported` if the radio has no central role.
     public func makeCentralManager(
         restoreIdentifier: String? = nil, options: CentralManager.Options = CentralManager.Options(),
+        delegate: (any CentralManagerDelegate)? = nil, peripheralDelegate: (any PeripheralDelegate)? = nil,
         sink: (any CentralManagerSink)? = nil
     ) throws(RadioError) -> CentralManager {
-        try access.makeCentralManager(restoreIdentifier: restoreIdentifier, options: options, sink: sink)
+        try access.makeCentralManager(
+            restoreIdentifier: restoreIdentifier, options: options,
+            sink: sink ?? CentralManagerDelegateSink(delegate, peripheralDelegate))
     }
 
-    /// Something begins that takes time, as a request that is answered later does by itself.
+    /// The app begins work that keeps it from being suspended (after beginBackgroundTask).
+    ///
+    /// A request that is answered later counts as work without this.
     public func beginWork() { handle(.workBegan) }
-    /// What `beginWork()` reported has ended.
+    /// The app ended the work of one `beginWork()` (after endBackgroundTask).
     public func endWork() { handle(.workEnded) }
     /// The app does something that has nothing to do with why it was woken.
     package func noteExtraneousWork(on attribute: AttributeKey? = nil) {
@@ -86,7 +104,7 @@ public actor App {
     }
 
     /// Returns when the app runs, or has ended.
-    func waitWhileSuspended() async {
+    package func waitWhileSuspended() async {
         // The phone is not held meanwhile, and resumes when it goes.
         while access.look({ app, _ in app.isSuspended }) ?? false {
             await withCheckedContinuation { continuation in

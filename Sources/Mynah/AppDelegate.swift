@@ -1,25 +1,31 @@
 public import MynahCore
 public import MynahLifecycle
 
-/// The code of an app: the system starts it, and reports each step of its life to it.
+/// The code of an app (after UIApplicationDelegate).
 ///
-/// Called synchronously on the phone's executor.
+/// Methods are called synchronously on the phone's executor. The phone keeps its apps' delegates alive.
 public protocol AppDelegate: Sendable {
-    /// The app was launched; it makes its managers here, with the restore identifiers that it always gives
-    /// them.
+    /// The app was launched, and makes its managers here.
+    ///
+    /// A manager that is to be restored gets the same restore identifier at each launch.
     func app(_ app: App, didFinishLaunching options: LaunchOptions)
-    /// Its life went on.
+    /// The state of the app changed.
     func app(_ app: App, didChange change: AppChange)
 }
 
-/// Why and how an app was launched (UIApplication.LaunchOptionsKey).
+/// Why and how an app was launched (after UIApplication.LaunchOptionsKey).
 public struct LaunchOptions: Hashable, Sendable {
-    /// The restore identifiers of the peripheral managers that the system worked for while the app did not
-    /// run (`bluetoothPeripherals`), sorted; empty if the user launched it.
+    /// The restore identifiers of the peripheral managers that the system preserved, sorted
+    /// (`bluetoothPeripherals`).
+    ///
+    /// It is empty if the user launched the app.
     public var restoreIdentifiers: [String]
-    /// The same of its central managers (`bluetoothCentrals`).
+    /// The restore identifiers of the central managers that the system preserved, sorted
+    /// (`bluetoothCentrals`).
+    ///
+    /// It is empty if the user launched the app.
     public var centralRestoreIdentifiers: [String]
-    /// Whether an event launched it, rather than the user.
+    /// Whether an event launched the app in the background, rather than the user.
     public var isInBackground: Bool
 
     /// Options.
@@ -33,23 +39,23 @@ public struct LaunchOptions: Hashable, Sendable {
     }
 }
 
-/// A step of an app's life.
+/// A change of an app's state.
 public enum AppChange: Sendable {
-    /// It came onto the screen.
+    /// The app entered the foreground.
     case enteredForeground
-    /// It left the screen.
+    /// The app entered the background, where its code still runs.
     case enteredBackground
-    /// It does not run any more, and stays in memory.
+    /// The app was suspended: it is in memory, and its code does not run.
     case suspended
-    /// An event made it run; with the attribute and the central that the event is about.
+    /// An event woke the app; with the attribute and the central of the event, or `nil` if it has none.
     case woken(by: BluetoothEvent, AttributeKey?, Central?)
-    /// It overran the time of a wake, and is about to be ended.
+    /// The app ran for longer than a wake allows, and is about to be terminated.
     case throttled
-    /// It did, while woken, what it was not woken for.
+    /// The app used the time of a wake for work that has nothing to do with the event.
     case extraneous(AttributeKey?)
-    /// The system ended it, or it crashed.
+    /// The system terminated the app, or it crashed.
     case terminated(TerminationReason)
-    /// The user ended it.
+    /// The user quit the app.
     case quit
 }
 
@@ -68,19 +74,20 @@ extension AppChange {
     }
 }
 
-/// What an app is before it runs.
+/// Describes an app for `Phone.makeApp`.
 public struct AppDescription: Hashable, Sendable {
-    /// Its name for people; what is preserved is kept under it, so that each app of a phone needs one of its
-    /// own.
+    /// The app's name, which no other app of the phone may have.
+    ///
+    /// Preserved state is kept under it.
     public var name: String
-    /// The rules of its life.
+    /// The app's background modes, and how long it may run in the background.
     public var rules: AppRules
-    /// The identifiers under which its peripheral managers' state may have been kept; unique within the app.
+    /// The restore identifiers of the app's peripheral managers, which are unique within the app.
     public var restoreIdentifiers: [String]
-    /// The same of its central managers.
+    /// The restore identifiers of the app's central managers, which are unique within the app.
     public var centralRestoreIdentifiers: [String]
 
-    /// An app, which is restorable if it has restore identifiers.
+    /// Describes an app; its managers with these restore identifiers are restored.
     public init(
         name: String, rules: AppRules = AppRules(), restoreIdentifiers: [String] = [],
         centralRestoreIdentifiers: [String] = []

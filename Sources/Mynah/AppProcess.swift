@@ -21,11 +21,11 @@ final class AppProcess {
     /// The managers of this launch, and those that the system preserves after an earlier one.
     private var ownManagers = AppManagers()
     private var ownCentrals = AppCentrals()
-    private var queue = AppQueue()
+    private(set) var queue = AppQueue()
     private var alarm = AppAlarm()
     private var replies = LateReplies()
     /// What its code does beside its callbacks, and goes on with when it is not suspended any more.
-    private var suspended = Waiters()
+    private(set) var suspended = Waiters()
     private var isStopped = false
     private var isLaunching = false
     /// Whether what is being delivered has waited while the app did not run.
@@ -214,7 +214,7 @@ final class AppProcess {
         case .central(let manager?, let event): return manager.deliver(event)
         case .central(nil, let event):
             for manager in ownCentrals.live { _ = manager.deliver(event) }
-        case .answer(let answer): answer.deliver()
+        case .answer(let answer): answer.deliver(hasWaited: isDeliveringQueued)
         case nil: break
         }
         return .none

@@ -9,6 +9,8 @@ struct AppQueue {
     private var entries: [Entry] = []
     private var missed = 0
 
+    var isEmpty: Bool { entries.isEmpty }
+
     /// Adds an event.
     mutating func append(_ entry: Entry) {
         if entries.count < Self.limit { entries.append(entry) } else { missed += 1 }

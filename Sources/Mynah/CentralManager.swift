@@ -1,14 +1,15 @@
 public import MynahCore
 public import MynahLifecycle
 
-/// Plays the central's role: it finds peripherals, connects and asks (after CBCentralManager).
+/// Discovers peripherals and connects to them (after CBCentralManager).
 ///
-/// A handle that an `App` or a `Phone` makes, or alone on a radio. It runs on its radio's executor. What
-/// happens comes through `events()`, through a delegate, or synchronously through the sink it was made with;
-/// one of the three. A request to a peripheral is a call that returns with its answer.
+/// An `App` or a `Phone` makes one, or it is alone on a radio. It runs on the radio's executor. Its events go
+/// to `events()`, to delegates, or synchronously to a sink: to one of the three, which is chosen when the
+/// manager is made. A request to a `Peripheral` is a call that returns its answer.
 ///
-/// An app's manager does not keep its phone alive, any other does. When the last reference goes, its scan and
-/// its links end, and with a manager alone on a radio that radio.
+/// The manager of an app does not keep its phone alive; any other does. When the last reference to a manager
+/// is dropped, its scan, its connections and its registration end. If it is alone on a radio, the radio
+/// stops.
 ///
 /// ```swift
 /// let manager = CentralManager(radio: HostRadio(transport: transport))
@@ -32,13 +33,13 @@ public import MynahLifecycle
 /// }
 /// ```
 public actor CentralManager {
-    /// What can be chosen.
+    /// Options of a central manager.
     public struct Options: Sendable {
-        /// Whether a peripheral that asks for security is paired with, and asked again, as an iPhone does by
-        /// itself.
+        /// Whether the manager pairs if a peripheral refuses a request for lack of security, and then repeats
+        /// the request, as an iPhone does.
         public var pairsWhenAsked = true
 
-        /// The defaults.
+        /// The default options.
         public init() {}
     }
 
@@ -52,11 +53,16 @@ public actor CentralManager {
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
-    /// A manager on a radio that has not been started; a peripheral can read the name in `identity`.
+    /// A manager alone on a radio that has not been started.
+    ///
+    /// A peripheral can read the name in `identity`. Events go to `sink` or to the delegates, which the
+    /// manager does not keep alive, or else to `events()`. Delegates beside a sink are not called.
     public init(
         radio: any CentralRadio, identity: DeviceIdentity = DeviceIdentity(name: "Mynah"),
-        options: Options = Options(), sink: (any CentralManagerSink)? = nil
+        options: Options = Options(), delegate: (any CentralManagerDelegate)? = nil,
+        peripheralDelegate: (any PeripheralDelegate)? = nil, sink: (any CentralManagerSink)? = nil
     ) {
+        let sink = sink ?? CentralManagerDelegateSink(delegate, peripheralDelegate)
         let phone = Phone(
             PhoneCentral(alone: radio, options: options, sink: sink), on: CentralOnlyRadio(radio),
             identity: identity)
@@ -64,21 +70,28 @@ public actor CentralManager {
         access = CentralAccess(.init(number: 0, epoch: 0), PhoneLink(phone))
         kept = phone
         isAlone = true
+        (sink as? CentralManagerDelegateSink)?.attach(to: self)
     }
 
-    /// A manager that a phone made; `phone` is kept alive unless it is `nil`.
-    init(_ reference: CentralReference, radio: any CentralRadio, link: PhoneLink, keeping phone: Phone?) {
+    /// The handle of a manager of a phone, which is kept alive if `isKeeping`.
+    init(
+        _ manager: CentralManagerState, radio: any CentralRadio, on phone: isolated Phone,
+        keepingPhone isKeeping: Bool
+    ) {
         self.radio = radio
-        access = CentralAccess(reference, link)
-        kept = phone
+        access = CentralAccess(CentralReference(manager), PhoneLink(phone))
+        kept = isKeeping ? phone : nil
         isAlone = false
+        manager.attach(self)
     }
 
     deinit {
         access.release()
     }
 
-    /// Starts the radio; with a phone, its central half, which an app's manager starts by itself.
+    /// Starts the radio, or the central role of the phone's radio.
+    ///
+    /// An app's manager needs no start. Throws `invalidState` if the phone has not been started.
     public func start() async throws(RadioError) {
         if isAlone, let kept {
             try await kept.start()
@@ -87,7 +100,9 @@ public actor CentralManager {
         }
     }
 
-    /// Ends its scan and its links; alone on a radio, stops the radio too.
+    /// Ends the manager with its scan, its connections and its registration.
+    ///
+    /// If it is alone on a radio, the radio stops.
     public func stop() async {
         if isAlone, let kept { return await kept.stop() }
         access.look { manager, phone in
@@ -96,34 +111,36 @@ public actor CentralManager {
         }
     }
 
-    /// The Bluetooth state; `unknown` after its app or its phone ended.
+    /// The Bluetooth state; `unknown` after the app or the phone has ended.
     public var state: RadioState { access.look { manager, _ in manager.state } ?? .unknown }
 
-    /// Whether it scans, or will when its app may.
+    /// Whether the manager scans, or has a scan that is paused while its app is in the background.
     public var isScanning: Bool { access.look { manager, _ in manager.scan != nil } ?? false }
 
-    /// The identifier that the system preserves its state under, or `nil` if it preserves none.
+    /// The identifier under which the system preserves the manager's state, or `nil` if it preserves none.
     public var restoreIdentifier: String? { access.look { manager, _ in manager.restoreIdentifier } ?? nil }
 
-    /// Returns every event from now on, in order.
+    /// Returns a sequence of all events from now on, in order.
     ///
-    /// Each call makes a sequence for one more reader, which gets every event. A sequence holds up to 4,096
-    /// unread events. Past that new ones are dropped, and `.missed` says how many.
+    /// Each call makes another sequence, and each sequence gets every event. A sequence holds up to 4,096
+    /// unread events. Further events are dropped, and `.missed` reports how many. Traps if the manager was
+    /// made with a delegate or a sink.
     public func events() -> AsyncStream<CentralManagerEvent> {
         access.look { manager, _ in manager.addReader() } ?? AsyncStream { $0.finish() }
     }
 
     // MARK: Scanning
 
-    /// Listens for devices; with services named, for those alone that advertise one of them.
+    /// Scans for peripherals: for all, or for those that advertise one of these services.
     ///
-    /// A device is reported once, and again when its advertisement changes; with `allowsDuplicates` each
-    /// packet is reported. An app's scan hears nothing in the background unless it names services, and leaves
-    /// out duplicates there; the radio scans for all apps at once, so the other options count for a manager
-    /// without an app only.
+    /// A peripheral is reported once, and again when its advertisement changes. With `allowsDuplicates` each
+    /// packet is reported. An app's scan discovers nothing in the background unless it names services, and
+    /// reports no duplicates there. The radio scans for all apps at once, so the interval and the window
+    /// count for a manager without an app only.
     ///
-    /// An iPhone whose app is in the background names no services: it sets a bit for each, which others may
-    /// share. It is reported too if the bit is set.
+    /// An iPhone advertises the services of a background app as bits of its overflow area, which services
+    /// share. It is reported if the bit of a service is set. Throws `invalidState` if Bluetooth is not
+    /// powered on or the app does not run.
     public func scanForPeripherals(
         withServices services: [BluetoothUUID]? = nil, options: ScanOptions = ScanOptions()
     ) async throws(RadioError) {
@@ -132,7 +149,7 @@ public actor CentralManager {
         }
     }
 
-    /// Stops listening; does nothing if the app does not run.
+    /// Stops scanning; does nothing if the app does not run.
     public func stopScan() async {
         try? await access.ask { reference, phone in await phone.central.stopScan(for: reference, on: phone) }
     }
@@ -145,7 +162,9 @@ public actor CentralManager {
 
     // MARK: Peripherals
 
-    /// The peripheral at an address, heard or not: for a program that was told of it, as no app is.
+    /// Returns the peripheral at an address, whether or not it was discovered.
+    ///
+    /// Core Bluetooth has no such call: an iOS app never sees an address.
     public func peripheral(at address: DeviceAddress) -> Peripheral {
         let found = access.look { manager, phone in
             phone.central.devices.peripheral(at: address, for: manager, on: phone)
@@ -153,7 +172,7 @@ public actor CentralManager {
         return (found ?? nil) ?? access.unreachable(address, radio)
     }
 
-    /// The peripherals that it has connected.
+    /// The peripherals that are connected for this manager.
     public var connectedPeripherals: [Peripheral] {
         access.look { manager, phone in
             manager.asked.values.filter {
@@ -162,18 +181,18 @@ public actor CentralManager {
         } ?? []
     }
 
-    /// The peripherals with these identifiers that the phone knows; a device whose address changed is not
-    /// among them.
+    /// Returns the peripherals with these identifiers that the phone knows.
+    ///
+    /// The phone does not recognize a device whose address changed, unless it is bonded.
     public func retrievePeripherals(withIdentifiers identifiers: [PeripheralIdentifier]) -> [Peripheral] {
         access.look { manager, phone in phone.central.devices.retrieve(identifiers, for: manager, on: phone) }
             ?? []
     }
 
-    /// The peripherals that the phone is connected to, for whichever app, and that have one of these
-    /// services.
+    /// Returns the peripherals with one of these services that are connected for any app of the phone.
     ///
-    /// They have to be connected here too, which happens at once. The phone asks a peripheral for services
-    /// that it has not looked for yet.
+    /// Connect them for this manager too before you use them, which happens at once. The phone discovers
+    /// services that no app has discovered yet.
     public func retrieveConnectedPeripherals(
         withServices services: [BluetoothUUID]
     ) async throws(RadioError) -> [Peripheral] {
@@ -184,21 +203,21 @@ public actor CentralManager {
 
     // MARK: Connections
 
-    /// Has `.connectionEvent` report devices that any app of the phone connects or loses, or none if
-    /// `matching` is `nil`.
+    /// Registers for `.connectionEvent`, which reports peripherals of all apps of the phone.
     ///
-    /// A device that is connected already is reported at once. The registration ends with the app's process.
-    /// Does nothing if the app does not run.
+    /// It reports each that connects or disconnects. With `nil` the registration ends. A peripheral that is
+    /// connected already is reported at once. The registration ends with the app's process. Does nothing if
+    /// the app does not run.
     public func registerForConnectionEvents(
         _ matching: ConnectionEventMatching? = ConnectionEventMatching()
     ) {
         try? access.act { manager, phone in phone.central.register(manager, matching, on: phone) }
     }
 
-    /// Asks for a connection, and returns at once: `.connected` follows, however late, or `.failedToConnect`.
+    /// Requests a connection and returns at once; `.connected` or `.failedToConnect` follows.
     ///
-    /// It does not time out. A peripheral that the phone is connected to already is connected at once. Throws
-    /// `invalidState` if Bluetooth is not powered on.
+    /// The request does not time out. A peripheral that is connected for another app is connected at once.
+    /// Throws `invalidState` if Bluetooth is not powered on or the app does not run.
     public func connect(
         _ peripheral: Peripheral, options: ConnectOptions = ConnectOptions()
     ) throws(RadioError) {
@@ -208,10 +227,11 @@ public actor CentralManager {
         }
     }
 
-    /// Connects and waits until the peripheral is connected, for programs that do one thing after another.
+    /// Connects, and returns when the peripheral is connected.
     ///
-    /// Without a timeout it waits until the peripheral is there. Throws `timedOut` if the time is over, or
-    /// the task is cancelled: the connection is not waited for any more.
+    /// With `nil` there is no timeout. Throws `timedOut` if the timeout elapses or the task is cancelled, and
+    /// then the request is withdrawn. Throws `invalidState` if Bluetooth is not powered on or the app does
+    /// not run.
     public func connect(_ peripheral: Peripheral, timeout: Duration?) async throws(RadioError) {
         try await access.ask { reference, phone throws(RadioError) in
             let manager = try phone.central.acting(reference)
@@ -221,9 +241,9 @@ public actor CentralManager {
         }
     }
 
-    /// Cancels a connection, active or pending, and returns at once; `.disconnected` follows.
+    /// Cancels an active or a pending connection and returns at once; `.disconnected` follows.
     ///
-    /// The link ends unless another app holds it. Does nothing if the app does not run.
+    /// The link stays on the air if another app uses it. Does nothing if the app does not run.
     public func cancelPeripheralConnection(_ peripheral: Peripheral) {
         try? access.act { manager, phone in phone.central.connections.cancel(manager, peripheral, on: phone) }
     }

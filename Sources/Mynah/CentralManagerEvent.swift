@@ -1,25 +1,28 @@
 public import MynahCore
 public import MynahLifecycle
 
-/// A device that was heard.
+/// A peripheral that a scan discovered, or whose advertisement changed.
 public struct Discovery: Sendable {
-    /// The device.
+    /// The peripheral.
     public var peripheral: Peripheral
-    /// What its advertising and its scan response say together, each as it was heard last.
+    /// The last advertising data and the last scan response together.
     public var advertisement: AdvertisementData
-    /// Its advertising as it was heard last, also where another PDU brought this; empty: it was not heard.
+    /// The bytes of the last advertising data; empty if none was received.
     public var data: [UInt8]
-    /// Its scan response as it was heard last; empty: it was not.
+    /// The bytes of the last scan response; empty if none was received.
     public var scanResponse: [UInt8]
-    /// The received signal strength, in dBm; `nil` if it is not known.
+    /// The received signal strength, in dBm, or `nil` if it is not known.
     public var rssi: Int8?
-    /// Whether a central may connect.
+    /// Whether the advertising is connectable.
     public var isConnectable: Bool
-    /// The services of the scan that the device does not list, and whose bit in its overflow area is set.
+    /// The services of the scan whose bit in the overflow area is set, and that the advertising data does not
+    /// list.
+    ///
+    /// An iPhone advertises the services of a background app so. Services share bits: these are candidates.
     public var overflowServices: [BluetoothUUID]
-    /// The number of packets of the device since it was reported before, this one included.
+    /// The number of packets that were received since the report before, with this one.
     public var coalesced: Int
-    /// The PDU that brought it.
+    /// The advertising report that led to this event.
     public var report: ScanReport
 
     init(_ found: DiscoveryCoalescer.Discovery, _ peripheral: Peripheral, _ report: ScanReport) {
@@ -35,28 +38,28 @@ public struct Discovery: Sendable {
     }
 }
 
-/// A value that a peripheral sent by itself.
+/// A value that a peripheral sent as a notification or an indication.
 public struct ValueUpdate: Sendable {
     /// The peripheral that sent it.
     public var peripheral: Peripheral
-    /// Its characteristic, or `nil` if that was not discovered.
+    /// The characteristic, or `nil` if it was not discovered.
     public var characteristic: DiscoveredCharacteristic?
-    /// The handle of the value.
+    /// The attribute handle of the characteristic's value.
     public var handle: AttributeHandle
     /// The value.
     public var value: [UInt8]
-    /// Whether it was confirmed.
+    /// Whether it was a notification or an indication.
     public var delivery: Delivery
 }
 
-/// Which connections of the phone a central manager hears of (CBConnectionEventMatchingOption).
+/// The peripherals that a central manager registers for (after CBConnectionEventMatchingOption).
 public struct ConnectionEventMatching: Hashable, Sendable {
-    /// Devices with one of these services, as far as an app has discovered them.
+    /// Peripherals with one of these services, as far as an app has discovered them.
     public var services: [BluetoothUUID]
-    /// These devices.
+    /// These peripherals.
     public var peripherals: [PeripheralIdentifier]
 
-    /// Every device, unless one of the two is given.
+    /// Matches peripherals that are in either list, or all peripherals if both lists are empty.
     public init(services: [BluetoothUUID] = [], peripherals: [PeripheralIdentifier] = []) {
         self.services = services
         self.peripherals = peripherals
@@ -69,55 +72,59 @@ public struct ConnectionEventMatching: Hashable, Sendable {
     }
 }
 
-/// A device came to the phone or left it, by whichever app (CBConnectionEvent).
+/// A peripheral connected to the phone for any app, or disconnected (after CBConnectionEvent).
 public enum ConnectionEvent: String, Hashable, Sendable {
-    /// The phone has a link to it.
+    /// The peripheral connected.
     case peerConnected
-    /// The link ended.
+    /// The peripheral disconnected.
     case peerDisconnected
 }
 
-/// What a central manager reports, in the order in which it happened (after CBCentralManagerDelegate and
-/// CBPeripheralDelegate).
+/// An event of a central manager (after CBCentralManagerDelegate and CBPeripheralDelegate).
 public enum CentralManagerEvent: Sendable {
-    /// The system restores what it preserved while the app did not run. It comes before any other event.
+    /// The system restored the state that it preserved while the app did not run; the first event, if it
+    /// comes.
     case willRestoreState(RestoredCentralState)
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
-    /// A device was heard.
+    /// A scan discovered a peripheral, or its advertisement changed.
     case discovered(Discovery)
-    /// A peripheral is connected; `isLocal` if another app of the phone held the link already.
+    /// A peripheral connected; `isLocal` if another app of the phone had the link already.
     case connected(Peripheral, isLocal: Bool)
-    /// A connection failed, and is no longer waited for.
+    /// A connection failed, and is no longer pending.
     case failedToConnect(Peripheral, RadioError)
     /// A connection ended, or was cancelled while it was pending.
     case disconnected(Peripheral, Disconnection)
-    /// A device that the manager registered for came to the phone or left it.
+    /// A peripheral that the manager registered for connected to the phone, or disconnected.
     case connectionEvent(ConnectionEvent, Peripheral)
-    /// The ATT_MTU of a link changed, in bytes.
+    /// The ATT_MTU of a peripheral's link changed, in bytes.
     case mtuChanged(Peripheral, Int)
-    /// A peripheral sent a value by itself.
+    /// A peripheral sent a notification or an indication.
     case valueUpdated(ValueUpdate)
-    /// Services came or went; what was discovered in this range of handles is forgotten, these services.
+    /// A peripheral's services changed in this range of handles; the invalidated ones left its `services`.
     case servicesChanged(Peripheral, ClosedRange<AttributeHandle>, invalidated: [DiscoveredService])
     /// A peripheral paired.
     case paired(Peripheral)
-    /// Pairing wants something of this side.
+    /// A pairing needs an answer, as `PairingStep` describes; for a manager without an app only.
     case pairing(Peripheral, PairingStep)
-    /// After a write without response found no room: there is some again.
-    case readyToWrite
-    /// The radio is gone. An app is not told of this and the two after it, but by the Bluetooth state.
+    /// A peripheral's link has room again for a write without response.
+    ///
+    /// It follows if `writeValue` returned `false`, or `canSendWriteWithoutResponse` was `false`, and is for
+    /// the managers alone that were told so.
+    case readyToWrite(Peripheral)
+    /// The radio is lost, and recovers by itself if it can; for a manager without an app only.
     case lost(RadioError)
-    /// It is back.
+    /// The radio recovered; for a manager without an app only.
     case recovered
-    /// A warning.
+    /// The radio gave a warning; for a manager without an app only.
     case warning(RadioWarning)
-    /// So many events were dropped here because nobody read the sequence; only reported through it.
+    /// This many events were dropped here, because the sequence was not read or the app was suspended for
+    /// too long.
     case missed(Int)
 }
 
-/// What listens to a central manager, synchronously and on its executor.
+/// Receives the events of a central manager, synchronously on its executor.
 public protocol CentralManagerSink: Sendable {
-    /// Called in the order in which things happened; only `pairing` takes an answer.
+    /// Handles one event; events come in order, and only `.pairing` needs an answer.
     func handle(_ event: CentralManagerEvent) -> RadioAnswer
 }

@@ -1,10 +1,10 @@
 public import MynahCore
 
 extension RadioError {
-    /// The number of the CBError that an app on iOS is given for it.
+    /// The CBError.Code that an iOS app would get for this error, as its raw value.
     ///
-    /// Apple documents the codes and not which reason of a controller leads to which: except for a timeout
-    /// and for the other side's end, that is an assumption.
+    /// Apple does not document which controller error leads to which code. The codes for a timeout and for a
+    /// disconnection by the peer are known; the others are assumptions.
     public var coreBluetoothCode: Int {
         switch (reason, code) {
         // Connection Timeout and LL Response Timeout (Core Specification, Vol 1, Part F, 1.3):

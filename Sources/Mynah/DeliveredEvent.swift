@@ -1,9 +1,9 @@
 public import MynahCore
 import MynahSupport
 
-/// An event, and the way to answer it if it wants an answer.
+/// An event of a `PeripheralManager`, which may be a request to be answered.
 public struct DeliveredEvent: Sendable {
-    /// What happened.
+    /// The event.
     public let event: PeripheralEvent
     private let reply: SharedReply?
 
@@ -19,13 +19,11 @@ public struct DeliveredEvent: Sendable {
         self.reply = SharedReply(reply)
     }
 
-    /// Whether an answer is wanted.
-    public var wantsResponse: Bool { reply != nil }
-
-    /// Answers a read with the bytes from its offset on, a write with none, or either with an ATT error.
+    /// Answers a read with the bytes from its offset on, a write with no bytes, or either with an ATT error.
     ///
-    /// The first answer counts. Returns `false` if no answer is wanted, or if it was given already, here or
-    /// by another reader. A request that every reader drops unanswered gets `unlikelyError`.
+    /// The first answer counts. Returns `false`, and sends nothing, if an answer was given before, by any
+    /// reader, or if the event needs none. A request that every reader drops unanswered fails with
+    /// `unlikelyError`.
     @discardableResult
     public func respond(_ outcome: PendingReply.Outcome) -> Bool {
         reply?.answer(outcome) ?? false
@@ -68,7 +66,7 @@ extension EventReaders<DeliveredEvent> {
 }
 
 extension PeripheralEvent {
-    /// Whether the radio waits for an answer.
+    /// Whether the event is a request that needs an answer.
     public var wantsResponse: Bool {
         switch self {
         case .read: true

@@ -1,17 +1,17 @@
 public import MynahCore
 
-/// A service that was found on a peripheral (after CBService).
+/// A service that was discovered on a peripheral (after CBService).
 public struct DiscoveredService: Hashable, Sendable, Identifiable {
-    /// Its declaration on the server.
+    /// The service's declaration in the peripheral's database.
     public var attribute: RemoteService
-    /// The services that it includes; empty until they were looked for.
+    /// The included services; empty until they are discovered.
     public var includedServices: [RemoteService] = []
-    /// Its characteristics, in order; empty until they were looked for.
+    /// The characteristics, in the order of their handles; empty until they are discovered.
     public var characteristics: [DiscoveredCharacteristic] = []
 
-    /// The handle of its declaration.
+    /// The attribute handle of the service declaration.
     public var id: AttributeHandle { attribute.handles.lowerBound }
-    /// Its type.
+    /// The type of the service.
     public var uuid: BluetoothUUID { attribute.uuid }
     /// Whether it is a primary service.
     public var isPrimary: Bool { attribute.isPrimary }
@@ -21,24 +21,24 @@ public struct DiscoveredService: Hashable, Sendable, Identifiable {
     }
 }
 
-/// A characteristic that was found on a peripheral (after CBCharacteristic).
+/// A characteristic that was discovered on a peripheral (after CBCharacteristic).
 public struct DiscoveredCharacteristic: Hashable, Sendable, Identifiable {
-    /// Its declaration on the server.
+    /// The characteristic's declaration in the peripheral's database.
     public var attribute: RemoteCharacteristic
-    /// The type of the service that it belongs to.
+    /// The type of the service that the characteristic belongs to.
     public var service: BluetoothUUID
-    /// Its descriptors, in order; `nil` if they were not looked for.
+    /// The descriptors, in the order of their handles, or `nil` if they were not discovered.
     public var descriptors: [RemoteDescriptor]?
-    /// How it sends values by itself, as this side asked for it last; `nil` if it does not.
+    /// Whether its notifications or its indications are subscribed to, or `nil` if neither is.
     public var delivery: Delivery?
-    /// The value that was read or sent last; `nil` if none was.
+    /// The value that was last read or received, or `nil` if none was.
     public var value: [UInt8]?
 
-    /// The handle of its value.
+    /// The attribute handle of the characteristic's value.
     public var id: AttributeHandle { attribute.handle }
-    /// Its type.
+    /// The type of the characteristic.
     public var uuid: BluetoothUUID { attribute.uuid }
-    /// What may be done with it.
+    /// The properties of the characteristic.
     public var properties: CharacteristicProperties { attribute.properties }
 
     init(_ attribute: RemoteCharacteristic, of service: BluetoothUUID) {

@@ -2,7 +2,8 @@ import MynahSupport
 
 /// The parts of the names of files in a state directory, which are joined by `+`.
 enum FileNamePart {
-    /// Escapes what a file name cannot hold, what separates its parts, and what another text could be mistaken for.
+    /// Escapes what a file name cannot hold, what separates its parts, and what another text could be
+    /// mistaken for.
     ///
     /// A text that is longer than a limit is cut, and gets a hash of all of it.
     static func escape(_ text: String, _ limit: Int) -> String {

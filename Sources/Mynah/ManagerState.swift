@@ -108,6 +108,11 @@ final class ManagerState {
         return isRestored ? restored(on: phone) : nil
     }
 
+    /// Gives its program the handle.
+    func attach(_ handle: PeripheralManager) {
+        (audience.sink as? PeripheralManagerDelegateSink)?.attach(to: handle)
+    }
+
     /// Its process is gone, or its program has let go of it.
     func end() {
         stage = .ended

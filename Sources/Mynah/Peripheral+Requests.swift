@@ -11,14 +11,14 @@ extension Peripheral {
         return peer
     }
 
-    /// Asks, and gives the program the answer when it runs.
+    /// Asks, and gives the program the answer; both wait while its app is suspended.
     ///
     /// `isPreserved`: what the answer changes outlives the process, and is saved before.
     private func answering<Value: Sendable>(
         isPreserved: Bool = false, _ body: (Peer.ID) async throws(RequestError) -> Value
     ) async throws(RequestError) -> Value {
+        try await access.waitUntilRunning()
         let peer = try link()
-        try access.check()
         let result: Result<Value, RequestError>
         do throws(RequestError) {
             result = .success(try await body(peer))
@@ -26,7 +26,7 @@ extension Peripheral {
             result = .failure(error)
         }
         if isPreserved { access.preserve() }
-        try await access.answered()
+        hasAnswerWaited = try await access.answered()
         return try result.get()
     }
 
@@ -39,7 +39,7 @@ extension Peripheral {
         }
     }
 
-    /// Opens an L2CAP channel to a number that the peripheral has published (after openL2CAPChannel).
+    /// Opens an L2CAP channel to a PSM that the peripheral published.
     public func openL2CAPChannel(_ psm: UInt16) async throws(RequestError) -> any L2CAPChannel {
         let channel = try await asking { radio, peer throws(RequestError) in
             do throws(RadioError) {
@@ -53,9 +53,10 @@ extension Peripheral {
 
     // MARK: - Discovery
 
-    /// Finds primary services: all, or those of these types; others that were found before are forgotten.
+    /// Discovers primary services: all, or those of these types.
     ///
-    /// Those that are found again keep their characteristics: what is subscribed to stays so.
+    /// The result replaces `services`. A service that was discovered before keeps its characteristics, with
+    /// their subscriptions.
     @discardableResult
     public func discoverServices(
         _ uuids: [BluetoothUUID]? = nil
@@ -79,7 +80,7 @@ extension Peripheral {
     /// Whether a link is still its own: what is found on another is not kept.
     private func isLinked(_ peer: Peer.ID) -> Bool { (try? link()) == peer }
 
-    /// Finds secondary services, besides those that were found already.
+    /// Discovers secondary services, and adds them to `services`.
     @discardableResult
     public func discoverSecondaryServices() async throws(RequestError) -> [DiscoveredService] {
         try await answering(isPreserved: true) { peer throws(RequestError) in
@@ -91,7 +92,7 @@ extension Peripheral {
         return services.filter { !$0.isPrimary }
     }
 
-    /// Finds what a service includes.
+    /// Discovers the included services of a service.
     @discardableResult
     public func discoverIncludedServices(
         for service: DiscoveredService
@@ -110,9 +111,9 @@ extension Peripheral {
         }
     }
 
-    /// Finds the characteristics of a service: all, or those of these types.
+    /// Discovers the characteristics of a service: all, or those of these types.
     ///
-    /// Those that were found before stay, with their descriptors and values.
+    /// A characteristic that was discovered before keeps its descriptors, its value and its subscription.
     @discardableResult
     public func discoverCharacteristics(
         _ uuids: [BluetoothUUID]? = nil, for service: DiscoveredService
@@ -133,7 +134,7 @@ extension Peripheral {
         }
     }
 
-    /// Finds the descriptors of a characteristic.
+    /// Discovers the descriptors of a characteristic.
     @discardableResult
     public func discoverDescriptors(
         for characteristic: DiscoveredCharacteristic
@@ -164,7 +165,7 @@ extension Peripheral {
 
     // MARK: - Values
 
-    /// Reads a characteristic's value, however long it is.
+    /// Reads the value of a characteristic, by several requests if it is long.
     public func readValue(for characteristic: DiscoveredCharacteristic) async throws(RequestError) -> [UInt8]
     {
         let value = try await readValue(at: characteristic.id)
@@ -172,13 +173,14 @@ extension Peripheral {
         return value
     }
 
-    /// Reads a descriptor's value.
+    /// Reads the value of a descriptor.
     public func readValue(for descriptor: RemoteDescriptor) async throws(RequestError) -> [UInt8] {
         try await readValue(at: descriptor.handle)
     }
 
-    /// Reads the values of several characteristics in as few requests as they fit into, each however long it
-    /// is.
+    /// Reads the values of several characteristics, by as few requests as possible.
+    ///
+    /// Values may be of any length, and are returned in the order of `characteristics`.
     public func readValues(
         for characteristics: [DiscoveredCharacteristic]
     ) async throws(RequestError) -> [[UInt8]] {
@@ -191,8 +193,9 @@ extension Peripheral {
         return values
     }
 
-    /// Reads values whose lengths are known in one request: one behind the other, up to ATT_MTU − 1 bytes of
-    /// them.
+    /// Reads several values by one Read Multiple request, and returns them as one array of bytes.
+    ///
+    /// The caller has to know their lengths. The result ends after ATT_MTU − 1 bytes.
     public func readConcatenatedValues(
         for characteristics: [DiscoveredCharacteristic]
     ) async throws(RequestError) -> [UInt8] {
@@ -205,11 +208,12 @@ extension Peripheral {
         try await asking { radio, peer throws(RequestError) in try await radio.read(handle, of: peer) }
     }
 
-    /// Writes a characteristic's value.
+    /// Writes the value of a characteristic.
     ///
-    /// With a response it may have up to 512 bytes, and returns when the peripheral has taken it. Without one
-    /// it may have what one packet carries. Returns `false` if there is no room for it; then `readyToWrite`
-    /// follows.
+    /// With a response the value has up to 512 bytes, and the call returns when the peripheral has answered.
+    /// Without one, `maximumWriteValueLength(for:)` is the limit, and the call returns `false` if the link
+    /// has no room for it: then nothing is sent, and `.readyToWrite` follows. Throws `valueTooLong` if the
+    /// value is longer.
     @discardableResult
     public func writeValue(
         _ value: [UInt8], for characteristic: DiscoveredCharacteristic, type: WriteType
@@ -221,17 +225,34 @@ extension Peripheral {
         case .withoutResponse, .signed:
             let peer = try link()
             try access.check()
+            let isSent: Bool
             do throws(RadioError) {
-                return type == .signed
+                isSent =
+                    type == .signed
                     ? try await radio.writeSigned(value, to: characteristic.id, of: peer)
                     : try await radio.writeWithoutResponse(value, to: characteristic.id, of: peer)
             } catch {
                 throw .failed(error)
             }
+            if !isSent { access.waitToWrite(on: peer) }
+            return isSent
         }
     }
 
-    /// Writes a descriptor's value.
+    /// Whether a write without response, signed or not, finds room now.
+    ///
+    /// If it is `false`, `.readyToWrite` follows when there is room. It is `false`, and no event follows, if
+    /// the peripheral is not connected or the app does not run.
+    public var canSendWriteWithoutResponse: Bool {
+        get async {
+            guard let peer, (try? access.check()) != nil else { return false }
+            let hasRoom = await radio.hasRoomToWrite(to: peer)
+            if !hasRoom { access.waitToWrite(on: peer) }
+            return hasRoom
+        }
+    }
+
+    /// Writes the value of a descriptor.
     public func writeValue(_ value: [UInt8], for descriptor: RemoteDescriptor) async throws(RequestError) {
         try await writeValue(value, at: descriptor.handle)
     }
@@ -242,10 +263,11 @@ extension Peripheral {
         }
     }
 
-    /// Subscribes to a characteristic's value, or unsubscribes; notifications are preferred if it also
-    /// indicates.
+    /// Subscribes to the values of a characteristic, or unsubscribes.
     ///
-    /// The peripheral sends values until no app of the phone is subscribed any more.
+    /// Subscribes to notifications if the characteristic has them, else to indications. On the air the
+    /// subscription ends when no app of the phone is subscribed any more. Throws `unknownAttribute` if the
+    /// characteristic has neither, or no Client Characteristic Configuration descriptor.
     public func setNotifyValue(
         _ isOn: Bool, for characteristic: DiscoveredCharacteristic
     ) async throws(RequestError) {
@@ -276,29 +298,27 @@ extension Peripheral {
 
     // MARK: - The link
 
-    /// How loud it is now, in dBm.
+    /// Reads the received signal strength of the link, in dBm.
     public func readRSSI() async throws(RequestError) -> Int8 {
         try await answering { peer throws(RequestError) in
             do throws(RadioError) { return try await radio.readRSSI(of: peer) } catch { throw .failed(error) }
         }
     }
 
-    /// Agrees on an MTU, where that has not happened yet, and returns it.
+    /// Exchanges the ATT_MTU, unless that was done on this link before, and returns it in bytes.
     @discardableResult
     public func exchangeMTU() async throws(RequestError) -> Int {
         try await answering { peer throws(RequestError) in try await radio.exchangeMTU(with: peer) }
     }
 
-    /// Pairs, or encrypts by the key of an earlier pairing.
+    /// Pairs, or encrypts the link with the key of an earlier pairing.
     public func pair() async throws(RequestError) {
         try await answering { peer throws(RequestError) in
             do throws(RadioError) { try await radio.pair(peer) } catch { throw .failed(error) }
         }
     }
 
-    /// Forgets the keys of pairing with it, so that the next pairing makes new ones.
-    ///
-    /// Returns `false` if there are none.
+    /// Deletes the bond with the peripheral; returns `false` if there is none.
     @discardableResult
     public func forgetBond() async -> Bool {
         isPaired = false

@@ -2,19 +2,20 @@ public import MynahCore
 public import MynahLifecycle
 import MynahSupport
 
-/// A peripheral that was heard or asked for (after CBPeripheral).
+/// A remote peripheral (after CBPeripheral).
 ///
-/// It runs on its manager's executor. Services are values: what was discovered is in `services`, until the
-/// link ends or the peripheral says that they changed. While an app is suspended an answer waits, or wakes it
-/// if it has the background mode for that.
+/// It runs on its manager's executor. Each request is a call that returns the answer. What was discovered is
+/// in `services`, as values, until the connection ends or the peripheral reports that its services changed.
+/// If an app is suspended when an answer arrives, the answer waits until the app runs; with the background
+/// mode `bluetooth-central` it wakes the app.
 public actor Peripheral: Identifiable {
-    /// How a value is written.
+    /// The procedure by which a value is written.
     public enum WriteType: Hashable, Sendable {
-        /// The peripheral answers.
+        /// A write request, which the peripheral answers.
         case withResponse
-        /// It does not.
+        /// A write command, which has no answer.
         case withoutResponse
-        /// It does not, and takes it only with the signature of a central that is paired.
+        /// A signed write command, which has no answer and needs a bond.
         case signed
     }
 
@@ -35,22 +36,24 @@ public actor Peripheral: Identifiable {
         case ended
     }
 
-    /// The UUID that the phone gave it, which a program may save.
+    /// The UUID that the phone gave the peripheral; an app may save it for `retrievePeripherals`.
     public nonisolated let identifier: PeripheralIdentifier
-    /// The address that it was found with.
+    /// The address by which the peripheral was first known.
     public nonisolated let address: DeviceAddress
     let radio: any CentralRadio
     let access: PeripheralAccess
     let pairsWhenAsked: Bool
 
-    /// What it is called in advertising, or by its GAP name once that was read.
+    /// The name in the advertisement, or the GAP device name once it is known; `nil` if there is none.
     public internal(set) var name: String?
-    /// The ATT_MTU of its link, in bytes.
+    /// The ATT_MTU of the link, in bytes.
     public internal(set) var mtu = GATT.defaultMTU
-    /// Whether it is paired.
+    /// Whether the peripheral is paired.
     public internal(set) var isPaired = false
-    /// The services that were found, in the order of their handles.
+    /// The services that were discovered, in the order of their handles.
     public internal(set) var services: [DiscoveredService] = []
+    /// Whether the answer to its last request has waited while its app did not run.
+    package internal(set) var hasAnswerWaited = false
     /// Its link, or `nil` if there is none.
     private(set) var peer: Peer.ID?
 
@@ -68,17 +71,18 @@ public actor Peripheral: Identifiable {
         self.pairsWhenAsked = pairsWhenAsked
     }
 
-    /// Names it among all.
+    /// The same as `identifier`.
     public nonisolated var id: PeripheralIdentifier { identifier }
 
-    /// Whether it is connected for its manager, or waited for.
+    /// Whether the peripheral is connected, connecting or disconnected for this manager.
     public var state: PeripheralState { access.state(of: self) }
 
-    /// Whether it is connected for its manager.
+    /// Whether the peripheral is connected for this manager.
     public var isConnected: Bool { peer != nil }
 
-    /// How many bytes one write carries: the whole value with a response, ATT_MTU − 3 without, 12 less
-    /// signed.
+    /// The longest value that can be written, in bytes.
+    ///
+    /// That is 512 with a response, ATT_MTU − 3 without, and 12 less with a signature.
     public func maximumWriteValueLength(for type: WriteType) -> Int {
         switch type {
         case .withResponse: GATT.maximumValueLength
@@ -87,7 +91,9 @@ public actor Peripheral: Identifiable {
         }
     }
 
-    /// The first characteristic of this type among those that were found, in this service where one is named.
+    /// Returns the first discovered characteristic of this type, in any service or in services of one type.
+    ///
+    /// Returns `nil` if there is none.
     public func characteristic(
         _ uuid: BluetoothUUID, in service: BluetoothUUID? = nil
     ) -> DiscoveredCharacteristic? {

@@ -1,46 +1,47 @@
 public import MynahCore
 
-/// What a peripheral manager reports, in the order in which it happened (after CBPeripheralManagerDelegate).
+/// An event of a peripheral manager (after CBPeripheralManagerDelegate).
 public enum PeripheralEvent: Sendable {
-    /// The system restores what it preserved while the app did not run. It comes before any other event.
+    /// The system restored the state that it preserved while the app did not run; the first event, if it
+    /// comes.
     case willRestoreState(RestoredState)
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
     /// A central connected.
     case connected(Central)
-    /// A central is gone, and with it its subscriptions.
+    /// A central disconnected, which ended its subscriptions.
     case disconnected(Central)
-    /// The ATT_MTU of a link became known or changed.
+    /// The ATT_MTU of a central's link became known or changed.
     case mtuChanged(Central)
-    /// A central reads a value that is not static; to be answered.
+    /// A central reads a value that is not static; it needs an answer.
     case read(ReadRequest, Central)
-    /// A central read a static value, which the radio answered with these bytes.
+    /// A central read a static value, and the radio answered with these bytes.
     case answeredRead(ReadRequest, Central, [UInt8])
-    /// A central writes; to be answered if it wants a response.
+    /// A central writes; it needs an answer if `wantsResponse` is `true`.
     case write(WriteRequest, Central)
-    /// A central subscribed; `nil` if the radio does not name it.
+    /// A central subscribed; the central or the delivery is `nil` if the radio does not report it.
     case subscribed(AttributeKey, Central?, Delivery?)
-    /// A central unsubscribed; `nil` if the radio does not name it, or all have.
+    /// A central unsubscribed; `nil` if the radio does not report which, or if all centrals have.
     case unsubscribed(AttributeKey, Central?)
-    /// An indication was confirmed; `nil` if the radio does not name the central.
+    /// A central confirmed an indication; `nil` if the radio does not report which.
     case confirmed(AttributeKey, Central?)
-    /// After `updateValue` returned false: there is room again.
+    /// There is room to send again, after `updateValue` returned `false`.
     case readyToUpdateSubscribers
-    /// A central opened a channel to a number that this manager has published.
+    /// A central opened an L2CAP channel to a PSM that this manager published.
     ///
-    /// It is closed when nobody holds it any more.
+    /// The channel is closed when the last reference to it is dropped.
     case channelOpened(any L2CAPChannel, Central)
-    /// So many events were dropped here because nobody read the sequence; only reported through it.
+    /// This many events were dropped here, because the sequence was not read or the app was suspended for
+    /// too long.
     case missed(Int)
     /// Advertising started, changed or stopped.
     case advertisingChanged(AdvertisingReport)
 }
 
-/// What listens to a peripheral manager, synchronously and on its executor.
-///
-/// The manager's event sequence and its delegate adapter are two of these.
+/// Receives the events of a peripheral manager, synchronously on its executor.
 public protocol PeripheralSink: Sendable {
-    /// Called in the order in which things happened; `.read`, and a `.write` that wants a response, must be
-    /// answered.
+    /// Handles one event; events come in order.
+    ///
+    /// Returns the answer to an event whose `wantsResponse` is `true`, or `.none` for any other.
     func handle(_ event: PeripheralEvent) -> RadioAnswer
 }

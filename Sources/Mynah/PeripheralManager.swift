@@ -1,12 +1,12 @@
 public import MynahCore
 
-/// Plays the peripheral's role for one app or one accessory (after CBPeripheralManager).
+/// Publishes services and advertises, for an app or an accessory (after CBPeripheralManager).
 ///
-/// A handle of a `Phone`, or of an `App` on it, whose radio's executor it runs on. What happens comes through
-/// `events()`, through a delegate, or synchronously through the sink it was made with; one of the three.
+/// A `Phone` or an `App` makes one. It runs on the radio's executor. Its events go to `events()`, to a
+/// delegate, or synchronously to a sink: to one of the three, which is chosen when the manager is made.
 ///
-/// An accessory's manager keeps its phone alive, an app's does not. When the last reference to a manager
-/// goes, its services are withdrawn and its advertising stops; preserved state stays.
+/// The manager of an accessory keeps its phone alive; that of an app does not. When the last reference to a
+/// manager is dropped, its services and PSMs are withdrawn and its advertising stops. Preserved state stays.
 public actor PeripheralManager {
     /// The manager for code that runs on its executor already.
     package nonisolated let access: ManagerAccess
@@ -14,7 +14,7 @@ public actor PeripheralManager {
     /// The phone that is kept alive, or `nil` for an app's manager.
     private let kept: Phone?
 
-    /// The identifier that the system preserves its state under, or `nil` if it preserves none.
+    /// The identifier under which the system preserves the manager's state, or `nil` if it preserves none.
     public nonisolated let restoreIdentifier: String?
 
     /// The radio's executor.
@@ -25,19 +25,20 @@ public actor PeripheralManager {
         radio = phone.radio
         kept = manager.app == nil ? phone : nil
         restoreIdentifier = manager.restoreIdentifier
+        manager.attach(self)
     }
 
     deinit {
         access.release()
     }
 
-    /// The Bluetooth state; `unknown` after its app or its phone ended.
+    /// The Bluetooth state; `unknown` after the app or the phone has ended.
     public var state: RadioState { access.look { manager, _ in manager.state } ?? .unknown }
 
-    /// What goes on the air for this manager now; of an app, with what is omitted of its own requests.
+    /// What is advertised for this manager now, and what of its request is omitted.
     public var advertising: AdvertisingReport { access.look { manager, _ in manager.advertising } ?? .silent }
 
-    /// Whether it is on the air.
+    /// Whether the radio advertises for this manager now.
     public var isAdvertising: Bool { advertising.isOn }
 
     /// The services that are published, in the order in which they were added.
@@ -45,10 +46,10 @@ public actor PeripheralManager {
 
     // MARK: Services
 
-    /// Publishes services together; a service includes only services that are added with it.
+    /// Publishes services together; a service can include only services of the same call.
     ///
-    /// Throws `servicesRefused` if they break a rule of GATT, are published already, or are refused by the
-    /// radio, and `invalidState` if the app does not run.
+    /// Throws `servicesRefused` if they break a rule of GATT, are published already, or the radio refuses
+    /// them. Throws `invalidState` if the app does not run.
     @discardableResult
     public func add(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
         try await access.ask { phone, reference throws(RadioError) in
@@ -62,7 +63,10 @@ public actor PeripheralManager {
         try await add([service])
     }
 
-    /// Withdraws a service; those that it was published with are published again without it.
+    /// Withdraws a service.
+    ///
+    /// Services that were added by the same call are published again without it, except for those that
+    /// include it. Does nothing if the service is not published.
     public func remove(_ service: AttributeKey) async throws(RadioError) {
         try await access.ask { phone, reference throws(RadioError) in
             try await phone.remove(service, of: reference)
@@ -76,9 +80,10 @@ public actor PeripheralManager {
 
     // MARK: Advertising
 
-    /// Starts advertising, or changes what is advertised, and returns what really goes on the air.
+    /// Starts advertising, or replaces the advertisement, and returns what the radio advertises.
     ///
-    /// An app may set the local name and service UUIDs only; anything else throws `advertisementRefused`.
+    /// An app can advertise a local name and service UUIDs only: throws `advertisementRefused` for anything
+    /// else, or if the radio refuses. Throws `invalidState` if the app does not run.
     @discardableResult
     public func startAdvertising(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport
     {
@@ -94,63 +99,68 @@ public actor PeripheralManager {
 
     // MARK: Values
 
-    /// Sends a value to the subscribed centrals, or to `centrals` alone.
+    /// Sends a value to all subscribed centrals, or to these of them.
     ///
-    /// Returns `false` if the queue of one of them is full; then nothing is sent, and
-    /// `readyToUpdateSubscribers` follows. Returns `true` and sends nothing if nobody is subscribed. Throws
-    /// `valueTooLong` if no link carries the value, which is never cut; if some links do, it goes to those
-    /// with a warning, provided that the radio sends to each alone. Throws `invalidState` if the app does not
-    /// run.
+    /// Returns `false` if the queue of one of them is full: then nothing is sent, and
+    /// `.readyToUpdateSubscribers` follows. Returns `true` and sends nothing if no central is subscribed.
+    ///
+    /// A value is never truncated. Throws `valueTooLong` if it is too long for the ATT_MTU of every link. If
+    /// it fits some links, and the radio can send to one central alone, those get it and the radio warns.
+    /// Throws `invalidState` if the app does not run.
     public func updateValue(
         _ value: [UInt8], for attribute: AttributeKey, onSubscribedCentrals centrals: [Central.ID]? = nil
     ) throws(RadioError) -> Bool {
         try access.updateValue(value, for: attribute, onSubscribedCentrals: centrals)
     }
 
-    /// Whether anyone is subscribed, as far as the radio reports it.
+    /// Whether a central is subscribed, as far as the radio reports it.
     public func hasSubscribers(of attribute: AttributeKey) -> Bool {
         access.look { manager, _ in manager.subscriptions.isSubscribed(attribute) } ?? false
     }
 
-    /// The centrals that are known to be subscribed; empty if the radio does not name them.
+    /// Returns the centrals that are subscribed; none if the radio does not report which they are.
     public func subscribers(of attribute: AttributeKey) -> [Central] {
         access.look { manager, phone in
             manager.subscriptions.centrals(of: attribute).map { phone.central($0) }
         } ?? []
     }
 
-    /// Returns every event from now on, in order.
+    /// Returns a sequence of all events from now on, in order.
     ///
-    /// Requests are answered through it. Each call makes a sequence for one more reader, which gets every
-    /// event; the first answer to a request counts. A sequence holds up to 4,096 unread events. Past that new
-    /// ones are dropped, and `.missed` says how many. A request that every reader drops unanswered, or that
-    /// has no reader, is answered with `unlikelyError`. The sequence ends with its app or its phone.
+    /// Each call makes another sequence, and each sequence gets every event. The first answer to a request
+    /// counts. A request that every reader drops unanswered, or that has no reader, fails with
+    /// `unlikelyError`.
+    ///
+    /// A sequence holds up to 4,096 unread events. Further events are dropped, and `.missed` reports how
+    /// many. The sequence ends with the app or the phone. Traps if the manager was made with a delegate or a
+    /// sink.
     public func events() -> AsyncStream<DeliveredEvent> {
         access.look { manager, _ in manager.addReader() } ?? AsyncStream { $0.finish() }
     }
 
     // MARK: Channels and links
 
-    /// Publishes a PSM under which centrals open L2CAP channels, and returns it; `.channelOpened` brings
-    /// each.
+    /// Publishes a PSM to which centrals can open L2CAP channels, and returns it.
     ///
-    /// Centrals do not find PSMs by themselves: a characteristic of the type `GATT.l2capPSM` may hold it. It
-    /// is unpublished when the app ends, whether or not the manager is restored, and when its services are
-    /// cleared because Bluetooth went below powered off. Throws `unsupported` if the radio has no channels,
-    /// `invalidState` if the app does not run.
+    /// `.channelOpened` follows for each channel. A central cannot discover a PSM: publish it in a
+    /// characteristic of the type `GATT.l2capPSM`. The PSM is unpublished when the app ends, even if the
+    /// manager is restored, and when the Bluetooth state goes below `poweredOff`. Throws `unsupported` if the
+    /// radio has no L2CAP channels, and `invalidState` if the app does not run.
     public func publishL2CAPChannel(withEncryption isEncrypted: Bool) throws(RadioError) -> UInt16 {
         try access.act { phone, reference throws(RadioError) in
             try phone.publishL2CAPChannel(isEncrypted: isEncrypted, for: reference)
         }
     }
 
-    /// Takes a PSM back, and closes the channels that were opened to it; does nothing if the app does not
-    /// run.
+    /// Unpublishes a PSM, and closes the channels that were opened to it.
+    ///
+    /// Does nothing if the app does not run or the PSM is not this manager's.
     public func unpublishL2CAPChannel(_ psm: UInt16) {
         try? access.act { phone, reference in phone.unpublishL2CAPChannel(psm, of: reference) }
     }
 
-    /// Asks a central for a shorter or longer connection interval; returns `false` if it refuses.
+    /// Requests connection parameters of a low, medium or high latency; returns `false` if the central
+    /// refuses.
     ///
     /// Throws `unsupported` if the radio cannot ask, `invalidState` if the app does not run.
     @discardableResult

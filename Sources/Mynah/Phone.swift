@@ -2,15 +2,15 @@ public import MynahCore
 public import MynahLifecycle
 import MynahSupport
 
-/// Owns a radio, and makes peripheral managers and apps.
+/// Owns a radio, and shares it among managers and apps.
 ///
-/// It routes requests to managers by service and keeps what is known of each central. A lone accessory is a
-/// phone with one manager. The phone and its managers run on the radio's executor, so that a request costs no
-/// hop between threads.
+/// A phone with apps plays an iPhone; a phone with a manager and no app plays an accessory. It routes each
+/// request to the manager that published the service. The phone, its apps and its managers run on the
+/// radio's executor, so that a request needs no thread switch.
 ///
-/// A phone whose last reference goes closes its radio at once, and is off the air. It keeps its sinks and
-/// delegates alive: a sink that holds its phone, or an accessory's manager, has to let go of it, or the phone
-/// stays until `stop()`.
+/// When the last reference to a phone is dropped, its radio closes at once. A phone keeps its sinks and the
+/// delegates of its apps alive. If one of them refers to the phone, or to a manager without an app, the phone
+/// stays on the air until `stop()`.
 public actor Phone {
     /// How far the radio is between a start and a stop.
     private enum Stage {
@@ -46,10 +46,15 @@ public actor Phone {
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { radio.unownedExecutor }
 
-    /// A phone on a radio that has not been started; `sink` hears what concerns all of it.
+    /// Makes a phone on a radio that has not been started.
     ///
-    /// `advertising` says how it advertises for its apps, and `stateDirectory` is where it keeps their
-    /// managers' state beyond this process. `seed` makes the identifiers of peripherals repeat themselves.
+    /// - Parameters:
+    ///   - radio: The radio, which only this phone uses.
+    ///   - identity: The name, the appearance and the input and output capability of the device.
+    ///   - advertising: How the phone advertises for its apps.
+    ///   - stateDirectory: The directory for preserved state, or `nil` to keep it in memory only.
+    ///   - seed: The seed for peripherals' identifiers, or `nil` for random ones.
+    ///   - sink: Receives the events of the phone as a whole.
     public init(
         radio: any PeripheralRadio, identity: DeviceIdentity,
         advertising: PhoneAdvertising = PhoneAdvertising(),
@@ -72,7 +77,7 @@ public actor Phone {
 
     deinit { if case .running = stage { radio.close() } }
 
-    /// What the radio can do, or `nil` if it does not run.
+    /// The capabilities of the radio, or `nil` if it is not started.
     public var capabilities: RadioCapabilities? {
         if case .running(let capabilities) = stage { capabilities } else { nil }
     }
@@ -87,10 +92,10 @@ public actor Phone {
 
     // MARK: Start and stop
 
-    /// Starts the radio, and publishes the services that its apps preserved.
+    /// Starts the radio, and publishes the preserved services of its apps.
     ///
-    /// `check` may refuse the radio's capabilities: the radio is stopped before its error is thrown. Throws
-    /// `invalidState` if the phone was started before, or if `stop()` is called meanwhile.
+    /// If `check` throws, the radio is stopped and the error is passed on. Throws `invalidState` if the phone
+    /// is started already, or if `stop()` is called meanwhile.
     @discardableResult
     public func start(
         check: @Sendable (RadioCapabilities) throws(RadioError) -> Void = { _ throws(RadioError) in }
@@ -135,9 +140,9 @@ public actor Phone {
         RadioError(.invalidState, "the phone was stopped while it started")
     }
 
-    /// Withdraws everything that is published and advertised, and stops the radio.
+    /// Stops the radio, and ends all managers and apps.
     ///
-    /// `forgetting`: what its apps' managers preserved is deleted.
+    /// With `forgetting` the preserved state of its apps is deleted.
     public func stop(forgetting: Bool = false) async {
         // From here on the radio takes services down by itself: preserved state is not to change.
         central.devices.save(isLast: true, on: self)
@@ -164,10 +169,11 @@ public actor Phone {
 
     // MARK: Handles
 
-    /// Makes an app, which runs from its first launch on; `delegate` is its code.
+    /// Installs an app, which does not run until it is launched, as by `enterForeground()`.
     ///
-    /// The app is the phone's: it stays installed when the last reference to it goes. `isTerminated` says
-    /// that the system ended it before the phone was restarted: what it preserved is served without it.
+    /// The app stays installed when the last reference to it is dropped. `delegate` is its code, and `clock`
+    /// measures its background time. With `isTerminated` the app begins as one that the system terminated
+    /// before this process: the system serves its preserved state without it.
     public func makeApp<C: Clock>(
         _ description: AppDescription, delegate: any AppDelegate, clock: C, isTerminated: Bool = false
     ) -> App where C.Duration == Duration {
@@ -180,30 +186,40 @@ public actor Phone {
         return App(app, on: self)
     }
 
-    /// Makes an accessory's manager; `sink` hears its events synchronously, otherwise they come through its
-    /// event sequence.
+    /// Makes the peripheral manager of an accessory, which keeps the phone alive.
     ///
-    /// The services and the advertising of a manager end with the last reference to it.
-    public func makePeripheralManager(sink: (any PeripheralSink)? = nil) -> PeripheralManager {
+    /// Its events go to `sink` or to `delegate`, which it does not keep alive, or else to `events()`. A
+    /// delegate beside a sink is not called.
+    public func makePeripheralManager(
+        delegate: (any PeripheralManagerDelegate)? = nil, sink: (any PeripheralSink)? = nil
+    ) -> PeripheralManager {
+        let sink = sink ?? delegate.map { PeripheralManagerDelegateSink($0) }
         let manager = ManagerState(number: nextNumber(), state: radioState, sink: sink)
         managers.append(manager)
         return PeripheralManager(manager, on: self)
     }
 
-    /// Makes a central manager that is of no app; `start()` starts the phone's central half, after the phone.
+    /// Makes a central manager without an app, which keeps the phone alive.
     ///
-    /// It counts as an app of its own, which is always in the foreground, and keeps the phone alive. Throws
-    /// `unsupported` if the radio plays peripherals alone.
+    /// It counts as an app of its own that is always in the foreground. Start the phone, and then the manager
+    /// by its `start()`. Its events go to `sink` or to the delegates, which it does not keep alive, or else
+    /// to
+    /// `events()`. Delegates beside a sink are not called. Throws `unsupported` if the radio has no central
+    /// role.
     public func makeCentralManager(
-        options: CentralManager.Options = CentralManager.Options(), sink: (any CentralManagerSink)? = nil
+        options: CentralManager.Options = CentralManager.Options(),
+        delegate: (any CentralManagerDelegate)? = nil, peripheralDelegate: (any PeripheralDelegate)? = nil,
+        sink: (any CentralManagerSink)? = nil
     ) throws(RadioError) -> CentralManager {
-        try central.makeManager(options: options, sink: sink, on: self)
+        let sink = sink ?? CentralManagerDelegateSink(delegate, peripheralDelegate)
+        return try central.makeManager(options: options, sink: sink, on: self)
     }
 
-    /// The user turns Bluetooth off or on in Control Center; throws `unsupported` with BlueZ, whose adapter
-    /// is others' too.
+    /// The user turns Bluetooth off or on.
+    ///
+    /// Throws `unsupported` with BlueZ, because other programs share its adapter.
     public func setPower(_ isOn: Bool) async throws(RadioError) { try await radio.setPower(isOn) }
-    /// The user opens the alert that was shown last, and with it its app.
+    /// The user opens the alert that was shown last, which opens its app.
     public func openAlert() { central.alerts.open(on: self) }
     /// The user dismisses the alert that was shown last.
     public func dismissAlert() { central.alerts.dismiss(on: self) }
@@ -213,7 +229,7 @@ public actor Phone {
     /// What was used since the report before, or `nil` if that is not counted.
     package func reportRadioUse() -> MeteredUse? { meter.report(on: self) }
 
-    /// Ends a central's link.
+    /// Disconnects a central.
     public func disconnect(_ central: Peer.ID) async {
         await radio.disconnect(central)
     }
@@ -228,9 +244,7 @@ public actor Phone {
         return lastNumber
     }
 
-    func add(_ manager: ManagerState) {
-        managers.append(manager)
-    }
+    func add(_ manager: ManagerState) { managers.append(manager) }
 
     /// Forgets a manager that has nothing on the radio.
     func forget(_ manager: ManagerState) {
@@ -255,9 +269,7 @@ public actor Phone {
         }
     }
 
-    func deletePreserved(_ name: PreservedName) {
-        preserved.remove(name)
-    }
+    func deletePreserved(_ name: PreservedName) { preserved.remove(name) }
 
     // MARK: Reports
 
@@ -267,9 +279,7 @@ public actor Phone {
     }
 
     /// What is known of a central.
-    package func central(_ id: Peer.ID) -> Central {
-        centrals[id]
-    }
+    package func central(_ id: Peer.ID) -> Central { centrals[id] }
 
     /// Reports something that concerns the phone as a whole.
     func report(_ event: PhoneEvent) {

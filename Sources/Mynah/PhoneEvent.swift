@@ -1,77 +1,77 @@
 public import MynahCore
 
-/// An event that concerns the phone as a whole.
+/// An event of a phone as a whole.
 public enum PhoneEvent: Sendable {
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
-    /// What the radio can do changed.
+    /// The capabilities of the radio changed.
     case capabilitiesChanged(RadioCapabilities)
-    /// The radio is lost; it recovers by itself if it can.
+    /// The radio is lost, and recovers by itself if it can.
     case lost(RadioError)
-    /// The radio has recovered, and again publishes and advertises what it did before.
+    /// The radio recovered, with its services and its advertising.
     case recovered
     /// A central connected.
     case connected(Central)
-    /// What is known of a central changed.
+    /// The name, the address or the bond of a central changed.
     case centralChanged(Central)
-    /// A central is gone.
+    /// A central disconnected.
     case disconnected(Central)
-    /// The ATT_MTU of a link became known or changed.
+    /// The ATT_MTU of a central's link became known or changed.
     case mtuChanged(Central)
     /// A central paired.
     case paired(Central)
-    /// A step of pairing, to be answered as `PairingStep` describes.
+    /// A pairing with a central needs an answer, as `PairingStep` describes.
     case pairing(Central, PairingStep)
-    /// A step of pairing with a peripheral of the phone's apps, to be answered as `PairingStep` describes.
+    /// A pairing with a peripheral of the phone's apps needs an answer, as `PairingStep` describes.
     case peripheralPairing(Peer, PairingStep)
-    /// A central read a static value of an app that does not run, which the system answered with these bytes.
+    /// A central read a static value of an app that does not run, and the system answered with these bytes.
     case answeredRead(ReadRequest, Central, [UInt8])
-    /// A request was answered with an error before a manager could answer it.
+    /// A request failed with an error that the radio or the phone gave, not a manager.
     case refused(RefusedRequest, Central)
-    /// What goes on the air changed.
+    /// What the phone advertises changed.
     case advertisingChanged(AdvertisingReport)
-    /// An app released the link to a device, which these apps still use.
+    /// An app gave up its connection to a device, but these apps still use the link.
     case linkKept(DeviceAddress, by: [String])
-    /// A link that apps held to a device is gone from the air.
+    /// The link to a device of the phone's apps ended on the air.
     case linkEnded(DeviceAddress)
     /// An alert was shown, opened or dismissed.
     case alert(PhoneAlert, PhoneAlert.Step)
-    /// A warning.
+    /// The phone or its radio gave a warning.
     case warning(RadioWarning)
 }
 
-/// An alert on a phone's screen: something happened to a device of a suspended app that asked for one.
+/// An alert on the phone's screen about a device of a suspended app (CBConnectPeripheralOptionNotifyOn…Key).
 public struct PhoneAlert: Hashable, Sendable {
-    /// What an alert is about.
+    /// The event that an alert reports.
     public enum Cause: String, Hashable, Sendable {
-        /// A connection was made.
+        /// The device connected.
         case connection
-        /// A connection ended.
+        /// The device disconnected.
         case disconnection
-        /// A value came that was subscribed to.
+        /// The device sent a notification or an indication.
         case notification
     }
 
     /// What happened to an alert.
     public enum Step: String, Hashable, Sendable {
-        /// It is on the screen.
+        /// The alert is on the screen.
         case shown
-        /// The user opened its app by it.
+        /// The user opened the alert, which opened its app.
         case opened
-        /// It is gone without being opened.
+        /// The alert was removed without being opened.
         case dismissed
     }
 
     /// The name of the app.
     public var app: String
-    /// What it is about.
+    /// The event that the alert reports.
     public var cause: Cause
-    /// The device.
+    /// The address of the device.
     public var address: DeviceAddress
 }
 
-/// Receives a phone's events, synchronously and on its executor.
+/// Receives the events of a phone, synchronously on its executor.
 public protocol PhoneSink: Sendable {
-    /// Called in the order in which things happened; only `.pairing` and `.peripheralPairing` want an answer.
+    /// Handles one event; events come in order, and only `.pairing` and `.peripheralPairing` need an answer.
     func handle(_ event: PhoneEvent) -> RadioAnswer
 }

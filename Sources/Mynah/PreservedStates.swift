@@ -20,6 +20,11 @@ struct PreservedStates {
         directory?.loadKnownPeripherals() ?? ([], nil)
     }
 
+    /// Returns what an app stored, and what the user should know of it.
+    func loadSavedIdentifiers(of app: String) -> (identifiers: SavedIdentifiers?, warning: String?) {
+        directory?.loadSavedIdentifiers(of: app) ?? (nil, nil)
+    }
+
     /// Saves a file's content soon, and returns `false` if there is no directory.
     ///
     /// `failed` is called on another thread with a message for the user, once for as long as the reason is

@@ -1,15 +1,15 @@
 public import MynahCore
 
-/// What the system kept of a central manager while its app did not run (after willRestoreState's dictionary).
+/// The preserved state of a central manager (after the dictionary of willRestoreState).
 public struct RestoredCentralState: Sendable {
-    /// The services that are scanned for, empty if for every device; `nil` if nothing is
+    /// The services of the scan, empty if it is for all peripherals, or `nil` if there is no scan
     /// (CBCentralManagerRestoredStateScanServicesKey).
     public var scanServices: [BluetoothUUID]?
-    /// The options of the scan; `nil` if nothing is scanned for
+    /// The options of the scan, or `nil` if there is no scan
     /// (CBCentralManagerRestoredStateScanOptionsKey).
     public var scanOptions: ScanOptions?
-    /// The peripherals that are connected or waited for (CBCentralManagerRestoredStatePeripheralsKey).
+    /// The peripherals that are connected or connecting (CBCentralManagerRestoredStatePeripheralsKey).
     ///
-    /// What was discovered of them is in their `services`, with what is subscribed to.
+    /// Their `services` have what was discovered, with the subscriptions.
     public var peripherals: [Peripheral]
 }

@@ -1,22 +1,21 @@
 public import MynahCore
 
-/// What the system kept of a peripheral manager while its app did not run (after willRestoreState's
-/// dictionary).
+/// The preserved state of a peripheral manager (after the dictionary of willRestoreState).
 public struct RestoredState: Hashable, Sendable {
-    /// The services that are published, as they were added (CBPeripheralManagerRestoredStateServicesKey).
+    /// The published services (CBPeripheralManagerRestoredStateServicesKey).
     public var services: [ServiceDefinition]
-    /// What is advertised, or `nil` if nothing is (CBPeripheralManagerRestoredStateAdvertisementDataKey).
+    /// The advertisement, or `nil` if there is none (CBPeripheralManagerRestoredStateAdvertisementDataKey).
     public var advertisement: Advertisement?
-    /// The centrals that were subscribed (the `subscribedCentrals` of restored characteristics).
+    /// The subscribers (the `subscribedCentrals` of the restored characteristics).
     public var subscribers: [Subscriber]
 
     /// A central that was subscribed to a characteristic.
     public struct Subscriber: Hashable, Sendable {
-        /// To which characteristic.
+        /// The characteristic.
         public var attribute: AttributeKey
-        /// Its address, or `nil` if the radio did not name it.
+        /// The address of the central, or `nil` if the radio did not report it.
         public var address: DeviceAddress?
-        /// Whether the radio still has the subscription; else it counts when it subscribes again.
+        /// Whether the subscription is in force, or else waits until the central subscribes again.
         public var isLive: Bool
 
         /// A subscriber.

@@ -131,9 +131,12 @@ final class ServiceRegistry {
 
     private func republish(_ manager: ManagerState, on phone: isolated Phone) async {
         var tried: Set<[AttributeKey]> = []
-        while let index = manager.added.firstIndex(where: {
-            $0.id == nil && !$0.isOnItsWay && !tried.contains($0.services.map(\.key))
-        }) {
+        // A manager that its program let go of is withdrawn.
+        while phone.managers.contains(where: { $0 === manager }),
+            let index = manager.added.firstIndex(where: {
+                $0.id == nil && !$0.isOnItsWay && !tried.contains($0.services.map(\.key))
+            })
+        {
             let services = manager.added[index].services
             tried.insert(services.map(\.key))
             manager.added[index].isOnItsWay = true

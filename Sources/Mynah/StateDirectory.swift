@@ -4,12 +4,12 @@ package import MynahSupport
 
 import Glibc
 
-/// The directory in which a phone keeps what its apps' managers preserve, a file for each app and restore
-/// identifier.
+/// A directory in which a phone keeps the preserved state of its apps' managers and the identifiers of
+/// peripherals.
 ///
-/// One process at a time uses it, and only its owner may write to it. A file is replaced whole, on a thread
-/// of its own, so a process that is killed leaves either the old or the new one. A file that cannot be used
-/// is set aside under another name, never deleted.
+/// Only one process can use it at a time, and only its owner may write to it. A file is replaced as a whole:
+/// if the process is killed, either the old or the new file is there. A file that cannot be read is renamed,
+/// never deleted.
 public final class StateDirectory: Sendable {
     private let path: String
     private let lock: Int32
@@ -18,10 +18,10 @@ public final class StateDirectory: Sendable {
     /// Writes the files; `settle()` returns when they are as they should be.
     package let writer = FileWriter()
 
-    /// Opens a directory, or makes it if it is missing.
+    /// Opens the directory at a path, and creates it if it is missing.
     ///
-    /// Throws `stateDirectory` if it cannot be used, belongs to another user, can be written by others, or is
-    /// in use.
+    /// Throws `stateDirectory` if the directory cannot be used, is in use by another process, belongs to
+    /// another user, or can be written by other users.
     public init(path: String) throws(RadioError) {
         self.path = path
         try Self.make(path)
@@ -137,6 +137,16 @@ public final class StateDirectory: Sendable {
         let file = file(KnownPeripherals.fileName)
         let (entries, problem) = read(file, KnownPeripherals.entries(of:))
         return (entries ?? [], problem.map { "the known peripherals in \(file.path) cannot be used: \($0)" })
+    }
+
+    /// What an app stored, and what the user should know of it.
+    func loadSavedIdentifiers(of app: String) -> (identifiers: SavedIdentifiers?, warning: String?) {
+        let empty = SavedIdentifiers(app: app)
+        let file = file(empty.fileName)
+        let (identifiers, problem) = read(file) { json throws(PreservedStateProblem) in
+            try SavedIdentifiers(json: json, app: app)
+        }
+        return (identifiers, problem.map { "\(empty.subject) in \(file.path) cannot be used: \($0)" })
     }
 
     /// Reads a file that may be missing; one that cannot be used is set aside.

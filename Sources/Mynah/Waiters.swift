@@ -2,6 +2,8 @@
 struct Waiters {
     private var continuations: [CheckedContinuation<Void, Never>] = []
 
+    var isEmpty: Bool { continuations.isEmpty }
+
     mutating func add(_ continuation: CheckedContinuation<Void, Never>) {
         continuations.append(continuation)
     }

@@ -115,8 +115,8 @@ final class AdapterClient {
             guard error.code == .timedOut, !session.hasDaemon else { throw error }
             // The bus was asked to start it, and systemd skips it if the kernel has no adapter.
             throw RadioError(
-                .unreachable, "bluetoothd is not running, and does not start",
-                remedy: "look why: systemctl status bluetooth")
+                .unreachable, "bluetoothd does not run, and cannot be started",
+                remedy: "find out why: systemctl status bluetooth")
         }
     }
 

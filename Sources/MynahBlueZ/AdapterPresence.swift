@@ -54,7 +54,7 @@ struct AdapterPresence {
         case begin
         /// The radio stops.
         case end
-        /// What is missing now, or `nil` if nothing is.
+        /// The cause why the adapter is missing, or `nil` if it is present.
         case missing(Cause?)
         case recovered(epoch: Int)
         case recoveryFailed(epoch: Int)

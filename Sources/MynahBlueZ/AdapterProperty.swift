@@ -22,7 +22,7 @@ enum AdapterProperty: Hashable {
         }
     }
 
-    /// What the radio does by setting it, for an error.
+    /// The radio's reason to set the property, for an error message.
     var doing: String {
         switch self {
         case .powered: "turning the adapter on"

@@ -2,8 +2,8 @@ import MynahDBus
 
 /// Leaves the adapter as it was found, step by step.
 ///
-/// A property that the radio has set is restored whatever the adapter reports, because that may be older than
-/// the last call.
+/// A property that the radio has set is restored whether or not the adapter reports a change, because
+/// its report may be older than the last call.
 struct AdapterRestoration {
     enum Step: Hashable {
         case unregisterAgent

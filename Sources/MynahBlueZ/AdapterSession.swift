@@ -34,7 +34,7 @@ struct AdapterSession {
         var deviceAddress: DeviceAddress? { DeviceAddress(address, kind: .public) }
     }
 
-    /// What bluetoothd has reported of its objects.
+    /// bluetoothd's objects, as it reported them.
     private(set) var objects = BusObjects()
     /// The adapter in use, or `nil` if none is chosen yet.
     private(set) var adapter: Adapter?
@@ -46,7 +46,7 @@ struct AdapterSession {
     private var daemon = Daemon.connecting
     private var presence = AdapterPresence()
     private var found: AdapterRestoration.Found?
-    /// What changed since bluetoothd was asked for its objects, or `nil` if it is not being asked.
+    /// The changes since bluetoothd was asked for its objects, or `nil` if no such call is under way.
     private var changesWhileListing: [ObjectChange]?
 
     /// Whether the radio works.
@@ -93,7 +93,7 @@ struct AdapterSession {
     mutating func ownerChanged(to owner: String?) -> [Action] {
         let hadDaemon = hasDaemon
         daemon = owner == nil ? .absent : .present
-        // What the last owner reported says nothing about the objects of this one.
+        // Changes that the last owner reported do not apply to the objects of this one.
         if changesWhileListing != nil { changesWhileListing = [] }
         guard presence.state != .idle else { return [] }
         guard owner != nil else {
@@ -255,13 +255,13 @@ struct AdapterSession {
             warnings.append(
                 RadioWarning(
                     "versionUnknown",
-                    "bluetoothd's version cannot be told; it is taken for \(BlueZVersion.oldest)"))
+                    "bluetoothd's version is unknown; \(BlueZVersion.oldest) is assumed"))
         }
         if wantsSockets, !capabilities.subscriptions.namesSubscribers {
             warnings.append(
                 RadioWarning(
                     "socketsNotOffered",
-                    "notification sockets are used from BlueZ 5.80 on; subscribers have no names here"))
+                    "subscribers are not identified, because that needs BlueZ 5.80"))
         }
         return warnings
     }

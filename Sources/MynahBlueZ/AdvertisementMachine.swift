@@ -19,7 +19,7 @@ struct AdvertisementMachine {
         case wait(Duration)
     }
 
-    /// What follows from a refused registration.
+    /// The consequence of a refused registration.
     enum Refusal: Hashable {
         /// bluetoothd never accepted it; it is not wanted any more.
         case givenUp
@@ -46,7 +46,7 @@ struct AdvertisementMachine {
         case lost
     }
 
-    /// What bluetoothd holds.
+    /// The advertisement that bluetoothd holds.
     private enum Registration: Hashable {
         case none
         /// RegisterAdvertisement is under way.
@@ -86,7 +86,7 @@ struct AdvertisementMachine {
         }
     }
 
-    // MARK: What is wanted
+    // MARK: Requests
 
     /// Asks for an advertisement in place of any other.
     mutating func want(_ advertising: BlueZAdvertising) {
@@ -98,7 +98,7 @@ struct AdvertisementMachine {
         request = nil
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// A central connected: the kernel has stopped advertising.
     mutating func linkBegan() {

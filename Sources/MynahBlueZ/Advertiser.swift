@@ -20,7 +20,7 @@ final class Advertiser {
     /// The report of the advertisement that bluetoothd holds, or `nil` if none.
     var held: AdvertisingReport? { machine.held.map { report(on: $0) } }
 
-    // MARK: What is wanted
+    // MARK: Requests
 
     /// Advertises, in place of an earlier advertisement.
     func advertise(
@@ -52,7 +52,7 @@ final class Advertiser {
         try await settle()
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// The kernel stops advertising when a central connects.
     ///

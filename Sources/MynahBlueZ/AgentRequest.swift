@@ -7,7 +7,7 @@ enum AgentMethod: Int, Sendable {
     case requestAuthorization, authorizeService, cancel
 }
 
-/// What bluetoothd asks of the pairing agent.
+/// A call of the pairing agent (org.bluez.Agent1).
 enum AgentRequest: Hashable {
     /// The agent is unregistered, as before bluetoothd ends.
     case release

@@ -3,8 +3,8 @@ import MynahSupport
 
 /// The radios of this process, by bus and adapter.
 ///
-/// bluetoothd calls the agent that became the default last, whatever adapter the central is on. If two radios
-/// of one process use two adapters, that is the other radio's agent half of the time.
+/// bluetoothd calls the agent that became the default last, for centrals on every adapter. If two radios
+/// of one process use two adapters, half of the calls are for the other radio.
 enum AgentRouting {
     private struct Key: Hashable {
         var bus: DBusConnection.Address

@@ -3,7 +3,7 @@ import MynahDBus
 
 /// Registers one application, and answers bluetoothd's refusals.
 struct ApplicationRegistration {
-    /// What to do before the application is registered.
+    /// The next step before the application is registered.
     enum Step: Hashable {
         case register
         /// Unregister what is left of an earlier registration, whose answer came too late or not at all.

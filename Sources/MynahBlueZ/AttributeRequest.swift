@@ -40,7 +40,7 @@ struct AttributeRequest {
 }
 
 extension PublishedAttribute {
-    /// What to do with a request.
+    /// The decision about a request.
     enum Verdict: Hashable {
         /// Answer it: a read with the value from the offset on, a write with no bytes.
         case answer([UInt8])
@@ -72,7 +72,10 @@ extension PublishedAttribute {
         guard error == .invalidAttributeValueLength else { return nil }
         return RadioWarning(
             "writeDropped",
-            "a write of \(request.value.count) bytes to \(uuid), which takes \(maximumLength), was dropped; bluetoothd lets nobody refuse one beside writeWithoutResponse"
+            """
+            a write of \(request.value.count) bytes to \(uuid) was dropped, because its maximum is \
+            \(maximumLength); bluetoothd cannot refuse writes if there is writeWithoutResponse
+            """
         )
     }
 }

@@ -8,7 +8,10 @@ extension BlueZAdvertising {
             warnings.append(
                 RadioWarning(
                     "intervalIgnored",
-                    "bluetoothd ignores the advertising interval; it keeps it from 5.77 on, or when started with --experimental"
+                    """
+                    bluetoothd ignores the advertising interval; it uses it from 5.77 on, or if started \
+                    with --experimental
+                    """
                 ))
         }
         guard isExact else { return warnings }

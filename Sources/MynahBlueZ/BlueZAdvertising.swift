@@ -10,7 +10,7 @@ import MynahSupport
 /// registered for it (from 5.80 on) and before the raw data. The length is checked before, because a live
 /// change that does not fit ends bluetoothd before 5.74.
 package struct BlueZAdvertising: Hashable, Sendable {
-    /// What is advertised.
+    /// The advertisement to register.
     package let advertisement: Advertisement
     /// The AD structures of the advertising data.
     package let data: [ADStructure]
@@ -74,7 +74,7 @@ package struct BlueZAdvertising: Hashable, Sendable {
     }
 
     private static func refusal(of type: ADType) -> String {
-        "bluetoothd takes no AD structures of type 0x\(Hex.encode([type.rawValue])) as they are"
+        "bluetoothd accepts no raw AD structures of type 0x\(Hex.encode([type.rawValue]))"
     }
 
     /// The bytes in bluetoothd's order.
@@ -142,12 +142,13 @@ package struct BlueZAdvertising: Hashable, Sendable {
                 let milliseconds = Self.rounded(.milliseconds(Self.milliseconds(asked)))
                 interval = milliseconds...milliseconds
                 if asked < .milliseconds(20) {
-                    omitted.append(.init(item: "interval", reason: "bluetoothd takes 20 ms and more"))
+                    omitted.append(.init(item: "interval", reason: "bluetoothd's minimum is 20 ms"))
                 } else if milliseconds != asked {
                     omitted.append(
                         .init(
                             item: "interval",
-                            reason: "bluetoothd takes whole milliseconds, and the air steps of 0.625 ms"))
+                            reason:
+                                "bluetoothd needs whole milliseconds, and the controller steps of 0.625 ms"))
                 }
             } else {
                 omitted.append(

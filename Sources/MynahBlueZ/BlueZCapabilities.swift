@@ -17,7 +17,7 @@ package enum BlueZCapabilities {
         result.advertising.isExact = false
         result.advertising.keepsInterval = keepsInterval ?? (version >= BlueZVersion(5, 77))
         result.advertising.intervalRemedy =
-            "it keeps the profile's from 5.77 on, or when started with --experimental"
+            "it uses the profile's from 5.77 on, or if started with --experimental"
         result.advertising.placesScanResponse = version >= BlueZVersion(5, 80)
         result.subscriptions.hasBackPressure = false
         result.writes.distinguishesCommands = false

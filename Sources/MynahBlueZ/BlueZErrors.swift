@@ -47,7 +47,7 @@ enum BlueZErrors {
                 .unreachable, "bluetoothd is not running, and the bus could not start it (\(error.message))",
                 remedy: "start it: systemctl start bluetooth")
         case DBusError.Name.noReply.rawValue where error.message.contains("disconnected from message bus"):
-            return RadioError(.lost, "bluetoothd went away while \(what)")
+            return RadioError(.lost, "bluetoothd disappeared while \(what)")
         case DBusError.Name.noServer.rawValue, "org.freedesktop.DBus.Error.FileNotFound":
             return RadioError(
                 .unreachable, "there is no D-Bus system bus here (\(error.message))",
@@ -85,7 +85,11 @@ enum BlueZErrors {
                 .advertisementRefused,
                 "the kernel refused the advertisement, although it fits",
                 remedy:
-                    "some 6.12 and 6.18 kernels refuse every one from BlueZ before 5.87; try another kernel or BlueZ"
+                    """
+                    some 6.12 and 6.18 kernels refuse every advertisement from BlueZ before 5.87; try \
+                    another \
+                    kernel or BlueZ
+                    """
             )
         case ("org.bluez.Error.Failed", let text) where text.contains("parse"):
             return RadioError(
@@ -102,7 +106,7 @@ enum BlueZErrors {
         }
         return RadioError(
             .servicesRefused, "bluetoothd refused the services (\(error.message))",
-            remedy: "its log says which: journalctl -u bluetooth")
+            remedy: "its log says why: journalctl -u bluetooth")
     }
 }
 

@@ -4,13 +4,13 @@ package import MynahDBus
 public struct BlueZOptions: Sendable {
     /// The adapter, `hci0` or `AA:BB:CC:DD:EE:FF`, or `nil` for the first.
     public var adapter: String?
-    /// The most notifications a second that are sent to bluetoothd, which queues without limit, or `nil` for
-    /// no limit.
+    /// The maximum number of notifications a second sent to bluetoothd, which queues without limit, or
+    /// `nil` for no limit.
     ///
     /// The default is more than a phone takes: 2,000 a second are 15 in each connection event at 7.5 ms, the
     /// shortest interval.
     public var notificationRate: Int? = 2000
-    /// Whether to offer a notification socket to each subscriber, so that subscribers have names; needs BlueZ
+    /// Whether to request a notification socket for each subscriber, which identifies it; needs BlueZ
     /// 5.80.
     public var acquiresNotify = false
     /// The bus.
@@ -22,6 +22,6 @@ public struct BlueZOptions: Sendable {
     /// bluetoothd drops an answer after 5 s (ATTRIBUTE_TIMEOUT).
     package var answerLimit: Duration = .milliseconds(4500)
 
-    /// The first adapter and the defaults.
+    /// The first adapter and the default settings.
     public init() {}
 }

@@ -1,11 +1,11 @@
 import MynahCore
 import MynahDBus
 
-// What the phone asks of the radio.
+// The calls of `PeripheralRadio`.
 extension BlueZRadio {
     func add(_ definitions: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
         guard adapter.session.isPresent else {
-            throw RadioError(.invalidState, "services can be published while the radio runs")
+            throw RadioError(.invalidState, "services can be published only while the radio runs")
         }
         return try await services.publish(definitions, through: adapter)
     }
@@ -16,7 +16,7 @@ extension BlueZRadio {
 
     func show(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
         guard adapter.session.isPresent else {
-            throw RadioError(.invalidState, "a device can be advertised while the radio runs")
+            throw RadioError(.invalidState, "a device can be advertised only while the radio runs")
         }
         let capabilities = adapter.session.capabilities.advertising
         let advertising: BlueZAdvertising
@@ -35,7 +35,7 @@ extension BlueZRadio {
         _ value: [UInt8], of key: AttributeKey, to targets: [Peer.ID]?
     ) throws(RadioError) -> SendResult {
         guard adapter.session.isPresent else {
-            throw RadioError(.lost, "nothing can be sent while the radio is not there")
+            throw RadioError(.lost, "values can be sent only while the adapter is there")
         }
         guard let attribute = services.registry[key], attribute.sends else {
             throw RadioError(

@@ -8,7 +8,7 @@ extension BlueZRadio: PeripheralRadio {
         try await begin(identity, sink)
     }
 
-    /// Withdraws everything, and leaves the adapter as it was found.
+    /// Withdraws services and advertisements, and restores the adapter's properties.
     public func stop() async {
         await end()
     }
@@ -41,17 +41,17 @@ extension BlueZRadio: PeripheralRadio {
         meter.take(.silent, at: RadioClock.now)
     }
 
-    /// What it has used of the air, as far as bluetoothd reports it.
+    /// The airtime that it has used, as far as bluetoothd reports its causes.
     public var used: RadioUse? { meter.use(at: RadioClock.now) }
 
-    /// Sends a value to bluetoothd, which sends it to every subscriber as that one subscribed.
+    /// Sends a value to bluetoothd, which notifies or indicates it to every subscriber.
     public func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {
         try notify(value, of: attribute, to: centrals)
     }
 
-    /// Ends a central's link, for which bluetoothd takes two seconds.
+    /// Ends a central's link; bluetoothd takes two seconds for it.
     public func disconnect(_ central: Peer.ID) async {
         await adapter.disconnect(centrals.path(of: central))
     }

@@ -11,7 +11,7 @@ public actor BlueZRadio {
     /// The settings of a radio.
     public typealias Options = BlueZOptions
 
-    /// What the radio runs in.
+    /// The bus, the adapter and the options of a radio.
     struct Environment {
         let options: BlueZOptions
         let logger: Logger
@@ -31,7 +31,7 @@ public actor BlueZRadio {
     /// The warnings that were reported.
     private var warned: Set<String> = []
 
-    /// The thread on which D-Bus is spoken.
+    /// The thread of the D-Bus connection.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         GLibExecutor.shared.asUnownedSerialExecutor()
     }

@@ -41,7 +41,7 @@ extension BusObjects {
                 remedy: "plug one in, or look for its driver: dmesg | grep -i bluetooth")
         }
         guard let objectPath = try? ObjectPath(path) else {
-            throw RadioError(.protocolViolation, "bluetoothd gave its adapter no valid path")
+            throw RadioError(.protocolViolation, "bluetoothd's adapter has no valid path")
         }
         return (objectPath, adapter.address)
     }

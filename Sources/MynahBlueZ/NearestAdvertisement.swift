@@ -114,7 +114,7 @@ struct NearestAdvertisement {
         case .completeLocalName, .shortenedLocalName:
             if !fromScanResponse { omit("localName", "bluetoothd sends the name in the scan response") }
             if structure.type == .shortenedLocalName {
-                omit("localName", "bluetoothd calls every name that fits complete")
+                omit("localName", "bluetoothd marks every name that fits as complete")
             }
             advertisement.localName = String(decoding: structure.data, as: UTF8.self)
         case .flags where structure.data != [AccessoryAdvertising.flags]:
@@ -137,7 +137,10 @@ struct NearestAdvertisement {
         guard structure.type != .completeLocalName, structure.type != .shortenedLocalName else { return }
         omit(
             "scanResponse",
-            "bluetoothd before 5.80 sends only the name in the scan response, and the rest before it")
+            """
+            bluetoothd before 5.80 sends only the name in the scan response, and the rest in the \
+            advertising data
+            """)
     }
 
     private mutating func take(
@@ -149,7 +152,7 @@ struct NearestAdvertisement {
             self[keyPath: place].serviceUUIDs += uuids(
                 structure, [2, 2, 4, 4, 16, 16][Int(structure.type.rawValue) - 2])
             guard structure.type.rawValue % 2 == 0 else { return }
-            omit("serviceUUIDs", "bluetoothd calls every list of service UUIDs complete")
+            omit("serviceUUIDs", "bluetoothd marks every list of service UUIDs as complete")
         case 0x14: self[keyPath: place].solicitedServiceUUIDs += uuids(structure, 2)
         case 0x1F: self[keyPath: place].solicitedServiceUUIDs += uuids(structure, 4)
         case 0x15: self[keyPath: place].solicitedServiceUUIDs += uuids(structure, 16)
@@ -158,7 +161,7 @@ struct NearestAdvertisement {
         case 0x21: takeServiceData(&reader, 16, into: place)
         case 0xFF:
             guard let company = reader.readUInt16(), !reader.isAtEnd else {
-                return lose("manufacturerData", "bluetoothd sends none without data behind the company")
+                return lose("manufacturerData", "bluetoothd sends no company identifier without data")
             }
             self[keyPath: place].manufacturerData.append(.init(company: company, data: reader.readRest()))
         default:
@@ -181,7 +184,7 @@ struct NearestAdvertisement {
     ) {
         guard let bytes = reader.readBytes(width), let uuid = BluetoothUUID(littleEndian: bytes),
             !reader.isAtEnd
-        else { return lose("serviceData", "bluetoothd sends none without data behind the UUID") }
+        else { return lose("serviceData", "bluetoothd sends no service UUID without data") }
         self[keyPath: place].serviceData.append(.init(uuid: uuid, data: reader.readRest()))
     }
 }

@@ -46,7 +46,7 @@ struct Notifier<Socket: NotificationSocket> {
         }
     }
 
-    /// What to do with a value.
+    /// The way to send a value.
     enum Sending: Hashable {
         /// It is on its way to this many centrals.
         case sent(Int)
@@ -268,7 +268,9 @@ struct Notifier<Socket: NotificationSocket> {
     ) throws(RadioError) -> SocketSubscriptions.Route {
         guard usesSockets else {
             guard centrals == nil else {
-                throw RadioError(.unsupported, "bluetoothd sends to every subscriber, not to one of them")
+                throw RadioError(
+                    .unsupported,
+                    "bluetoothd sends a value to every subscriber, not to one of them")
             }
             return .property
         }
@@ -280,7 +282,10 @@ struct Notifier<Socket: NotificationSocket> {
         guard route != .impossible else {
             throw RadioError(
                 .unsupported,
-                "a central has no notification socket of its own, so \(attribute.uuid) can only be sent to all at once"
+                """
+                no central has its own notification socket, so \(attribute.uuid) can be sent only to all \
+                subscribers
+                """
             )
         }
         return route
@@ -341,7 +346,10 @@ private struct ValueLimit {
     func warning(_ uuid: BluetoothUUID) -> RadioWarning {
         RadioWarning(
             "mtuUnknown",
-            "the value of \(uuid) has \(count) bytes; a central's MTU is not known until it reads or writes, and bluetoothd cuts what is longer than MTU − 3"
+            """
+            the value of \(uuid) has \(count) bytes; a central's MTU is not known until it reads or \
+            writes, and bluetoothd cuts what is longer than MTU − 3
+            """
         )
     }
 }

@@ -17,7 +17,10 @@ struct PendingRequests<Call> {
         func lateWarning(_ uuid: String, limit: Duration) -> RadioWarning {
             RadioWarning(
                 "answerTooLate",
-                "no answer to a \(isRead ? "read" : "write") of \(uuid) within \(limit.text); the central got 0x0E, as bluetoothd waits 5 s"
+                """
+                no answer to a \(isRead ? "read" : "write") of \(uuid) within \(limit.text); the central \
+                got 0x0E, because bluetoothd waits only 5 s
+                """
             )
         }
     }

@@ -1,6 +1,8 @@
 import MynahCore
 
-/// What a radio through bluetoothd has used of the air, as far as bluetoothd reports it: no packets of links.
+/// The airtime that a radio on bluetoothd has used.
+///
+/// bluetoothd does not report the packets of links.
 ///
 /// A part without I/O.
 struct UseMeter {

@@ -6,16 +6,16 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// What `show` says of the air: an accessory's, or a phone's in one or more states of its app.
+/// What is on the air, as `show` prints it: of an accessory, or of a phone in one or more states of its app.
 struct AirView {
-    /// The app's states in which it is so; none: an accessory.
+    /// The app's states in which this is on the air; empty for an accessory.
     var states: [Profile.App.StartState]
     var report: AdvertisingReport
-    /// What the phone scans for, one for each central manager that scans.
+    /// The scans of the phone, one for each central manager that scans.
     private(set) var scans: [ScanStatus] = []
     private let profile: Profile
 
-    /// What is on the air in each state, those that are alike together.
+    /// The air in each state; states with the same air share one view.
     static func of(
         _ profile: Profile, in states: [Profile.App.StartState], on radio: KnownRadio
     ) throws(AdvertisementError) -> [AirView] {
@@ -45,10 +45,10 @@ struct AirView {
         return airs
     }
 
-    /// Where the figure for the interval comes from; nil: from the profile or the radio.
+    /// The source of the figure for the interval, or `nil` if it is the profile or the radio.
     private var intervalSource: String? {
         guard let app = profile.app, let state = states.first, report.interval != nil else { return nil }
-        if state == .foreground { return "assumed: nobody has published what iPhones keep" }
+        if state == .foreground { return "assumed: Apple has published no figure" }
         return app.backgroundInterval == PhoneAdvertising().backgroundInterval
             ? "measured on one iPhone 6 with iOS 11" : nil
     }
@@ -90,7 +90,7 @@ struct AirView {
         let what = services.isEmpty ? "every device" : services
         let solicited = scan.solicited.map { ProfileView.name(of: $0) }.joined(separator: ", ")
         let alternative =
-            services.isEmpty || solicited.isEmpty ? "" : ", or for a device that looks for \(solicited)"
+            services.isEmpty || solicited.isEmpty ? "" : ", or for a device that solicits \(solicited)"
         let omitted = scan.omitted.map { "omitted: \($0.item): \($0.reason)" }
         guard let options = scan.options else { return ["not scanning"] + omitted }
         let times = "\(milliseconds(options.window)) of every \(milliseconds(options.interval))"
@@ -126,7 +126,7 @@ struct AirView {
         return groups.map { "omitted: \($0.items.joined(separator: ", ")): \($0.reason)" }
     }
 
-    /// A UUID is said with its place in the list.
+    /// A UUID has its place in the list beside it.
     private func name(of item: String) -> String {
         for (index, uuid) in (profile.advertising?.advertisement.serviceUUIDs ?? []).enumerated()
         where item == "serviceUUIDs[\(index)]" {

@@ -5,7 +5,7 @@ import MynahSupport
 
 import Glibc
 
-/// What `--capture` names.
+/// The target of `--capture`.
 enum CaptureTarget: Equatable, Sendable {
     case standardOutput
     case file(String)
@@ -16,22 +16,24 @@ enum CaptureTarget: Equatable, Sendable {
         if text == "-" { return .standardOutput }
         guard text.hasSuffix(".pcapng") else {
             throw ValidationError(
-                "the file is written as pcapng: give it a name that ends in .pcapng, or - for standard output"
+                "the format is pcapng: use a name that ends in .pcapng, or - for standard output"
             )
         }
         return .file(text)
     }
 
-    /// Why standard output cannot take a capture beside these events; `nil` if it can, or was not asked to.
+    /// The error if standard output cannot take the capture with these events, else `nil`.
     func problem(with events: EventFormat?) -> String? {
         guard self == .standardOutput else { return nil }
         if let events, events != .off {
             return
-                "--capture - and --events \(events.rawValue) both write to standard output: capture into a file, or leave out --events"
+                "--capture - and --events \(events.rawValue) both write to standard output: "
+                + "capture to a file, or leave out --events"
         }
         if isatty(1) == 1 {
             return
-                "--capture - writes binary data, and standard output is a terminal: add a pipe, as in `| wireshark -k -i -`"
+                "--capture - writes binary data, and standard output is a terminal: "
+                + "add a pipe, as in `| wireshark -k -i -`"
         }
         return nil
     }
@@ -49,7 +51,7 @@ final class Capture: Sendable {
     private let reports: CaptureFile.Reports
     private let state = Lock(State())
 
-    /// `devices` names the devices in order, so that the interfaces of several can be told apart.
+    /// `devices` names the devices in order, for the interfaces of several.
     init(_ target: CaptureTarget, devices: [String] = [], reports: CaptureFile.Reports) {
         self.target = target
         self.devices = devices
@@ -72,7 +74,7 @@ final class Capture: Sendable {
         if isNew { file.record(air.air, named: "air") }
     }
 
-    /// Writes what is left.
+    /// Writes the rest and closes the file.
     func end() {
         state.withLock { $0.file }?.end()
     }

@@ -10,9 +10,9 @@ struct CheckCommand: ParsableCommand {
         discussion: """
             Exits with status 0 if there is no problem, 1 if there is one, and 64 for wrong usage.
 
-            Without --radio, one line for each profile counts what BlueZ would do differently; --radio bluez lists it. \
-            BlueZ checks assume \(KnownRadio.bluezVersion), the oldest supported version, so results do not depend on the \
-            machine. `run` uses the installed version.
+            Without --radio, one line for each profile counts what BlueZ would do differently; --radio \
+            bluez lists it. BlueZ checks assume \(KnownRadio.bluezVersion), the oldest supported version, \
+            so results do not depend on the machine. `run` uses the installed version.
             """)
 
     @Argument(help: "The profile files.", completion: .file(extensions: ["yaml", "yml", "json"]))
@@ -51,16 +51,15 @@ struct CheckCommand: ParsableCommand {
         if hasErrors { throw Exit.problems }
     }
 
-    /// How much BlueZ would play differently; `nil` if nothing.
+    /// A line that counts the differences on BlueZ, or `nil` if there are none.
     private static func differences(of profile: Profile) -> String? {
         let issues = KnownRadio.bluez.issues(with: profile)
         guard !issues.isEmpty else { return nil }
         guard profile.centralIssueWithBlueZ == nil else {
             return "BlueZ plays no app that is a central; --radio bluez says what to choose"
         }
-        return
-            "BlueZ \(KnownRadio.bluezVersion) would play \(count(issues.count, "thing")) differently; --radio bluez lists "
-            + (issues.count == 1 ? "it" : "them")
+        return "BlueZ \(KnownRadio.bluezVersion) would play \(count(issues.count, "thing")) differently; "
+            + "--radio bluez lists \(issues.count == 1 ? "it" : "them")"
     }
 
     private static func summary(of profile: Profile) -> String {

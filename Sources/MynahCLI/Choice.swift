@@ -2,14 +2,14 @@ import ArgumentParser
 import MynahConsole
 import MynahSupport
 
-/// One of a few words, as an option takes it; one that is none of them is told with the near one.
+/// An option that takes one of a few words; the error for another word proposes the nearest one.
 enum Choice {
     static func parse<Value: RawRepresentable & CaseIterable>(_ text: String) throws -> Value
     where Value.RawValue == String {
         if let value = Value(rawValue: text) { return value }
         let words = words(of: Value.self)
         let near = NearestName.of(text, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
-        throw ValidationError("it is one of \(words.joined(separator: ", "))\(near)")
+        throw ValidationError("expected one of \(words.joined(separator: ", "))\(near)")
     }
 
     /// A whole number, as an option takes it.
@@ -28,7 +28,7 @@ enum Choice {
         type.allCases.map(\.rawValue)
     }
 
-    /// What a shell completes it to.
+    /// The words, as a shell completes them.
     static func completion<Value: RawRepresentable & CaseIterable>(of type: Value.Type) -> CompletionKind
     where Value.RawValue == String {
         .list(words(of: type))

@@ -31,7 +31,7 @@ final class EventOutput: Sendable {
     /// How many writes were dropped since the last call; 0 while there is no room to report it.
     func takeDropped() -> Int { state.withLock { $0.backlog.takeDropped() } }
 
-    /// Why nothing can be written any more; `nil` if it can, or the reader has left.
+    /// The error that ended the output, or `nil` if there is none or the reader has left.
     var problem: String? { state.withLock { $0.problem } }
 
     /// Writes soon; an urgent write has room when others have none.

@@ -3,10 +3,10 @@ import MynahCore
 import MynahSupport
 
 extension HeldReports {
-    /// How long an event waits at most for the files that keep what it says.
+    /// The most seconds that an event waits for the files of the state that it reports.
     private static var patience: Int { 5 }
 
-    /// Holds the events of a command until what they say is kept in its state directory.
+    /// Holds the events of a command until the state that they report is in its state directory.
     ///
     /// If the disk takes too long, they are reported nevertheless, after the warning of `late`.
     convenience init(
@@ -17,7 +17,8 @@ extension HeldReports {
             late(
                 RadioWarning(
                     "stateSlow",
-                    "the state directory was not written within \(Self.patience) s: events are reported before it is"
+                    "the state directory was not written within \(Self.patience) s: "
+                        + "events are reported before that"
                 ))
         } later: { body in
             DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Self.patience), execute: body)

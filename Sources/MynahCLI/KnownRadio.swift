@@ -4,7 +4,7 @@ import MynahEmulator
 import MynahLifecycle
 import MynahProfiles
 
-/// What `--radio` may say to `check` and `show`, which need no radio.
+/// The radios of `check` and `show`, which use none: they only know what it can do.
 enum KnownRadio: String, CaseIterable {
     case virtual
     case bluez
@@ -13,7 +13,7 @@ enum KnownRadio: String, CaseIterable {
     /// only.
     static let bluezVersion = BlueZVersion.oldest
 
-    /// What it can do, as far as that can be said without it.
+    /// Its capabilities, as far as they are known without it.
     var capabilities: RadioCapabilities {
         switch self {
         case .virtual: RadioCapabilities(name: "the device itself")
@@ -21,7 +21,7 @@ enum KnownRadio: String, CaseIterable {
         }
     }
 
-    /// What it puts on the air for a phone and its apps.
+    /// Its advertising for a phone and its apps.
     func report(_ phone: PhoneAdvertisement) throws(AdvertisementError) -> AdvertisingReport {
         let omitted = phone.omitted.flatMap { $0 }
         guard let advertisement = phone.advertisement else {
@@ -35,7 +35,7 @@ enum KnownRadio: String, CaseIterable {
         return report
     }
 
-    /// What it puts on the air for an advertisement.
+    /// Its advertising for an advertisement.
     func report(_ advertisement: Advertisement) throws(AdvertisementError) -> AdvertisingReport {
         switch self {
         case .bluez:
@@ -48,7 +48,7 @@ enum KnownRadio: String, CaseIterable {
         }
     }
 
-    /// What it would play differently: errors for what it cannot do, and warnings.
+    /// Errors for parts of a profile that it cannot play, and warnings for parts that it plays differently.
     func issues(with profile: Profile) -> [ProfileIssue] {
         var issues = profile.issues(with: capabilities, isChosen: true)
         if profile.app != nil { issues += losses(of: profile) }
@@ -63,7 +63,7 @@ enum KnownRadio: String, CaseIterable {
         return issues
     }
 
-    /// What an iPhone would send of an app and it does not, once for all states.
+    /// The parts of an app's advertising that an iPhone would send and this radio does not, each once.
     private func losses(of profile: Profile) -> [ProfileIssue] {
         guard self == .bluez else { return [] }
         var losses: [(loss: AdvertisingReport.Omission, states: [String])] = []
@@ -84,7 +84,8 @@ enum KnownRadio: String, CaseIterable {
             let field = loss.item == "overflowArea" ? "serviceUUIDs" : loss.item
             return profile.issue(
                 .warning, at: marks[field] ?? marks[""],
-                "\(capabilities.name) does not send all of it in the \(states.joined(separator: " and ")): \(loss.item): \(loss.reason)"
+                "\(capabilities.name) does not send all of it in the "
+                    + "\(states.joined(separator: " and ")): \(loss.item): \(loss.reason)"
             )
         }
     }

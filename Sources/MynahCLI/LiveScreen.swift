@@ -31,7 +31,7 @@ final class LiveScreen<Model: LiveModel>: Sendable {
         take()
     }
 
-    /// Changes what is shown.
+    /// Changes the model, and draws it soon.
     func take(_ change: @Sendable (inout Model) -> Void) {
         plan(
             state.withLock { state in

@@ -23,8 +23,7 @@ struct Logs: LogHandler {
         var fields = metadata.merging(event.metadata ?? [:]) { $1 }
         if let error = event.error { fields["error"] = "\(error)" }
         let texts = fields.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
-        StandardError.log(
-            "\(WallTime.now().rfc3339) \(event.level) \(label):\(texts.joined()) [\(event.source)] \(event.message)"
-        )
+        let start = "\(WallTime.now().rfc3339) \(event.level) \(label):"
+        StandardError.log("\(start)\(texts.joined()) [\(event.source)] \(event.message)")
     }
 }

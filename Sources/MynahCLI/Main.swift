@@ -11,15 +11,16 @@ struct MynahCommand: AsyncParsableCommand {
         commandName: "mynah",
         abstract: "Emulates Bluetooth LE devices described in profile files.",
         discussion: """
-            A profile describes a device: its services, their values and what it advertises. mynah run plays it through \
-            BlueZ, or on a virtual radio if there is no adapter. Phones find it, connect, read, write and subscribe.
+            A profile describes a device: its services, their values and what it advertises. mynah run \
+            plays it through BlueZ, or on a virtual radio if there is no adapter. Phones find it, connect, \
+            read, write and subscribe.
 
               mynah new heart-rate > strap.yaml     prints a profile to start from
               mynah check strap.yaml                reports every problem, with its line
               mynah show strap.yaml                 prints attributes and advertised bytes
               mynah run strap.yaml                  plays the device until Ctrl-C
               mynah scan                            lists the devices that a phone hears
-              mynah connect 'Mynah HRM'             connects as a phone; try help
+              mynah connect 'Mynah HRM'             connects as a phone; type help
             """,
         version: "0.1.0",
         subcommands: [
@@ -73,7 +74,7 @@ struct MynahCommand: AsyncParsableCommand {
     }
 }
 
-/// How commands end when something is wrong: 1 for problems of a profile or a radio, 64 for wrong usage.
+/// The exit codes of failures: 1 for problems of a profile or a radio, 64 for wrong usage.
 enum Exit {
     static let problems = ExitCode(1)
     static let usage = ExitCode(64)

@@ -20,7 +20,7 @@ struct NewCommand: ParsableCommand {
         guard ProfileTemplates.text(named: template) == nil else { return }
         let near = NearestName.of(template, among: ProfileTemplates.names).map { "; did you mean \"\($0)\"?" }
         let names = ProfileTemplates.names.joined(separator: ", ")
-        throw ValidationError("there is no template \"\(template)\" among \(names)\(near ?? "")")
+        throw ValidationError("there is no template \"\(template)\"\(near ?? ""); the templates are \(names)")
     }
 
     func run() {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import MynahProfiles
 
-/// Loads the profiles a command was given, and prints what is wrong with them.
+/// Loads the profiles of a command, and prints their problems.
 enum ProfileLoading {
     /// The profiles, or the exit code for problems once all of them are printed.
     static func load(_ paths: [String]) throws -> [Profile] {

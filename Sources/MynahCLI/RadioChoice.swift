@@ -3,7 +3,7 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// What `--radio` may say to commands that use one.
+/// The value of `--radio` in commands that use a radio.
 enum RadioChoice: Equatable, Sendable {
     /// An adapter, else a live Android emulator, else the virtual radio.
     case auto
@@ -21,6 +21,9 @@ enum RadioChoice: Equatable, Sendable {
 
     private static let deviceWords = ["auto", "bluez", "virtual", "netsim"]
     private static let phoneWords = ["auto", "virtual", "netsim"]
+
+    /// The transports that `hci:` takes, for a help text.
+    static var transports: String { HCITransportAddress.forms.joined(separator: ", ") }
 
     /// The choices for a device, as a shell completes them.
     static let completion = completion(deviceWords)
@@ -70,6 +73,6 @@ enum RadioChoice: Equatable, Sendable {
             }
         }
         let near = NearestName.of(text, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
-        throw ValidationError("it is one of \(words.joined(separator: ", ")) and hci:TRANSPORT\(near)")
+        throw ValidationError("expected one of \(words.joined(separator: ", ")) and hci:TRANSPORT\(near)")
     }
 }

@@ -14,7 +14,7 @@ enum ChosenRadio: Equatable, Sendable {
     var name: String {
         switch self {
         case .bluez: "BlueZ"
-        case .virtual: "virtual radio"
+        case .virtual: RadioNames.virtual
         case .netsim(let place): "Android emulator's radio (\(place))"
         case .hci(let address): "controller at \(address)"
         }

@@ -8,7 +8,7 @@ import MynahSupport
 
 /// Makes the radios that a command uses.
 final class RadioMaker: Sendable {
-    /// What a user chose.
+    /// The user's choices.
     struct Options {
         var choice: ChosenRadio
         /// BlueZ's, in order.
@@ -17,7 +17,7 @@ final class RadioMaker: Sendable {
         var notificationRate: Int?
         /// For BlueZ.
         var namesSubscribers = false
-        /// Where our own host keeps its bonds; `nil` if in memory only.
+        /// The directory for bonds of our own host, or `nil` if they are in memory only.
         var stateDirectory: StateDirectory?
         /// The address policy of our own host; `nil` if a phone's is private and an accessory's is not.
         var address: AddressChoice?
@@ -39,7 +39,7 @@ final class RadioMaker: Sendable {
     private struct Station {
         let transport: VirtualTransport
         var distance = AirDistance.usual
-        /// How far single devices were said to be away.
+        /// Distances of single devices, where the user set one.
         var devices: [DeviceAddress: AirDistance] = [:]
     }
 
@@ -123,7 +123,7 @@ final class RadioMaker: Sendable {
         options.capture?.end()
     }
 
-    /// Our own host, on what was chosen; instead of BlueZ on the virtual radio.
+    /// Our own host on the chosen radio; on the virtual one if BlueZ was chosen.
     func host(
         _ index: Int = 0, _ owner: BondOwner = .connect, _ address: AddressChoice = .identity
     ) throws(RadioError) -> HostRadio {
@@ -163,7 +163,7 @@ final class RadioMaker: Sendable {
     /// The directory of the air that our own host is on; `nil` if it is on no air.
     var airDirectory: String? { air.withLock { $0?.directory } }
 
-    /// Where our own host listens, for a message.
+    /// The place where our own host listens, for a message.
     var listeningPlace: String {
         switch choice {
         case .hci, .netsim: "by the \(choice.name)"
@@ -178,11 +178,11 @@ final class RadioMaker: Sendable {
     }
 
     static let noCaptureOfBlueZ = RadioError(
-        .unsupported, "--capture records Mynah's own host, and this is BlueZ",
+        .unsupported, "--capture cannot record BlueZ, only Mynah's own host",
         remedy: "run `btmon -w FILE` for BlueZ's HCI, or choose --radio virtual, netsim or hci:TRANSPORT")
 
     static let noPowerOfBlueZ = RadioError(
-        .unsupported, "--at poweredOff and poweredOn are not for BlueZ, whose adapter other programs use too",
+        .unsupported, "--at cannot turn BlueZ's adapter off, because other programs use it too",
         remedy: "choose --radio virtual, netsim or hci:TRANSPORT")
 
     private func sharedAir() throws(RadioError) -> SharedAir {

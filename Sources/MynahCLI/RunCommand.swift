@@ -10,14 +10,14 @@ import MynahSupport
 
 import Glibc
 
-/// How events are written.
+/// The format of events.
 enum EventFormat: String, CaseIterable {
     case text
     case json
     case off
 }
 
-/// How much is logged.
+/// The lowest level of log lines that are written.
 enum LogLevel: String, CaseIterable {
     case trace, debug, info, notice, warning, error
 
@@ -30,13 +30,20 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Plays profiles until Ctrl-C.",
         discussion: """
-            Ctrl-C or SIGTERM takes the device off the air, restores the adapter's settings and exits with status 0. A \
-            terminal shows a screen. A pipe gets one line for each event, or one JSON object with --events json.
+            Ctrl-C or SIGTERM takes the device off the air, restores the adapter's settings and exits with \
+            status 0. A terminal shows a screen. A pipe gets one line for each event, or one JSON object \
+            with --events json.
 
-            A profile with app: plays as an iOS app; with central:, the app scans and connects. All apps of a run share one \
-            phone, and one of them is in the foreground. On a terminal, f, b and s bring an app to the foreground, send it to \
-            the background and suspend it. t terminates it as the system would, q quits it as its user would, o \
-            opens the alert that was shown last, and 1 to 9 select an app. --state-dir stores what apps preserve: SIGTERM keeps it, Ctrl-C deletes it.
+            A profile with app: plays as an iOS app; with central:, the app scans and connects. All apps of \
+            a run share one phone, and one of them is in the foreground. On a terminal, these keys act on \
+            an app:
+
+              f, b, s    bring it to the foreground, send it to the background, suspend it
+              t, q       terminate it as the system would, quit it as its user would
+              o          open the alert that was shown last
+              1 to 9     select the app that the keys act on
+
+            --state-dir stores what apps preserve: SIGTERM keeps it, Ctrl-C deletes it.
             """)
 
     @Argument(
@@ -44,28 +51,22 @@ struct RunCommand: AsyncParsableCommand {
         completion: .file(extensions: ["yaml", "yml", "json"]))
     var profiles: [String]
 
-    @Option(
-        help: ArgumentHelp(
-            """
-            auto, bluez, virtual, netsim[:instance=N] or hci:TRANSPORT. auto, the default, takes BlueZ if there is an \
-            adapter, else the radio of a running Android emulator, else virtual, the radio that this user's processes share. \
-            netsim waits up to 30 s for an emulator. TRANSPORT is one of \(HCITransportAddress.forms.joined(separator: ", ")).
-            """, valueName: "radio"),
-        completion: RadioChoice.completion, transform: RadioChoice.parse)
-    var radio: RadioChoice = .auto
+    @OptionGroup var options: RadioOptions<DeviceSide>
 
     @Option(
-        help:
-            "BlueZ only: the adapter, as hci0 or AA:BB:CC:DD:EE:FF. Repeat it for each radio, in order. Default: the first."
+        help: """
+            BlueZ only: the adapter, as hci0 or AA:BB:CC:DD:EE:FF. Repeat it for each radio, in order. \
+            Default: the first.
+            """
     )
     var adapter: [String] = []
 
     @Option(
         help: ArgumentHelp(
             """
-            virtual, netsim and hci only. identity: the controller's public address, or a static random one. private: a \
-            resolvable private address, which changes every 15 minutes and which only bonded phones recognize. Default: \
-            private for apps, as on an iPhone, else identity.
+            virtual, netsim and hci only. identity: the controller's public address, or a static random \
+            one. private: a resolvable private address, which changes every 15 minutes and which only \
+            bonded phones recognize. Default: private for apps, as on an iPhone, else identity.
             """, valueName: "address"),
         completion: Choice.completion(of: AddressChoice.self), transform: Choice.parse)
     var address: AddressChoice?
@@ -73,8 +74,8 @@ struct RunCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            The state that apps start in: foreground, background, suspended, or with --state-dir terminated (the phone \
-            was restarted and no app was opened). Default: the profile's.
+            The state that apps start in: foreground, background, suspended, or with --state-dir \
+            terminated (the phone was restarted and no app was opened). Default: the profile's.
             """),
         completion: Choice.completion(of: RunState.self), transform: Choice.parse)
     var state: RunState?
@@ -84,11 +85,12 @@ struct RunCommand: AsyncParsableCommand {
         name: .customLong("at"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             """
-            What happens to the apps after a time, counted from ready: \(UserAction.words.dropLast().joined(separator: ", ")) or \
-            \(UserAction.words.last ?? ""); with --radio virtual also to the accessories: \
-            \(RangeChange.words.joined(separator: ", ")). poweredOff and poweredOn are for the phone, \
-            or for every accessory of a run without apps, and not for BlueZ. With NAME: before it, to the \
-            device of that name or file; range also to a peripheral of central:, for it and its phone alone. Repeatable.
+            Changes the state of apps at a time after ready: \
+            \(UserAction.words.dropLast().joined(separator: ", ")) or \(UserAction.words.last ?? ""). With \
+            --radio virtual it also moves accessories: \(RangeChange.words.joined(separator: ", ")). \
+            poweredOff and poweredOn are for the phone, or for every accessory of a run without apps, and \
+            not for BlueZ. NAME: before it selects the device of that name or file, or for range a \
+            peripheral of central:, which then moves for its phone alone. Repeatable.
             """,
             valueName: "10s=[NAME:]background"))
     var planned: [String] = []
@@ -96,49 +98,49 @@ struct RunCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Ends the run with 0, as SIGTERM would, when this event has come: EVENT [FIELD=VALUE]..., with the names of --events \
-            json. Repeatable: when all have come.
+            Ends the run with status 0, as SIGTERM would, after this event: EVENT [FIELD=VALUE]..., with \
+            the names of --events json. If repeated, after all of them.
             """, valueName: "event"),
         completion: .list(DeviceEvent.Name.allCases.map(\.rawValue)))
     var until: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Ends the run after this time, counted from ready: with 1 if --until has not ended it, else with 0. A run that is not ready within this time, and 30 s at least, ends with 1.",
+            """
+            Ends the run at this time after ready: with status 1 if an event of --until is missing, else \
+            with 0. A run that is not ready within this time, and at least 30 s, ends with 1.
+            """,
             valueName: "time"))
     var timeout: String?
 
     @Option(
-        help:
-            "Directory for preserved app state and bonds (BlueZ stores its own bonds); no other user may write to it. Default: in memory only."
+        help: """
+            Directory for preserved app state and bonds (BlueZ stores its own bonds); no other user may \
+            write to it. Default: in memory only.
+            """
     )
     var stateDir: String?
 
     @Option(
-        help:
-            "text (the default: a screen on a terminal, else lines), json (one object a line) or off.",
+        help: "text (the default: a screen on a terminal, else lines), json (one object a line) or off.",
         completion: Choice.completion(of: EventFormat.self), transform: Choice.parse)
     var events: EventFormat?
 
     @Option(
         help: ArgumentHelp(
             """
-            virtual, netsim and hci only. Records HCI packets, and the air of the virtual radio, for Wireshark. The file \
-            contains pairing keys. - writes it to standard output and turns events off.
-            """, valueName: "file.pcapng"),
-        completion: CaptureTarget.completion, transform: CaptureTarget.parse)
-    var capture: CaptureTarget?
-
-    @Option(
-        help: ArgumentHelp(
-            "Seed for generated values and, with the same addresses, a phone's identifiers of devices: a whole number. Default: random.",
+            Seed for generated values and, with the same addresses, a phone's identifiers of devices: a \
+            whole number. Default: random.
+            """,
             valueName: "seed"),
         transform: { try Choice.number($0, in: 0...UInt64.max) })
     var seed: UInt64?
 
     @Option(
-        help:
-            "BlueZ only: how many notifications a second bluetoothd is given at most; it queues them without limit. 0: no limit. Default: 2000.",
+        help: """
+            BlueZ only: the most notifications a second to give to bluetoothd, which queues them without \
+            limit. 0: no limit. Default: 2000.
+            """,
         transform: { try Choice.number($0, in: 0...Int.max) })
     var notificationRate: Int?
 
@@ -146,13 +148,14 @@ struct RunCommand: AsyncParsableCommand {
         help: "BlueZ 5.80 or later only: opens a socket for each subscriber, so that events name it.")
     var nameSubscribers = false
 
-    @OptionGroup var log: LogOptions
+    private var radio: RadioChoice { options.radio }
+    private var capture: CaptureTarget? { options.capture }
 
     // Not in `validate()`: it runs before an unknown option is reported, whose value looks like a profile.
     private func checkUsage() throws -> Plan {
         if Set(adapter.map { $0.uppercased() }).count < adapter.count {
             throw Exit.wrongUsage(
-                "an adapter is named twice, and each radio needs one of its own", of: Self.self)
+                "--adapter names an adapter twice, and each radio needs one of its own", of: Self.self)
         }
         if let problem = capture?.problem(with: events) { throw Exit.wrongUsage(problem, of: Self.self) }
         return Plan(
@@ -176,7 +179,7 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// What is to happen in the run and to end it.
+    /// The changes that are planned for the run, and the conditions of its end.
     private struct Plan {
         var actions: [PlannedAction]
         var matches: [EventMatch]
@@ -209,33 +212,33 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// What is wrong with the options for these profiles, or `nil` if nothing is.
+    /// The error if the options do not fit these profiles, else `nil`.
     private func misuse(of groups: [[Profile]], _ plan: Plan) -> String? {
         let usesAdapters = radio.usesAdapters && !Self.playsCentrals(groups)
         let needed =
             "these profiles need \(groups.count) radios, one for each accessory and one for all apps"
         if case .hci = radio, groups.count > 1 {
-            return "\(needed), and --radio hci: is one"
+            return "\(needed), and --radio hci: is one radio"
         }
         if !usesAdapters, !adapter.isEmpty {
-            return "--adapter names BlueZ's adapters, and the radio is another"
+            return "--adapter is for BlueZ, and --radio selects another radio"
         }
         if !usesAdapters, let option = optionsForBlueZ.first {
-            return "\(option) is for BlueZ, and the radio is another"
+            return "\(option) is for BlueZ, and --radio selects another radio"
         }
         if usesAdapters, address != nil {
             return
                 "--address is for --radio virtual, netsim and hci:; bluetoothd chooses an adapter's address"
         }
         if usesAdapters, groups.count > 1, adapter.count != groups.count {
-            return
-                "\(needed): give --adapter \(groups.count) times, in their order, or --radio virtual or netsim"
+            return "\(needed): repeat --adapter \(groups.count) times, in their order, "
+                + "or choose --radio virtual or netsim"
         }
         if radio == .bluez, capture != nil { return RadioMaker.noCaptureOfBlueZ.description }
         if radio == .bluez, plan.setsPower { return RadioMaker.noPowerOfBlueZ.description }
         if adapter.count > groups.count {
-            return
-                "--adapter is given \(adapter.count) times for \(groups.count) radio\(groups.count == 1 ? "" : "s")"
+            let radios = "\(groups.count) radio\(groups.count == 1 ? "" : "s")"
+            return "--adapter is given \(adapter.count) times for \(radios)"
         }
         guard !groups.contains(where: { $0[0].app != nil }) else {
             return state?.problem(with: groups.flatMap { $0 }, hasStateDirectory: stateDir != nil)
@@ -245,7 +248,7 @@ struct RunCommand: AsyncParsableCommand {
             ("--state-dir", stateDir != nil && radio == .bluez),
         ]
         return options.first { $0.1 }.map {
-            "\($0.0) is about an app's life, and no profile here has an app: section"
+            "\($0.0) needs a profile with app:, and no profile here has one"
         }
     }
 
@@ -272,7 +275,7 @@ struct RunCommand: AsyncParsableCommand {
         let issues = groups.issues + (radio == .bluez ? profiles.compactMap(\.centralIssueWithBlueZ) : [])
         for issue in issues { StandardError.print(issue.description) }
         guard issues.isEmpty else { throw Exit.problems }
-        Logs.begin(log.level)
+        Logs.begin(options.logLevel)
         let stateDirectory: StateDirectory?
         do throws(RadioError) {
             stateDirectory = try stateDir.map { path throws(RadioError) in try StateDirectory(path: path) }
@@ -315,7 +318,7 @@ struct RunCommand: AsyncParsableCommand {
         let failure = await player.play(until: interruption)
         output.end()
         if let problem = output.problem {
-            StandardError.print("error: events cannot be written to standard output: \(problem)")
+            StandardError.print("error: standard output cannot be written: \(problem)")
             throw Exit.problems
         }
         if let failure {
@@ -337,7 +340,7 @@ struct RunCommand: AsyncParsableCommand {
     ) -> RadioMaker {
         if chosen != .bluez, let option = optionsForBlueZ.first {
             output.warn(
-                RadioWarning("optionIgnored", "\(option) is for BlueZ, and has no effect on this radio"))
+                RadioWarning("optionIgnored", "\(option) is for BlueZ and has no effect on this radio"))
         }
         let rate = notificationRate ?? 2000
         return RadioMaker(

@@ -7,7 +7,7 @@ import MynahSupport
 
 import Glibc
 
-/// Where a run's events go: a screen, lines, objects or nowhere.
+/// The output of a run's events: a screen, lines, objects or none.
 final class RunOutput: Sendable {
     private enum Kind: Sendable {
         case screen(LiveScreen<ScreenModel>)
@@ -17,9 +17,9 @@ final class RunOutput: Sendable {
     }
 
     private let kind: Kind
-    /// The keys of an app's life, and numbers for pairing; nil: there is no terminal to type them on.
+    /// The keys for apps, and numbers for pairing; `nil` if there is no terminal to type them on.
     private let keyboard: Keyboard?
-    /// What the run waits for.
+    /// The events that the run waits for.
     private let watch: RunWatch
 
     init(format: EventFormat, profiles: [Profile], watch: RunWatch, interruption: Interruption) {
@@ -35,7 +35,8 @@ final class RunOutput: Sendable {
             if Descriptor.isScreen, let keyboard {
                 let screen = LiveScreen(
                     ScreenModel(
-                        titles: profiles.map(\.name), hasApps: profiles.contains { $0.app != nil }),
+                        titles: profiles.map(\.name), hasApps: profiles.contains { $0.app != nil },
+                        known: profiles.flatMap { $0.advertising?.advertisement.serviceUUIDs ?? [] }),
                     keyboard: keyboard)
                 interruption.looksAfter(screen.use)
                 kind = .screen(screen)
@@ -50,7 +51,7 @@ final class RunOutput: Sendable {
         }
     }
 
-    /// What hears a device's events, or `nil` if nobody does.
+    /// Takes a device's events, or `nil` if they are not wanted.
     ///
     /// With several devices each event says whose it is.
     ///
@@ -137,7 +138,7 @@ final class RunOutput: Sendable {
                     ])))
     }
 
-    /// What a key of the terminal asks for.
+    /// The action of a key, and the apps that it is for.
     typealias Keyed = (action: UserAction, target: AppTarget)
 
     /// Lets numbers typed on the terminal go to the device from now on, and returns what the keys ask of its
@@ -163,7 +164,7 @@ final class RunOutput: Sendable {
         return stream
     }
 
-    /// Why events could not be written; nil: they were, or whoever read them has left.
+    /// The error that ended the output, or `nil` if there is none or the reader has left.
     var problem: String? {
         switch kind {
         case .text(let output), .json(let output): output.problem

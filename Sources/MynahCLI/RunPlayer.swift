@@ -10,7 +10,7 @@ import Glibc
 
 /// Plays the devices of a run, from their start to their end.
 final class RunPlayer: Sendable {
-    /// What is played on one radio.
+    /// The devices that share one radio.
     struct Run: Sendable {
         var devices: [EmulatedDevice]
         var profiles: [Profile]
@@ -19,14 +19,14 @@ final class RunPlayer: Sendable {
         var seed: UInt64?
         var observer: (@Sendable (DeviceEvent) -> Void)?
 
-        /// What events call its apps.
+        /// The names of its apps, as in events.
         var apps: [String] { devices.filter { $0.app != nil }.map(\.label) }
 
         /// Whether apps play it.
         var isPhone: Bool { devices.contains { $0.app != nil } }
     }
 
-    /// What is to happen, and to which apps.
+    /// An action, and the apps that it is for.
     typealias Planned = (action: PlannedAction, target: AppTarget)
 
     private let runs: [Run]
@@ -54,42 +54,34 @@ final class RunPlayer: Sendable {
 
     /// Chooses the radio, starts one after the other and waits to be interrupted; the first failure ends it.
     func play(until interruption: Interruption) async -> RadioError? {
-        let choosing = Task<Result<ChosenRadio, RadioError>, Never> {
-            do throws(RadioError) {
-                return .success(try await chooser.forDevice())
-            } catch {
-                return .failure(error)
-            }
+        let failure = await RadioWork.play(
+            until: interruption,
+            stop: { [self] in await stop(forgetting: interruption.cause == SIGINT) }
+        ) { [self] () throws(RadioError) in
+            let chosen = try await chooser.forDevice()
+            // An interruption cancels the choice of a radio alone: what has begun is withdrawn by `stop`.
+            let starting = Task { await start(on: makeRadios(chosen)) }
+            if let failure = await starting.value { throw failure }
         }
-        // Interrupted while it starts: what has begun is withdrawn, which makes the start fail.
-        let starting = Task<RadioError?, Never> {
-            do throws(RadioError) {
-                let radios = makeRadios(try await choosing.value.get())
-                self.radios.withLock { $0 = radios }
-                if planned.contains(where: \.action.isRange) { try radios.checkHasRange() }
-                for index in runs.indices {
-                    let run = runs[index]
-                    try await play(
-                        run, on: try radios.peripheralRadio(index, run.devices[0].label, isPhone: run.isPhone)
-                    )
-                }
-                await begin()
-                return nil
-            } catch {
-                return error
-            }
-        }
-        let stopping = Task {
-            await interruption.wait()
-            choosing.cancel()
-            await stop(forgetting: interruption.cause == SIGINT)
-        }
-        let failure = await starting.value
-        let wasInterrupted = interruption.isInterrupted
-        if failure != nil { interruption.interrupt() }
-        await stopping.value
         radios.withLock { $0 }?.end()
-        return wasInterrupted ? nil : failure
+        return failure
+    }
+
+    /// Starts one after the other; returns the first failure.
+    private func start(on radios: RadioMaker) async -> RadioError? {
+        self.radios.withLock { $0 = radios }
+        do throws(RadioError) {
+            if planned.contains(where: \.action.isRange) { try radios.checkHasRange() }
+            for index in runs.indices {
+                let run = runs[index]
+                let label = run.devices[0].label
+                try await play(run, on: try radios.peripheralRadio(index, label, isPhone: run.isPhone))
+            }
+        } catch {
+            return error
+        }
+        await begin()
+        return nil
     }
 
     private func stop(forgetting: Bool) async {
@@ -113,7 +105,7 @@ final class RunPlayer: Sendable {
             return emulators == nil
         }
         if isOver { throw RadioError(.invalidState, "it was stopped while it started") }
-        // Before `ready` is told, which a script takes as leave to press a key.
+        // Before `ready` is reported: after it, a script may press a key.
         let keys = output.attach(emulator, apps: run.apps)
         try await emulator.start { capabilities throws(RadioError) in
             try Self.check(run.profiles, capabilities)
@@ -172,7 +164,7 @@ final class RunPlayer: Sendable {
         }
     }
 
-    /// Before anything is registered: what this radio would play otherwise than it is written.
+    /// Reports what this radio would play differently, before anything is registered.
     private static func check(_ profiles: [Profile], _ capabilities: RadioCapabilities) throws(RadioError) {
         for profile in profiles {
             let issues = profile.issues(with: capabilities, isChosen: true)

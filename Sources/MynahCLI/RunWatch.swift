@@ -16,7 +16,7 @@ final class RunWatch: Sendable {
     private let timeout: Duration?
     private let interruption: Interruption
 
-    /// How long a run has to be ready, however short its time is.
+    /// The time that a run has to be ready, even if --timeout is shorter.
     private static let patience = Duration.seconds(30)
 
     init(_ matches: [EventMatch], timeout: Duration?, _ interruption: Interruption) {
@@ -71,7 +71,7 @@ final class RunWatch: Sendable {
         interruption.interrupt()
     }
 
-    /// Why the run did not come to what was asked of it, for the user; `nil` if it did.
+    /// The error if the run did not reach its goal, else `nil`.
     var problem: String? {
         let (missed, end) = goal.withLock { ($0.missed, $0.end) }
         let list = PrintableText.of(missed.joined(separator: "; "))

@@ -11,8 +11,9 @@ struct ShowCommand: ParsableCommand {
         commandName: "show",
         abstract: "Prints a profile's attributes and advertising bytes, without a radio.",
         discussion: """
-            For a profile with app:, the bytes are those of an iPhone on which only this app advertises. They depend on \
-            the app's state: text shows every state, JSON the one that the app starts in. --state selects one.
+            For a profile with app:, the bytes are those of an iPhone on which only this app advertises. \
+            They depend on the app's state: text shows every state, JSON the one that the app starts in. \
+            --state selects one.
             """)
 
     enum Format: String, CaseIterable {
@@ -24,8 +25,10 @@ struct ShowCommand: ParsableCommand {
     var profile: String
 
     @Option(
-        help:
-            "Whose bytes to print: virtual (the default), or bluez: as bluetoothd \(KnownRadio.bluezVersion), the oldest supported version, arranges them.",
+        help: """
+            Whose bytes to print: virtual (the default), or bluez: as bluetoothd \
+            \(KnownRadio.bluezVersion), the oldest supported version, arranges them.
+            """,
         completion: Choice.completion(of: KnownRadio.self), transform: Choice.parse)
     var radio: KnownRadio = .virtual
 
@@ -44,7 +47,7 @@ struct ShowCommand: ParsableCommand {
         guard let profile = profiles.first else { return }
         if state != nil, profile.app == nil {
             throw Exit.wrongUsage(
-                "--state is for a profile with app:, and \(PrintableText.of(profile.file)) is an accessory's, which has no states",
+                "--state needs a profile with app:, and \(PrintableText.of(profile.file)) is an accessory",
                 of: ShowCommand.self)
         }
         let airs: [AirView]
@@ -177,7 +180,7 @@ enum ProfileView {
             }
     }
 
-    /// The UUID, with the `~N` that tells it from others of its UUID, and the SIG's name.
+    /// The UUID, with `~N` if others have the same UUID, and the SIG's name.
     private static func name(
         of position: AttributeTree.Position, _ tree: AttributeTree, _ uuid: BluetoothUUID
     ) -> String {

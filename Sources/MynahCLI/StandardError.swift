@@ -15,7 +15,7 @@ enum StandardError {
 
     private static let state = Lock(State())
 
-    /// Queues what is written from now on.
+    /// From now on text is queued and written later.
     static func beginQueue() {
         state.withLock { state in
             if state.queue == nil { state.queue = EventOutput(to: 2, limit: 1 << 20) {} }

@@ -43,7 +43,9 @@ package enum ADNames {
         let bits = area.mask.reduce(0) { $0 + $1.nonzeroBitCount }
         let others = bits - Set(found.map { OverflowArea.index(of: $0) }).count
         var words = found.map { "\(name(of: $0)) (bit \(OverflowArea.index(of: $0)))" }
-        if others > 0 { words.append("\(others) more \(others == 1 ? "bit" : "bits")") }
+        if others > 0 {
+            words.append("\(others)\(words.isEmpty ? "" : " more") \(others == 1 ? "bit" : "bits")")
+        }
         return "Apple's overflow area: " + (words.isEmpty ? "empty" : words.joined(separator: ", "))
     }
 

@@ -9,7 +9,7 @@ package enum AppKey: Hashable, Sendable {
     /// Opens the alert that was shown last.
     case openAlert
 
-    /// What a key is for, or `nil` if it is for nothing.
+    /// The meaning of a key, or `nil` if it has none.
     package init?(_ key: UInt8) {
         switch key {
         case UInt8(ascii: "1")...UInt8(ascii: "9"): self = .choose(Int(key - UInt8(ascii: "0")))
@@ -24,9 +24,9 @@ package enum AppKey: Hashable, Sendable {
     }
 }
 
-/// What was typed on a terminal, key by key: numbers while one is asked for, and keys that are about apps.
+/// Keys that were typed on a terminal: digits of a number while one is asked for, and keys for apps.
 package struct TypedKeys: Sendable {
-    /// What a key completes.
+    /// The result of a key.
     package enum Typed: Hashable, Sendable {
         /// A number was entered.
         case number(UInt32)
@@ -41,7 +41,7 @@ package struct TypedKeys: Sendable {
 
     package init() {}
 
-    /// Takes a key; returns what it completes, or `nil` if it completes nothing.
+    /// Takes a key; returns its result, or `nil` if it has none.
     ///
     /// Digits belong to a number while it is asked for. Those of a pairing that is over are forgotten.
     package mutating func take(_ key: UInt8, isNumberAsked: Bool) -> Typed? {
@@ -64,7 +64,7 @@ package struct TypedKeys: Sendable {
 /// The app that keys act on: the one that was chosen, or else the one that was on the screen last.
 package struct AppKeys: Sendable {
     private let apps: [String]
-    /// What events call the chosen app, or `nil` if none was chosen.
+    /// The name of the chosen app, as in events, or `nil` if none was chosen.
     package private(set) var chosen: String?
 
     /// The keys for these apps, by what events call them.
@@ -72,7 +72,7 @@ package struct AppKeys: Sendable {
         self.apps = apps
     }
 
-    /// Takes a key; returns what is to be done, and to which app, or `nil` if nothing is.
+    /// Takes a key; returns an action and the apps that it is for, or `nil` if the key causes none.
     package mutating func take(_ key: AppKey) -> (action: UserAction, target: AppTarget)? {
         switch key {
         case .choose(let number):

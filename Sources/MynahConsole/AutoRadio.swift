@@ -1,6 +1,6 @@
 public import MynahCore
 
-/// Which radio `--radio auto` takes, from what was found.
+/// The radio that `--radio auto` selects from those that were found.
 public enum AutoRadio: Hashable, Sendable {
     /// BlueZ, whose name `ready` reports.
     case bluez
@@ -11,11 +11,11 @@ public enum AutoRadio: Hashable, Sendable {
     /// No radio: this has to be mended.
     case failed(RadioError)
 
-    /// What was found of an Android emulator.
+    /// The result of the search for an Android emulator.
     public enum Emulator: Hashable, Sendable {
         /// It is alive, and called this.
         case alive(String)
-        /// Why there is none.
+        /// There is none, for this reason.
         case absent(String)
     }
 
@@ -40,7 +40,8 @@ public enum AutoRadio: Hashable, Sendable {
             return .virtual(
                 RadioWarning(
                     "virtualRadio",
-                    "\(trouble.message), and \(reason): the device plays on the virtual radio, where `mynah scan` sees it"
+                    "\(trouble.message), and \(reason): "
+                        + "the device plays on the virtual radio, where `mynah scan` sees it"
                 ))
         }
     }

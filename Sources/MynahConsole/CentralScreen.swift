@@ -1,17 +1,17 @@
 import MynahEmulator
 import MynahSupport
 
-/// What a screen shows of a phone's apps as centrals: what they scan for, their devices, and alerts.
+/// The part of a screen for apps that are centrals: their scans, their devices, and alerts.
 struct CentralScreen: Sendable {
-    /// What an app has of a device.
+    /// A device that an app uses.
     struct Link: Sendable {
-        /// What events call the app; empty if it is alone.
+        /// The name of the app, as in events; empty if it is alone.
         var app: String
         /// The UUID by which the app knows the device.
         var peripheral: String
         var name: String
         var state: String
-        /// What it sent or was asked last.
+        /// The value that was sent or read last.
         var value = ""
     }
 
@@ -52,7 +52,7 @@ struct CentralScreen: Sendable {
             else { return }
             alerts.remove(at: index)
         case .appTerminated, .appQuit:
-            // What the system keeps of it is reported when it is relaunched.
+            // The links that the system keeps are reported when it is relaunched.
             return links.removeAll { $0.app == app }
         case .stateChanged:
             guard event.string("state") != "poweredOn" else { return }
@@ -91,7 +91,9 @@ struct CentralScreen: Sendable {
     // MARK: Lines
 
     /// The alerts, the scans and the devices; empty if no app plays a central.
-    func sections(severalApps: Bool) -> [ScreenSection] {
+    ///
+    /// If no device is connected, `hint` says how there could be one.
+    func sections(severalApps: Bool, hint: [String]) -> [ScreenSection] {
         guard isUsed else { return [] }
         func owner(_ app: String) -> String {
             severalApps && !app.isEmpty ? "  by \(PrintableText.of(app))" : ""
@@ -107,7 +109,7 @@ struct CentralScreen: Sendable {
             ]
         }
         if links.isEmpty {
-            links = [["  no device is connected"]]
+            links = [["  no device connected"] + hint]
         } else {
             links[0].insert("  devices", at: 0)
         }

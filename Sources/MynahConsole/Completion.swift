@@ -1,4 +1,4 @@
-/// What the Tab key does to a line.
+/// The effect of the Tab key on a line.
 package enum Completion: Hashable, Sendable {
     /// Nothing fits.
     case none

@@ -11,7 +11,7 @@ package struct DeviceSearch {
         static func < (left: Fit, right: Fit) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// What was found.
+    /// The devices that were found.
     package enum Outcome: Hashable, Sendable {
         /// Nothing yet.
         case nothing
@@ -24,13 +24,17 @@ package struct DeviceSearch {
     }
 
     private let wanted: String
+    /// The text as the user wrote it, safe for a terminal.
+    private let shown: String
+    private var isSettling = false
     private var found: [DeviceAddress: (fit: Fit, name: String)] = [:]
     package private(set) var heard: [DeviceAddress: String] = [:]
 
-    /// How many devices are remembered.
+    /// The most devices that are remembered.
     private static let limit = 4096
 
     package init(_ text: String) {
+        shown = PrintableText.of(text)
         wanted = text.lowercased()
     }
 
@@ -61,6 +65,58 @@ package struct DeviceSearch {
             return .several(Self.list(fitting.mapValues(\.name)))
         }
         return best == .address ? .certain(one) : .likely(one)
+    }
+
+    // MARK: - Steps
+
+    /// Something that the search waits for.
+    package enum Step: Sendable {
+        case heard(Sighting)
+        /// The time is over in which another device of the name would be heard.
+        case settled
+        /// The time limit of the search is over.
+        case overdue
+    }
+
+    /// The action after a step.
+    package enum Action: Sendable {
+        case wait
+        /// Report `settled` after a second or so.
+        case settle
+        case found(DeviceAddress)
+        case failed(RadioError)
+    }
+
+    package mutating func take(_ step: Step) -> Action {
+        guard case .heard(let sighting) = step else { return end() }
+        take(sighting)
+        switch outcome {
+        case .nothing: return .wait
+        case .certain(let address): return .found(address)
+        case .likely, .several:
+            defer { isSettling = true }
+            return isSettling ? .wait : .settle
+        }
+    }
+
+    private func end() -> Action {
+        switch outcome {
+        case .likely(let address), .certain(let address): return .found(address)
+        case .several(let devices):
+            let list = devices.joined(separator: ", ")
+            return .failed(
+                RadioError(
+                    .unreachable, "\"\(shown)\" fits \(devices.count) devices: \(list)",
+                    remedy: "use an address"))
+        case .nothing:
+            let heard = Self.list(heard).prefix(8).joined(separator: ", ")
+            return .failed(
+                RadioError(
+                    .unreachable, "no device \"\(shown)\" was heard",
+                    remedy: heard.isEmpty
+                        ? "no other device was heard either: check that it advertises, and --radio"
+                        : "these were heard: \(heard)"))
+        }
     }
 
     /// Addresses with their names, for people.

@@ -1,4 +1,4 @@
-/// How many columns of a terminal a text takes.
+/// The number of columns that a text takes on a terminal.
 ///
 /// A terminal gives a wide character two columns and a combining one none. One with ambiguous width gets one
 /// column, as terminals do outside East Asian locales.

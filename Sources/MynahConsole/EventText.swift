@@ -4,7 +4,7 @@ import MynahSupport
 
 /// Events as lines for people.
 package enum EventText {
-    /// The time, the event and what belongs to it.
+    /// The time, the event and its fields.
     package static func line(of event: DeviceEvent) -> String {
         let detail = detail(of: event)
         let name =
@@ -12,7 +12,13 @@ package enum EventText {
         return "\(event.time.localClock)  \(name)"
     }
 
-    /// What belongs to an event.
+    /// The event and its fields, without columns.
+    static func phrase(of event: DeviceEvent) -> String {
+        let detail = detail(of: event)
+        return event.name.rawValue + (detail.isEmpty ? "" : " " + detail)
+    }
+
+    /// The fields of an event, in words.
     package static func detail(of event: DeviceEvent) -> String {
         switch event.name {
         case .ready:
@@ -47,11 +53,20 @@ package enum EventText {
     }
 
     private static func scan(_ event: DeviceEvent) -> String {
-        var parts = event.string("device").map { ["device \(PrintableText.of($0))"] } ?? []
+        let device = event.string("device").map { ["device \(PrintableText.of($0))"] } ?? []
+        return (device + scanParts(event) { $0 }).joined(separator: "  ")
+    }
+
+    /// The services of a scan and its scan window; `name` returns the name of a UUID.
+    static func scanParts(_ event: DeviceEvent, name: (String) -> String) -> [String] {
+        func names(_ uuids: [JSON]) -> String {
+            uuids.compactMap(\.stringValue).map(name).joined(separator: ", ")
+        }
+        var parts: [String] = []
         if case .array(let services)? = event["services"], !services.isEmpty {
-            parts.append("for " + services.compactMap(\.stringValue).joined(separator: ", "))
+            parts.append("for " + names(services))
             if case .array(let solicited)? = event["solicited"] {
-                parts.append("or looking for " + solicited.compactMap(\.stringValue).joined(separator: ", "))
+                parts.append("or looking for " + names(solicited))
             }
         } else {
             parts.append("for every device")
@@ -62,10 +77,10 @@ package enum EventText {
         {
             parts.append("\(JSON.number(window).text) of \(JSON.number(interval).text) ms")
         }
-        return (parts + omissions(event)).joined(separator: "  ")
+        return parts + omissions(event)
     }
 
-    /// What is left out of what was asked for, and why.
+    /// The parts that were omitted, with reasons.
     private static func omissions(_ event: DeviceEvent) -> [String] {
         guard case .array(let omitted)? = event["omitted"] else { return [] }
         return omitted.compactMap { omission in
@@ -74,7 +89,7 @@ package enum EventText {
         }
     }
 
-    /// What an app sees of a peripheral: what it calls it, and what is not as usual.
+    /// An event of a peripheral: its name, and fields that are not as usual.
     private static func peripheral(_ event: DeviceEvent) -> String {
         let subject = ["as", "name", "address"].lazy.compactMap { event.string($0) }.first
         var parts = [PrintableText.of(subject ?? "")]

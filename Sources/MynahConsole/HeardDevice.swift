@@ -2,7 +2,7 @@ package import MynahCore
 package import MynahEmulator
 package import MynahSupport
 
-/// What is known of a device from its advertising.
+/// A device, as far as its advertising says.
 package struct HeardDevice: Sendable {
     package let address: DeviceAddress
     package private(set) var advertisement = AdvertisementData()
@@ -13,13 +13,13 @@ package struct HeardDevice: Sendable {
     package private(set) var isConnectable = false
     package private(set) var isExtended = false
     package private(set) var lastHeard = WallTime(microseconds: 0)
-    /// How many advertising events were heard, scan responses not counted.
+    /// The number of advertising events that were heard, without scan responses.
     package private(set) var count = 0
     /// The times between the last events, in microseconds.
     private var gaps: [Int64] = []
     private var lastEvent: WallTime?
 
-    /// What a device says.
+    /// The advertising of a device.
     private struct Content: Hashable {
         var data: [UInt8]
         var scanResponse: [UInt8]
@@ -35,7 +35,7 @@ package struct HeardDevice: Sendable {
         self.address = address
     }
 
-    /// Takes what was heard, and returns whether it is news.
+    /// Takes a sighting, and returns whether it is news.
     package mutating func take(_ sighting: Sighting, at time: WallTime) -> Bool {
         let report = sighting.report
         let isNews = isNews(sighting)
@@ -72,9 +72,10 @@ package struct HeardDevice: Sendable {
         return true
     }
 
-    /// The time between two events, in milliseconds: the middle of those that were heard, so that one which
-    /// was missed does not count, without the 5 ms of random delay that each has on the average; nil: too few
-    /// were heard.
+    /// The advertising interval in milliseconds, or `nil` if too few events were heard.
+    ///
+    /// It is the median, so that a missed event does not count, without the average of the random delay of
+    /// each event, which is 5 ms.
     package var interval: Double? {
         guard gaps.count >= 4 else { return nil }
         let middle = gaps.sorted()[gaps.count / 2]
@@ -103,7 +104,7 @@ package struct HeardDevice: Sendable {
         return members
     }
 
-    /// What only some devices say.
+    /// Fields that only some devices advertise.
     private var content: [JSON.Member] {
         var members: [JSON.Member] = []
         if !advertisement.solicitedServiceUUIDs.isEmpty {
@@ -149,45 +150,11 @@ package struct HeardDevice: Sendable {
 
     // MARK: Text
 
-    /// Everything it says besides its name, in words; `known`: services whose bits are looked for in an
-    /// overflow area.
+    /// Everything it says besides its name, in words; the bits of the services in `known` are looked for in
+    /// an overflow area.
     package func description(among known: [BluetoothUUID]) -> String {
-        var words: [String] = []
-        if !advertisement.serviceUUIDs.isEmpty {
-            words.append(
-                advertisement.serviceUUIDs.map { AssignedNumbers.name(of: $0) ?? $0.description }
-                    .joined(separator: ", "))
-        }
-        for structure in advertisement.structures where Self.isTold(structure) {
-            words.append(ADNames.describe(structure, among: known))
-            let rest = structure.data.dropFirst(Self.headerLength(structure))
-            if OverflowArea(structure) == nil, !rest.isEmpty {
-                words[words.count - 1] += " " + Hex.encode(rest)
-            }
-        }
-        if let flags = advertisement.flags { words.append("flags " + Hex.encode([flags])) }
-        if let power = advertisement.txPower { words.append("\(power) dBm") }
-        if !isConnectable { words.append("not connectable") }
-        return PrintableText.of(words.joined(separator: "  "))
-    }
-
-    /// Company data, service data and what is looked for stand for themselves; the rest has a column or word
-    /// of its own.
-    private static func isTold(_ structure: ADStructure) -> Bool {
-        switch structure.type.rawValue {
-        case 0xFF, 0x16, 0x20, 0x21: true
-        case 0x14, 0x15, 0x1F, 0x19: true
-        default: false
-        }
-    }
-
-    /// How many bytes stand before the data, and are told in words.
-    private static func headerLength(_ structure: ADStructure) -> Int {
-        switch structure.type.rawValue {
-        case 0xFF, 0x16: 2
-        case 0x20: 4
-        case 0x21: 16
-        default: structure.data.count
-        }
+        AirWords.joined(
+            AirWords.of(advertisement, among: known, naming: false)
+                + (isConnectable ? [] : ["not connectable"]))
     }
 }

@@ -1,6 +1,6 @@
-/// A line that is being typed, without a terminal: keys in, what to do out.
+/// A line that is being typed, without a terminal: it takes keys and returns actions.
 package struct LineBuffer: Sendable {
-    /// What a key asks for.
+    /// The action of a key.
     package enum Action: Hashable, Sendable {
         /// The line looks otherwise now.
         case changed
@@ -22,7 +22,7 @@ package struct LineBuffer: Sendable {
     package private(set) var characters: [Character] = []
     package private(set) var cursor = 0
     private var history: [String] = []
-    /// Which line of the history is shown; the last but none: what is being typed.
+    /// The index of the line of the history that is shown; the count if it is the line being typed.
     private var place = 0
     private var draft: [Character] = []
     private var mode = Mode.plain
@@ -38,7 +38,7 @@ package struct LineBuffer: Sendable {
     /// The text before the cursor.
     package var beforeCursor: String { String(characters[..<cursor]) }
 
-    /// Takes what was typed, byte by byte, because a completion changes what the next one means.
+    /// Takes the next byte: one at a time, because a completion changes the meaning of the next one.
     package mutating func take(_ byte: UInt8) -> Action? {
         switch mode {
         case .escape:

@@ -11,9 +11,9 @@ package struct LineSplitter: Sendable {
     package static let limit = 16384
 
     private var bytes: [UInt8] = []
-    /// Where the next line starts.
+    /// The index at which the next line starts.
     private var start = 0
-    /// How far no end of a line was found.
+    /// The index up to which no end of a line was found.
     private var searched = 0
     private var number = 1
     private var isAtEnd = false
@@ -21,7 +21,7 @@ package struct LineSplitter: Sendable {
 
     package init() {}
 
-    /// How many bytes wait in it.
+    /// The number of bytes that wait in it.
     package var count: Int { bytes.count - start }
 
     package mutating func add(_ new: some Collection<UInt8>) {
@@ -31,7 +31,7 @@ package struct LineSplitter: Sendable {
         bytes += new
     }
 
-    /// No other byte follows: what is left is a line too.
+    /// No other byte follows: the rest is a line too.
     package mutating func finish() { isAtEnd = true }
 
     /// The next line; `nil` if it is not complete.

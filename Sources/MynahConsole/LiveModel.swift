@@ -1,11 +1,11 @@
 package import MynahEmulator
 
-/// What a screen shows, without a terminal.
+/// The content of a screen, without a terminal.
 package protocol LiveModel: Sendable {
-    /// Whether what it shows changes by itself.
+    /// Whether the content changes by itself.
     mutating func isMoving(now: WallTime) -> Bool
     /// The lines for a screen of this size; `digits` were typed and not yet entered.
     func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String]
-    /// What stays on a terminal of this width afterwards.
+    /// The lines that stay on a terminal of this width at the end.
     func summary(width: Int) -> [String]
 }

@@ -3,7 +3,7 @@
 /// Their number is bounded: writes without room are dropped and counted.
 package struct OutputBacklog: Sendable {
     private let limit: Int
-    /// How many bytes wait.
+    /// The number of bytes that wait.
     package private(set) var waiting = 0
     private var dropped = 0
 

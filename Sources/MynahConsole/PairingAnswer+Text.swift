@@ -1,6 +1,6 @@
 package import MynahCore
 
-// What is typed in answer to a question of a pairing.
+// Answers to the questions of a pairing, as they are typed.
 extension PairingAnswer {
     /// The answer to "are the numbers the same?"; `nil` if the line is neither a yes nor a no.
     package init?(comparing line: String) {

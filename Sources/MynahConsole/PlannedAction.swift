@@ -3,14 +3,14 @@ import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
-/// What `--at` says: a time after the start, a device, and what happens to it then.
+/// A change that `--at` plans: a time after the start, a device, and an effect.
 package struct PlannedAction: Hashable, Sendable {
-    /// What is wrong with it.
+    /// The problem of a text that is no plan.
     package struct Problem: Error, Hashable, Sendable {
         package var message: String
     }
 
-    /// What happens.
+    /// The change.
     package enum Effect: Hashable, Sendable {
         /// Its user does something with an app.
         case action(UserAction)
@@ -32,10 +32,10 @@ package struct PlannedAction: Hashable, Sendable {
             String.init)
         guard parts.count == 2 else {
             throw Problem(
-                message: "--at wants a time and a state, as in --at 10s=background, not \"\(text)\"")
+                message: "--at needs a time and a state, as in --at 10s=background, not \"\(text)\"")
         }
         guard !parts[0].hasPrefix("-") else {
-            throw Problem(message: "--at \(text): the time \(parts[0]) is past before the run has begun")
+            throw Problem(message: "--at \(text): the time \(parts[0]) is before the start of the run")
         }
         do throws(DurationText.Problem) {
             delay = try DurationText.parse(parts[0])
@@ -90,13 +90,14 @@ package struct PlannedAction: Hashable, Sendable {
         guard let name else {
             guard !isRange || names.devices.contains(where: { !$0.isApp }) else {
                 throw Problem(
-                    message: "--at \(text): no device here is an accessory; name the one that is meant")
+                    message:
+                        "--at \(text): no device of the run is an accessory; write the NAME: of one device")
             }
             return .every
         }
         if case .action(let action) = effect, action.isOfPhone {
             throw Problem(
-                message: "--at \(text): an alert is the phone's and the last one is meant; leave the name out"
+                message: "--at \(text): an alert belongs to the phone; leave out the name"
             )
         }
         let meaning: DeviceNames.Meaning
@@ -112,11 +113,13 @@ package struct PlannedAction: Hashable, Sendable {
             if isRange { return .peripheral(peripheral, of: app.label) }
             throw Problem(
                 message:
-                    "--at \(text): \"\(peripheral)\" is a peripheral of \"\(app.label)\"; \(RangeChange.words.joined(separator: ", ")) are what can happen to it"
+                    "--at \(text): \"\(peripheral)\" is a peripheral of \"\(app.label)\"; "
+                    + "only \(RangeChange.words.joined(separator: ", ")) apply to it"
             )
         }
         guard device.isApp || !isOfApp else {
-            throw Problem(message: "--at \(text): \"\(device.label)\" is an accessory, and no app plays it")
+            throw Problem(
+                message: "--at \(text): \"\(device.label)\" is an accessory, and this state is for apps")
         }
         return .named(device.label)
     }

@@ -1,6 +1,6 @@
 /// A prompt and the line that is typed after it, as a terminal of some width shows them.
 package enum PromptLine {
-    /// What is written to draw it: as much of the line around the cursor as fits, and the cursor in its
+    /// The text that draws it: as much of the line around the cursor as fits, and the cursor in its
     /// place.
     package static func drawing(_ prompt: String, _ buffer: LineBuffer, width: Int) -> String {
         let prompt = shortened(prompt, width)

@@ -1,4 +1,4 @@
-/// What `--at` does to where a device is.
+/// A change of a device's range or distance, as `--at` plans it.
 package enum RangeChange: Hashable, Sendable {
     /// It neither hears the others nor is heard.
     case outOfRange

@@ -5,33 +5,39 @@ import MynahSupport
 /// The devices that were heard, and the table of them.
 package struct ScanModel: LiveModel {
     package private(set) var devices: [DeviceAddress: HeardDevice] = [:]
-    /// What is done before anything can be heard; `nil` while the radio listens.
+    /// The step before the radio can listen; `nil` while it listens.
     package var waiting: String? = "starting"
     /// Addresses in the order in which they were heard first.
     private var order: [DeviceAddress] = []
-    private let title: String
+    /// The place of the scan, as in "on the virtual radio".
+    private let place: String
     private let known: [BluetoothUUID]
-    /// What a name or an address must contain, in lower case; `nil` if any will do.
+    /// Whether a device that this user plays is heard.
+    private let hearsOwnDevices: Bool
+    /// A text that names or addresses must contain, in lower case; `nil` if all are shown.
     private let wanted: String?
 
-    /// How many devices are remembered; those that were heard longest ago are forgotten first.
+    /// The most devices that are remembered; those that were heard longest ago are forgotten first.
     private static let limit = 4096
 
-    /// `known`: services whose bits are looked for in overflow areas.
-    package init(title: String, known: [BluetoothUUID], wanted: String?) {
-        self.title = title
+    /// The bits of the services in `known` are looked for in overflow areas.
+    package init(
+        place: String, known: [BluetoothUUID], wanted: String?, hearsOwnDevices: Bool = false
+    ) {
+        self.place = place
         self.known = known
+        self.hearsOwnDevices = hearsOwnDevices
         self.wanted = wanted?.lowercased()
     }
 
-    /// Whether a device is one of those that are looked for.
+    /// Whether the filter shows a device.
     package func isWanted(_ device: HeardDevice) -> Bool {
         guard let wanted else { return true }
         return device.address.description.lowercased().contains(wanted)
             || device.advertisement.localName?.lowercased().contains(wanted) ?? false
     }
 
-    /// Takes what was heard, and returns the device if it is news.
+    /// Takes a sighting, and returns the device if it is news.
     package mutating func take(_ sighting: Sighting, at time: WallTime) -> HeardDevice? {
         waiting = nil
         let address = sighting.address
@@ -57,27 +63,54 @@ package struct ScanModel: LiveModel {
 
     package func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String] {
         let heard = wantedDevices
-        let heading = "\u{1B}[1m\(title)\u{1B}[0m"
-        // On a line of its own, which leaves room for a place.
-        var top = waiting.map { [heading, "  \($0)"] } ?? ["\(heading)  \(heard.count) heard"]
-        var bottom = ["  Ctrl-C ends it"]
+        let ranked = Self.ranked(heard, now)
+        let title = "\u{1B}[1mmynah scan\u{1B}[0m"
+        // The step has a line of its own, which leaves room for a path.
+        var top =
+            waiting.map { ["\(title)  \(place)", "  \($0)"] }
+            ?? ["\(title)  \(heard.count) heard  \(place)"]
+        var bottom = hints(ranked, width, height)
         if height >= 8 {
             top.append("")
             bottom.insert("", at: 0)
         }
         var room = max(1, height - top.count - bottom.count - 1)
         if heard.count > room { room = max(0, room - 1) }
-        // What was heard last is never pushed off the screen.
-        let recent = Set(
-            heard.sorted { $0.lastHeard.microseconds > $1.lastHeard.microseconds }.prefix(room).map(\.address)
-        )
+        let recent = Set(ranked.prefix(room).map(\.address))
         let shown = heard.filter { recent.contains($0.address) }
-        let table = ScanTable(width: width, names: shown.map { $0.name ?? "" })
-        var lines = top + [table.heading]
+        let table = ScanTable(width: width, shown)
+        var lines = top + (heard.isEmpty ? [] : [table.heading])
+        if heard.isEmpty, waiting == nil { lines.append("  no device heard yet") }
         lines += shown.map { table.row($0, now, description: $0.description(among: known)) }
         let hidden = heard.count - shown.count
         if hidden > 0 { lines.append("and \(hidden) more \(hidden == 1 ? "device" : "devices")") }
-        return (lines + bottom).map { ScreenLine.cut($0, width) }
+        return ScreenLine.shown(lines + bottom, width)
+    }
+
+    /// Hints: the user's next command, and how the scan ends.
+    private func hints(_ ranked: [HeardDevice], _ width: Int, _ height: Int) -> [String] {
+        let end = ["  Ctrl-C ends the scan"]
+        guard height >= 8, waiting == nil else { return end }
+        guard !ranked.isEmpty else {
+            return (hearsOwnDevices ? NextCommand.run(indent: 2, width: width) : []) + end
+        }
+        guard let device = ranked.first(where: { $0.isConnectable && $0.name != nil }) ?? ranked.first else {
+            return end
+        }
+        let name = device.name ?? device.address.description
+        return NextCommand.connect(to: name, indent: 2, width: width) + end
+    }
+
+    /// Devices in the order in which a low terminal shows them: those that are heard now, the newest first.
+    ///
+    /// Devices that were heard within the same few seconds keep their order, so that rows do not change with
+    /// each advertising event.
+    private static func ranked(_ heard: [HeardDevice], _ now: WallTime) -> [HeardDevice] {
+        func age(_ device: HeardDevice) -> Int64 {
+            max(0, now.microseconds - device.lastHeard.microseconds) / 5_000_000
+        }
+        return heard.enumerated()
+            .sorted { (age($0.element), -$0.offset) < (age($1.element), -$1.offset) }.map(\.element)
     }
 
     private var wantedDevices: [HeardDevice] { order.compactMap { devices[$0] }.filter(isWanted) }
@@ -90,10 +123,10 @@ package struct ScanModel: LiveModel {
         ].joined(separator: "  ")
     }
 
-    /// What stays on the terminal afterwards.
+    /// The lines that stay on the terminal at the end.
     package func summary(width: Int) -> [String] {
         let heard = wantedDevices
-        let table = ScanTable(width: width, names: heard.map { $0.name ?? "" }, ages: false)
+        let table = ScanTable(width: width, heard, ages: false)
         return heard.map { device in
             let row = table.row(device, device.lastHeard, description: device.description(among: known))
             return ScreenLine.cut(row, width)

@@ -22,21 +22,29 @@ struct ScanTable {
     private let columns: [Column]
     private let nameWidth: Int
 
-    /// For a terminal of this width and devices of these names; without `ages` nothing in it depends on the
-    /// time.
-    init(width: Int, names: [String], ages: Bool = true) {
-        let longest = names.map { DisplayWidth.of($0) }.max() ?? 0
+    /// For a terminal of this width and these devices; without `ages` nothing in it depends on the time.
+    init(width: Int, _ devices: [HeardDevice], ages: Bool = true) {
+        let hasAddress = width >= 60
+        let longest = devices.map { DisplayWidth.of(Self.name(of: $0, hasAddress)) }.max() ?? 0
         switch width {
-        case ..<44:
+        case ..<30:
             columns = [.name, .rssi]
             nameWidth = max(4, width - 6)
-        case ..<66:
-            columns = [.address, .name, .rssi, .advertises]
+        case ..<60:
+            columns = [.name, .rssi, .advertises]
+            nameWidth = min(max(4, longest), 17)
+        case ..<100:
+            columns = [.address, .name, .rssi, .heard, .advertises].filter { ages || $0 != .heard }
             nameWidth = min(max(4, longest), 17)
         default:
             columns = Column.allCases.filter { ages || $0 != .interval && $0 != .heard }
             nameWidth = min(max(4, longest), 24)
         }
+    }
+
+    /// Without a column for addresses, a device that has no name is called by its address.
+    private static func name(of device: HeardDevice, _ hasAddress: Bool) -> String {
+        device.name ?? (hasAddress ? "" : device.address.description)
     }
 
     var heading: String { line { $0.title } }
@@ -45,7 +53,7 @@ struct ScanTable {
         line { column in
             switch column {
             case .address: device.address.description
-            case .name: device.name ?? (columns.contains(.address) ? "" : device.address.description)
+            case .name: Self.name(of: device, columns.contains(.address))
             case .rssi: device.rssi.map { "\($0)" } ?? ""
             case .interval: device.interval.map { "\(JSON.number($0.rounded()).text) ms" } ?? ""
             case .heard: Self.age(max(0, now.microseconds - device.lastHeard.microseconds))

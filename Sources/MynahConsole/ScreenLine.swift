@@ -1,39 +1,64 @@
 /// Text that is laid out in columns of a terminal.
 package enum ScreenLine {
-    /// A line cut to the terminal's width; escape sequences take no columns and are kept.
+    /// Below these columns a terminal shows only what matters most, and none is spent on an indent.
+    static let narrow = 30
+
+    /// Lines for a terminal of this width.
+    static func shown(_ lines: [String], _ width: Int) -> [String] {
+        lines.map { line in
+            cut(width < narrow && line.hasPrefix("  ") ? String(line.dropFirst(2)) : line, width)
+        }
+    }
+
+    /// A line for a terminal of this width; one that is wider is cut and ends in an ellipsis.
+    ///
+    /// Escape sequences take no columns, and those after the cut are kept: they end bold and inverse text.
     package static func cut(_ line: String, _ width: Int) -> String {
-        var room = width
-        var isEscape = false
+        guard width > 0 else { return pieces(line).filter(\.isEscape).map(\.text).joined() }
+        let pieces = pieces(line)
+        let isCut = pieces.reduce(0) { $0 + $1.columns } > width
+        var room = isCut ? width - 1 : width
+        var isOver = false
         var result = ""
-        for character in line {
-            if isEscape {
-                result.append(character)
-                if character.isLetter { isEscape = false }
-                continue
+        for piece in pieces {
+            if !piece.isEscape, !isOver, piece.columns > room {
+                isOver = true
+                result += "…"
             }
-            if character == "\u{1B}" {
-                isEscape = true
-                result.append(character)
-                continue
-            }
-            let shown = character.isNewline ? " " : character
-            let columns = DisplayWidth.of(shown)
-            // Nothing follows a wide character that does not fit.
-            guard columns <= room else {
-                room = -1
-                continue
-            }
-            room -= columns
-            result.append(shown)
+            guard piece.isEscape || !isOver else { continue }
+            room -= piece.columns
+            result += piece.text
         }
         return result
     }
 
-    /// A text without escape sequences, in exactly these columns; if it is longer it ends in an ellipsis.
-    package static func fit(_ text: String, _ width: Int) -> String {
-        guard DisplayWidth.of(text) > width else { return pad(text, width) }
-        return width > 0 ? pad(cut(text, width - 1) + "…", width) : ""
+    private struct Piece {
+        var text: String
+        var columns: Int
+        var isEscape = false
     }
+
+    /// The characters of a line, and its escape sequences as a whole.
+    private static func pieces(_ line: String) -> [Piece] {
+        var pieces: [Piece] = []
+        var isOpen = false
+        for character in line {
+            if isOpen {
+                pieces[pieces.count - 1].text.append(character)
+                if character.isLetter { isOpen = false }
+            } else if character == "\u{1B}" {
+                isOpen = true
+                pieces.append(Piece(text: "\u{1B}", columns: 0, isEscape: true))
+            } else {
+                let shown = character.isNewline ? " " : character
+                pieces.append(Piece(text: String(shown), columns: DisplayWidth.of(shown)))
+            }
+        }
+        return pieces
+    }
+
+    /// A text without escape sequences, in exactly these columns; if it is longer it ends in an ellipsis.
+    package static func fit(_ text: String, _ width: Int) -> String { pad(cut(text, width), width) }
 
     /// A text with spaces after it, up to these columns.
     package static func pad(_ text: String, _ width: Int) -> String {

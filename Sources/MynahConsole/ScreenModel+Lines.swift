@@ -3,18 +3,30 @@ package import MynahEmulator
 extension ScreenModel {
     package func lines(width: Int, height: Int, now: WallTime, digits: String) -> [String] {
         let sections = sections(width, now, isBrief: false)
-        let question = question(digits)
-        let keys = ScreenLine.flow(keys, separator: "  ", indent: "  ", width: width)
+        let question = question(digits, width, height)
+        let keys = ScreenLine.flow(
+            keys, separator: "  ", indent: width < ScreenLine.narrow ? "" : "  ", width: width)
         var parts = sections.map { $0.lines(rows: $0.height) } + [question]
         parts.removeAll { $0.isEmpty }
         var lines = Array(parts.joined(separator: [""])) + [""]
         let room = height - lines.count - keys.count
         if room >= 0 {
-            lines += log.suffix(room).map { "  " + $0 } + keys
+            lines += recent(room, width) + keys
         } else {
             lines = tight(width, height, now, question, keys)
         }
-        return lines.map { ScreenLine.cut($0, width) }
+        return ScreenLine.shown(lines, width)
+    }
+
+    /// The last events.
+    private func recent(_ rows: Int, _ width: Int) -> [String] {
+        log.suffix(rows).map { event in
+            switch width {
+            case ..<ScreenLine.narrow: "  " + EventText.phrase(of: event)
+            case ..<60: "  \(event.time.localClock.prefix(8)) " + EventText.phrase(of: event)
+            default: "  " + EventText.line(of: event)
+            }
+        }
     }
 
     /// For a terminal that has no room for all of it: no empty lines, and each section says how many items
@@ -23,58 +35,71 @@ extension ScreenModel {
         _ width: Int, _ height: Int, _ now: WallTime, _ question: [String], _ keys: [String]
     ) -> [String] {
         let sections = sections(width, now, isBrief: true)
-        let keys = keys.count * 4 <= height ? keys : []
+        let keys = keys.count * 3 <= height ? keys : []
         let rows = ScreenSection.divide(
             height - question.count - keys.count, among: sections.map(\.height))
         let lines = question + zip(sections, rows).flatMap { $0.lines(rows: $1) }
         let room = height - lines.count - keys.count
-        let recent = room > 1 ? [""] + log.suffix(room - 1).map { "  " + $0 } : []
-        return lines + recent + keys
+        return lines + (room > 1 ? [""] + recent(room - 1, width) : []) + keys
     }
 
-    /// What pairing asks; the digits that were typed follow the last.
-    private func question(_ digits: String) -> [String] {
-        var lines = questions.lines.map { "  \u{1B}[7m\($0)\u{1B}[0m" }
+    /// The questions of pairing, on several lines if one is too short; typed digits follow the last.
+    private func question(_ digits: String, _ width: Int, _ height: Int) -> [String] {
+        let indent = width < ScreenLine.narrow ? "" : "  "
+        var lines = questions.lines
         if let last = lines.indices.last { lines[last] += " " + digits }
-        return lines
+        let flowing = lines.flatMap { line in
+            ScreenLine.flow(
+                line.split(separator: " ").map(String.init), separator: " ", width: width - indent.count)
+        }
+        let shown = flowing.count <= height / 2 ? flowing : lines
+        return shown.map { "\(indent)\u{1B}[7m\($0)\u{1B}[0m" }
     }
 
     private var keys: [String] {
-        guard hasApps else { return ["Ctrl-C ends it"] }
-        return (apps.count > 1 ? ["1-\(min(apps.count, 9)) choose the app"] : []) + [
+        guard hasApps else { return ["Ctrl-C ends the run"] }
+        let choices = "1-\(min(apps.count, 9))"
+        let choice =
+            apps.firstIndex { $0.device == chosen }.map { "\(choices) app, now \($0 + 1)" }
+            ?? "\(choices) choose the app"
+        return (apps.count > 1 ? [choice] : []) + [
             "f foreground", "b background", "s suspend", "t terminate", "q quit the app",
-        ] + (central.isUsed ? ["o open the alert"] : []) + [
-            "Ctrl-C ends the phone"
-        ]
+        ] + (central.isUsed ? ["o open the alert"] : []) + ["Ctrl-C ends the run"]
     }
 
     private func sections(_ width: Int, _ now: WallTime, isBrief: Bool) -> [ScreenSection] {
         let apps = ScreenSection(
             noun: ("app", "apps"),
-            items: apps.indices.map { [line(ofApp: $0)] })
+            items: apps.indices.map { [line(ofApp: $0, width)] })
         let table = AttributeTable(width: width, now: now)
         let values = groups.enumerated().map { index, group in
             var items = table.items(group)
             if index > 0, !isBrief { items[0].insert("", at: 0) }
             return items
         }
-        let own = central.sections(severalApps: apps.items.count > 1)
+        let own = central.sections(
+            severalApps: apps.items.count > 1,
+            hint: isVirtual && !isBrief ? NextCommand.run(width: width) : [])
         // An app that plays a central alone waits for none.
-        let others = central.isUsed && centrals.isEmpty ? [] : [centralSection]
+        let others = central.isUsed && centrals.isEmpty ? [] : [centralSection(width, isBrief: isBrief)]
         return deviceSections(width, isBrief: isBrief, apps) + own + others + [
             ScreenSection(noun: ("value", "values"), items: values.flatMap { $0 })
         ]
     }
 
-    /// Of several apps, one is marked as on the screen, and the one that keys act on.
-    private func line(ofApp index: Int) -> String {
+    /// Of several apps, one is marked as in the foreground, and the one that keys act on.
+    private func line(ofApp index: Int, _ width: Int) -> String {
         let app = apps[index]
         let name = PrintableText.of(app.device)
-        guard apps.count > 1 else { return "  app  \u{1B}[1m\(app.state)\u{1B}[0m  \(name)" }
+        guard apps.count > 1 else {
+            return "  app  \u{1B}[1m\(app.state)\u{1B}[0m" + (name.isEmpty ? "" : "  \(name)")
+        }
         let isInFront = app.state == "foreground"
         let state = isInFront ? "\u{1B}[1m\(app.state)\u{1B}[0m" : app.state
+        let mark = isInFront ? "●" : " "
+        guard width >= ScreenLine.narrow else { return "\(mark)\(index + 1) \(state) \(name)" }
         let keys = app.device == chosen ? "  (keys)" : ""
-        return "\(isInFront ? "●" : " ") app \(index + 1)  \(state)  \(name)\(keys)"
+        return "\(mark) app \(index + 1)  \(state)  \(name)\(keys)"
     }
 
     // MARK: - Devices
@@ -83,10 +108,10 @@ extension ScreenModel {
     private func deviceSections(_ width: Int, isBrief: Bool, _ apps: ScreenSection) -> [ScreenSection] {
         guard devices.count > 1 else {
             let device = devices.first ?? Device(name: "")
-            let heading = [
-                "\u{1B}[1m\(titles.joined(separator: ", "))\u{1B}[0m  \(device.state)  \(device.radio)"
-            ]
-            let air = ScreenSection(noun: ("line", "lines"), items: Self.lines(of: device.air).map { [$0] })
+            let heading = Self.heading(titles.joined(separator: ", "), device, width, isBrief: isBrief)
+            let air = ScreenSection(
+                noun: ("line", "lines"), items: lines(ofAir: device, width, isBrief: isBrief).map { [$0] }
+            )
             return [ScreenSection(noun: ("device", "devices"), items: [heading]), apps, air]
         }
         let longest = devices.map { DisplayWidth.of(PrintableText.of($0.name)) }.max() ?? 0
@@ -94,28 +119,45 @@ extension ScreenModel {
         let items = devices.map { device in
             let name = PrintableText.of(device.name)
             guard isBrief else {
-                return ["\u{1B}[1m\(name)\u{1B}[0m  \(device.state)  \(device.radio)"]
-                    + Self.lines(of: device.air)
+                return Self.heading(name, device, width, isBrief: false)
+                    + lines(ofAir: device, width, isBrief: false)
             }
-            let air =
-                device.air.map { ["advertising", $0.interval].compactMap { $0 } } ?? ["not advertising"]
-            return [
-                "\u{1B}[1m\(ScreenLine.fit(name, nameWidth))\u{1B}[0m  \(device.state)  "
-                    + air.joined(separator: " ")
-            ]
+            let state = device.state == "running" ? brief(device) : device.state
+            return ["\u{1B}[1m\(ScreenLine.fit(name, nameWidth))\u{1B}[0m  \(state)"]
         }
         return [ScreenSection(noun: ("device", "devices"), items: items), apps]
     }
 
-    /// The interval comes first, because a narrow terminal cuts the data.
-    private static func lines(of air: Air?) -> [String] {
-        guard let air else { return ["  not advertising"] }
-        let data = [air.interval, air.data].compactMap { $0 }.joined(separator: "  ")
-        let response = air.scanResponse.isEmpty ? [] : ["  scan response  " + air.scanResponse]
-        return ["  advertising    " + data] + response
+    /// What a device is called, how it is and where, in as many lines as that needs, or in one if it has to
+    /// be brief.
+    private static func heading(_ name: String, _ device: Device, _ width: Int, isBrief: Bool) -> [String] {
+        func bold(_ text: String, _ rest: Substring) -> String { "\u{1B}[1m\(text)\u{1B}[0m\(rest)" }
+        let room = max(8, width - DisplayWidth.of(device.state) - 2)
+        let shown = isBrief && DisplayWidth.of(name) > room ? ScreenLine.fit(name, room) : name
+        let words = [shown, device.state, device.radio, device.address ?? ""].filter { !$0.isEmpty }
+        var lines = ScreenLine.flow(words, separator: "  ", width: width)
+        if let first = lines.first, first.hasPrefix(shown) {
+            lines[0] = "\u{1B}[1m\(shown)\u{1B}[0m\(first.dropFirst(shown.count))"
+        }
+        return isBrief ? Array(lines.prefix(1)) : lines
     }
 
-    private var centralSection: ScreenSection {
+    /// The advertising of a device, on one line.
+    private func brief(_ device: Device) -> String {
+        guard let air = device.air, !device.isLost else { return "not advertising" }
+        let interval = air.interval.map { " \($0)" } ?? ""
+        return AirWords.joined(["advertising" + interval] + air.words(among: known))
+    }
+
+    private func lines(ofAir device: Device, _ width: Int, isBrief: Bool) -> [String] {
+        guard let air = device.air, !device.isLost, !isBrief else { return ["  " + brief(device)] }
+        return air.lines(among: known, width: width)
+    }
+
+    /// Whether other processes of this user are on the same air.
+    private var isVirtual: Bool { devices.contains { $0.radio == RadioNames.virtual } }
+
+    private func centralSection(_ width: Int, isBrief: Bool) -> ScreenSection {
         var section = ScreenSection(
             noun: ("central", "centrals"),
             items: centrals.map { central in
@@ -123,11 +165,20 @@ extension ScreenModel {
                 return ["    \(central.name)" + device + (central.mtu.isEmpty ? "" : "  MTU \(central.mtu)")]
             })
         if section.items.isEmpty {
-            section.items = [["  no central is connected"]]
+            section.items = [["  no central connected"] + (isBrief ? [] : hint(width))]
         } else {
             section.items[0].insert("  connected", at: 0)
         }
         return section
+    }
+
+    /// A hint how a central finds the first device that is advertised.
+    private func hint(_ width: Int) -> [String] {
+        guard let device = devices.first(where: { $0.air != nil && $0.state == "running" }),
+            let name = device.air?.name ?? device.address.map({ PrintableText.of($0) })
+        else { return [] }
+        guard device.radio != RadioNames.virtual else { return NextCommand.connect(to: name, width: width) }
+        return NextCommand.lines("look on a phone for", "\"\(name)\"", width: width)
     }
 
     // MARK: - Summary
@@ -153,6 +204,6 @@ extension ScreenModel {
         guard names.count > 1 else { return ScreenLine.fit(names[0], width) }
         let suffix = " and \(names.count - 1) more"
         let room = width - DisplayWidth.of(suffix)
-        return room < 8 ? "\(names.count) devices" : ScreenLine.cut(names[0], room - 1) + "…" + suffix
+        return room < 8 ? "\(names.count) devices" : ScreenLine.cut(names[0], room) + suffix
     }
 }

@@ -1,22 +1,20 @@
+package import MynahCore
 package import MynahEmulator
 import MynahSupport
 
-/// What the screen of a run shows, made of events alone.
+/// The screen of a run, made of events alone.
 package struct ScreenModel: LiveModel {
     /// An accessory, or the phone that apps play on: there is one for each radio.
     struct Device {
         var name: String
         var radio = ""
         var state = "starting"
-        var air: Air?
-    }
+        /// Its address on the air; `nil` if the radio does not report it.
+        var address: String?
+        var air: ScreenAir?
 
-    /// What is on the air.
-    struct Air {
-        var data: String
-        var scanResponse: String
-        /// `nil` if the radio does not report it.
-        var interval: String?
+        /// Whether its radio is gone, and with it what was on the air.
+        var isLost: Bool { state.hasPrefix("lost") }
     }
 
     struct Central {
@@ -41,26 +39,30 @@ package struct ScreenModel: LiveModel {
     /// The profiles' names.
     let titles: [String]
     let hasApps: Bool
+    /// Services whose bits are looked for in an overflow area.
+    let known: [BluetoothUUID]
     /// In the order of their first events; a device that is alone has no name.
     private(set) var devices: [Device] = []
     private(set) var centrals: [Central] = []
     private var order: [String] = []
     private var rows: [String: Row] = [:]
-    private(set) var log: [String] = []
-    /// What pairing asks of the user.
+    private(set) var log: [DeviceEvent] = []
+    /// The questions of pairing.
     private(set) var questions = ScreenQuestions()
     /// Each app's state, by its device's name, which is empty if there is one device.
     private(set) var apps: [(device: String, state: String)] = []
 
-    /// What apps have of their devices as centrals, and the alerts that wait for the user.
+    /// The scans and devices of apps that are centrals, and the alerts that wait for the user.
     private(set) var central = CentralScreen()
 
     /// The device of the app that keys act on, or `nil` if none was chosen.
     private(set) var chosen: String?
 
-    package init(titles: [String], hasApps: Bool) {
+    /// `known` are the services that the profiles advertise.
+    package init(titles: [String], hasApps: Bool, known: [BluetoothUUID] = []) {
         self.titles = titles.map(PrintableText.of)
         self.hasApps = hasApps
+        self.known = known
     }
 
     /// The keys act on this device's app from now on.
@@ -75,9 +77,13 @@ package struct ScreenModel: LiveModel {
             change(device) {
                 $0.state = "running"
                 $0.radio = event.string("radio") ?? ""
+                $0.address = event.string("address") ?? $0.address
             }
         case .advertisingStarted, .advertisingChanged:
-            change(device) { $0.air = Self.air(event) }
+            change(device) {
+                $0.air = ScreenAir(event)
+                $0.address = event.string("address") ?? $0.address
+            }
         case .advertisingStopped:
             change(device) { $0.air = nil }
         case .centralConnected:
@@ -113,7 +119,7 @@ package struct ScreenModel: LiveModel {
         case .notified, .valueUpdated, .radioUsed: return
         default: break
         }
-        log.append(EventText.line(of: event))
+        log.append(event)
         if log.count > 200 { log.removeFirst(100) }
     }
 
@@ -185,19 +191,10 @@ package struct ScreenModel: LiveModel {
         return groups
     }
 
-    /// How often attributes were used since the run began.
+    /// The uses of attributes since the run began.
     var totals: (reads: Int, writes: Int, sent: Int) {
         rows.values.reduce(into: (0, 0, 0)) { sums, row in
             sums = (sums.0 + row.reads, sums.1 + row.writes, sums.2 + row.sent)
         }
-    }
-
-    private static func air(_ event: DeviceEvent) -> Air {
-        var air = Air(
-            data: event.string("data") ?? "", scanResponse: event.string("scanResponse") ?? "", interval: nil)
-        if case .number(let interval)? = event["intervalMilliseconds"] {
-            air.interval = "every \(JSON.number(interval).text) ms"
-        }
-        return air
     }
 }

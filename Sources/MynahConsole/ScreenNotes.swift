@@ -23,7 +23,7 @@ package struct ScreenNotes: Sendable {
     /// The lines for the bottom of a screen of this height: never more than a quarter of it.
     package func bottom(height: Int) -> [String] { Array(lines.suffix(min(Self.shown, max(0, height / 4)))) }
 
-    /// What remains on the terminal at the end.
+    /// The lines that stay on the terminal at the end.
     package var last: [String] {
         forgotten == 0 ? lines : ["(\(forgotten) earlier messages are not repeated)"] + lines
     }

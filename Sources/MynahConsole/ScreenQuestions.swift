@@ -1,7 +1,7 @@
 import MynahEmulator
 import MynahSupport
 
-/// What pairing asks of the user, one question for each device, and for each peripheral of a phone.
+/// The questions of pairing: one for each device, and one for each peripheral of a phone.
 struct ScreenQuestions: Sendable {
     private struct Question {
         var device: String
@@ -15,7 +15,7 @@ struct ScreenQuestions: Sendable {
 
     private var questions: [Question] = []
 
-    /// What is typed is last: the digits follow it.
+    /// The question whose answer is typed is last: the digits follow it.
     var lines: [String] { (questions.filter { !$0.isTyped } + questions.filter(\.isTyped)).map(\.text) }
 
     mutating func take(_ event: DeviceEvent) {
@@ -30,6 +30,11 @@ struct ScreenQuestions: Sendable {
                 Question(device: device, peripheral: peripheral, isTyped: isTyped, text: text))
         case .paired, .centralDisconnected, .peripheralDisconnected, .peripheralFailedToConnect:
             remove(device, peripheral)
+        case .warning where ["pairingFailed", "weakerPairingRefused"].contains(event.string("code")):
+            // The warning has no field for the peer: if a phone pairs with several, it may be about any.
+            if questions.count(where: { $0.device == device }) == 1 {
+                questions.removeAll { $0.device == device }
+            }
         case .radioLost:
             questions.removeAll { $0.device == device }
         case .stateChanged where event.string("state") != "poweredOn":
@@ -51,7 +56,7 @@ struct ScreenQuestions: Sendable {
         let other = isOfPhone ? PrintableText.of(name ?? "the device") : "the phone"
         return switch (event.string("step"), event.string("passkey")) {
         case ("display", let number?): "type \(number) on \(other)"
-        case ("compare", let number?): "\(other) shows \(number); it is taken as the same"
+        case ("compare", let number?): "compare \(number) with \(other); Mynah accepts it"
         case ("enter", _) where event["entered"] == .bool(false):
             "type the number \(other) shows, then Enter:"
         default: nil

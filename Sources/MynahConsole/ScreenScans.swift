@@ -1,11 +1,12 @@
+import MynahCore
 import MynahEmulator
 import MynahSupport
 
-/// What a screen shows of the scans of a phone's apps: an app has one for each of its central managers.
+/// The scans of a phone's apps on a screen: an app has one for each of its central managers.
 struct ScreenScans: Sendable {
     /// A manager's scan, or the one that it has while nothing is scanned for; events do not name the manager.
     private struct Scan {
-        /// What events call the app; empty if it is alone.
+        /// The name of the app, as in events; empty if it is alone.
         var app: String
         var services: JSON?
         var solicited: JSON?
@@ -18,10 +19,12 @@ struct ScreenScans: Sendable {
             solicited = event["solicited"]
             isPaused = event.name == .scanPaused
             var shown = event
-            shown.fields.removeAll { $0.key == "device" }
-            // What stopped is found by the text that it had.
+            // A scan that stops is found by its text.
             if shown.name == .scanStopped { shown.name = .scanChanged }
-            text = (isPaused ? "scan paused  " : "scanning  ") + EventText.detail(of: shown)
+            let parts = EventText.scanParts(shown) { uuid in
+                BluetoothUUID(uuid).flatMap { AssignedNumbers.name(of: $0) } ?? uuid
+            }
+            text = (isPaused ? "scan paused " : "scanning ") + AirWords.joined(parts)
         }
 
         /// Whether both are of one app, and for the same: they are of one manager, or of two that do not
@@ -54,7 +57,7 @@ struct ScreenScans: Sendable {
         }
     }
 
-    /// What each app scans for, once: what is in force first, because a low terminal cuts the rest.
+    /// Each app's scans, without duplicates; active ones first, because a low terminal cuts the rest.
     var lines: [(app: String, text: String)] {
         var lines: [(app: String, text: String)] = []
         for scan in scans.filter({ !$0.isPaused }) + scans.filter(\.isPaused)

@@ -1,11 +1,11 @@
 /// A part of a screen: items of one kind, of which a low terminal shows only some.
 struct ScreenSection {
-    /// What its items are called.
+    /// The noun for its items.
     var noun: (one: String, many: String)
     /// The lines of each item.
     var items: [[String]]
 
-    /// How many rows all items need.
+    /// The rows that all items need.
     var height: Int { items.reduce(0) { $0 + $1.count } }
 
     /// The items that fit in these rows; if some do not, the last line says how many are hidden.

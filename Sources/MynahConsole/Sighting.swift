@@ -1,11 +1,11 @@
 package import Mynah
 package import MynahCore
 
-/// A device that was heard once, with what is known of its advertising since.
+/// A device that was heard once, with its advertising so far.
 package struct Sighting: Sendable {
     /// The PDU that was heard.
     package var report: ScanReport
-    /// What its advertising and its scan response say together, each as it was heard last.
+    /// Its advertising data and scan response together, each as it was heard last.
     package var advertisement: AdvertisementData
     /// Its advertising data as it was heard last.
     package var data: [UInt8]

@@ -10,7 +10,7 @@ package enum WholeNumber {
     ) throws(Problem) -> Number {
         guard let number = Number(text), range.contains(number) else {
             throw Problem(
-                description: "it is a whole number from \(range.lowerBound) to \(range.upperBound)")
+                description: "expected a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }

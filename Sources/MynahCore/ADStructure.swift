@@ -55,9 +55,9 @@ public struct ADType: Hashable, Sendable {
 
 /// One entry of advertising data: length, type, data (Core Specification, Vol 3, Part C, 11).
 public struct ADStructure: Hashable, Sendable {
-    /// What the data is.
+    /// The type, which says how to read the data.
     public var type: ADType
-    /// The data behind the type, at most 254 bytes.
+    /// The data after the type, at most 254 bytes.
     public var data: [UInt8]
 
     /// A structure with these bytes.
@@ -90,8 +90,8 @@ extension [ADStructure] {
 
     /// Takes advertising data apart.
     ///
-    /// A length of zero ends it early, as the specification has it. A structure cut off by the end is left
-    /// out, as are the bytes behind it: `rest` counts them.
+    /// A length of zero ends it early, as the specification requires. A structure that is cut off by the
+    /// end is left out. `rest` counts the bytes after the last whole structure.
     package static func decode(_ bytes: [UInt8]) -> (structures: [ADStructure], rest: Int) {
         var reader = ByteReader(bytes)
         var structures: [ADStructure] = []

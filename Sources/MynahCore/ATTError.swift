@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// An error that goes on the air in an ATT Error Response (Core Specification, Vol 3, Part F, 3.4.1.1).
+/// An error code of an ATT Error Response (Core Specification, Vol 3, Part F, 3.4.1.1).
 ///
 /// The whole range is here: the specification's own 0x01 to 0x13, an application's 0x80 to 0x9F, and the
 /// profiles' common 0xE0 to 0xFF (Core Specification Supplement, Part B).
@@ -8,7 +8,7 @@ public struct ATTError: Error, Hashable, Sendable {
     /// The code on the air.
     public let code: UInt8
 
-    /// An error with any code; 0x00 and the reserved ranges included, since a fault may ask for them.
+    /// An error with any code, including 0x00 and the reserved ranges, because a profile may order them.
     public init(code: UInt8) {
         self.code = code
     }
@@ -21,9 +21,9 @@ public struct ATTError: Error, Hashable, Sendable {
     public static let writeNotPermitted = ATTError(code: 0x03)
     /// 0x04: the PDU was not valid.
     public static let invalidPDU = ATTError(code: 0x04)
-    /// 0x05: the attribute wants an authenticated link.
+    /// 0x05: the attribute requires authentication.
     public static let insufficientAuthentication = ATTError(code: 0x05)
-    /// 0x06: the server does not do what the client asked.
+    /// 0x06: the server does not support the request.
     public static let requestNotSupported = ATTError(code: 0x06)
     /// 0x07: the offset is past the end of the value.
     public static let invalidOffset = ATTError(code: 0x07)
@@ -37,30 +37,30 @@ public struct ATTError: Error, Hashable, Sendable {
     public static let attributeNotLong = ATTError(code: 0x0B)
     /// 0x0C: the link's encryption key is too short.
     public static let insufficientEncryptionKeySize = ATTError(code: 0x0C)
-    /// 0x0D: the value's length is wrong for the attribute.
+    /// 0x0D: the length of the value is invalid for the attribute.
     public static let invalidAttributeValueLength = ATTError(code: 0x0D)
-    /// 0x0E: something unlikely went wrong.
+    /// 0x0E: an unlikely error occurred.
     public static let unlikelyError = ATTError(code: 0x0E)
-    /// 0x0F: the attribute wants an encrypted link.
+    /// 0x0F: the attribute requires encryption.
     public static let insufficientEncryption = ATTError(code: 0x0F)
-    /// 0x10: the attribute type is no grouping attribute.
+    /// 0x10: the attribute type is not a supported grouping attribute.
     public static let unsupportedGroupType = ATTError(code: 0x10)
-    /// 0x11: the server has no resources left.
+    /// 0x11: the server has insufficient resources.
     public static let insufficientResources = ATTError(code: 0x11)
-    /// 0x12: the client's picture of the database is out of date.
+    /// 0x12: the client has to discover the database again.
     public static let databaseOutOfSync = ATTError(code: 0x12)
     /// 0x13: the value is not allowed.
     public static let valueNotAllowed = ATTError(code: 0x13)
-    /// 0xFC: the write is refused for a reason that is not permission.
+    /// 0xFC: the write is rejected for another reason than permissions.
     public static let writeRequestRejected = ATTError(code: 0xFC)
-    /// 0xFD: a client characteristic configuration is not as it must be.
+    /// 0xFD: the Client Characteristic Configuration is not configured as the profile requires.
     public static let cccdImproperlyConfigured = ATTError(code: 0xFD)
-    /// 0xFE: a procedure is already under way.
+    /// 0xFE: the procedure is already in progress.
     public static let procedureAlreadyInProgress = ATTError(code: 0xFE)
-    /// 0xFF: the value is outside its range.
+    /// 0xFF: the value is out of range.
     public static let outOfRange = ATTError(code: 0xFF)
 
-    /// The codes that are an application's own, 0x80 to 0x9F.
+    /// The codes of application errors, 0x80 to 0x9F.
     public static let applicationCodes: ClosedRange<UInt8> = 0x80...0x9F
 }
 

@@ -1,30 +1,30 @@
-/// What a device advertises, before a radio encodes it.
+/// The contents and the interval of a device's advertising, before a radio encodes them.
 public struct Advertisement: Hashable, Sendable {
     /// The local name, or `nil` if none is advertised.
     public var localName: String?
     /// Service UUIDs; each is encoded in its own width.
     public var serviceUUIDs: [BluetoothUUID] = []
-    /// Solicited services: UUIDs of services that the device looks for in a central.
+    /// Solicited services: UUIDs of services that the device wants to find on a central.
     public var solicitedServiceUUIDs: [BluetoothUUID] = []
     /// Manufacturer-specific data, in order.
     public var manufacturerData: [ManufacturerData] = []
     /// Service data, in order.
     public var serviceData: [ServiceData] = []
-    /// The appearance to advertise, or `nil` if none is.
+    /// The appearance to advertise, or `nil` for none.
     public var appearance: UInt16?
-    /// Whether the transmit power is advertised.
+    /// Whether the TX power level is advertised.
     public var includesTxPower = false
-    /// AD structures given as they are.
+    /// Further AD structures, which are advertised unchanged.
     public var raw: [ADStructure] = []
-    /// The interval between two advertising events, minimum and maximum, or `nil` for the radio's own.
+    /// The advertising interval, used as minimum and maximum, or `nil` for the radio's default.
     public var interval: Duration?
-    /// Whether a central may connect.
+    /// Whether it is connectable.
     public var isConnectable = true
     /// The bytes that a radio with exact advertising must send instead of composing its own, or `nil` if it
     /// composes them.
     public var exact: ExactAdvertisement?
 
-    /// A connectable advertisement with this local name and these services; empty without either.
+    /// A connectable advertisement with this local name and these services; empty by default.
     public init(localName: String? = nil, serviceUUIDs: [BluetoothUUID] = []) {
         self.localName = localName
         self.serviceUUIDs = serviceUUIDs
@@ -32,9 +32,9 @@ public struct Advertisement: Hashable, Sendable {
 
     /// Manufacturer-specific data of one company.
     public struct ManufacturerData: Hashable, Sendable {
-        /// The SIG's number of the company.
+        /// The company identifier.
         public var company: UInt16
-        /// What follows it.
+        /// The data after the company identifier.
         public var data: [UInt8]
 
         /// Data of a company.
@@ -44,11 +44,11 @@ public struct Advertisement: Hashable, Sendable {
         }
     }
 
-    /// Bytes under a service's UUID.
+    /// Service data.
     public struct ServiceData: Hashable, Sendable {
-        /// The service.
+        /// The service UUID.
         public var uuid: BluetoothUUID
-        /// What follows it.
+        /// The data after the service UUID.
         public var data: [UInt8]
 
         /// Data of a service.
@@ -59,7 +59,7 @@ public struct Advertisement: Hashable, Sendable {
     }
 }
 
-/// Advertising data and scan response, byte for byte.
+/// Advertising data and scan response data, byte for byte.
 public struct ExactAdvertisement: Hashable, Sendable {
     /// The AD structures of the advertising PDU.
     public var data: [ADStructure]
@@ -77,29 +77,29 @@ public struct ExactAdvertisement: Hashable, Sendable {
     package static let legacyCapacity = 31
 }
 
-/// What really goes on the air, as the radio in use sends it.
+/// The advertising data and scan response that the radio in use really sends.
 public struct AdvertisingReport: Hashable, Sendable {
-    /// Whether anything does.
+    /// Whether the radio advertises.
     public var isOn: Bool
     /// The advertising data.
     public var data: [UInt8]
-    /// The scan response's data.
+    /// The scan response data.
     public var scanResponse: [UInt8]
-    /// The shortest and longest time between two advertising events, without the 0 to 10 ms of random delay;
-    /// `nil` if it is not known.
+    /// The shortest and longest advertising interval, without the random delay of up to 10 ms; `nil` if
+    /// unknown.
     public var interval: ClosedRange<Duration>?
-    /// Whether a central may connect.
+    /// Whether it is connectable.
     public var isConnectable: Bool
-    /// The advertiser's address, as it is on the air; `nil` if it is not known.
+    /// The advertiser's address, or `nil` if it is unknown.
     public var address: DeviceAddress?
-    /// What was asked for and does not go out, and why.
+    /// The requested fields that are not advertised, each with the reason.
     public var omitted: [Omission]
 
-    /// One thing that does not go out.
+    /// A requested field that is not advertised.
     public struct Omission: Hashable, Sendable {
         /// Its name in a profile, such as `localName` or `serviceUUIDs[2]`.
         public var item: String
-        /// Why it does not, as a sentence without its full stop.
+        /// The reason, as a sentence without its full stop.
         public var reason: String
 
         /// An omission.
@@ -150,6 +150,9 @@ package struct AdvertisementError: Error, Hashable, Sendable {
 extension AdvertisementError: CustomStringConvertible {
     /// A sentence with the figures.
     package var description: String {
-        "\(field) takes \(needed) bytes and \(available) of \(ExactAdvertisement.legacyCapacity) are left in the \(payload)"
+        """
+        \(field) takes \(needed) bytes and \(available) of \(ExactAdvertisement.legacyCapacity) are \
+        left in the \(payload)
+        """
     }
 }

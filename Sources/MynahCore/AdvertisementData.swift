@@ -2,7 +2,7 @@ import MynahSupport
 
 /// The contents of advertising data (Core Specification Supplement, Part A, 1).
 ///
-/// What cannot be understood is left out: a foreign device may send anything.
+/// Fields that cannot be decoded are left out, because a device may send any bytes.
 public struct AdvertisementData: Hashable, Sendable {
     /// The complete local name, or else the shortened one.
     public var localName: String?
@@ -10,27 +10,27 @@ public struct AdvertisementData: Hashable, Sendable {
     public var isNameComplete = false
     /// The bits of the Flags.
     public var flags: UInt8?
-    /// The services' UUIDs, in order, none twice.
+    /// The service UUIDs, in order and without duplicates.
     public var serviceUUIDs: [BluetoothUUID] = []
-    /// UUIDs of services that are looked for in the other.
+    /// The solicited service UUIDs.
     public var solicitedServiceUUIDs: [BluetoothUUID] = []
-    /// Data under companies' numbers, in order.
+    /// Manufacturer-specific data, in order.
     public var manufacturerData: [Advertisement.ManufacturerData] = []
-    /// Data under services' UUIDs, in order.
+    /// Service data, in order.
     public var serviceData: [Advertisement.ServiceData] = []
-    /// The transmit power, in dBm.
+    /// The TX power level, in dBm.
     public var txPower: Int8?
     /// The appearance.
     public var appearance: UInt16?
     /// An iPhone's overflow area; it is in the manufacturer data too.
     package var overflowArea: OverflowArea?
-    /// Everything as it came, the structures above among it.
+    /// All AD structures, in order.
     public var structures: [ADStructure] = []
 
     /// Nothing.
     package init() {}
 
-    /// What these bytes say; more may follow by `add`.
+    /// Decodes advertising data; `add` adds the scan response to it.
     public init(_ bytes: [UInt8]) {
         add(bytes)
     }
@@ -89,7 +89,7 @@ public struct AdvertisementData: Hashable, Sendable {
         }
     }
 
-    /// Whether a service is advertised, or may be: in an overflow area others may share its bit.
+    /// Whether a service is advertised, or may be because its bit in the overflow area is set.
     public func mayHave(_ service: BluetoothUUID) -> Bool {
         serviceUUIDs.contains(service) || overflowArea?.contains(service) ?? false
     }

@@ -1,4 +1,4 @@
-/// A name's letters and digits in lower case, a dash for whatever stands between them.
+/// A name's letters and digits in lower case, with one dash in place of all characters between two of them.
 struct AssignedIdentifier<Base: Sequence<UInt8>>: Sequence, IteratorProtocol {
     private var base: Base.Iterator
     private var held: UInt8?
@@ -37,7 +37,7 @@ struct AssignedIdentifier<Base: Sequence<UInt8>>: Sequence, IteratorProtocol {
 }
 
 extension AssignedIdentifier where Base == String.UTF8View {
-    /// The identifier that a name stands for.
+    /// The identifier of a name.
     static func text(of name: String) -> String {
         String(decoding: Array(AssignedIdentifier(name.utf8)), as: UTF8.self)
     }

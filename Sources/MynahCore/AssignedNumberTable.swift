@@ -14,7 +14,7 @@ struct AssignedNumberTable: Sendable {
 
     private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
 
-    /// The name behind a number.
+    /// The name of a number.
     func name(of number: UInt16) -> String? {
         for part in parts {
             let name = part.withUTF8Buffer { Self.name(of: number, in: $0) }

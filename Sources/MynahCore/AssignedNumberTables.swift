@@ -112,7 +112,7 @@ enum AssignedNumberTables {
         2917 Cooking Trigger Setting
         """
 
-    /// What others made that every tool shows by name, by 128 bits.
+    /// Vendors' 128-bit UUIDs that most tools show by name.
     static let vendors: StaticString = """
         00001530-1212-EFDE-1523-785FEABCD123 Nordic Legacy DFU
         00001531-1212-EFDE-1523-785FEABCD123 Nordic Legacy DFU Control Point

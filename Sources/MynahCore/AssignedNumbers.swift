@@ -1,7 +1,7 @@
 /// The SIG's names for the numbers that profiles and logs use, as `heart-rate` for the service 180D.
 ///
-/// An identifier is the SIG's name in lower case with dashes. The other ways to write it are understood too:
-/// the name itself (`Heart Rate`), underscores, `-service` or `-characteristic` behind it, the SIG's own
+/// An identifier is the SIG's name in lower case with dashes. Other spellings are accepted too: the name
+/// itself (`Heart Rate`), underscores, the suffixes `-service` and `-characteristic`, and the SIG's own
 /// `org.bluetooth.service.heart_rate`.
 public enum AssignedNumbers {
     private static let services = AssignedNumberTable(kind: "service", AssignedNumberTables.services)
@@ -26,7 +26,7 @@ public enum AssignedNumbers {
         descriptors.number(named: name).map { BluetoothUUID($0) }
     }
 
-    /// What a vendor calls so, a service or a characteristic.
+    /// The UUID of a vendor's service or characteristic with this identifier.
     package static func vendor(named name: String) -> BluetoothUUID? {
         AssignedNumberTables.vendors.withUTF8Buffer { table in
             table.split(separator: UInt8(ascii: "\n")).lazy
@@ -56,8 +56,8 @@ public enum AssignedNumbers {
         displayName(of: uuid).map { AssignedIdentifier.text(of: $0) }
     }
 
-    /// What people call a service, a characteristic or a descriptor, as `Heart Rate Measurement`; `nil` if it
-    /// has no name.
+    /// The SIG's or vendor's name of a service, a characteristic or a descriptor, as `Heart Rate
+    /// Measurement`; `nil` if it has no name.
     package static func displayName(of uuid: BluetoothUUID) -> String? {
         guard let number = uuid.assignedNumber else { return vendorName(of: uuid) }
         return switch number {

@@ -1,15 +1,15 @@
 import MynahSupport
 
-/// Names one attribute of this process: a service, a characteristic's value or a descriptor.
+/// The identifier of an attribute in this process: a service, a characteristic's value or a descriptor.
 ///
-/// Each definition that is made gets a key of its own, which a radio names in each request.
+/// Each new definition gets its own key, which a radio names in each request.
 public struct AttributeKey: Hashable, Sendable {
     private static let last = Lock<UInt32>(0)
 
     /// The number.
     package let rawValue: UInt32
 
-    /// A key that no other has.
+    /// A new key.
     public init() {
         rawValue = Self.last.withLock { last in
             last += 1
@@ -18,30 +18,30 @@ public struct AttributeKey: Hashable, Sendable {
     }
 }
 
-/// What a link must have been through before an attribute may be used.
+/// The security that an attribute requires of a link (Core Specification, Vol 3, Part C, 10.2).
 public enum SecurityRequirement: String, Hashable, Sendable, CaseIterable {
-    /// Nothing.
+    /// No security.
     case open
-    /// Encryption; pairing of any kind (0x0F until then).
+    /// Encryption with any key; without it, the error is 0x05 or 0x0F.
     case encrypted
-    /// Encryption with a key that a person or out-of-band data confirmed (0x05 until then).
+    /// Encryption with an authenticated key; without it, the error is 0x05.
     case authenticated
-    /// As authenticated, by LE Secure Connections with a 128-bit key (0x05 until then).
+    /// Encryption with an authenticated 128-bit key of LE Secure Connections; without it, the error is 0x05.
     case secure
-    /// The device's consent (0x08 until then); a paired central has it.
+    /// Authorization, which a paired central has; without it, the error is 0x08.
     case authorized
 }
 
-/// What each use of an attribute asks of the link.
+/// The security that reads, writes and notifications of an attribute require.
 public struct AttributePermissions: Hashable, Sendable {
-    /// To read it.
+    /// The security for reads.
     public var read: SecurityRequirement
-    /// To write it.
+    /// The security for writes.
     public var write: SecurityRequirement
-    /// To write its Client Characteristic Configuration.
+    /// The security for writes of the Client Characteristic Configuration.
     public var notify: SecurityRequirement
 
-    /// Open, unless changed.
+    /// Open by default.
     public init(
         read: SecurityRequirement = .open, write: SecurityRequirement = .open,
         notify: SecurityRequirement = .open
@@ -51,13 +51,13 @@ public struct AttributePermissions: Hashable, Sendable {
         self.notify = notify
     }
 
-    /// Everything is open.
+    /// No security for any access.
     public static let open = AttributePermissions()
 }
 
-/// What may be done with a characteristic (Core Specification, Vol 3, Part G, 3.3.1.1 and 3.3.3.1).
+/// The properties of a characteristic (Core Specification, Vol 3, Part G, 3.3.1.1 and 3.3.3.1).
 public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
-    /// The bits: the low byte as in the declaration, then those of the Extended Properties descriptor.
+    /// The bits: the low byte as in the declaration, the high byte as in the Extended Properties descriptor.
     public let rawValue: UInt16
 
     /// The set with these bits.
@@ -69,21 +69,21 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     public static let broadcast = CharacteristicProperties(rawValue: 0x01)
     /// Its value can be read (0x02).
     public static let read = CharacteristicProperties(rawValue: 0x02)
-    /// Its value can be written by a command, which gets no answer (0x04).
+    /// Its value can be written with a command, which gets no response (0x04).
     public static let writeWithoutResponse = CharacteristicProperties(rawValue: 0x04)
-    /// Its value can be written by a request (0x08).
+    /// Its value can be written with a request (0x08).
     public static let write = CharacteristicProperties(rawValue: 0x08)
-    /// It notifies (0x10).
+    /// It can be notified (0x10).
     public static let notify = CharacteristicProperties(rawValue: 0x10)
-    /// It indicates (0x20).
+    /// It can be indicated (0x20).
     public static let indicate = CharacteristicProperties(rawValue: 0x20)
-    /// It can be written by a signed command (0x40).
+    /// It can be written with a signed command (0x40).
     public static let authenticatedSignedWrites = CharacteristicProperties(rawValue: 0x40)
     /// It has an Extended Properties descriptor (0x80).
     public static let extendedProperties = CharacteristicProperties(rawValue: 0x80)
-    /// Prepared writes are verified and carried out together (extended, bit 0).
+    /// Prepared writes are verified and executed together (extended, bit 0).
     public static let reliableWrite = CharacteristicProperties(rawValue: 0x100)
-    /// Its user description can be written (extended, bit 1).
+    /// Its user description is writable (extended, bit 1).
     public static let writableAuxiliaries = CharacteristicProperties(rawValue: 0x200)
 
     /// Each property alone with its name in a profile, in the order of their bits.
@@ -99,7 +99,7 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
     package var names: [String] { Self.named.filter { contains($0.property) }.map(\.name) }
 }
 
-/// A descriptor to be published.
+/// The definition of a descriptor.
 public struct DescriptorDefinition: Hashable, Sendable {
     /// Its key.
     public var key: AttributeKey
@@ -107,14 +107,14 @@ public struct DescriptorDefinition: Hashable, Sendable {
     public var uuid: BluetoothUUID
     /// `read` and `write` only.
     public var properties: CharacteristicProperties
-    /// What a read and a write ask of the link.
+    /// The security that reads and writes require.
     public var permissions: AttributePermissions
     /// The value that the radio answers by itself, or `nil` if the sink is asked.
     public var value: [UInt8]?
     /// The longest value that may be written, in bytes.
     public var maximumLength: Int
 
-    /// A descriptor, readable and open unless changed.
+    /// A descriptor, readable and open by default.
     public init(
         key: AttributeKey = AttributeKey(), uuid: BluetoothUUID, properties: CharacteristicProperties = .read,
         permissions: AttributePermissions = .open, value: [UInt8]? = nil,
@@ -129,24 +129,24 @@ public struct DescriptorDefinition: Hashable, Sendable {
     }
 }
 
-/// A characteristic to be published.
+/// The definition of a characteristic.
 public struct CharacteristicDefinition: Hashable, Sendable {
     /// The key of its value.
     public var key: AttributeKey
     /// Its type.
     public var uuid: BluetoothUUID
-    /// What may be done with it.
+    /// The properties, as in the characteristic's declaration.
     public var properties: CharacteristicProperties
-    /// What each use asks of the link.
+    /// The security that each use requires.
     public var permissions: AttributePermissions
     /// The value that the radio answers by itself, or `nil` if the sink is asked.
     public var value: [UInt8]?
     /// The longest value that may be written, in bytes.
     public var maximumLength: Int
-    /// Its descriptors, in order, without those that the radio makes (2900, 2902).
+    /// Its descriptors, in order, without 2900 and 2902, which the radio adds.
     public var descriptors: [DescriptorDefinition]
 
-    /// A characteristic, open and of up to 512 bytes unless changed.
+    /// A characteristic, open and with up to 512 bytes by default.
     public init(
         key: AttributeKey = AttributeKey(), uuid: BluetoothUUID, properties: CharacteristicProperties,
         permissions: AttributePermissions = .open, value: [UInt8]? = nil,
@@ -162,7 +162,7 @@ public struct CharacteristicDefinition: Hashable, Sendable {
     }
 }
 
-/// A service to be published.
+/// The definition of a service.
 public struct ServiceDefinition: Hashable, Sendable {
     /// Its key.
     public var key: AttributeKey
@@ -175,7 +175,7 @@ public struct ServiceDefinition: Hashable, Sendable {
     /// Its characteristics, in order.
     public var characteristics: [CharacteristicDefinition]
 
-    /// A primary service, unless changed.
+    /// A service, primary by default.
     public init(
         key: AttributeKey = AttributeKey(), uuid: BluetoothUUID, isPrimary: Bool = true,
         includes: [AttributeKey] = [],
@@ -189,23 +189,24 @@ public struct ServiceDefinition: Hashable, Sendable {
     }
 }
 
-/// Numbers of the Generic Attribute Profile.
+/// Constants of the Generic Attribute Profile.
 public enum GATT {
     /// The longest attribute value, in bytes (Core Specification, Vol 3, Part F, 3.2.9).
     public static let maximumValueLength = 512
     /// The ATT_MTU of an LE link before an exchange, in bytes (Vol 3, Part G, 5.2.1).
     public static let defaultMTU = 23
-    /// What a notification's header takes of the MTU, in bytes (Vol 3, Part F, 3.4.7.1).
+    /// The length of a notification's opcode and handle in bytes, which ATT_MTU includes (Vol 3, Part F,
+    /// 3.4.7.1).
     package static let notificationHeaderLength = 3
 
-    /// The GAP service, which the radio makes.
-    public static let genericAccess = BluetoothUUID(0x1800 as UInt16)
-    /// The GATT service, which the radio makes.
-    public static let genericAttribute = BluetoothUUID(0x1801 as UInt16)
-    /// Characteristic Extended Properties, which the radio makes.
-    public static let extendedProperties = BluetoothUUID(0x2900 as UInt16)
+    /// The GAP service, which the radio adds.
+    package static let genericAccess = BluetoothUUID(0x1800 as UInt16)
+    /// The GATT service, which the radio adds.
+    package static let genericAttribute = BluetoothUUID(0x1801 as UInt16)
+    /// Characteristic Extended Properties, which the radio adds.
+    package static let extendedProperties = BluetoothUUID(0x2900 as UInt16)
     /// Characteristic User Description.
     public static let userDescription = BluetoothUUID(0x2901 as UInt16)
-    /// Client Characteristic Configuration, which the radio makes.
+    /// Client Characteristic Configuration, which the radio adds.
     public static let clientConfiguration = BluetoothUUID(0x2902 as UInt16)
 }

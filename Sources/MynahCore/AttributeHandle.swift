@@ -1,6 +1,6 @@
 public import MynahSupport
 
-/// The number by which a server and its clients name an attribute, 16 bits (Core Specification, Vol 3, Part
+/// An attribute handle: the 16-bit number of an attribute on its server (Core Specification, Vol 3, Part
 /// F, 3.2.2).
 @frozen public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable {
     /// The number.

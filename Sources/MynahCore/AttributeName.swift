@@ -6,7 +6,7 @@ import MynahSupport
 /// A step is a UUID or the SIG's name. With `~N` it is the Nth attribute that it would name, in attribute
 /// order.
 package struct AttributeName: Hashable, Sendable {
-    /// What is wrong with a name, as a sentence without its full stop.
+    /// The reason why a name is not valid or not found, as a sentence without its full stop.
     package struct Problem: Error, Hashable, Sendable {
         /// The sentence.
         package var message: String
@@ -32,7 +32,7 @@ package struct AttributeName: Hashable, Sendable {
         self.text = text
         if text.hasPrefix("@") {
             guard let number = UInt16(text.dropFirst()), number > 0 else {
-                throw Problem(message: "\(text) is not a handle, as @12 is")
+                throw Problem(message: "\(text) is not a handle; a handle is written as @12")
             }
             form = .handle(AttributeHandle(rawValue: number))
             return
@@ -42,7 +42,7 @@ package struct AttributeName: Hashable, Sendable {
             steps.append(try Self.step(String(part)))
         }
         guard steps.count <= 3 else {
-            throw Problem(message: "\(text) has more steps than service, characteristic and descriptor")
+            throw Problem(message: "\(text) has more parts than SERVICE/CHARACTERISTIC/DESCRIPTOR")
         }
         form = .steps(steps)
     }
@@ -63,13 +63,13 @@ package struct AttributeName: Hashable, Sendable {
         return Step(uuids: uuids, ordinal: ordinal)
     }
 
-    /// The UUID or name in a step, and the number behind its `~`; `nil` if it has none.
+    /// The UUID or name in a step, and the number after its `~`, or `nil` if it has none.
     package static func splitOrdinal(_ step: String) throws(Problem) -> (word: String, ordinal: Int?) {
         guard let tilde = step.lastIndex(of: "~") else { return (step, nil) }
         let digits = step[step.index(after: tilde)...]
         guard (1...5).contains(digits.utf8.count), digits.first != "0",
             digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let ordinal = Int(digits)
-        else { throw Problem(message: "\"\(step)\" needs a number from 1 up after ~, as in 180F~2") }
+        else { throw Problem(message: "\"\(step)\" needs a number of at least 1 after ~, as in 180F~2") }
         return (String(step[..<tilde]), ordinal)
     }
 
@@ -142,7 +142,10 @@ package struct AttributeName: Hashable, Sendable {
         guard found.count == 1 else {
             throw Problem(
                 message:
-                    "the device has \(found.count) attributes called \(text): name one of \(Self.list(found, in: tree))"
+                    """
+                    the device has \(found.count) attributes called \(text): name one of \
+                    \(Self.list(found, in: tree))
+                    """
             )
         }
         return first

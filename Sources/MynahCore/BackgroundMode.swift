@@ -1,7 +1,7 @@
-/// What iOS lets an app do while it is not on the screen (UIBackgroundModes).
+/// A background mode of an iOS app (UIBackgroundModes).
 public enum BackgroundMode: String, Hashable, Sendable, CaseIterable {
-    /// Act as a peripheral.
+    /// The app acts as a peripheral in the background.
     case bluetoothPeripheral = "bluetooth-peripheral"
-    /// Act as a central.
+    /// The app acts as a central in the background.
     case bluetoothCentral = "bluetooth-central"
 }

@@ -1,12 +1,13 @@
 import MynahSupport
 
-/// A Bluetooth UUID: 128 bits, and the width it was written in (Core Specification, Vol 3, Part B, 2.5.1).
+/// A Bluetooth UUID: its 128 bits, and the width in which it was written (Core Specification, Vol 3, Part B,
+/// 2.5.1).
 ///
-/// 16- and 32-bit spellings stand for `xxxxxxxx-0000-1000-8000-00805F9B34FB`. Two UUIDs of one value are
-/// equal and hash alike whatever their width, but each keeps its own for the air: Apple sends a 16-bit UUID
-/// that was written in 128 bits as 128 bits.
+/// 16- and 32-bit spellings mean `xxxxxxxx-0000-1000-8000-00805F9B34FB`. Two UUIDs of one value are
+/// equal and have one hash value, even if their widths differ. Each keeps its own width for the air:
+/// Apple sends a 16-bit UUID that was written in 128 bits as 128 bits.
 public struct BluetoothUUID: Sendable {
-    /// How a UUID is written, and how many bytes it takes on the air.
+    /// The width in which a UUID is written and sent.
     public enum Width: Int, Sendable, CaseIterable {
         /// Two bytes, `180D`.
         case bits16 = 2
@@ -22,13 +23,13 @@ public struct BluetoothUUID: Sendable {
     private let high: UInt64
     private let low: UInt64
 
-    /// The width it was written in.
+    /// The width in which it was written.
     public let width: Width
 
     private static let baseHigh: UInt64 = 0x0000_0000_0000_1000
     private static let baseLow: UInt64 = 0x8000_0080_5F9B_34FB
 
-    /// A 16-bit UUID, as the SIG assigns them.
+    /// A 16-bit UUID, assigned by the SIG.
     public init(_ value: UInt16) {
         self.init(high: UInt64(value) << 32 | Self.baseHigh, low: Self.baseLow, width: .bits16)
     }
@@ -38,7 +39,7 @@ public struct BluetoothUUID: Sendable {
         self.init(high: UInt64(value) << 32 | Self.baseHigh, low: Self.baseLow, width: .bits32)
     }
 
-    /// A UUID of 2, 4 or 16 bytes in the order of the air, least significant first; nil for any other count.
+    /// A UUID of 2, 4 or 16 bytes, least significant first, or `nil` for any other count.
     public init?(littleEndian bytes: some Collection<UInt8>) {
         var reader = ByteReader(Array(bytes))
         switch bytes.count {
@@ -56,8 +57,8 @@ public struct BluetoothUUID: Sendable {
         }
     }
 
-    /// A UUID as people write it: 4, 8 or 32 hexadecimal digits, the long form with or without its dashes,
-    /// `0x` allowed before the short ones; nil for anything else.
+    /// Parses a UUID: 4, 8 or 32 hexadecimal digits, the long form with or without dashes, the short
+    /// ones with or without `0x`; `nil` for anything else.
     public init?(_ text: some StringProtocol) {
         var digits = Array(text.utf8)
         if digits.count == 6 || digits.count == 10, digits[0] == UInt8(ascii: "0"),
@@ -93,7 +94,7 @@ public struct BluetoothUUID: Sendable {
     }
 
     /// The same value written in 128 bits.
-    public var in128Bits: BluetoothUUID { BluetoothUUID(high: high, low: low, width: .bits128) }
+    package var in128Bits: BluetoothUUID { BluetoothUUID(high: high, low: low, width: .bits128) }
 
     /// The same value in the fewest bits that hold it.
     package var shortest: BluetoothUUID {
@@ -110,7 +111,7 @@ public struct BluetoothUUID: Sendable {
     /// The SIG's 16-bit number; nil for a UUID that has none.
     package var assignedNumber: UInt16? { shortValue.flatMap { UInt16(exactly: $0) } }
 
-    /// The bytes as they go on the air, least significant first, as many as its width.
+    /// The bytes in its width, least significant first.
     public var littleEndianBytes: [UInt8] {
         var writer = ByteWriter(capacity: width.byteCount)
         switch width {
@@ -123,12 +124,12 @@ public struct BluetoothUUID: Sendable {
         return writer.bytes
     }
 
-    /// All sixteen bytes in the order in which they are written.
+    /// All sixteen bytes, most significant first.
     public var bigEndianBytes: [UInt8] { in128Bits.littleEndianBytes.reversed() }
 }
 
 extension BluetoothUUID: Hashable {
-    /// Whether both stand for the same 128 bits.
+    /// Whether the 128 bits are equal.
     public static func == (left: BluetoothUUID, right: BluetoothUUID) -> Bool {
         left.high == right.high && left.low == right.low
     }
@@ -141,7 +142,7 @@ extension BluetoothUUID: Hashable {
 }
 
 extension BluetoothUUID: CustomStringConvertible {
-    /// Upper-case digits in the width it was written in, dashes in the long form.
+    /// Upper-case digits in its width, with dashes in the long form.
     public var description: String {
         let bytes = width == .bits128 ? bigEndianBytes : littleEndianBytes.reversed()
         let digits = Hex.encode(bytes)
@@ -156,10 +157,9 @@ extension BluetoothUUID: CustomStringConvertible {
 }
 
 extension BluetoothUUID: ExpressibleByStringLiteral {
-    /// A UUID written in a program, as in `"180D"`; a spelling that is none is a mistake of the program and
-    /// traps.
+    /// A UUID literal in a program, as in `"180D"`; an invalid one is a programming error and traps.
     public init(stringLiteral text: String) {
-        guard let uuid = BluetoothUUID(text) else { preconditionFailure("\(text) is no Bluetooth UUID") }
+        guard let uuid = BluetoothUUID(text) else { preconditionFailure("\(text) is not a Bluetooth UUID") }
         self = uuid
     }
 }

@@ -1,6 +1,6 @@
-/// What a radio's controller can do in the central's role beside something else.
+/// The procedures that a radio's controller can run in the central role beside others.
 ///
-/// Unless the controller says otherwise, it can do all of it.
+/// All are possible by default.
 public struct CentralCapabilities: Hashable, Sendable {
     /// Whether it can scan while it is connected to a peripheral.
     package var scansBesidePeripherals = true

@@ -1,38 +1,39 @@
-/// What a radio reports of its central role, in the order in which it happened.
+/// An event that a radio reports of its central role, in the order in which events happened.
 public enum CentralEvent: Sendable {
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
-    /// What its controller can do became known; it comes before the state that is powered on.
+    /// The controller's capabilities became known. This event precedes the state `poweredOn`.
     case capabilitiesChanged(CentralCapabilities)
-    /// The radio is gone, and will be back by itself if it can; its links are not.
+    /// The controller disappeared and may come back; all links are lost.
     case lost(RadioError)
-    /// It is back, and listens again if it did.
+    /// The controller is back, and the radio scans again if it did before.
     case recovered
-    /// An advertising PDU was heard.
+    /// An advertising PDU was received.
     case heard(ScanReport)
     /// A peripheral is connected.
     case connected(Peer)
-    /// What is known of a peripheral changed.
+    /// A peripheral's name, address or bond changed.
     case peerChanged(Peer)
-    /// A peripheral is disconnected, with the reason; `nil` if this side asked for it.
+    /// A peripheral was disconnected, with the reason; `nil` if this side ended the link.
     case disconnected(Peer.ID, RadioError?)
     /// The ATT_MTU of a link became known or changed, in bytes.
     case mtuChanged(Peer.ID, Int)
     /// A peripheral paired.
     case paired(Peer.ID)
-    /// Pairing wants something of this side.
+    /// Pairing has a question for this side.
     case pairing(Peer.ID, PairingStep)
-    /// A peripheral sent a value by itself, of the attribute with this handle.
+    /// A peripheral notified or indicated a value of the attribute with this handle.
     case notified(Peer.ID, AttributeHandle, [UInt8], Delivery)
-    /// A peripheral's services in this range of handles changed; the radio subscribes to that by itself.
+    /// A peripheral indicated that services in this range of handles changed; the radio subscribes to that
+    /// itself.
     case servicesChanged(Peer.ID, ClosedRange<AttributeHandle>)
-    /// After `writeWithoutResponse` found no room: there is some again.
-    case readyToWrite
+    /// A link that refused a write command has room again.
+    case readyToWrite(Peer.ID)
     /// A warning.
     case warning(RadioWarning)
 }
 
-/// What listens to a radio's central's half.
+/// The receiver of a radio's central events.
 public protocol CentralSink: Sendable {
     /// Called on the radio's executor; `pairing` takes an answer, everything else `.none`.
     func handle(_ event: CentralEvent) -> RadioAnswer

@@ -1,9 +1,9 @@
-/// Something that plays the central's role on the air: it hears advertisements, connects and asks.
+/// A radio in the central role: it scans, connects and sends ATT requests.
 ///
-/// An actor whose executor the manager on it shares. What a peripheral does by itself is reported to the sink
+/// An actor whose executor is shared with the manager that uses it. Events are reported to the sink
 /// synchronously on it, in order; a request is a call that returns with its answer. Requests to one
-/// peripheral are sent one after the other, in the order in which they were asked for, as the Attribute
-/// Protocol wants it (Core Specification, Vol 3, Part F, 3.3.2).
+/// peripheral are sent one at a time, in the order of the calls, as the Attribute Protocol requires
+/// (Core Specification, Vol 3, Part F, 3.3.2).
 public protocol CentralRadio: Actor {
     /// Starts the radio as a central; one that plays a peripheral already goes on with that.
     func start(_ identity: DeviceIdentity, central sink: any CentralSink) async throws(RadioError)
@@ -73,7 +73,7 @@ public protocol CentralRadio: Actor {
     /// Reads several values in as few requests as they fit into, each however long it is.
     func read(_ handles: [AttributeHandle], of peer: Peer.ID) async throws(RequestError) -> [[UInt8]]
 
-    /// Reads values whose lengths are known, one behind the other, up to ATT_MTU − 1 bytes of them.
+    /// Reads values of known lengths with one request, up to ATT_MTU − 1 bytes in all.
     func readConcatenated(
         _ handles: [AttributeHandle], of peer: Peer.ID
     ) async throws(RequestError) -> [UInt8]
@@ -82,13 +82,17 @@ public protocol CentralRadio: Actor {
     /// each verified.
     func write(_ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError)
 
-    /// Writes by a command, which is not answered; returns `false` if the radio has no room for it now.
+    /// Whether a link has room for a write command now; if not, `readyToWrite` follows.
+    func hasRoomToWrite(to peer: Peer.ID) -> Bool
+
+    /// Writes by a command, which is not answered; returns `false` if the link has no room for it, and
+    /// `readyToWrite` follows.
     func writeWithoutResponse(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool
 
-    /// Writes by a command with a bonded central's signature; returns `false` if the radio has no room for it
-    /// now.
+    /// Writes by a command with a bonded central's signature; returns `false` if the link has no room for it,
+    /// and `readyToWrite` follows.
     ///
     /// Throws `insufficientSecurity` without a key to sign with.
     func writeSigned(

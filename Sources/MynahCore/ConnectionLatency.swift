@@ -1,9 +1,9 @@
 /// The connection latency that a peripheral wants (`CBPeripheralManagerConnectionLatency`).
 public enum ConnectionLatency: String, Hashable, Sendable, CaseIterable {
-    /// Soon, whatever it costs.
+    /// Low latency, at the cost of more energy.
     case low
-    /// In between.
+    /// Medium latency.
     case medium
-    /// Late, and cheap.
+    /// High latency, which saves energy.
     case high
 }

@@ -1,4 +1,4 @@
-/// What every batch of services must hold, whichever radio publishes it.
+/// The rules for every batch of services, on every radio.
 package enum DefinitionRules {
     /// Throws `servicesRefused` with the first rule that the batch breaks.
     package static func check(_ services: [ServiceDefinition]) throws(RadioError) {
@@ -6,17 +6,20 @@ package enum DefinitionRules {
         var earlier: Set<AttributeKey> = []
         for service in services {
             guard service.uuid != GATT.genericAccess, service.uuid != GATT.genericAttribute else {
-                throw refused("the service \(service.uuid) is made by the radio itself")
+                throw refused("the radio adds the service \(service.uuid) itself")
             }
-            guard keys.insert(service.key).inserted else { throw refused("a service is there twice") }
+            guard keys.insert(service.key).inserted else { throw refused("a service is published twice") }
             guard earlier.isSuperset(of: service.includes) else {
                 throw refused(
-                    "the service \(service.uuid) includes one that does not stand before it in its batch")
+                    """
+                    the service \(service.uuid) includes a service that does not come before it in its \
+                    batch
+                    """)
             }
             earlier.insert(service.key)
             for characteristic in service.characteristics {
                 guard keys.insert(characteristic.key).inserted else {
-                    throw refused("the characteristic \(characteristic.uuid) is there twice")
+                    throw refused("the characteristic \(characteristic.uuid) is repeated")
                 }
                 try check(characteristic, keys: &keys)
             }
@@ -36,7 +39,7 @@ package enum DefinitionRules {
             }
             guard characteristic.properties.isDisjoint(with: .anyWrite) else {
                 throw refused(
-                    "the characteristic \(uuid) can be written, so its value is not the radio's to answer")
+                    "the characteristic \(uuid) is writable, so it cannot have a static value")
             }
         }
         guard (0...GATT.maximumValueLength).contains(characteristic.maximumLength) else {
@@ -51,27 +54,35 @@ package enum DefinitionRules {
         for descriptor in descriptors {
             guard descriptor.uuid != GATT.clientConfiguration, descriptor.uuid != GATT.extendedProperties
             else {
-                throw refused("the descriptor \(descriptor.uuid) of \(uuid) is made by the radio itself")
+                throw refused("the radio adds the descriptor \(descriptor.uuid) of \(uuid) itself")
             }
             guard keys.insert(descriptor.key).inserted else {
-                throw refused("the descriptor \(descriptor.uuid) of \(uuid) is there twice")
+                throw refused("the descriptor \(descriptor.uuid) of \(uuid) is repeated")
             }
             guard !descriptor.properties.isEmpty, descriptor.properties.isSubset(of: [.read, .write]) else {
                 throw refused("the descriptor \(descriptor.uuid) of \(uuid) needs read, write or both")
             }
             guard descriptor.value.map(\.count) ?? 0 <= GATT.maximumValueLength else {
                 throw refused(
-                    "the value of \(descriptor.uuid) of \(uuid) is longer than \(GATT.maximumValueLength) bytes"
+                    """
+                    the value of \(descriptor.uuid) of \(uuid) is longer than \
+                    \(GATT.maximumValueLength) bytes
+                    """
                 )
             }
             guard descriptor.value == nil || !descriptor.properties.contains(.write) else {
                 throw refused(
-                    "the descriptor \(descriptor.uuid) of \(uuid) can be written, so its value is not the radio's to answer"
+                    """
+                    the descriptor \(descriptor.uuid) of \(uuid) is writable, so it cannot have a static value
+                    """
                 )
             }
             guard (0...GATT.maximumValueLength).contains(descriptor.maximumLength) else {
                 throw refused(
-                    "the maximum length of \(descriptor.uuid) of \(uuid) is not between 0 and \(GATT.maximumValueLength)"
+                    """
+                    the maximum length of \(descriptor.uuid) of \(uuid) is not between 0 and \
+                    \(GATT.maximumValueLength)
+                    """
                 )
             }
         }

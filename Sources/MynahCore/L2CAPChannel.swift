@@ -1,8 +1,8 @@
-/// An L2CAP connection-oriented channel with a peer, as `CBL2CAPChannel` is: whole SDUs, in order, in both
-/// directions.
+/// An L2CAP connection-oriented channel with a peer (after CBL2CAPChannel): whole SDUs, in order, in
+/// both directions.
 ///
-/// A call that sends waits until the peer has given credits; SDUs that are not received here keep the peer
-/// from sending more. A channel is closed when its last reference goes.
+/// `send` waits until the peer has given credits. SDUs that are not read here keep the peer from sending
+/// more. A channel is closed when its last reference is released.
 public protocol L2CAPChannel: AnyObject, Sendable {
     /// The PSM that was published, or asked for.
     var psm: UInt16 { get }
@@ -27,7 +27,7 @@ public protocol L2CAPChannel: AnyObject, Sendable {
 }
 
 extension GATT {
-    /// The characteristic that holds a channel's PSM, two bytes with the lower first
+    /// The characteristic type for the PSM of a channel, two bytes, little-endian
     /// (CBUUIDL2CAPPSMCharacteristicString).
     public static let l2capPSM: BluetoothUUID = "ABDD3056-28FA-441D-A470-55A75A52553A"
 }

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// A value that is given once and taken once, whichever comes first.
+/// A value that is given once and taken once, in either order.
 struct OneShot<Value: Sendable>: Sendable {
     private enum State {
         case waiting
@@ -11,8 +11,10 @@ struct OneShot<Value: Sendable>: Sendable {
 
     private let state = Lock<State>(.waiting)
 
-    /// Takes the value when it comes, on whatever thread gives it; once.
-    func whenGiven(_ continuation: @escaping @Sendable (Value) -> Void) {
+    /// Calls `continuation` with the value when it is given, on the thread that gives it.
+    ///
+    /// A second call gets `fallback` at once: the value belongs to the first.
+    func whenGiven(otherwise fallback: Value, _ continuation: @escaping @Sendable (Value) -> Void) {
         let early: Value? = state.withLock { state in
             switch state {
             case .waiting:
@@ -21,28 +23,27 @@ struct OneShot<Value: Sendable>: Sendable {
             case .givenEarly(let value):
                 state = .done
                 return value
-            case .awaited, .done:
-                preconditionFailure("a reply was taken twice")
+            case .awaited, .done: return fallback
             }
         }
         if let early { continuation(early) }
     }
 
-    /// Gives the value; traps if there is one already, unless it is given only `ifMissing`.
-    func give(_ value: Value, ifMissing: Bool = false) {
-        let continuation: (@Sendable (Value) -> Void)? = state.withLock { state in
+    /// Gives the value; returns `false`, and does nothing, if one was given before.
+    @discardableResult
+    func give(_ value: Value) -> Bool {
+        let (isFirst, continuation): (Bool, (@Sendable (Value) -> Void)?) = state.withLock { state in
             switch state {
             case .waiting:
                 state = .givenEarly(value)
-                return nil
+                return (true, nil)
             case .awaited(let continuation):
                 state = .done
-                return continuation
-            case .givenEarly, .done:
-                precondition(ifMissing, "a request was answered twice")
-                return nil
+                return (true, continuation)
+            case .givenEarly, .done: return (false, nil)
             }
         }
         continuation?(value)
+        return isFirst
     }
 }

@@ -1,27 +1,28 @@
-/// What pairing asks of the device (Core Specification, Vol 3, Part H, 2.3.5).
+/// A question that pairing asks of the device (Core Specification, Vol 3, Part H, 2.3.5).
 public enum PairingStep: Hashable, Sendable {
-    /// To show this number, 0 to 999,999, which is typed on the other device; no answer is wanted.
+    /// Show this passkey, 0 to 999,999, which is entered on the other device; no answer is needed.
     case display(UInt32)
-    /// To say whether the other device shows the same number: `agreed` or `declined`. No answer is a yes.
+    /// Compare this number with the other device's: `agreed` or `declined`; with no answer, it is agreed.
     case compare(UInt32)
-    /// To type the number that the other device shows: `passkey`, or `declined`. No answer is a no.
+    /// Enter the passkey that the other device shows: `passkey` or `declined`; with no answer, it is
+    /// declined.
     case enter
-    /// To agree to pair at all, without a number: `agreed` or `declined`. No answer is a yes.
+    /// Consent to pairing without a number: `agreed` or `declined`; with no answer, it is agreed.
     case agree
 }
 
 /// The answer to a step of a pairing.
 public enum PairingAnswer: Hashable, Sendable {
-    /// Yes.
+    /// Consent, or equal numbers.
     case agreed
-    /// No; the pairing fails.
+    /// A refusal, which fails the pairing.
     case declined
-    /// The number that was typed, 0 to 999,999; any other fails the pairing.
+    /// The passkey that was entered, 0 to 999,999; any other number fails the pairing.
     case passkey(UInt32)
 }
 
 extension PairingStep {
-    /// What an answer, or none, comes to; an answer that is for another step declines.
+    /// Returns the answer if it fits this step, or else an answer that declines.
     package func taking(_ answer: PairingAnswer?) -> PairingAnswer {
         switch (self, answer) {
         case (.enter, .passkey(let number)): .passkey(number)
@@ -31,23 +32,26 @@ extension PairingStep {
     }
 }
 
-/// An answer to a step of a pairing that is given later, once, by the code that holds this.
+/// The answer to a step of a pairing, to be given after the handler has returned.
 ///
-/// A handler makes one, keeps it and returns `.pairingLater(reply.pending)`. Answering twice is a mistake of
-/// the program and traps; dropping it unanswered declines.
+/// A handler makes one, keeps it and returns `.pairingLater(reply.pending)`. Each step needs a reply of its
+/// own. If the reply is dropped unanswered, the step is declined.
 public final class PendingPairingReply: Sendable {
-    /// The radio's end of it.
+    /// The radio's end, which the handler returns in `.pairingLater`.
     public let pending = PendingPairingAnswer()
 
-    /// A reply that nobody has given or taken yet.
+    /// Makes a reply that has not been given.
     public init() {}
 
     deinit {
-        pending.reply.give(.declined, ifMissing: true)
+        pending.reply.give(.declined)
     }
 
-    /// Gives the answer; once.
-    public func answer(_ answer: PairingAnswer) {
+    /// Answers the step, from any thread.
+    ///
+    /// The first answer counts. Returns `false`, and does nothing, if an answer was given before.
+    @discardableResult
+    public func answer(_ answer: PairingAnswer) -> Bool {
         pending.reply.give(answer)
     }
 }
@@ -58,8 +62,10 @@ public final class PendingPairingAnswer: Sendable {
 
     fileprivate init() {}
 
-    /// Takes the answer when it comes, on whatever thread gives it; once.
+    /// Calls `continuation` with the answer when it is given, on the thread that gives it.
+    ///
+    /// If a handler returned this for a second step, that step is declined.
     package func whenAnswered(_ continuation: @escaping @Sendable (PairingAnswer) -> Void) {
-        reply.whenGiven(continuation)
+        reply.whenGiven(otherwise: .declined, continuation)
     }
 }

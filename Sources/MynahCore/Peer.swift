@@ -1,27 +1,27 @@
 import MynahSupport
 
-/// A device's 48-bit address and what kind it is (Core Specification, Vol 6, Part B, 1.3).
+/// A 48-bit device address and its type (Core Specification, Vol 6, Part B, 1.3).
 public struct DeviceAddress: Hashable, Sendable {
-    /// Whether the address was assigned or made up.
+    /// The type of an address.
     public enum Kind: String, Hashable, Sendable {
-        /// Assigned by the IEEE.
+        /// A public address, assigned by the IEEE.
         case `public`
-        /// Static or private.
+        /// A random address: static or private.
         case random
     }
 
-    /// The 48 bits, the first written byte highest.
+    /// The 48 bits; the first byte as written is the most significant.
     public let value: UInt64
-    /// Its kind.
+    /// Its type.
     public let kind: Kind
 
-    /// An address by its number; what is above 48 bits is left out.
+    /// An address from a number, of which only 48 bits are used.
     public init(value: UInt64, kind: Kind) {
         self.value = value & 0xFFFF_FFFF_FFFF
         self.kind = kind
     }
 
-    /// An address as people write it, `AA:BB:CC:DD:EE:FF`; nil for anything else.
+    /// Parses `AA:BB:CC:DD:EE:FF`; `nil` for anything else.
     public init?(_ text: some StringProtocol, kind: Kind) {
         let pairs = text.split(separator: ":", omittingEmptySubsequences: false)
         guard pairs.count == 6, pairs.allSatisfy({ $0.utf8.count == 2 }),
@@ -46,11 +46,11 @@ extension DeviceAddress: CustomStringConvertible {
     }
 }
 
-/// The other end of a link: a central, as a radio knows it.
+/// The device at the other end of a link.
 public struct Peer: Hashable, Sendable {
-    /// Names a peer for as long as the radio runs.
+    /// An identifier of a peer, valid as long as the radio runs.
     public struct ID: Hashable, Sendable {
-        /// The number, given out by the radio.
+        /// The number that the radio assigned.
         public let rawValue: UInt32
 
         /// The identifier with this number.
@@ -59,7 +59,7 @@ public struct Peer: Hashable, Sendable {
         }
     }
 
-    /// What the radio calls it.
+    /// The radio's identifier of the peer.
     package var id: ID
     /// Its address, or `nil` if the radio does not report it.
     package var address: DeviceAddress?

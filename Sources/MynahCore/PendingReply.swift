@@ -1,38 +1,42 @@
-/// An answer that is given later, once, by the code that holds this.
+/// The answer to a read or a write, to be given after the handler has returned.
 ///
-/// A handler makes one, keeps it and returns `.later(reply.pending)`. Answering twice is a mistake of the
-/// program and traps; dropping it unanswered sends `unlikelyError`.
+/// A handler makes one, keeps it and returns `.later(reply.pending)`. Each request needs a reply of its own.
+/// If the reply is dropped unanswered, the request fails with `unlikelyError`.
 public final class PendingReply: Sendable {
-    /// What a request comes to: bytes for a read, none for a write, or an ATT error.
+    /// The result of a request: the bytes that were read, no bytes for a write, or an ATT error.
     public typealias Outcome = Result<[UInt8], ATTError>
 
-    /// The radio's end of it.
+    /// The radio's end, which the handler returns in `.later`.
     public let pending = PendingAnswer()
 
-    /// A reply that nobody has given or taken yet.
+    /// Makes a reply that has not been given.
     public init() {}
 
     deinit {
-        pending.reply.give(.failure(.unlikelyError), ifMissing: true)
+        pending.reply.give(.failure(.unlikelyError))
     }
 
-    /// Gives the answer; once.
-    public func answer(_ outcome: Outcome) {
+    /// Answers the request, from any thread.
+    ///
+    /// The first answer counts. Returns `false`, and sends nothing, if an answer was given before.
+    @discardableResult
+    public func answer(_ outcome: Outcome) -> Bool {
         pending.reply.give(outcome)
     }
 }
 
 /// The radio's end of a `PendingReply`.
 ///
-/// Apart from it, so that a radio which still holds its end does not keep a reply alive that its handler has
-/// dropped.
+/// It is an object of its own, so that a radio that holds it does not keep the reply from being dropped.
 public final class PendingAnswer: Sendable {
     fileprivate let reply = OneShot<PendingReply.Outcome>()
 
     fileprivate init() {}
 
-    /// Takes the answer when it comes, on whatever thread gives it; once.
+    /// Calls `continuation` with the answer when it is given, on the thread that gives it.
+    ///
+    /// If a handler returned this for a second request, that request fails with `unlikelyError`.
     package func whenAnswered(_ continuation: @escaping @Sendable (PendingReply.Outcome) -> Void) {
-        reply.whenGiven(continuation)
+        reply.whenGiven(otherwise: .failure(.unlikelyError), continuation)
     }
 }

@@ -1,13 +1,13 @@
-/// The device as the radio presents it, whatever it publishes.
+/// The device's name, appearance and pairing capabilities, which do not depend on its services.
 public struct DeviceIdentity: Hashable, Sendable {
     /// The GAP device name.
     public var name: String
     /// The GAP appearance, or `nil` for the radio's own.
     public var appearance: UInt16?
-    /// What it has to show and type numbers with while pairing.
+    /// The IO capability that it reports in pairing.
     public var ioCapability: IOCapability
 
-    /// A device without buttons or display, unless changed.
+    /// A device with a name, and without display or keyboard by default.
     public init(name: String, appearance: UInt16? = nil, ioCapability: IOCapability = .noInputNoOutput) {
         self.name = name
         self.appearance = appearance
@@ -15,23 +15,23 @@ public struct DeviceIdentity: Hashable, Sendable {
     }
 }
 
-/// What a device can show and type while pairing (Core Specification, Vol 3, Part H, 2.3.2).
+/// An IO capability for pairing (Core Specification, Vol 3, Part H, 2.3.2).
 public enum IOCapability: String, Hashable, Sendable, CaseIterable {
-    /// It shows a number.
+    /// A display.
     case displayOnly
-    /// It shows a number and has a yes and a no.
+    /// A display, and keys for yes and no.
     case displayYesNo
-    /// A number can be typed.
+    /// A keyboard.
     case keyboardOnly
-    /// Nothing: Just Works.
+    /// Neither display nor keyboard; pairing is Just Works.
     case noInputNoOutput
-    /// It shows a number and one can be typed.
+    /// A keyboard and a display.
     case keyboardDisplay
 }
 
 /// A batch of services that a radio has published.
 public struct PublishedServices: Hashable, Sendable {
-    /// Names the batch.
+    /// The identifier of the batch.
     public struct ID: Hashable, Sendable {
         /// The number, given out by the radio.
         package let rawValue: UInt32
@@ -54,18 +54,18 @@ public struct PublishedServices: Hashable, Sendable {
     }
 }
 
-/// Whether a value was taken for sending.
+/// The result of sending a value.
 public enum SendResult: Hashable, Sendable {
-    /// It was sent to this many centrals; `nil` if the radio cannot count them.
+    /// The value was queued for this many centrals; `nil` if the radio cannot count them.
     case sent(Int?)
-    /// The queue is full, and `.readyToSend` follows.
+    /// The queue is full; `.readyToSend` follows.
     case full
 }
 
-/// Something that plays the peripheral's role on the air.
+/// A radio in the peripheral role: it advertises, and serves attributes.
 ///
-/// An actor whose executor the phone and its managers share, so that a request costs no hop between threads.
-/// Requests are passed to the sink synchronously on it, and events keep one order.
+/// An actor whose executor the phone and its managers share, so that a request needs no change of
+/// thread. Requests are passed to the sink synchronously on it, and events keep one order.
 public protocol PeripheralRadio: Actor {
     /// Starts the radio as this device. Its abilities are known only now.
     func start(_ identity: DeviceIdentity, sink: any RadioSink) async throws(RadioError) -> RadioCapabilities
@@ -105,7 +105,7 @@ public protocol PeripheralRadio: Actor {
     /// Ends a central's link.
     func disconnect(_ central: Peer.ID) async
 
-    /// What it has used of the air since it was made, or `nil` if that is not known.
+    /// The airtime and packets used since the radio was created, or `nil` if they are not known.
     var used: RadioUse? { get }
 
     /// Publishes a PSM under which centrals open L2CAP channels, and returns it; `.channelOpened` brings
@@ -135,21 +135,21 @@ extension PeripheralRadio {
     /// Throws `unsupported`.
     public func setPower(_ isOn: Bool) async throws(RadioError) {
         throw RadioError(
-            .unsupported, "this radio does not turn Bluetooth off: other programs may use its adapter too",
-            remedy: "Mynah's own host does, on a controller of its own")
+            .unsupported, "this radio cannot turn Bluetooth off, because other programs may use its adapter",
+            remedy: "use Mynah's own host, with a controller of its own")
     }
 
-    /// Not known.
+    /// Returns `nil`: the use is unknown.
     public var used: RadioUse? { nil }
 
     /// Throws `unsupported`.
     public func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16 {
         throw RadioError(
-            .unsupported, "this radio publishes no L2CAP channels",
-            remedy: "Mynah's own host does, on a controller of its own")
+            .unsupported, "this radio cannot publish L2CAP channels",
+            remedy: "use Mynah's own host, with a controller of its own")
     }
 
-    /// Does nothing: nothing is published.
+    /// Does nothing, because no PSM can be published.
     public func unpublishL2CAPChannel(_ psm: UInt16) {}
 
     /// Throws `unsupported`.
@@ -157,8 +157,8 @@ extension PeripheralRadio {
         _ latency: ConnectionLatency, for central: Peer.ID
     ) async throws(RadioError) -> Bool {
         throw RadioError(
-            .unsupported, "this radio does not ask a central for another connection interval",
-            remedy: "Mynah's own host does, on a controller of its own")
+            .unsupported, "this radio cannot request another connection interval",
+            remedy: "use Mynah's own host, with a controller of its own")
     }
 }
 

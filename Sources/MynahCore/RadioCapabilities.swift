@@ -1,22 +1,22 @@
-/// What a radio can do: a limit is declared here, and never hidden by pretending.
+/// The capabilities and the limits of a radio, which are declared and never hidden.
 public struct RadioCapabilities: Hashable, Sendable {
-    /// What it is, for people: `BlueZ 5.66 on hci0`.
+    /// The radio's name for messages, as in `BlueZ 5.66 on hci0`.
     public var name: String
-    /// The address that the device has on the air now, or `nil` if it is not known.
+    /// The address that the device uses now, or `nil` if it is unknown.
     public var address: DeviceAddress?
     /// How it advertises.
     package var advertising = Advertising()
-    /// What it reports of subscriptions, and how it sends values to subscribers.
+    /// The subscription events that it reports, and how it sends values to subscribers.
     public var subscriptions = Subscriptions()
     /// How it takes the writes of centrals.
     package var writes = Writes()
     /// The ATT errors that a handler can send as the answer to a read, by code.
     package var readErrors = ErrorCodes.all
-    /// Whether it publishes PSMs, under which centrals open L2CAP channels.
+    /// Whether it can publish PSMs for L2CAP channels.
     public var publishesL2CAPChannels = true
-    /// Whether it can ask a central for another connection interval.
+    /// Whether it can request another connection interval from a central.
     public var requestsConnectionLatency = true
-    /// The longest time that an answer may take, or `nil` if that is the 30 s of an ATT transaction.
+    /// The time limit for an answer, or `nil` for the 30 s of an ATT transaction.
     public var answerDeadline: Duration?
 
     /// Capabilities of a radio that can do everything, unless changed.
@@ -30,26 +30,26 @@ public struct RadioCapabilities: Hashable, Sendable {
         package var isExact = true
         /// Whether it keeps the advertising interval that is asked for.
         package var keepsInterval = true
-        /// What would make it keep the interval, as the end of a sentence; `nil` if nothing would.
+        /// A way to make the radio keep the interval, as the end of a sentence; `nil` if there is no way.
         package var intervalRemedy: String?
         /// Whether it puts data into the scan response if it is asked to.
         package var placesScanResponse = true
         /// Whether it advertises a company or a service with no data after its identifier.
         package var sendsEmptyData = true
 
-        /// A radio that advertises whatever it is given.
+        /// A radio that advertises everything it is given.
         package init() {}
     }
 
-    /// What a radio reports of subscriptions, and how it sends values to subscribers.
+    /// The subscription events that a radio reports, and how it sends values to subscribers.
     public struct Subscriptions: Hashable, Sendable {
-        /// Whether it reports which central subscribed.
+        /// Whether it reports which central subscribed or unsubscribed.
         public var namesSubscribers = true
-        /// Whether it can send a value to one central alone.
+        /// Whether it can send a value to a single central.
         public var sendsToOneCentral = true
         /// Whether it reports which central confirmed an indication.
         public var namesConfirmingCentral = true
-        /// Whether it reports from the link itself that its queue of notifications is full.
+        /// Whether the link itself limits its queue of notifications.
         public var hasBackPressure = true
         /// Whether it asks for the device's consent before a central subscribes.
         package var areAuthorized = true

@@ -1,54 +1,54 @@
-/// Why a radio cannot do what it was asked: a code to act on, a sentence, and what to do about it.
+/// The error of a radio: a code for programs, a sentence that says what happened, and a remedy.
 public struct RadioError: Error, Hashable, Sendable {
-    /// What kind of trouble it is.
+    /// The kind of a radio error.
     public struct Code: RawRepresentable, Hashable, Sendable {
-        /// Its name.
+        /// The name.
         public let rawValue: String
 
-        /// The code with this name.
+        /// A code with this name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// Whatever drives the radio cannot be reached: no bus, no daemon, no socket.
+        /// The bus, the daemon or the controller's socket cannot be reached.
         public static let unreachable = Code(rawValue: "unreachable")
-        /// There is no adapter, or not the one that was named.
+        /// There is no adapter, or no adapter with that name.
         public static let noAdapter = Code(rawValue: "noAdapter")
         /// The adapter is blocked by rfkill.
         public static let blocked = Code(rawValue: "blocked")
-        /// This user may not.
+        /// This user has no permission.
         public static let notPermitted = Code(rawValue: "notPermitted")
         /// The adapter is off.
         public static let poweredOff = Code(rawValue: "poweredOff")
-        /// The services were refused.
+        /// bluetoothd or the host refused the services.
         public static let servicesRefused = Code(rawValue: "servicesRefused")
-        /// The advertisement was refused.
+        /// The radio refused the advertisement.
         public static let advertisementRefused = Code(rawValue: "advertisementRefused")
         /// No advertising set is free.
         public static let noAdvertisingSet = Code(rawValue: "noAdvertisingSet")
-        /// A value is longer than the link or the attribute takes.
+        /// The value is longer than the link or the attribute allows.
         public static let valueTooLong = Code(rawValue: "valueTooLong")
-        /// The attribute is not published, or does not send.
+        /// The attribute is not published, or neither notifies nor indicates.
         public static let unknownAttribute = Code(rawValue: "unknownAttribute")
-        /// The radio does not do this at all.
+        /// The radio does not support this.
         public static let unsupported = Code(rawValue: "unsupported")
-        /// The radio went away.
+        /// The radio's daemon or controller disappeared.
         public static let lost = Code(rawValue: "lost")
         /// The link to the other device ended.
         public static let disconnected = Code(rawValue: "disconnected")
-        /// The controller has no room for a further link.
+        /// The controller cannot hold another link.
         public static let connectionLimit = Code(rawValue: "connectionLimit")
-        /// It answered, but not as it should.
+        /// The peer or controller violated the protocol.
         public static let protocolViolation = Code(rawValue: "protocolViolation")
-        /// It did not answer in time.
+        /// The peer or controller did not answer in time.
         public static let timedOut = Code(rawValue: "timedOut")
-        /// Its own state forbids it: not started, started twice.
+        /// The call is not possible in the radio's state, for example before it was started.
         public static let invalidState = Code(rawValue: "invalidState")
-        /// The peer has other keys, asks for other security, or shows another number.
+        /// Pairing failed: the keys, the security requirements or the numbers differ.
         public static let pairingFailed = Code(rawValue: "pairingFailed")
-        /// The other side opens no channel.
+        /// The peer refused the L2CAP channel.
         public static let channelRefused = Code(rawValue: "channelRefused")
-        /// The other side wants the link encrypted, or to be paired with, first.
+        /// The peer requires encryption or pairing first.
         public static let insufficientSecurity = Code(rawValue: "insufficientSecurity")
         /// The directory for preserved state cannot be used.
         public static let stateDirectory = Code(rawValue: "stateDirectory")
@@ -56,13 +56,14 @@ public struct RadioError: Error, Hashable, Sendable {
         public static let captureFailed = Code(rawValue: "captureFailed")
     }
 
-    /// What kind of trouble it is.
+    /// The kind of error.
     public var code: Code
-    /// What happened, as a sentence without its full stop.
+    /// A sentence that says what happened, without its full stop.
     public var message: String
-    /// What to do about it, a command if there is one; `nil` if nothing is known.
+    /// A sentence or a command that says what to do, or `nil` if no remedy is known.
     public var remedy: String?
-    /// The controller's error code (Core Specification, Vol 1, Part F, 1.3); `nil` if none led to it.
+    /// The controller's error code (Core Specification, Vol 1, Part F, 1.3), or `nil` if the controller
+    /// reported none.
     public var reason: UInt8?
 
     /// An error.
@@ -75,6 +76,6 @@ public struct RadioError: Error, Hashable, Sendable {
 }
 
 extension RadioError: CustomStringConvertible {
-    /// The message, and the remedy behind it.
+    /// The message, and the remedy after it.
     public var description: String { remedy.map { "\(message); \($0)" } ?? message }
 }

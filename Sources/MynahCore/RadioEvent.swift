@@ -1,10 +1,10 @@
-/// A read of one attribute that the radio does not answer by itself.
+/// A read of an attribute whose value the radio does not have.
 public struct ReadRequest: Hashable, Sendable {
-    /// Who reads.
+    /// The central that reads.
     public var central: Peer.ID
-    /// What is read.
+    /// The attribute that it reads.
     public var attribute: AttributeKey
-    /// From where on, in bytes; the answer starts there.
+    /// The offset in bytes; the answer begins there.
     public var offset: Int
 
     /// A request.
@@ -15,18 +15,18 @@ public struct ReadRequest: Hashable, Sendable {
     }
 }
 
-/// A write, of one attribute or of several that were prepared and are carried out together.
+/// A write: one part, or several prepared parts that are executed together.
 public struct WriteRequest: Hashable, Sendable {
-    /// One piece.
+    /// One part of a write.
     public struct Part: Hashable, Sendable {
-        /// What is written.
+        /// The attribute that it writes.
         public var attribute: AttributeKey
-        /// From where on, in bytes.
+        /// The offset in bytes.
         public var offset: Int
-        /// The bytes.
+        /// The bytes to write.
         public var value: [UInt8]
 
-        /// A piece of a write.
+        /// A part of a write.
         public init(attribute: AttributeKey, offset: Int = 0, value: [UInt8]) {
             self.attribute = attribute
             self.offset = offset
@@ -34,11 +34,11 @@ public struct WriteRequest: Hashable, Sendable {
         }
     }
 
-    /// Who writes.
+    /// The central that writes.
     public var central: Peer.ID
-    /// All or none of them are carried out.
+    /// The parts, which are executed together or not at all.
     public var parts: [Part]
-    /// Whether an answer reaches the central; `false` for a command, or if the radio cannot refuse.
+    /// Whether the central gets a response; `false` for a command, or if the radio cannot refuse the write.
     public var wantsResponse: Bool
 
     /// A request.
@@ -49,37 +49,37 @@ public struct WriteRequest: Hashable, Sendable {
     }
 }
 
-/// How a value reaches a subscriber.
+/// The way to send a value to a subscriber.
 public enum Delivery: String, Hashable, Sendable {
-    /// Without confirmation.
+    /// A notification, which is not confirmed.
     case notification
-    /// With a confirmation by the central.
+    /// An indication, which the central confirms.
     case indication
-    /// As each central subscribed.
+    /// The way that each central subscribed for.
     case asSubscribed
 }
 
-/// The Bluetooth state, in Apple's words (CBManagerState).
+/// The Bluetooth state, with the names of CBManagerState.
 public enum RadioState: String, Hashable, Sendable {
-    /// Not started.
+    /// The radio is not started.
     case unknown
-    /// What drives the radio is gone and may come back.
+    /// The daemon or the controller disappeared and may come back.
     case resetting
     /// There is no adapter.
     case unsupported
-    /// This user may not.
+    /// This user has no permission.
     case unauthorized
     /// The adapter is off.
     case poweredOff
-    /// It works.
+    /// The radio works.
     case poweredOn
 }
 
-/// Something that does not stop the radio but that the user should know; reported once.
+/// A warning that does not stop the radio and that the user should know; reported once.
 public struct RadioWarning: Hashable, Sendable {
     /// A short name for programs, such as `intervalIgnored`.
     public var code: String
-    /// What happened, as a sentence without its full stop.
+    /// A sentence that says what happened, without its full stop.
     public var message: String
 
     /// A warning.
@@ -89,62 +89,62 @@ public struct RadioWarning: Hashable, Sendable {
     }
 }
 
-/// What a radio reports to its sink, in the order in which it happened.
+/// An event that a radio reports to its sink, in the order in which events happened.
 public enum RadioEvent: Sendable {
     /// The Bluetooth state changed.
     case stateChanged(RadioState)
-    /// What the radio can do changed, as with another daemon.
+    /// The radio's capabilities changed, for example because another daemon started.
     case capabilitiesChanged(RadioCapabilities)
-    /// The radio is gone, and will be back by itself if it can.
+    /// The daemon or the controller disappeared and may come back.
     case lost(RadioError)
-    /// It is back; what was published and advertised is again.
+    /// It is back; services and advertising are restored.
     case recovered
     /// A central connected.
     case connected(Peer)
-    /// What is known of a central changed: its name, its address, its bond.
+    /// A central's name, address or bond changed.
     case peerChanged(Peer)
-    /// A central is gone.
+    /// A central was disconnected.
     case disconnected(Peer.ID)
     /// The ATT_MTU of a link became known or changed, in bytes.
     case mtuChanged(Peer.ID, Int)
     /// A central paired.
     case paired(Peer.ID)
-    /// Pairing wants something of the device.
+    /// Pairing has a question for the device.
     case pairing(Peer.ID, PairingStep)
-    /// A read that wants an answer.
+    /// A read that needs an answer.
     case read(ReadRequest)
-    /// A read that the radio answered by itself with these bytes.
+    /// A read that the radio answered with these bytes.
     case answeredRead(ReadRequest, [UInt8])
-    /// A request that the radio answered with an error by itself.
+    /// A request that the radio answered with an error.
     case refused(RefusedRequest)
-    /// A write, to be answered if it wants a response.
+    /// A write that needs an answer if `wantsResponse` is true.
     case write(WriteRequest)
     /// A central subscribed; central and delivery are `nil` if the radio does not report them.
     case subscribed(AttributeKey, Peer.ID?, Delivery?)
-    /// A central unsubscribed; `nil` if all have, or the radio does not report which.
+    /// A central unsubscribed; `nil` if all have, or if the radio does not report which one.
     case unsubscribed(AttributeKey, Peer.ID?)
     /// An indication was confirmed; the central is `nil` if the radio does not report it.
     case confirmed(AttributeKey, Peer.ID?)
-    /// After `.full`: there is room again.
+    /// There is room again after `.full`.
     case readyToSend
-    /// A central opened a channel to a number that is published.
+    /// A central opened a channel to a published PSM.
     case channelOpened(any L2CAPChannel)
-    /// What goes on the air changed without being asked to.
+    /// The advertising changed without a request.
     case advertisingChanged(AdvertisingReport)
-    /// A warning.
+    /// The radio has a warning.
     case warning(RadioWarning)
 }
 
 /// The sink's answer to an event.
 public enum RadioAnswer: Sendable {
-    /// Nothing: the event wanted no answer.
+    /// No answer, because the event needs none.
     case none
-    /// The answer to a read: bytes from the request's offset on. To a write: no bytes.
+    /// The answer to a read, with the bytes from the request's offset on; or to a write, without bytes.
     case answer(PendingReply.Outcome)
-    /// It comes later, once.
+    /// The answer to a request is given later, once.
     case later(PendingAnswer)
     /// The answer to a step of a pairing.
     case pairing(PairingAnswer)
-    /// The answer to a step of a pairing comes later, once.
+    /// The answer to a step of a pairing is given later, once.
     case pairingLater(PendingPairingAnswer)
 }

@@ -38,7 +38,7 @@ package struct LinkMeter: Hashable, Sendable {
     private var linked = Duration.zero
     private var packetsSent = 0
     private var packetsReceived = 0
-    /// What the data PDUs took, in microseconds.
+    /// The airtime of data PDUs, in microseconds.
     private var dataAirtime = 0
 
     /// A link that begins.
@@ -89,7 +89,7 @@ package struct LinkMeter: Hashable, Sendable {
 
     private func linked(at now: Duration) -> Duration { linked + now - since }
 
-    /// What it has used so far; without an interval no airtime is known.
+    /// The use so far; the airtime is unknown until a connection interval is known.
     package func use(at now: Duration) -> AirUse {
         var use = AirUse()
         use.linked = linked(at: now)
@@ -111,7 +111,7 @@ package struct LinkMeter: Hashable, Sendable {
 ///
 /// A machine without I/O; times count from any fixed moment.
 package struct RadioMeter: Sendable {
-    /// What a controller does beside its links.
+    /// A controller's advertising and scanning, beside its links.
     package struct Activity: Hashable, Sendable {
         /// Advertising.
         package struct Advertising: Hashable, Sendable {

@@ -2,11 +2,11 @@ import MynahSupport
 
 /// Something that a device needs of its radio, and where it was declared.
 ///
-/// The location is whatever its author understands: a line of a profile, a line of a program.
+/// `Location` is the caller's type: a line of a profile, or a line of a program.
 package struct RadioRequirement<Location: Sendable>: Sendable {
-    /// What is needed.
+    /// The capability that the device needs.
     package var need: RadioNeed
-    /// What needs it, for people: `the characteristic 2A39`.
+    /// The part of the device that needs it, for messages: `the characteristic 2A39`.
     package var subject: String
     /// Where it was declared.
     package var location: Location
@@ -19,7 +19,7 @@ package struct RadioRequirement<Location: Sendable>: Sendable {
     }
 }
 
-/// What a device can need of its radio that not every radio does.
+/// A capability that a device can need and that some radios lack.
 package enum RadioNeed: Hashable, Sendable {
     /// To answer a read with this error.
     case readError(ATTError)
@@ -47,16 +47,16 @@ package enum RadioNeed: Hashable, Sendable {
 
 /// A requirement that a radio does not meet.
 package struct RadioShortcoming<Location: Sendable>: Sendable {
-    /// What is not met.
+    /// The requirement that the radio does not meet.
     package var requirement: RadioRequirement<Location>
     /// Whether the device would do something else than was ordered; else it does a little less, and says so.
     package var isFatal: Bool
-    /// What the radio cannot do, and what to do about it, as a sentence without its full stop.
+    /// A sentence that says what the radio cannot do and what to do about it, without its full stop.
     package var message: String
 }
 
 extension RadioCapabilities {
-    /// What the radio does not do of all this, in order.
+    /// The requirements that the radio does not meet, in their order.
     package func shortcomings<Location>(
         _ requirements: some Sequence<RadioRequirement<Location>>
     ) -> [RadioShortcoming<Location>] {
@@ -76,25 +76,37 @@ extension RadioCapabilities {
         case .refusalBesideCommands where !writes.areRefusedBesideCommands:
             (
                 true,
-                "\(name) takes every write of \(subject), because it has writeWithoutResponse; leave that out, or the error"
+                """
+                \(name) cannot refuse a write of \(subject), because it has writeWithoutResponse; remove \
+                that or the error
+                """
             )
         case .lengthLimitBesideCommands(let length)
         where !writes.areRefusedBesideCommands && length < writes.maximumLength:
             (
                 false,
-                "\(name) does not answer writes of more than \(length) bytes with 0x0D, because \(subject) has writeWithoutResponse"
+                """
+                \(name) does not answer writes of more than \(length) bytes with 0x0D, because \
+                \(subject) has writeWithoutResponse
+                """
             )
         case .writes(let length) where length > writes.maximumLength:
             (
                 false,
-                "\(name) takes writes of up to \(writes.maximumLength) bytes, and \(subject) would take \(length); maxLength: \(writes.maximumLength) says so"
+                """
+                \(name) accepts writes of up to \(writes.maximumLength) bytes, but \(subject) allows \
+                \(length); set maxLength: \(writes.maximumLength)
+                """
             )
         // Of what no single write can carry either, that has been said.
         case .longWrites(let length)
         where length > writes.maximumLongLength && length <= writes.maximumLength:
             (
                 false,
-                "\(name) takes long writes, as phones send what is over ATT_MTU − 3, of up to \(writes.maximumLongLength) bytes, and \(subject) would take \(length); maxLength: \(writes.maximumLongLength) says so"
+                """
+                \(name) accepts long writes (over ATT_MTU − 3 bytes) of up to \(writes.maximumLongLength) \
+                bytes, but \(subject) allows \(length); set maxLength: \(writes.maximumLongLength)
+                """
             )
         case .protectedCommands where !writes.protectsCommandsAlone:
             (false, "\(name) protects commands only by giving \(subject) the property write as well")
@@ -103,7 +115,9 @@ extension RadioCapabilities {
         case .advertisingInterval where !advertising.keepsInterval:
             (
                 false,
-                "\(name) advertises at an interval of its own\(advertising.intervalRemedy.map { "; " + $0 } ?? "")"
+                """
+                \(name) advertises at its own interval\(advertising.intervalRemedy.map { "; " + $0 } ?? "")
+                """
             )
         case .advertisedWidth(let uuid) where !advertising.isExact:
             (false, "\(name) advertises \(uuid) as \(uuid.shortest)")

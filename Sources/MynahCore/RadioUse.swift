@@ -28,7 +28,7 @@ package struct AirUse: Hashable, Sendable {
         return sum
     }
 
-    /// What was used since a total of before.
+    /// The use since an earlier total.
     package static func - (left: AirUse, right: AirUse) -> AirUse {
         var rest = left
         rest.advertisingEvents -= right.advertisingEvents
@@ -41,7 +41,7 @@ package struct AirUse: Hashable, Sendable {
     }
 }
 
-/// What a radio has used of the air so far, in totals that only grow.
+/// The airtime and packets that a radio has used so far, as totals that only grow.
 public struct RadioUse: Hashable, Sendable {
     /// Its advertising.
     package var advertising = AirUse()

@@ -1,32 +1,32 @@
-/// A request that was answered with an error before the program could answer it.
+/// A request that got an error before it reached the program.
 public struct RefusedRequest: Hashable, Sendable {
-    /// What was asked for.
+    /// The kind of request.
     public enum Access: String, Hashable, Sendable {
-        /// To read the attribute.
+        /// A read.
         case read
-        /// To write it.
+        /// A write.
         case write
     }
 
-    /// Why it was refused.
+    /// The reason for the error.
     public enum Reason: String, Hashable, Sendable, CaseIterable {
-        /// The app is suspended, and may not run for this.
+        /// The app is suspended, and the request does not wake it.
         case suspended
-        /// The app is in the background, and may not serve requests there.
+        /// The app is in the background, and has no background mode.
         case background
-        /// The app does not run.
+        /// The app is not running.
         case notRunning
         /// The app ended before it answered.
         case ended
-        /// The attribute does not allow it, or wants a link that is better protected.
+        /// The permissions forbid it, or require a link with more security.
         case permission
-        /// The value is longer than the attribute takes.
+        /// The value is longer than the attribute allows.
         case length
         /// The offset is past the end of the value.
         case offset
-        /// The central has prepared more writes than are kept.
+        /// The central has prepared more writes than the queue holds.
         case queueFull
-        /// Anything else that the error says.
+        /// Another reason, which the error says.
         case other
 
         /// Why a radio refuses a request with an error (Core Specification, Vol 3, Part F, 3.4.1.1).
@@ -45,15 +45,15 @@ public struct RefusedRequest: Hashable, Sendable {
         }
     }
 
-    /// Whose request it is.
+    /// The central that sent the request.
     public var central: Peer.ID
-    /// What it is about.
+    /// The attribute that it named.
     public var attribute: AttributeKey
-    /// What was asked for.
+    /// The kind of request.
     public var access: Access
-    /// What was answered.
+    /// The ATT error that it got.
     public var error: ATTError
-    /// Why.
+    /// The reason.
     public var reason: Reason
 
     /// A refusal; a radio's reason follows from the error.

@@ -4,7 +4,7 @@ public struct RemoteService: Hashable, Sendable {
     public var uuid: BluetoothUUID
     /// Whether it is a primary service.
     public var isPrimary: Bool
-    /// The handles from its declaration to its last attribute.
+    /// The handle range of the service.
     public var handles: ClosedRange<AttributeHandle>
 
     /// A service.
@@ -19,13 +19,13 @@ public struct RemoteService: Hashable, Sendable {
 public struct RemoteCharacteristic: Hashable, Sendable {
     /// Its type.
     public var uuid: BluetoothUUID
-    /// What may be done with it, as its declaration says.
+    /// The properties in its declaration.
     public var properties: CharacteristicProperties
     /// The handle of its declaration.
     public var declaration: AttributeHandle
     /// The handle of its value.
     public var handle: AttributeHandle
-    /// The last handle that belongs to it.
+    /// The last handle of the characteristic.
     public var end: AttributeHandle
 
     /// A characteristic.

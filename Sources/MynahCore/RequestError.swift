@@ -1,13 +1,13 @@
-/// Why a request to a peripheral came to nothing: its answer, or a radio that did not bring one.
+/// The failure of a request to a peripheral: its ATT error, or the radio's.
 public enum RequestError: Error, Hashable, Sendable {
-    /// The peripheral refused it.
+    /// The peripheral answered with this error.
     case refused(ATTError)
-    /// The radio could not carry it, the link ended, or nothing was answered in time.
+    /// The radio failed, the link ended, or the peripheral did not answer in time.
     case failed(RadioError)
 }
 
 extension RequestError: CustomStringConvertible {
-    /// The error in words.
+    /// The error as a sentence without its full stop.
     public var description: String {
         switch self {
         case .refused(let error): "the peripheral answered \(error)"

@@ -1,19 +1,19 @@
-/// How a central listens.
+/// The parameters of a scan.
 public struct ScanOptions: Hashable, Sendable {
-    /// Whether it asks scannable devices for their scan response.
+    /// Whether the scan is active: scannable devices get a scan request.
     public var isActive: Bool
-    /// Whether it hears each advertising event, or each device but once.
+    /// Whether each advertising event is reported, or each device only once.
     public var allowsDuplicates: Bool
-    /// The time between two windows of listening, and how long each is; the same: it listens all the time.
+    /// The scan interval; equal to `window` for a continuous scan.
     public var interval: Duration
-    /// How long each window is.
+    /// The scan window.
     public var window: Duration
-    /// The services that a device may look for instead of advertising one that was asked for.
+    /// Solicited services: a device that advertises one of them matches too.
     ///
     /// They count for a manager that names services; a radio reports every device.
     public var solicitedServiceUUIDs: [BluetoothUUID]
 
-    /// Asks for scan responses, hears each device once, and listens all the time, unless said.
+    /// An active, continuous scan that reports each device once by default.
     public init(
         isActive: Bool = true, allowsDuplicates: Bool = false, interval: Duration = .milliseconds(60),
         window: Duration = .milliseconds(60), solicitedServiceUUIDs: [BluetoothUUID] = []
@@ -26,33 +26,33 @@ public struct ScanOptions: Hashable, Sendable {
     }
 }
 
-/// Something that a central heard: one advertising PDU, whole.
+/// One received advertising PDU, or all fragments of an extended one.
 public struct ScanReport: Hashable, Sendable {
-    /// What may be done with its sender (Core Specification, Vol 6, Part B, 2.3.1).
+    /// The kind of an advertising event (Core Specification, Vol 6, Part B, 2.3.1).
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// Anyone may connect, and ask for more.
+        /// Connectable and scannable.
         case connectable
-        /// One certain central may connect.
+        /// Connectable by one device.
         case directed
-        /// Anyone may ask for more.
+        /// Scannable.
         case scannable
-        /// It may only be heard.
+        /// Neither connectable nor scannable.
         case nonConnectable
-        /// It is what was asked for.
+        /// A scan response.
         case scanResponse
     }
 
-    /// The address of the sender: its identity address if the radio resolved it.
+    /// The advertiser's address; its identity address if the radio resolved it.
     public var address: DeviceAddress
-    /// The private address that the radio resolved; `nil` if it resolved none.
+    /// The private address that was resolved, or `nil` if none was.
     public var resolvedAddress: DeviceAddress?
-    /// What may be done with its sender.
+    /// The kind of advertising event, which says if the device is connectable and scannable.
     public var kind: Kind
     /// The AD structures.
     public var data: [UInt8]
-    /// The received signal strength, in dBm; `nil` if it is not known.
+    /// The RSSI in dBm, or `nil` if it is unknown.
     public var rssi: Int8?
-    /// Whether it came by extended advertising, with up to 1650 bytes.
+    /// Whether it was received by extended advertising, with up to 1650 bytes.
     public var isExtended: Bool
 
     /// A report.

@@ -162,7 +162,7 @@ public final class DBusConnection: @unchecked Sendable {
     // MARK: - Inside
 
     func checkExecutor() {
-        precondition(GLibExecutor.shared.isCurrent, "D-Bus is spoken on its executor only")
+        precondition(GLibExecutor.shared.isCurrent, "D-Bus may be used on its executor only")
     }
 
     /// Passes a message to libdbus, which writes as much as the socket takes now.

@@ -7,7 +7,7 @@ public final class DBusMessage: @unchecked Sendable {
     // counts references atomically, and the last one is dropped on the executor.
     let raw: OpaquePointer
 
-    /// What a message is.
+    /// The type of a message.
     public enum Kind: Int32, Sendable {
         /// None that we know.
         case unknown = 0
@@ -32,7 +32,7 @@ public final class DBusMessage: @unchecked Sendable {
         GLibExecutor.shared.run { dbus_message_unref(raw) }
     }
 
-    /// What the message is.
+    /// The message's type.
     public var kind: Kind { Kind(rawValue: dbus_message_get_type(raw)) ?? .unknown }
 
     /// The object that is called, or that a signal comes from.
@@ -46,10 +46,10 @@ public final class DBusMessage: @unchecked Sendable {
     /// The method or the signal.
     public var member: String? { dbus_message_get_member(raw).map { String(cString: $0) } }
 
-    /// Who sent it: a unique name, set by the bus.
+    /// The sender's unique name, set by the bus.
     public var sender: String? { dbus_message_get_sender(raw).map { String(cString: $0) } }
 
-    /// Whom it is for.
+    /// The destination's name.
     public var destination: String? { dbus_message_get_destination(raw).map { String(cString: $0) } }
 
     /// The types of the body.

@@ -37,7 +37,7 @@ public struct MessageReader {
         return String(cString: text)
     }
 
-    /// Steps over the next value, whatever it is.
+    /// Skips the next value, of any type.
     public mutating func skip() {
         dbus_message_iter_next(&iterator)
     }

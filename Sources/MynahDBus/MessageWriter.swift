@@ -2,9 +2,9 @@ import MynahCDBus
 
 /// Writes a message's body in place, without a tree in between.
 ///
-/// What does not fit (a text with a NUL, an invalid signature, more than a bus carries) is remembered, the
-/// rest is skipped, and the call or signal that is being built throws. The values in an array or a variant
-/// must be of the type it was opened with.
+/// If a value cannot be sent (a text with a NUL, an invalid signature, more than a bus carries), the
+/// rest is skipped, and the call or signal that is being built throws. The values in an array or a
+/// variant must be of the type it was opened with.
 public struct MessageWriter {
     private let message: DBusMessage
     private var iterator = DBusMessageIter()
@@ -12,7 +12,8 @@ public struct MessageWriter {
     private var depth = 0
     var error: DBusError?
 
-    /// What dbus-daemon takes on the system bus, and the longest array of the specification.
+    /// The largest message that dbus-daemon accepts on the system bus, and the longest array of the
+    /// specification.
     private static let maximumSize = 32 << 20
     /// 32 arrays and 32 structs may be nested; with variants the daemon stops at 64 in all.
     private static let maximumDepth = 32

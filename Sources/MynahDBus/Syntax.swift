@@ -1,7 +1,9 @@
 import Glibc
 import MynahCDBus
 
-/// What libdbus takes: it ends the process on a name that is none, so everything is asked here first.
+/// The syntax of names and paths.
+///
+/// libdbus ends the process on an invalid one, so each is checked here first.
 enum Syntax {
     static func isPath(_ string: String) -> Bool { check(string) { dbus_validate_path($0, nil) } }
     static func isInterface(_ string: String) -> Bool { check(string) { dbus_validate_interface($0, nil) } }

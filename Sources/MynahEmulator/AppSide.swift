@@ -1,7 +1,7 @@
 import Mynah
 import MynahCore
 
-/// What a player knows of the app that plays its device.
+/// The state of the app that plays a player's device.
 ///
 /// It belongs to a launch or a wake of the app, and is no part of the run's `DeviceStage`.
 struct AppSide {
@@ -11,13 +11,16 @@ struct AppSide {
     var isSilenced = false
     /// Whether it was launched and has not received the Bluetooth state.
     private var awaitsIntroduction = false
-    /// What the events of this wake were about.
+    /// What its code has stored, or `nil` before its first launch.
+    var saved: SavedIdentifiers?
+    /// The attributes of this wake's events.
     private var wokenFor: Set<AttributeKey> = []
-    /// What was reported to be extraneous in this wake.
+    /// The attributes that were reported as extraneous in this wake.
     private var extraneous: Set<AttributeKey> = []
 
     mutating func launched(_ app: App) {
         self.app = app
+        if saved == nil { saved = app.access.savedIdentifiers() }
         isSilenced = false
         awaitsIntroduction = true
     }

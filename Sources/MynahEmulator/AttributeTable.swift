@@ -1,6 +1,6 @@
 import MynahCore
 
-/// What an emulated device's attributes hold and how they answer, without time or radio of its own.
+/// The values of an emulated device's attributes and their answers, without time or radio.
 struct AttributeTable {
     /// Where an attribute's value comes from.
     enum Source {

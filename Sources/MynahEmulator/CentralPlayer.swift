@@ -21,16 +21,16 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     private var isBegun = false
     /// Whether the run is over.
     private var isEnded = false
-    /// What has not been carried out.
+    /// The actions that are still to be carried out.
     private var waiting: [CentralScript.Action] = []
     private var isCarryingOut = false
     /// The scan as it was reported last.
     private var scan: ScanStatus?
-    /// What waits until it is written again.
+    /// The repeated writes and their timers.
     private var timers: [Repetition: Task<Void, Never>] = [:]
     /// The device that is being asked for, until that is reported.
     private var asked: Peripheral?
-    /// What was due while the app did not run.
+    /// The writes that were due while the app did not run.
     private var held: Set<Repetition> = []
     private var waits = ReconnectWaits()
     /// Where the device of each entry was last.
@@ -69,6 +69,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         waiting = []
         state = .unknown
         script.launched()
+        if let saved = player.appSide.saved { script.recall(saved.peripherals) }
         manager = try app.access.makeCentralManager(
             restoreIdentifier: central.restoreIdentifier, options: .init(), sink: link)
     }
@@ -108,7 +109,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         act { $0.powered(state == .poweredOn, into: &$1) }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     func take(_ event: CentralManagerEvent) {
         switch event {
@@ -129,6 +130,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
             reportConnecting()
             report(.peripheralConnected, peripheral, [.init("local", .bool(isLocal))])
             act { $0.connected(peripheral.identifier, into: &$1) }
+            save()
         case .failedToConnect(let peripheral, let error):
             report(.peripheralFailedToConnect, peripheral, EventFields.of(error))
             act { $0.failed(peripheral.identifier, into: &$1) }
@@ -155,7 +157,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     /// A change of the Bluetooth state that waited: the phone reported it when it happened.
     private func reportQueued(_ new: RadioState) {
         guard link.isFirst, player.appSide.app?.access.isDeliveringQueued == true else { return }
-        events.report(.stateChanged, [.init("state", .string(new.rawValue)), .init("queued", .bool(true))])
+        events.report(.stateChanged, [.init("state", .string(new.rawValue))] + EventFields.queued)
     }
 
     private func discovered(_ discovery: Discovery) {
@@ -175,6 +177,15 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         report(.peripheralDiscovered, peripheral, EventFields.of(discovery))
         carryOut(actions)
         remember(peripheral)
+    }
+
+    /// The app stores the identifiers of its devices, unless nothing about them is new.
+    private func save() {
+        guard var saved = player.appSide.saved else { return }
+        saved.peripherals.merge(script.saved) { $1 }
+        guard saved != player.appSide.saved else { return }
+        player.appSide.saved = saved
+        player.appSide.app?.access.save(saved)
     }
 
     /// Others are let go of: a device that changes its address is another one each time.
@@ -201,6 +212,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
                 return (peripheral.identifier, .init(services: Set(services), localName: name, rssi: nil))
             })
         for peripheral in state.peripherals { remember(peripheral) }
+        save()
         script.restored(
             isScanning: state.scanServices != nil, connected: connected,
             wanted: identifiers(.connecting, state.peripherals))
@@ -239,6 +251,9 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
 
     func carryOutWaiting() async {
         while !waiting.isEmpty {
+            // The code of a suspended app does nothing, and goes on when the app runs.
+            await player.appSide.app?.waitWhileSuspended()
+            guard !waiting.isEmpty else { break }
             let action = waiting.removeFirst()
             do throws(RadioError) {
                 if let manager { try await carryOut(action, manager) }
@@ -266,7 +281,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
             reportScan()
         case .connect(let device, let entry):
             guard let peripheral = await peripheral(device, manager) else { return }
-            let options = central.peripherals[entry].connection.map { ConnectOptions($0) }
+            let options = central.peripherals[entry].connection
             asked = peripheral
             defer { asked = nil }
             try await manager.connect(peripheral, options: options ?? ConnectOptions())
@@ -346,7 +361,8 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
 
     private func work(of entry: Int, on peripheral: Peripheral) -> PeripheralWork {
         PeripheralWork(central.peripherals[entry], on: peripheral) { [unowned self] name, more in
-            report(name, peripheral, more())
+            let queued = peripheral.look { $0.hasAnswerWaited } ? EventFields.queued : []
+            report(name, peripheral, more() + queued)
         }
     }
 
@@ -427,7 +443,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         guard events.isObserved else { return }
         var fields = fields(peripheral) + more
         if let app = player.appSide.app, app.access.isDeliveringQueued {
-            fields.append(.init("queued", .bool(true)))
+            fields += EventFields.queued
         }
         events.report(name, fields)
     }
@@ -449,17 +465,5 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     /// A peripheral that was found at an address.
     func peripheral(at address: DeviceAddress) -> Peripheral? {
         peripherals.values.first { $0.address == address }
-    }
-}
-
-extension ConnectOptions {
-    /// The options that a profile declares.
-    init(_ connection: Profile.Central.Connection) {
-        self.init()
-        notifyOnConnection = connection.notifyOnConnection
-        notifyOnDisconnection = connection.notifyOnDisconnection
-        notifyOnNotification = connection.notifyOnNotification
-        startDelay = connection.startDelay
-        autoReconnect = connection.autoReconnect
     }
 }

@@ -2,10 +2,10 @@ import MynahCore
 import MynahLifecycle
 import MynahProfiles
 
-/// What an app does with one central manager: which devices it wants, and when it scans.
+/// The behaviour of an app with one central manager: its devices, and its scans.
 ///
-/// It names no manager: the player reports what happened and carries out the actions. What it knows of
-/// devices outlives its app's process, as what an app saves does.
+/// It names no manager: the player reports events and carries out the actions. Its knowledge of devices
+/// outlives the app's process, as an app's saved data does.
 ///
 /// Each entry gets to its device by a plan of its own, which begins when Bluetooth is on, and after a loss if
 /// the profile says so. An entry that has had no device yet is scanned for in any case.
@@ -27,7 +27,7 @@ struct CentralScript {
         case cancel(PeripheralIdentifier)
     }
 
-    /// What a device was heard with.
+    /// The properties by which a device is matched.
     struct Heard {
         /// The services that it advertises, by its list or its overflow area.
         var services: Set<BluetoothUUID>
@@ -35,7 +35,7 @@ struct CentralScript {
         var rssi: Int?
     }
 
-    /// What the app has of the device of an entry.
+    /// The app's state for the device of an entry.
     private struct Entry {
         enum Link {
             case none
@@ -115,6 +115,20 @@ struct CentralScript {
         forgetLinks()
     }
 
+    /// The identifiers that the app has saved, by the names of their entries.
+    var saved: [String: PeripheralIdentifier] {
+        zip(central.peripherals, entries).reduce(into: [:]) { saved, pair in
+            saved[pair.0.name] = pair.1.saved
+        }
+    }
+
+    /// The app reads the identifiers that it saved in an earlier process.
+    mutating func recall(_ saved: [String: PeripheralIdentifier]) {
+        for (index, peripheral) in central.peripherals.enumerated() where entries[index].saved == nil {
+            if let device = saved[peripheral.name], owners[device] == nil { give(device, to: index) }
+        }
+    }
+
     /// Gives devices that the system kept the first entry that matches each, if they have none, as after a
     /// restart of the phone.
     ///
@@ -154,7 +168,7 @@ struct CentralScript {
         }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// Bluetooth is on, or is not.
     mutating func powered(_ isOn: Bool, into actions: inout [Action]) {
@@ -284,7 +298,7 @@ struct CentralScript {
         updateScan(into: &actions)
     }
 
-    // MARK: What follows
+    // MARK: Consequences
 
     private mutating func give(_ device: PeripheralIdentifier, to index: Int) {
         owners[device] = index

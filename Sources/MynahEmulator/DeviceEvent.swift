@@ -62,9 +62,9 @@ public struct DeviceEvent: Hashable, Sendable {
 
     /// When it happened.
     public var time: WallTime
-    /// What happened.
+    /// The event's name.
     public var name: Name
-    /// What belongs to it, in the order in which it is written.
+    /// Its fields, in the order in which they are written.
     public var fields: [JSON.Member]
 
     /// An event.

@@ -1,4 +1,4 @@
-/// What the devices of a run are called in events.
+/// The names of a run's devices in events.
 public enum DeviceLabels {
     /// A label for each name, in order: the name, and `name~2`, `name~3` for the next devices of that name.
     ///

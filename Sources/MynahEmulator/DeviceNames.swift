@@ -2,7 +2,7 @@ import MynahSupport
 
 /// The names under which a user speaks of a run's devices.
 public struct DeviceNames: Sendable {
-    /// What is wrong with a name, as a sentence without its full stop.
+    /// The reason why a name is refused, as a sentence without its full stop.
     public struct Problem: Error, Hashable, Sendable {
         /// The sentence.
         public var message: String
@@ -10,13 +10,13 @@ public struct DeviceNames: Sendable {
 
     /// A device of the run.
     public struct Device: Hashable, Sendable {
-        /// What events call it.
+        /// Its name in events.
         public var label: String
         /// Its profile's file, whose stem is another name of it.
         public var file: String
         /// Whether an app plays it.
         public var isApp: Bool
-        /// What its profile calls the peripherals that the app uses.
+        /// The names of the peripherals in its profile.
         public var peripherals: [String]
 
         /// A device.
@@ -42,14 +42,14 @@ public struct DeviceNames: Sendable {
         self.devices = devices
     }
 
-    /// What a name is for.
+    /// The object that has a name.
     public enum Meaning: Hashable, Sendable {
         case device(Device)
         /// A peripheral that the profile of an app names.
         case peripheral(String, of: Device)
     }
 
-    /// What a name is for: a device, or if none has the name a peripheral that an app's profile names.
+    /// The object with a name: a device, or if there is none a peripheral of an app's profile.
     public func meaning(of name: String) throws(Problem) -> Meaning {
         let isDevice = devices.contains { $0.label == name || $0.stem == name }
         let owners = devices.flatMap { device in device.peripherals.filter { $0 == name }.map { _ in device }

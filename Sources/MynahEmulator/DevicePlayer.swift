@@ -12,7 +12,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     let phone: Phone
     let clock: C
     let events: EventReporter
-    /// What is published; after a restoration with the keys that the restored services have.
+    /// The published device; after a restoration, with the keys of the restored services.
     private(set) var device: EmulatedDevice
     var table: AttributeTable
     private(set) lazy var ticks = TickSender(self)
@@ -66,7 +66,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
         if let advertisement = device.advertisement, !appSide.isSilenced {
             try await manager.startAdvertising(advertisement)
         } else {
-            // What was restored may be of an older profile.
+            // The restored advertising may be of an older profile.
             await manager.stopAdvertising()
         }
     }
@@ -221,9 +221,9 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
         var fields = central.map { [EventFields.central($0)] } ?? []
         if let entry = table.entries[attribute] { fields += EventFields.of(entry) }
         fields += more()
-        // What waited while the app did not run may not hold any more.
+        // Events that waited while the app did not run may be out of date.
         if let app = appSide.app, app.access.isDeliveringQueued {
-            fields.append(.init("queued", .bool(true)))
+            fields += EventFields.queued
         }
         events.report(name, fields)
     }

@@ -7,7 +7,7 @@ enum DeviceStage: Equatable {
     /// Nothing is published any more.
     case stopped
 
-    /// What the radio has of a device.
+    /// The state of a device on the radio.
     enum Publication {
         case missing
         /// Restored services that are not the profile's, and have to be replaced.

@@ -5,19 +5,19 @@ public import MynahProfiles
 public struct EmulatedDevice: Sendable {
     /// Its name for people.
     public var name: String
-    /// What events call it: its name, or another if another device of the run has that name (`DeviceLabels`).
+    /// Its name in events; a different one if another device of the run has the same name (`DeviceLabels`).
     public var label: String
     /// How the radio presents it.
     public var identity: DeviceIdentity
-    /// What is published, in one batch.
+    /// The services to publish, in one batch.
     public var services: [ServiceDefinition]
-    /// What is advertised, or `nil` if nothing is.
+    /// The advertisement, or `nil` if it does not advertise.
     public var advertisement: Advertisement?
     /// The number typed on the device when pairing asks for one; `nil` if the user is asked for it.
     public var passkey: UInt32?
     /// The app that plays it, or `nil` if it is an accessory.
     public var app: EmulatedApp?
-    /// What its app does as a central, one for each manager.
+    /// The app's central managers.
     public var centrals: [Profile.Central] = []
     var table: AttributeTable
 

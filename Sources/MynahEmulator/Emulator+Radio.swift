@@ -1,7 +1,7 @@
 import Mynah
 import MynahCore
 
-// What the devices use of the radio.
+// The devices' use of the radio.
 extension Emulator {
     /// Reports it a minute after an instant, and each minute from then on; minutes in which the process did
     /// not run are one report.

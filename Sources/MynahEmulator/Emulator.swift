@@ -1,6 +1,6 @@
 public import Mynah
 public import MynahCore
-public import MynahLifecycle
+package import MynahLifecycle
 import MynahProfiles
 import MynahSupport
 
@@ -9,7 +9,7 @@ import MynahSupport
 /// Runs on the radio's executor, and stays on the air from `start()` until `stop()`, even if nothing refers
 /// to it.
 public actor Emulator<C: Clock> where C.Duration == Duration {
-    /// What hears the devices' events, synchronously and in order.
+    /// The receiver of the devices' events, synchronously and in order.
     public typealias Observer = @Sendable (DeviceEvent) -> Void
 
     private enum State {
@@ -74,9 +74,11 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
             seed: seed, sink: link)
     }
 
-    /// Starts the radio, publishes and advertises; `check` may refuse what the radio turns out to be.
+    /// Starts the radio, publishes and advertises.
     ///
-    /// Whatever fails, nothing is left behind.
+    /// `check` may refuse the radio's capabilities.
+    ///
+    /// If it fails, nothing remains on the radio.
     public func start(
         check: @Sendable (RadioCapabilities) throws(RadioError) -> Void = { _ throws(RadioError) in }
     ) async throws(RadioError) {
@@ -87,7 +89,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         link.emulator = self
         makePlayers()
         do throws(RadioError) {
-            // What comes up half-way does not go on the air: an app moves to the state it starts in first.
+            // An app does not advertise before it is in the state in which it starts.
             await phone.holdAdvertising()
             let isMetered = events.isObserved ? await phone.meterRadio() : false
             // The others follow when the phone is on, unless none is opened.
@@ -131,7 +133,10 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
             guard start == .foreground, let front else { continue }
             player.events.warn(
                 "startsInBackground",
-                "\(devices[index].label) starts in the background, because \(devices[front].label) is in front: a phone has one app on its screen"
+                """
+                \(devices[index].label) starts in the background, because \(devices[front].label) is in \
+                front: a phone has one app on its screen
+                """
             )
         }
         try checkIsStarting()
@@ -189,12 +194,12 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     public nonisolated var playsApps: Bool { devices[0].app != nil }
 
     /// Moves apps in their life.
-    public func carryOut(_ transition: AppTransition, on target: AppTarget = .every) async {
+    package func carryOut(_ transition: AppTransition, on target: AppTarget = .every) async {
         await carryOut(.transition(transition), on: target)
     }
 
     /// Does this to apps, or to their phone.
-    public func carryOut(_ action: UserAction, on target: AppTarget = .every) async {
+    package func carryOut(_ action: UserAction, on target: AppTarget = .every) async {
         guard case .running = state else { return }
         let players = players(for: action, target)
         switch action {
@@ -216,7 +221,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
 
     /// Does this to apps, or to their phone, after a time from now on; of two at one time first what was
     /// planned first.
-    public func plan(_ action: UserAction, on target: AppTarget = .every, after delay: Duration) {
+    package func plan(_ action: UserAction, on target: AppTarget = .every, after delay: Duration) {
         guard case .running = state else { return }
         planned.add(action, on: target, due: clock.now.advanced(by: delay))
         waitForPlanned()
@@ -274,7 +279,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     }
 }
 
-// What concerns the phone.
+// Events of the phone.
 extension Emulator {
     func take(_ event: PhoneEvent) -> RadioAnswer {
         switch event {

@@ -58,7 +58,7 @@ extension Emulator {
     }
 }
 
-/// What a central manager of a player's app calls: it names its player and leads to it.
+/// The sink of a player's central manager: it names the player and leads to it.
 final class CentralLink<C: Clock>: CentralManagerSink where C.Duration == Duration {
     private let link: PlayerLink<C>
     /// Its index among the central managers of the app.
@@ -99,7 +99,7 @@ final class CentralLink<C: Clock>: CentralManagerSink where C.Duration == Durati
     }
 }
 
-/// What a player's manager and app call: it names the player and leads to it.
+/// The sink of a player's manager and app: it names the player and leads to it.
 final class PlayerLink<C: Clock>: PeripheralSink, AppDelegate where C.Duration == Duration {
     let emulator: EmulatorLink<C>
     /// The player's index in the run.

@@ -3,7 +3,7 @@ import MynahCore
 import MynahLifecycle
 package import MynahSupport
 
-// What an app sees as a central.
+// Fields of an app's events as a central.
 extension EventFields {
     /// The fields that identify a peripheral.
     static func peripheral(_ peripheral: Peripheral) -> [JSON.Member] {
@@ -31,7 +31,8 @@ extension EventFields {
         ]
     }
 
-    /// What an app asked the system for, and which of its devices that led to.
+    /// The call with which an app asked the system for devices, and the entries of the devices that it
+    /// returned.
     static func retrieved(
         _ way: ReconnectWay, asked: [String], found: [Peripheral]
     ) -> [JSON.Member] {
@@ -71,7 +72,7 @@ extension EventFields {
         }
     }
 
-    /// What is scanned for, and how.
+    /// The services and options of a scan.
     package static func of(_ scan: ScanStatus) -> [JSON.Member] {
         [
             .init("services", list(scan.services))
@@ -87,7 +88,7 @@ extension EventFields {
         services.isEmpty ? [] : [.init("solicited", list(services))]
     }
 
-    /// What a change of an app's scan is called, or `nil` if it is none.
+    /// The name of the event for a change of an app's scan, or `nil` if nothing changed.
     static func scanEvent(from old: ScanStatus?, to new: ScanStatus?) -> DeviceEvent.Name? {
         guard old != new else { return nil }
         return switch (old?.isInForce, new?.isInForce) {
@@ -99,7 +100,7 @@ extension EventFields {
         }
     }
 
-    /// What the system kept of a central manager.
+    /// The state of a central manager that the system kept.
     static func of(_ state: RestoredCentralState, restoreIdentifier: String) -> [JSON.Member] {
         [
             .init("role", .string("central")), .init("restoreIdentifier", .string(restoreIdentifier)),
@@ -114,7 +115,7 @@ extension EventFields {
         ]
     }
 
-    /// What the system kept of a peripheral.
+    /// The state of a peripheral that the system kept.
     static func restored(_ peripheral: isolated Peripheral) -> [JSON.Member] {
         let subscribed = peripheral.services.flatMap(\.characteristics).filter { $0.delivery != nil }
         return [

@@ -4,6 +4,9 @@ public import MynahSupport
 
 /// The fields of the event stream, each defined once.
 public enum EventFields {
+    /// What has waited while its app did not run, and may not hold any more.
+    static let queued: [JSON.Member] = [.init("queued", .bool(true))]
+
     static func central(_ central: Central) -> JSON.Member {
         .init("central", .string(central.address?.description ?? "central-\(central.id.rawValue)"))
     }
@@ -25,7 +28,7 @@ public enum EventFields {
         return fields
     }
 
-    /// What a read of a value came to.
+    /// The outcome of a read.
     static func of(_ request: ReadRequest, _ value: [UInt8], _ outcome: PendingReply.Outcome) -> [JSON.Member]
     {
         var fields: [JSON.Member] = []
@@ -37,7 +40,7 @@ public enum EventFields {
         return fields
     }
 
-    /// What a part of a write came to.
+    /// The outcome of a part of a write.
     static func of(
         _ part: WriteRequest.Part, withResponse: Bool, _ outcome: PendingReply.Outcome
     ) -> [JSON.Member] {
@@ -57,7 +60,7 @@ public enum EventFields {
         ]
     }
 
-    /// What the system preserved of an app.
+    /// The state of an app that the system preserved.
     static func of(_ state: RestoredState, restoreIdentifier: String) -> [JSON.Member] {
         var uuids: [AttributeKey: (service: BluetoothUUID, characteristic: BluetoothUUID)] = [:]
         for service in state.services {
@@ -82,7 +85,7 @@ public enum EventFields {
         ]
     }
 
-    /// What is on the air, as `show` and the advertising events write it.
+    /// The data on the air, as in the output of `show` and in the advertising events.
     public static func of(_ report: AdvertisingReport) -> [JSON.Member] {
         var fields: [JSON.Member] = [
             .init("on", .bool(report.isOn)), .init("data", .string(Hex.encode(report.data))),
@@ -118,7 +121,7 @@ public enum EventFields {
         return Double(seconds) * 1000 + Double(attoseconds) / 1e15
     }
 
-    /// What was used of the radio, without what is zero.
+    /// The use of the radio, without fields that are zero.
     static func of(_ use: AirUse, _ metered: MeteredUse) -> [JSON.Member] {
         // Without the packets of a link its airtime is not known.
         let knowsAirtime = metered.knowsPackets || use.linked == .zero
@@ -137,7 +140,7 @@ public enum EventFields {
             + (metered.isEstimated ? [.init("estimated", .bool(true))] : [])
     }
 
-    // What is less is no millisecond.
+    // Shorter times round to no millisecond.
     private static var half: Duration { .microseconds(500) }
 
     static func of(_ event: PhoneEvent) -> (DeviceEvent.Name, [JSON.Member])? {

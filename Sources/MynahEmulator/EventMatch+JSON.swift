@@ -43,7 +43,10 @@ extension EventMatch {
         guard let comparison = Comparison(rawValue: member.key) else {
             throw Problem(
                 message:
-                    "\(key) has no comparison \"\(member.key)\"; known are \(Comparison.allCases.map(\.rawValue).joined(separator: ", "))"
+                    """
+                    \(key) has no comparison \"\(member.key)\"; known are \
+                    \(Comparison.allCases.map(\.rawValue).joined(separator: ", "))
+                    """
             )
         }
         switch member.value {

@@ -6,13 +6,13 @@ import MynahSupport
 /// A field that an event lacks never matches. UUIDs compare as UUIDs, so 180D equals its 128-bit form, and
 /// hexadecimal digits in either case. A field that is a list matches if it holds the value.
 public struct EventMatch: Hashable, Sendable {
-    /// What is wrong with a match, as a sentence without its full stop.
+    /// The reason why a match is invalid, as a sentence without its full stop.
     public struct Problem: Error, Hashable, Sendable {
         /// The sentence.
         public var message: String
     }
 
-    /// What a field must hold.
+    /// A condition for a field's value.
     enum Condition: Hashable, Sendable {
         /// The field of this key equals this.
         case equal(String, to: String)
@@ -104,7 +104,10 @@ public struct EventMatch: Hashable, Sendable {
             guard let pattern = BytePattern(value) else {
                 throw Problem(
                     message:
-                        "value=\(value) is not hexadecimal, as in value=01 02 or, for any further bytes, value=01 .."
+                        """
+                        value=\(value) is not hexadecimal, as in value=01 02 or, for any further bytes, \
+                        value=01 ..
+                        """
                 )
             }
             return .value(pattern)
@@ -156,12 +159,12 @@ public struct EventMatch: Hashable, Sendable {
         }
     }
 
-    /// What people write is compared as it is written.
+    /// These fields are free text, and are compared literally.
     private static let words: Set = ["device", "profile", "name", "message", "restoreIdentifier"]
 
     private static func isEqual(_ text: String, to expected: String, _ key: String) -> Bool {
         if text == expected { return true }
-        // What a phone reports is of all its apps.
+        // An event of a phone names all its apps.
         if key == "device", text.contains(", ") { return isAmong(expected, text) }
         guard !words.contains(key) else { return false }
         if let uuid = BluetoothUUID(text) { return uuid == self.uuid(expected, key) }

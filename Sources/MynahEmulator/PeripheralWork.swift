@@ -3,9 +3,9 @@ import MynahCore
 import MynahProfiles
 import MynahSupport
 
-/// What an app does on a link: it discovers what it needs, reads, subscribes and writes, in this order.
+/// An app's work on a link: it discovers, reads, subscribes and writes, in this order.
 ///
-/// What fails is reported, and the rest is done all the same, unless the link or the app has ended.
+/// Failures are reported, and the rest is still done, unless the link or the app has ended.
 struct PeripheralWork {
     private let entry: Profile.Central.Peripheral
     private let peripheral: Peripheral

@@ -1,4 +1,4 @@
-/// What is to happen to apps, by its time; of two at one time first what was planned first.
+/// Planned actions by their time; those of one time keep the order in which they were planned.
 struct PlannedActions<Instant: Comparable> {
     struct Planned {
         var action: UserAction

@@ -24,7 +24,7 @@ extension PhoneAdvertising {
 }
 
 extension AppAdvertisement {
-    /// What an app asks for of what a profile advertises.
+    /// An app's advertising request for a profile's advertisement.
     public init(_ advertising: Profile.Advertising, mode: AdvertisingMode) {
         self.init(
             localName: advertising.advertisement.localName,
@@ -33,8 +33,8 @@ extension AppAdvertisement {
 }
 
 extension Profile {
-    /// What a phone with this app alone has on the air while the app is in a state; `nil` for an accessory's
-    /// profile.
+    /// The advertising of a phone with only this app while the app is in a state; `nil` for an
+    /// accessory's profile.
     ///
     /// `AppLifecycle` decides how the app is advertised then, from its launch on with Bluetooth powered on.
     package func phoneAdvertisement(in state: App.StartState) -> PhoneAdvertisement? {
@@ -63,8 +63,8 @@ extension Profile {
         return plan
     }
 
-    /// What a phone with this app alone scans for while the app is in a state, for each central manager that
-    /// scans.
+    /// The scans of a phone with only this app while the app is in a state, one for each central manager
+    /// that scans.
     package func phoneScans(in state: App.StartState) -> [ScanStatus] {
         guard let app else { return [] }
         let appState: AppState =

@@ -1,4 +1,4 @@
-/// What ends a run before its user does: events that are waited for, or the end of its time.
+/// The condition that ends a run: expected events, or a time limit.
 public struct RunGoal: Sendable {
     /// How the run ended.
     public enum End: Hashable, Sendable {
@@ -42,7 +42,7 @@ public struct RunGoal: Sendable {
         if end == nil, isAwaiting { end = .cutShort }
     }
 
-    /// What did not come before the end, as it was written; empty if nothing was waited for in vain.
+    /// The expected events that did not come, as the user wrote them; empty if all came.
     public var missed: [String] {
         switch end {
         case .overdue, .cutShort: missing.map(\.text)

@@ -17,7 +17,7 @@ final class TickSender<C: Clock> where C.Duration == Duration {
         self.player = player
     }
 
-    /// What was reported once may be reported again.
+    /// Allows each problem to be reported again.
     func forgetReports() {
         tooLong = []
     }
@@ -176,7 +176,10 @@ final class TickSender<C: Clock> where C.Duration == Duration {
         let name = EventFields.central(central)
         player.events.warn(
             "subscriberBehind",
-            "\(name.value.stringValue ?? "a central") takes values more slowly than they are due: until it catches up it gets only the newest of each characteristic",
+            """
+            \(name.value.stringValue ?? "a central") takes values more slowly than they are due: until \
+            it catches up it gets only the newest of each characteristic
+            """,
             [name])
     }
 

@@ -1,7 +1,7 @@
-public import MynahLifecycle
+package import MynahLifecycle
 
-/// What the user of a run makes happen to an app, or to its phone: by `--at`, or by a key of the terminal.
-public enum UserAction: Hashable, Sendable {
+/// An action of a run's user on an app or its phone, by `--at` or by a key of the terminal.
+package enum UserAction: Hashable, Sendable {
     /// A step of its life.
     case transition(AppTransition)
     /// Its user starts what the app advertises, on its own screen.
@@ -27,15 +27,15 @@ public enum UserAction: Hashable, Sendable {
     ]
 
     /// The words for all of them.
-    public static var words: [String] { AppTransition.allCases.map(\.rawValue) + others.map(\.word) }
+    package static var words: [String] { AppTransition.allCases.map(\.rawValue) + others.map(\.word) }
 
     /// Whether it is about the whole radio, and so about an accessory too.
-    public var isAboutRadio: Bool {
+    package var isAboutRadio: Bool {
         if case .setPower = self { true } else { false }
     }
 
     /// Reads one of the words; `nil` if it is none of them.
-    public init?(_ word: String) {
+    package init?(_ word: String) {
         if let transition = AppTransition(rawValue: word) {
             self = .transition(transition)
         } else if let other = Self.others.first(where: { $0.word == word }) {
@@ -54,5 +54,5 @@ public enum UserAction: Hashable, Sendable {
     }
 
     /// Whether it is about the phone rather than one of its apps.
-    public var isOfPhone: Bool { self == .openAlert || self == .dismissAlert }
+    package var isOfPhone: Bool { self == .openAlert || self == .dismissAlert }
 }

@@ -1,22 +1,22 @@
 import MynahSupport
 
-/// Data of a link, on its way between host and controller (Core Specification, Vol 4, Part E, 5.4.2).
+/// An HCI ACL Data packet (Core Specification, Vol 4, Part E, 5.4.2).
 package struct ACLPacket: Hashable, Sendable {
-    /// Where in an L2CAP PDU it stands.
+    /// The Packet_Boundary_Flag.
     package enum Boundary: UInt16, Hashable, Sendable {
-        /// The first, of a host on a link that may be flushed or not.
+        /// The first packet of a PDU, from a host; it is not flushed automatically.
         case first = 0b00
-        /// One that goes on.
+        /// A continuing packet of a PDU.
         case continuing = 0b01
-        /// The first, of a controller, or of a host where it is flushed automatically.
+        /// The first packet of a PDU, from a controller, or from a host if it may be flushed automatically.
         case firstFlushable = 0b10
-        /// A whole one, which LE does not use.
+        /// A complete PDU; not used on LE.
         case complete = 0b11
     }
 
-    /// The link.
+    /// The connection handle.
     package var handle: ConnectionHandle
-    /// Where in a PDU it stands.
+    /// The Packet_Boundary_Flag.
     package var boundary: Boundary
     /// Its bytes.
     package var data: [UInt8]
@@ -28,14 +28,14 @@ package struct ACLPacket: Hashable, Sendable {
         self.data = data
     }
 
-    /// The packet in a body; nil: its lengths do not agree.
+    /// The packet in a body, or `nil` if its lengths do not agree.
     package init?(_ body: [UInt8]) {
         guard let (handle, boundary, data) = Self.parts(of: body) else { return nil }
         self.init(handle: handle, boundary: boundary, data: Array(data))
     }
 
-    /// The link, the place in a PDU and the bytes of the packet in a body, where they are; nil: its lengths
-    /// do not agree.
+    /// The handle, boundary and range of the data of the packet in a body, or `nil` if its lengths do
+    /// not agree.
     package static func parts(
         of body: [UInt8]
     ) -> (handle: ConnectionHandle, boundary: Boundary, data: ArraySlice<UInt8>)? {

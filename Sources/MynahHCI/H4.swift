@@ -1,25 +1,25 @@
 import MynahSupport
 
-/// What stands before each packet on a UART transport, and on the sockets that imitate one (Core
-/// Specification, Vol 4, Part A, 2).
+/// The packet indicator before each packet on a UART transport, and on the sockets that imitate one
+/// (Core Specification, Vol 4, Part A, 2).
 public enum H4PacketType: UInt8, Hashable, Sendable, CaseIterable {
-    /// Command.
+    /// HCI Command.
     case command = 0x01
-    /// Acl Data.
+    /// HCI ACL Data.
     case aclData = 0x02
-    /// Synchronous Data.
+    /// HCI Synchronous Data.
     case synchronousData = 0x03
-    /// Event.
+    /// HCI Event.
     case event = 0x04
-    /// Isochronous Data.
+    /// HCI ISO Data.
     case isochronousData = 0x05
 }
 
-/// A packet between a host and a controller, as bytes behind its type.
+/// A packet between a host and a controller: its type, and the bytes after it.
 public struct H4Packet: Hashable, Sendable {
-    /// What it is.
+    /// The packet's type.
     public var type: H4PacketType
-    /// Everything behind the type.
+    /// The bytes after the type.
     public var body: [UInt8]
 
     /// A packet.

@@ -182,7 +182,7 @@ package struct HCICommand: Hashable, Sendable {
         self.parameters = parameters
     }
 
-    /// The command in a packet's body; nil: its lengths do not agree.
+    /// The command in a packet's body, or `nil` if its lengths do not agree.
     package init?(_ body: [UInt8]) {
         var reader = ByteReader(body)
         guard let opcode = reader.readUInt16(), let length = reader.readUInt8(),

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// What a controller tells, as bytes (Core Specification, Vol 4, Part E, 5.4.4).
+/// An event of a controller, as bytes (Core Specification, Vol 4, Part E, 5.4.4).
 package struct HCIEvent: Hashable, Sendable {
     /// The event's number.
     package var code: UInt8
@@ -14,7 +14,7 @@ package struct HCIEvent: Hashable, Sendable {
         self.parameters = parameters
     }
 
-    /// The event in a packet's body; nil: its lengths do not agree.
+    /// The event in a packet's body, or `nil` if its lengths do not agree.
     package init?(_ body: [UInt8]) {
         var reader = ByteReader(body)
         guard let code = reader.readUInt8(), let length = reader.readUInt8(),
@@ -23,8 +23,8 @@ package struct HCIEvent: Hashable, Sendable {
         self.init(code, parameters)
     }
 
-    /// How many packets of each link are done, in the body of a Number Of Completed Packets event; nil: it is
-    /// none, or its lengths do not agree.
+    /// The links and numbers of packets in the body of a Number Of Completed Packets event, or `nil` if
+    /// it is another event or its lengths do not agree.
     package static func completedPackets(_ body: [UInt8]) -> [HCIEventContent.CompletedPackets]? {
         var reader = ByteReader(body)
         guard reader.readUInt8() == numberOfCompletedPackets, let length = reader.readUInt8(),
@@ -98,7 +98,7 @@ package struct HCIEvent: Hashable, Sendable {
     }
 }
 
-/// What a host does with an event, taken apart.
+/// A decoded event, with the parameters that a host uses.
 package enum HCIEventContent: Hashable, Sendable {
     /// Command Complete.
     case commandComplete(HCIOpcode, credits: Int, [UInt8])
@@ -148,7 +148,9 @@ package enum HCIEventContent: Hashable, Sendable {
         }
     }
 
-    /// An event taken apart; nil: it is shorter than it says, or says something that cannot be.
+    /// Decodes an event.
+    ///
+    /// Returns `nil` if it is too short or a parameter is out of range.
     package init?(_ event: HCIEvent) {
         var reader = ByteReader(event.parameters)
         guard let content = Self.parse(event.code, &reader) else { return nil }

@@ -1,19 +1,19 @@
 package import MynahCore
 import MynahSupport
 
-/// An advertising PDU that was heard (Core Specification, Vol 4, Part E, 7.7.65.2 and 7.7.65.13).
+/// A report of an advertising PDU (Core Specification, Vol 4, Part E, 7.7.65.2 and 7.7.65.13).
 package struct LEAdvertisingReport: Hashable, Sendable {
-    /// What was heard, as legacy reports number it.
+    /// The Event_Type, as in legacy reports.
     package enum Kind: UInt8, Hashable, Sendable {
-        /// ADV_IND: whoever hears it may connect and ask for more.
+        /// ADV_IND: connectable and scannable.
         case connectable = 0
-        /// ADV_DIRECT_IND: one may connect.
+        /// ADV_DIRECT_IND: connectable by one device.
         case directed = 1
-        /// ADV_SCAN_IND: whoever hears it may ask for more.
+        /// ADV_SCAN_IND: scannable.
         case scannable = 2
-        /// ADV_NONCONN_IND: it may only be heard.
+        /// ADV_NONCONN_IND: neither connectable nor scannable.
         case nonConnectable = 3
-        /// SCAN_RSP: what was asked for.
+        /// SCAN_RSP: the answer to a scan request.
         case scanResponse = 4
     }
 
@@ -27,17 +27,17 @@ package struct LEAdvertisingReport: Hashable, Sendable {
         case truncated = 2
     }
 
-    /// What was heard.
+    /// The Event_Type.
     package var kind: Kind
-    /// Who sent it.
+    /// The advertiser's address.
     package var address: DeviceAddress
     /// The AD structures.
     package var data: [UInt8]
-    /// How loud it was, in dBm; nil: not known.
+    /// The RSSI in dBm, or `nil` if it is not available.
     package var rssi: Int8?
     /// Whether it was an extended PDU.
     package var isExtended: Bool
-    /// Which of its sender's advertising sets it is of; nil: not told.
+    /// The Advertising_SID, or `nil` if there is none.
     package var set: UInt8?
     /// Whether that is all.
     package var progress: Progress

@@ -4,7 +4,7 @@ package import MynahSupport
 /// A link that has come to be (LE Connection Complete; Core Specification, Vol 4, Part E, 7.7.65.1 and
 /// 7.7.65.10).
 package struct LEConnection: Hashable, Sendable {
-    /// What this side is on it.
+    /// This side's role in it.
     package enum Role: UInt8, Hashable, Sendable {
         /// Central.
         case central = 0
@@ -38,7 +38,7 @@ package struct LEConnection: Hashable, Sendable {
 
     /// Its connection handle.
     package var handle: ConnectionHandle
-    /// What this side is.
+    /// This side's role.
     package var role: Role
     /// The other's address: its identity, where the controller resolved it.
     package var peer: DeviceAddress

@@ -22,7 +22,7 @@ struct ConnectionParameterRange: Hashable, Sendable {
 }
 
 extension ConnectionParameterRange {
-    /// What a peripheral asks for: intervals of 15 to 30 ms, 30 to 60 ms or 120 to 240 ms, and a supervision
+    /// A peripheral's request: intervals of 15 to 30 ms, 30 to 60 ms or 120 to 240 ms, and a supervision
     /// timeout of 6 s.
     ///
     /// Apple names no numbers; these are multiples of 15 ms within its Accessory Design Guidelines.

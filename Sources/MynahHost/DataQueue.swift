@@ -58,10 +58,12 @@ struct DataQueue: Sendable {
         links.index(of: handle).map { links[at: $0].count } ?? 0
     }
 
-    /// Takes a PDU; false: its link has too many waiting already.
+    /// Queues a PDU.
     ///
-    /// Who keeps to the protocols has a few. Who asks on and on, through a controller that takes nothing,
-    /// would otherwise fill the memory with answers.
+    /// Returns `false` if too many PDUs of its link are waiting already.
+    ///
+    /// A peer that follows the protocols causes only a few. Without a limit, a peer that sends requests
+    /// through a controller that accepts no data would fill the memory with answers.
     @discardableResult
     mutating func add(_ frame: L2CAPFrame, for handle: ConnectionHandle) -> Bool {
         if links.index(of: handle) == nil {

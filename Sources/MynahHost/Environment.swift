@@ -2,7 +2,7 @@ import Logging
 import MynahCore
 import MynahHCI
 
-/// What a radio runs in.
+/// The dependencies of a radio: transport, clock, executor and options.
 struct Environment: Sendable {
     /// Runs the radio, its phone and its managers.
     let executor = HostExecutor()

@@ -3,11 +3,11 @@ import Synchronization
 
 import Glibc
 
-/// Runs a radio's work on whichever thread brings it.
+/// Runs a radio's work on the thread that brings it.
 ///
-/// What a transport delivers is handled in the call that delivers it, so that a request costs no hop between
-/// threads; where another thread is at work already, it takes over what comes meanwhile. Jobs of actors that
-/// nobody brings run on the concurrent pool.
+/// A packet from a transport is handled in the call that delivers it, so a request needs no change of
+/// thread. If another thread is already at work, it also handles the new packet. Jobs of actors that are
+/// not brought by a thread run on the concurrent pool.
 final class HostExecutor: SerialExecutor {
     private enum Work {
         case job(UnownedJob)
@@ -27,9 +27,9 @@ final class HostExecutor: SerialExecutor {
     private static let visit = 1000
 
     private let state = Lock(State())
-    /// Who works through it; 0: nobody.
+    /// The thread that runs the work, or 0.
     ///
-    /// A thread asks only whether it is itself, which no other can change meanwhile: that needs no lock.
+    /// Only the owner can ever compare equal, so a relaxed load is enough.
     private let owner = Atomic<UInt>(0)
 
     /// Queues a job of an actor.

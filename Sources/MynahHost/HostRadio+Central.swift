@@ -1,8 +1,8 @@
 public import MynahCore
 
-// What the central's half is asked for, and what both are.
+// The calls of `CentralRadio`, and those that both roles have.
 extension HostRadio {
-    /// Scans, or scans with other options than before.
+    /// Starts a scan, or changes the options of the current one.
     public func scan(_ options: ScanOptions) async throws(RadioError) {
         try await access.scan(options)
     }
@@ -12,7 +12,7 @@ extension HostRadio {
         await access.stopScan()
     }
 
-    /// Connects; several connections may be waited for at once.
+    /// Connects to a device; several connections may be pending at once.
     public func connect(_ address: DeviceAddress, timeout: Duration?) async throws(RadioError) -> Peer {
         let request = try access.want(address, timeout: timeout)
         return try await withTaskCancellationHandler {
@@ -22,52 +22,51 @@ extension HostRadio {
         }.get()
     }
 
-    /// The identity address of a bonded device that is named by a resolvable private address; any other
-    /// address is itself.
+    /// The identity address of a bonded device with this resolvable private address, or the address
+    /// itself.
     public func identity(of address: DeviceAddress) -> DeviceAddress { access.identity(of: address) }
 
-    /// The address that a bonded device was last heard with; any other address is itself.
+    /// The last address of a bonded device on the air, or the address itself.
     public func addressOnAir(of address: DeviceAddress) -> DeviceAddress { access.addressOnAir(of: address) }
 
     private func cancel(_ request: GenericAccess.Request) {
         access.cancel(request)
     }
 
-    /// Agrees on the largest MTU, 517 of this side, which a value of 512 bytes fits into with the longest
-    /// header.
+    /// Exchanges the MTU; this side offers 517, for a value of 512 bytes with the longest header.
     ///
     /// The radio does so by itself when a link has come to be; that one is waited for.
     public func exchangeMTU(with peer: Peer.ID) async throws(RequestError) -> Int {
         try await links.perform(MTUExchange(ownMTU: ATTServer().ownMTU), on: peer)
     }
 
-    /// Finds primary services: all, or those of one type.
+    /// Discovers primary services: all, or those of one type.
     public func discoverServices(
         _ uuid: BluetoothUUID?, of peer: Peer.ID
     ) async throws(RequestError) -> [RemoteService] {
         try await links.perform(ServiceDiscovery(of: uuid), on: peer)
     }
 
-    /// Finds secondary services; none if the server does not report them.
+    /// Discovers secondary services; returns none if the server does not report them.
     public func discoverSecondaryServices(of peer: Peer.ID) async throws(RequestError) -> [RemoteService] {
         try await links.perform(ServiceDiscovery.secondary, on: peer)
     }
 
-    /// Finds the services that a service includes.
+    /// Discovers the included services of a service.
     public func discoverIncludedServices(
         in service: RemoteService, of peer: Peer.ID
     ) async throws(RequestError) -> [RemoteService] {
         try await links.perform(IncludeDiscovery(in: service.handles), on: peer)
     }
 
-    /// Finds a service's characteristics.
+    /// Discovers the characteristics of a service.
     public func discoverCharacteristics(
         in service: RemoteService, of peer: Peer.ID
     ) async throws(RequestError) -> [RemoteCharacteristic] {
         try await links.perform(CharacteristicDiscovery(in: service.handles), on: peer)
     }
 
-    /// Finds a characteristic's descriptors.
+    /// Discovers the descriptors of a characteristic.
     public func discoverDescriptors(
         of characteristic: RemoteCharacteristic, of peer: Peer.ID
     ) async throws(RequestError) -> [RemoteDescriptor] {
@@ -75,41 +74,44 @@ extension HostRadio {
         return try await links.perform(DescriptorDiscovery(in: handles), on: peer)
     }
 
-    /// Reads a value, however long it is.
+    /// Reads a value of any length.
     public func read(_ handle: AttributeHandle, of peer: Peer.ID) async throws(RequestError) -> [UInt8] {
         try await links.perform(ValueRead(handle), on: peer)
     }
 
-    /// Reads several values in as few requests as they fit into; of a peripheral that does not read together,
-    /// one by one.
+    /// Reads several values with as few requests as possible; one at a time if the peripheral does not
+    /// support Read Multiple.
     public func read(
         _ handles: [AttributeHandle], of peer: Peer.ID
     ) async throws(RequestError) -> [[UInt8]] {
         try await links.perform(ValuesRead(handles), on: peer)
     }
 
-    /// Reads values whose lengths are known, one after the other, up to ATT_MTU − 1 bytes of them.
+    /// Reads values of known lengths with one request, up to ATT_MTU − 1 bytes in all.
     public func readConcatenated(
         _ handles: [AttributeHandle], of peer: Peer.ID
     ) async throws(RequestError) -> [UInt8] {
         try await links.perform(ConcatenatedRead(handles: handles), on: peer)
     }
 
-    /// Writes a value and waits for the answer; prepared parts are verified.
+    /// Writes a value and waits for the response; prepared parts are verified.
     public func write(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) async throws(RequestError) {
         try await links.perform(ValueWrite(handle, value), on: peer)
     }
 
-    /// Writes by a command; returns `false` if there is no room for it, and `readyToWrite` follows.
+    /// Whether a link has room for a write command; if not, `readyToWrite` follows.
+    public func hasRoomToWrite(to peer: Peer.ID) -> Bool { links.hasRoomToWrite(to: peer) }
+
+    /// Writes with a command; returns `false` if there is no room for it, and `readyToWrite` follows.
     public func writeWithoutResponse(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
     ) throws(RadioError) -> Bool {
         try links.write(value, to: handle, of: peer)
     }
 
-    /// Writes by a signed command; returns `false` if there is no room for it, and `readyToWrite` follows.
+    /// Writes with a signed command; returns `false` if there is no room for it, and `readyToWrite` follows.
     ///
     /// On an encrypted link it is a command without: that protects it as well (Core Specification, Vol 3,
     /// Part C, 10.2.2).
@@ -121,7 +123,7 @@ extension HostRadio {
 
     // MARK: Both halves
 
-    /// Opens a channel to a number that a peer has published.
+    /// Opens a channel to a PSM that a peer has published.
     public func openL2CAPChannel(_ psm: UInt16, with peer: Peer.ID) async throws(RadioError)
         -> any L2CAPChannel
     {
@@ -136,7 +138,7 @@ extension HostRadio {
     func close(_ key: ChannelKey) { links.channels.close(key) }
     func drop(_ key: ChannelKey) { links.channels.drop(key) }
 
-    /// Pairs, or encrypts with the key of an earlier pairing, and returns when the link is encrypted.
+    /// Pairs, or encrypts with the key of a bond, and returns when the link is encrypted.
     ///
     /// A central is sent a Security Request. Throws `pairingFailed`, or `disconnected` if the link ends
     /// first.
@@ -150,12 +152,12 @@ extension HostRadio {
         links.forgetBond(with: address)
     }
 
-    /// Ends a link, to a central or to a peripheral.
+    /// Ends a link, in either role.
     public func disconnect(_ peer: Peer.ID) async {
         await links.disconnect(peer)
     }
 
-    /// The strength of the peer's signal now, in dBm.
+    /// The RSSI of the link, in dBm.
     public func readRSSI(of peer: Peer.ID) async throws(RadioError) -> Int8 {
         try await links.readRSSI(of: peer)
     }

@@ -4,7 +4,7 @@ import MynahSupport
 
 // The radio's life: started and stopped.
 extension HostRadio {
-    /// What the radio is doing; its controller has a stage of its own.
+    /// The radio's stage; its controller has its own.
     enum Stage {
         case stopped
         case starting
@@ -13,8 +13,8 @@ extension HostRadio {
         case stopping([CheckedContinuation<Void, Never>])
     }
 
-    /// Starts the peripheral's half; opens the transport and brings the controller up, unless the central's
-    /// half has.
+    /// Starts the peripheral role; opens the transport and initializes the controller, unless the
+    /// central role runs.
     public func start(
         _ identity: DeviceIdentity, sink: any RadioSink
     ) async throws(RadioError) -> RadioCapabilities {
@@ -28,8 +28,8 @@ extension HostRadio {
         return capabilities
     }
 
-    /// Starts the central's half; opens the transport and brings the controller up, unless the peripheral's
-    /// half has.
+    /// Starts the central role; opens the transport and initializes the controller, unless the
+    /// peripheral role runs.
     public func start(_ identity: DeviceIdentity, central sink: any CentralSink) async throws(RadioError) {
         try checkMayStart(isStarted: sinks.central != nil)
         sinks.central = sink
@@ -48,7 +48,8 @@ extension HostRadio {
         case .running where !isStarted:
             guard !controller.isRunning, !controller.isOff else { return }
             throw RadioError(
-                .lost, "\(options.controller) is gone, and is looked for", remedy: "start it when it is back")
+                .lost, "\(options.controller) disappeared, and the radio tries to reach it",
+                remedy: "start the radio when the controller is back")
         case .stopping: throw RadioError(.invalidState, "the radio is about to stop")
         case .stopped, .starting, .running:
             throw RadioError(.invalidState, "the radio has been started already")
@@ -69,13 +70,14 @@ extension HostRadio {
             guard controller.epoch == epoch else { throw error }
             environment.transport.close()
             await stop()
-            // What does not answer as a controller does may be none.
+            // A peer that answers wrongly may not be a controller at all.
             guard error.remedy == nil, [.lost, .timedOut, .protocolViolation].contains(error.code) else {
                 throw error
             }
             throw RadioError(
                 error.code, error.message,
-                remedy: "see that a Bluetooth controller speaks H4 there, and that nobody else has it")
+                remedy:
+                    "check that a Bluetooth controller speaks H4 there, and that no other program uses it")
         }
         links.begin(as: identity)
         stage = .running

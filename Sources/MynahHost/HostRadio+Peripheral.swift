@@ -1,6 +1,6 @@
 public import MynahCore
 
-// What the peripheral's half is asked for.
+// The calls of `PeripheralRadio`.
 extension HostRadio {
     /// Starts advertising, or changes what is advertised.
     ///
@@ -16,45 +16,45 @@ extension HostRadio {
         await access.stopAdvertising()
     }
 
-    /// Publishes services together; handles that the same services had before they have again.
+    /// Publishes a batch of services; services that were published before get the same handles.
     public func publish(_ services: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
         try links.publish(services)
     }
 
-    /// Withdraws services, and indicates it to the centrals.
+    /// Withdraws services, and indicates Service Changed to centrals.
     public func withdraw(_ services: PublishedServices.ID) async {
         links.withdraw(services)
     }
 
-    /// Sets what the host answers by itself, or `nil` to ask the sink.
+    /// Sets the value that the host answers with, or `nil` to ask the sink.
     public func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
         links.server.setValue(value, of: attribute)
     }
 
-    /// Sends to each subscriber as it subscribed; `full` if one of them has no room, and `readyToSend`
-    /// follows.
+    /// Sends a value to each subscriber by notification or indication; returns `full` if one has no
+    /// room, and `readyToSend` follows.
     public func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {
         try links.send(value, of: attribute, as: delivery, to: centrals)
     }
 
-    /// What it has used of the air since it was made.
+    /// The airtime and packets used since the radio was created.
     public var used: RadioUse? {
         controller.meter.use(of: links.table, isEstimated: !options.isSimulated, at: environment.now())
     }
 
-    /// Publishes a number under which centrals open channels, and returns it.
+    /// Publishes a PSM, and returns it.
     public func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16 {
         try links.channels.publish(isEncrypted: isEncrypted)
     }
 
-    /// Takes the number back, and closes the channels that were opened to it.
+    /// Withdraws a PSM, and closes its channels.
     public func unpublishL2CAPChannel(_ psm: UInt16) {
         links.channels.unpublish(psm)
     }
 
-    /// Asks a central for other connection parameters; returns `false` if it does not want them.
+    /// Requests connection parameters from a central; returns `false` if it refuses them.
     public func setDesiredConnectionLatency(
         _ latency: ConnectionLatency, for central: Peer.ID
     ) async throws(RadioError) -> Bool {

@@ -3,16 +3,16 @@ public import MynahCore
 public import MynahHCI
 import MynahSupport
 
-/// A radio of our own: a host stack over HCI, on whatever controller the transport reaches.
+/// A radio with Mynah's own host stack, on any controller that the HCI transport reaches.
 ///
-/// Advertising goes out byte for byte, subscribers have names, and what does not fit into the controller's
-/// buffers is felt as back-pressure. It plays a peripheral, a central, or both on one controller.
+/// It advertises exactly the bytes that it is given. It reports each subscriber, and a queue that is
+/// full. It plays a peripheral, a central, or both on one controller.
 ///
-/// The actor is the radio's executor and its life. Drivers that it owns do the work on that executor: one for
-/// the controller, one for advertising, scanning and connecting, one for what goes over links, and one for
+/// The actor is the radio's executor and its life. Drivers that it owns do the work on that executor:
+/// one for the controller, one for advertising, scanning and connecting, one for the links, and one for
 /// their L2CAP channels.
 public actor HostRadio: PeripheralRadio, CentralRadio {
-    /// What can be chosen.
+    /// The options of a radio.
     public typealias Options = HostRadioOptions
 
     let environment: Environment
@@ -25,7 +25,7 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
     /// Calls that wait until it is turned on or off, or `nil` if it is not about to be.
     var powerWaiters: [CheckedContinuation<Void, Never>]?
 
-    /// A radio that is not started; `sleep` and `now` are its time.
+    /// A radio that is not started; `sleep` and `now` are its clock.
     public init(
         transport: any HCITransport, options: Options = Options(),
         logger: Logger = Logger(label: "mynah.host"),
@@ -46,7 +46,7 @@ public actor HostRadio: PeripheralRadio, CentralRadio {
 
     private static let start = ContinuousClock.now
 
-    /// The time since the first radio of this process asked.
+    /// The time since the first use of this clock in this process.
     public static let uptime: @Sendable () -> Duration = { ContinuousClock.now - start }
 
     /// The radio's phone and managers run on it too.

@@ -1,12 +1,12 @@
-/// What can be chosen of a `HostRadio`.
+/// The options of a `HostRadio`.
 public struct HostRadioOptions: Sendable {
-    /// The name of the radio, for people.
+    /// The radio's name for messages.
     public var name = "own host"
-    /// What the controller is called in messages, with where it is.
+    /// The name of the controller and its location, for messages.
     public var controller = "the controller"
-    /// Whether the controller is simulated, so that `used` is what happens and not an estimate.
+    /// Whether the controller is simulated, so that `used` is exact and not an estimate.
     public var isSimulated = false
-    /// Which address is on the air.
+    /// The type of address to use.
     public var address = AddressPolicy.automatic
     /// How long a controller may take to answer a command.
     package var commandTimeout: Duration = .seconds(5)
@@ -15,15 +15,15 @@ public struct HostRadioOptions: Sendable {
     /// How long the radio waits before it looks for a controller that it lost; twice as long each time, up to
     /// 5 s.
     package var recoveryPause: Duration = .milliseconds(250)
-    /// Where bonds are kept, or `nil` to keep them in memory until the radio stops.
+    /// The file for bonds, or `nil` to keep them in memory until the radio stops.
     public var bonds: BondFile?
-    /// Whether it pairs; otherwise every pairing request is refused.
+    /// Whether it accepts pairing; otherwise it refuses every request.
     public var isPairable = true
-    /// Whether it offers LE Secure Connections; otherwise LE legacy pairing only.
+    /// Whether it supports LE Secure Connections; otherwise it uses LE legacy pairing.
     public var hasSecureConnections = true
     /// How many packets wait for the controller before a value is refused.
     package var queueLimit = 64
 
-    /// The defaults.
+    /// The default options.
     public init() {}
 }

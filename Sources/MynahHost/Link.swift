@@ -14,7 +14,7 @@ struct Link {
 
     var handle: ConnectionHandle
     var stage = Stage.reported
-    /// What this side is on it.
+    /// This side's role.
     var role = LEConnection.Role.peripheral
     var peer: Peer
     var parameters: LEConnection.Parameters

@@ -8,7 +8,7 @@ import MynahSupport
 /// costs one look-up: the place of its link is good for everything that is done with the packet, until a link
 /// begins or ends.
 struct LinkTable {
-    /// What the driver is asked to do.
+    /// An action for the driver.
     enum Action {
         /// A link began, and the other parts are to begin on it too; with the peer's address on the air.
         case added(Link, onAir: DeviceAddress)
@@ -33,7 +33,7 @@ struct LinkTable {
         case connectionFailed(Connector.Request, RadioError)
     }
 
-    /// What is known elsewhere of a link that begins.
+    /// The values that a new link takes from other parts.
     struct Context {
         /// The request that it fulfils, or `nil` if it fulfils none.
         var request: Connector.Request?
@@ -103,7 +103,7 @@ struct LinkTable {
         return index.map { self[at: $0].stage }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// A link began; a bonded peer is known by its identity.
     mutating func began(_ connection: LEConnection, _ context: Context, _ actions: inout [Action]) {
@@ -138,7 +138,7 @@ struct LinkTable {
                 // itself.
                 actions.append(.readFeatures(link: handle, peer.id))
             } else {
-                // What the controller reports of the link is taken as true.
+                // The controller's reports of the link are trusted.
                 heard(handle, &actions)
             }
             // As an iPhone does: before anything else is asked for.
@@ -254,8 +254,8 @@ struct LinkTable {
         switch reason {
         case .connectionTerminatedByLocalHost: return nil
         case .remoteUserTerminatedConnection: message = "the peripheral ended the link"
-        case .connectionTimeout: message = "the peripheral was not heard any more"
-        case .connectionFailedToBeEstablished: message = "the link did not come about"
+        case .connectionTimeout: message = "the supervision timeout expired"
+        case .connectionFailedToBeEstablished: message = "the connection could not be established"
         default: message = "the link ended: reason \(reason.hexadecimal)"
         }
         return RadioError(.disconnected, message, reason: reason.code)

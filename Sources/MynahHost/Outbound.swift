@@ -8,7 +8,7 @@ import MynahSupport
 /// A part without I/O. Flow control is per link: a peer that takes nothing holds back only what is for it
 /// (Core Specification, Vol 3, Part F, 3.3.2).
 struct Outbound: Sendable {
-    /// What found no room.
+    /// The kind of PDU that was refused for lack of room.
     enum Refused: Hashable, Sendable {
         /// A notification, because too many packets wait for the link.
         case notification
@@ -18,10 +18,12 @@ struct Outbound: Sendable {
         case write
     }
 
-    /// Who is to be told that there is room again.
+    /// What has room again that was refused.
     struct Ready: Equatable {
-        var peripheral = false
-        var central = false
+        /// Whether notifications or indications have.
+        var values = false
+        /// The links on which write commands have.
+        var writes: [ConnectionHandle] = []
     }
 
     private struct Value {
@@ -70,7 +72,7 @@ struct Outbound: Sendable {
         collected[link, default: []].append(Value(handle: handle, value: value))
     }
 
-    /// What was collected for a link goes before anything else does.
+    /// The collected notifications of a link are sent before anything else on it.
     private mutating func flush(_ link: ConnectionHandle) {
         guard !collected.isEmpty, let values = collected.removeValue(forKey: link) else { return }
         let pdu =
@@ -97,6 +99,7 @@ struct Outbound: Sendable {
     mutating func linkEnded(_ link: ConnectionHandle) {
         queue.forget(link)
         collected[link] = nil
+        refused.removeAll { $0 == (link, .write) }
     }
 
     /// The controller is gone with everything that waited for it.
@@ -121,8 +124,7 @@ struct Outbound: Sendable {
         if !refused.contains(where: { $0 == (link, what) }) { refused.append((link, what)) }
     }
 
-    /// Returns, once for each refusal, who is to be told that there is room again: as soon as one of the
-    /// links that refused has room, whatever the others do.
+    /// Returns what has room again, once for each refusal, as soon as the link that refused it has room.
     ///
     /// `takesIndications` says whether a link takes another indication, or has ended.
     mutating func takeReady(_ takesIndications: (ConnectionHandle) -> Bool) -> Ready {
@@ -132,8 +134,8 @@ struct Outbound: Sendable {
         refused = asked.filter { link, what in
             guard hasRoom(on: link), what != .indication || takesIndications(link) else { return true }
             switch what {
-            case .notification, .indication: ready.peripheral = true
-            case .write: ready.central = true
+            case .notification, .indication: ready.values = true
+            case .write: ready.writes.append(link)
             }
             return false
         }

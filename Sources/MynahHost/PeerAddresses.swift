@@ -10,8 +10,8 @@ struct PeerAddresses {
     /// Whether a private address of this peer is known.
     func knows(_ identity: DeviceAddress) -> Bool { lastHeard[identity] != nil }
 
-    /// Returns the identity of a peer that is named by an address: a bonded peer is known by its identity,
-    /// whatever address it uses.
+    /// Returns the identity of a peer with this address: a bonded peer has its identity address, also if
+    /// it uses a private one.
     mutating func identity(of address: DeviceAddress, _ bonds: BondStore) -> DeviceAddress {
         guard address.isResolvable, let identity = bonds[address]?.identity else { return address }
         if !knows(identity) { _ = note(address, of: identity) }

@@ -21,7 +21,9 @@ struct ReportAssembler: Sendable {
     /// How many senders' pieces are held.
     var count: Int { pieces.count }
 
-    /// Takes a report; nil: more of it is to come.
+    /// Takes a report.
+    ///
+    /// Returns `nil` if more of its data is to come.
     mutating func take(_ report: LEAdvertisingReport) -> ScanReport? {
         let key = Key(address: report.address, set: report.set, isResponse: report.kind == .scanResponse)
         let data = (pieces.removeValue(forKey: key) ?? []) + report.data

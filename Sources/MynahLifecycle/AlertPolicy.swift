@@ -18,7 +18,7 @@ package import MynahCore
 /// the app; an app has one alert for each device and cause, and what happens again is shown again in its
 /// place.
 package struct AlertPolicy: Sendable {
-    /// What an alert is about.
+    /// The cause of an alert.
     package enum Cause: String, Hashable, Sendable, CaseIterable {
         /// A connection was made.
         case connection
@@ -32,7 +32,7 @@ package struct AlertPolicy: Sendable {
     package struct Alert: Hashable, Sendable {
         /// The number of the app.
         package var app: UInt64
-        /// What it is about.
+        /// The event that caused it.
         package var cause: Cause
         /// The device.
         package var address: DeviceAddress
@@ -49,7 +49,7 @@ package struct AlertPolicy: Sendable {
     package struct Candidate: Hashable, Sendable {
         /// The number of the app.
         package var app: UInt64
-        /// What its manager asked for with the connection.
+        /// The options that its manager passed to connect(_:options:).
         package var options: ConnectOptions
         /// Where the app is in its life, before what happens now wakes it.
         package var state: AppState
@@ -74,7 +74,7 @@ package struct AlertPolicy: Sendable {
         }
     }
 
-    /// What is to be reported.
+    /// A change of the alerts on the screen.
     package enum Action: Hashable, Sendable {
         /// An alert is shown.
         case shown(Alert)

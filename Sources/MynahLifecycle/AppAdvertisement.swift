@@ -1,7 +1,7 @@
 package import MynahCore
 
-/// What one app of a phone wants to advertise: CoreBluetooth takes a local name and service UUIDs, and
-/// nothing else.
+/// The advertisement that one app of a phone requests: Core Bluetooth accepts a local name and service
+/// UUIDs only.
 package struct AppAdvertisement: Hashable, Sendable {
     /// CBAdvertisementDataLocalNameKey; none if it is `nil` or empty.
     package var localName: String?
@@ -10,7 +10,7 @@ package struct AppAdvertisement: Hashable, Sendable {
     /// How it goes out now.
     package var mode: AdvertisingMode
 
-    /// What an app wants, in the foreground unless said.
+    /// A request of an app that is in the foreground by default.
     package init(localName: String? = nil, serviceUUIDs: [BluetoothUUID], mode: AdvertisingMode = .foreground)
     {
         self.localName = localName
@@ -19,11 +19,11 @@ package struct AppAdvertisement: Hashable, Sendable {
     }
 }
 
-/// Where an iPhone puts the overflow area while all of its advertising apps are in the background.
+/// The payload of an iPhone's overflow area while all of its advertising apps are in the background.
 public enum OverflowPlacement: String, Hashable, Sendable, CaseIterable {
-    /// Behind the Flags, as captured up to iOS 11.
+    /// After the Flags in the advertising data, as captured up to iOS 11.
     case advertisingData
-    /// In the scan response, as reported from iOS 12 on: a scanner has to ask for it.
+    /// In the scan response, as reported from iOS 12 on: only an active scanner gets it.
     case scanResponse
 
     /// The placement of a major version of iOS.
@@ -32,7 +32,7 @@ public enum OverflowPlacement: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What an iPhone puts on the air for its apps.
+/// The advertising of an iPhone for all its apps.
 package struct PhoneAdvertisement: Hashable, Sendable {
     /// Advertising data and scan response, or `nil` if nothing is on the air.
     package var bytes: ExactAdvertisement?
@@ -40,10 +40,11 @@ package struct PhoneAdvertisement: Hashable, Sendable {
     package var interval: ClosedRange<Duration>
     /// The shared mask.
     package var overflow: OverflowArea
-    /// What of each app's request does not go out in clear, and why; one entry for each app, in their order.
+    /// The parts of each app's request that are not advertised in clear, and why; one entry for each app, in
+    /// order.
     package var omitted: [[AdvertisingReport.Omission]]
 
-    /// What a radio is asked to send, or `nil` if nothing is.
+    /// The advertisement for the radio, or `nil` if the phone does not advertise.
     package var advertisement: Advertisement? {
         guard let bytes else { return nil }
         var advertisement = Advertisement()

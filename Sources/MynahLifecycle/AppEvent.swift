@@ -1,18 +1,18 @@
 package import MynahCore
 
-/// What happens to an app.
+/// An event in an app's life.
 package enum AppEvent: Hashable, Sendable {
-    /// The user, the system or the app itself acts on its life.
+    /// The user, the system or the app itself changes its state.
     case transition(AppTransition)
-    /// Something of Bluetooth is for it.
+    /// A Bluetooth event for the app.
     case bluetooth(BluetoothEvent)
-    /// It has begun something that takes time.
+    /// The app began a task that takes time.
     case workBegan
-    /// It has ended that.
+    /// The app ended that task.
     case workEnded
-    /// It did something that has nothing to do with why it was woken.
+    /// The app did work that is unrelated to the event that woke it.
     case extraneousWork
-    /// The time that `deadline` named has come.
+    /// The time in `deadline` has come.
     case deadlineReached
     /// The Bluetooth state changed.
     case radioState(RadioState)
@@ -26,15 +26,15 @@ package enum BluetoothRole: String, Hashable, Sendable, CaseIterable {
     case central
 }
 
-/// What a radio reports to an app, by what it means for the app's life.
+/// A radio event, by its meaning for the app's life.
 ///
-/// The raw value is what an app is woken by, in the event `app.woken`.
+/// The raw value is the reason in the event `app.woken`.
 public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
-    /// A dynamic value is read.
+    /// A read of a value that is not static.
     case read
-    /// A value is written with a request.
+    /// A write request.
     case write
-    /// A value is written with a command, which nobody can refuse.
+    /// A write command, which cannot be refused.
     case writeCommand
     /// A central subscribed.
     case subscribe
@@ -50,13 +50,13 @@ public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
     case connected
     /// A connection failed or ended.
     case disconnected
-    /// A peripheral sent a value by itself, or its services changed.
+    /// A peripheral notified or indicated a value, or its services changed.
     case notified
-    /// A request to a peripheral ended, or there is room for another.
+    /// A request to a peripheral ended, or there is room for another command.
     case answered
     /// The Bluetooth state of a central manager changed.
     case state
-    /// A device that the app registered for connected to the phone or left it.
+    /// A device that the app registered for was connected to the phone or disconnected.
     case connectionEvent
 
     /// The role whose managers hear of it.
@@ -84,56 +84,56 @@ public enum BluetoothEvent: String, Hashable, Sendable, CaseIterable {
     package var wantsAnswer: Bool { self == .read || self == .write }
 }
 
-/// What is to be done after an event, in order.
+/// An action after an event; actions are carried out in order.
 package enum AppAction: Hashable, Sendable {
-    /// Its code is started; `restoring`: its managers' state is handed back to it first.
+    /// Starts the app's code; if `restoring`, its managers get their preserved state first.
     case launched(inBackground: Bool, restoring: Bool)
     case enteredForeground
     case enteredBackground
     case suspended
-    /// The event at hand woke it.
+    /// The current event woke the app.
     case woken(by: BluetoothEvent)
-    /// It overran its time.
+    /// The app exceeded its time.
     case throttled
-    /// It did what it was not woken for.
+    /// The app did work that is unrelated to the event that woke it.
     case extraneous
     case terminated(TerminationReason)
     case userQuit
 
-    /// The event at hand goes to the app. Of these four there is one for each event of Bluetooth.
+    /// Delivers the current event to the app. Each Bluetooth event has exactly one of these four actions.
     case deliver
-    /// The event at hand waits for the app.
+    /// Queues the current event for the app.
     case queue
-    /// The event at hand is a request, and is answered with an error in the app's place.
+    /// Answers the current event, a request, with an error in place of the app.
     case refuse
-    /// The event at hand is dropped.
+    /// Drops the current event.
     case discard
 
-    /// What has waited goes to the app, in order.
+    /// Delivers the queued events to the app, in order.
     case deliverQueued
-    /// What has waited is dropped.
+    /// Drops the queued events.
     case dropQueued
 
-    /// What is advertised goes off the air and is kept.
+    /// Stops advertising, and keeps the advertisement.
     case pauseAdvertising
-    /// What was kept goes on the air again.
+    /// Starts advertising again with the kept advertisement.
     case resumeAdvertising
-    /// What is advertised goes off the air; to `forget` it means that the app has to ask for it again.
+    /// Stops advertising; with `forget`, the app has to request it again.
     case stopAdvertising(forget: Bool)
-    /// Every service is withdrawn; to `forget` them means that the app has to add them again.
+    /// Withdraws every service; with `forget`, the app has to add them again.
     case withdrawServices(forget: Bool)
-    /// What the system preserved of its managers is deleted.
+    /// Deletes the state that the system preserved for the app's managers.
     case forgetPreservedState
 }
 
-/// Why an app ended that the user did not end.
+/// The reason why an app ended without the user.
 public enum TerminationReason: String, Hashable, Sendable, CaseIterable {
-    /// The system said so.
+    /// The system terminated it.
     case system
-    /// Another app needed its memory.
+    /// The system needed its memory.
     case memoryPressure
-    /// It ran longer than it may in the background.
+    /// It exceeded its time in the background.
     case overran
-    /// It ended by itself.
+    /// It crashed.
     case crash
 }

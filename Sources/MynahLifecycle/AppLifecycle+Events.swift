@@ -180,7 +180,7 @@ extension AppLifecycle {
             enter(.background(running))
             return []
         }
-        // What stayed for its work is given no more time once that is done.
+        // An app that was kept awake for its work gets no more time after that work.
         guard !running.mayIdle(now) else { return [] }
         enter(.suspended)
         return [.suspended]

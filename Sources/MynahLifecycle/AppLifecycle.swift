@@ -7,9 +7,9 @@ import MynahCore
 /// has "around 10 seconds", and is throttled or ended when it overruns ("Core Bluetooth Background Processing
 /// for iOS Apps"); that one with a restore identifier is relaunched after the system ended it or it crashed,
 /// and not after the user's quit (TN3115); and what becomes of adverts and services while Bluetooth is off
-/// (CBPeripheralManager). A central is woken for every call of its delegate, and one without its mode is told
-/// of what happened to its connections when it runs again. No capture bears on any of it. What Apple leaves
-/// open is an assumption, and said where it is decided.
+/// (CBPeripheralManager). A central is woken for every call of its delegate. A central without the
+/// background mode gets events of its connections when it runs again. No capture confirms any of this.
+/// Each point that Apple leaves open is an assumption, and the code that decides it says so.
 ///
 /// A time that an event names must not be before the last one's; an event that makes no sense in a state
 /// changes nothing.
@@ -97,7 +97,7 @@ where Instant.Duration == Duration {
         }
     }
 
-    /// What decides; a manager that is made with a restore identifier may change it.
+    /// The rules that apply; a new manager with a restore identifier may change them.
     package var rules: AppRules
     private(set) var phase = Phase.notRunning
     private(set) var radioState = RadioState.unknown
@@ -183,13 +183,13 @@ where Instant.Duration == Duration {
     }
 }
 
-/// How an app's advertisement goes on the air.
+/// The way to advertise an app.
 public enum AdvertisingMode: String, Hashable, Sendable, CaseIterable {
-    /// Not at all.
+    /// The app is not advertised.
     case off
-    /// With name and service UUIDs.
+    /// With its name and service UUIDs.
     case foreground
-    /// Without name, every UUID in the overflow area, at a reduced rate.
+    /// Without its name, with every UUID in the overflow area, and at a longer interval.
     case background
 }
 

@@ -1,31 +1,31 @@
 public import MynahCore
 
-/// What decides over an app's life: its Info.plist, its managers' options, and the phone's patience.
+/// The rules of an app's life: its Info.plist, its managers' options, and the phone's time limits.
 public struct AppRules: Hashable, Sendable {
-    /// What the app may do while it is not on the screen (UIBackgroundModes).
+    /// The app's background modes (UIBackgroundModes).
     public var backgroundModes: Set<BackgroundMode> = []
     /// Whether a peripheral manager of it has a restore identifier.
-    public var isRestorable = false
+    package var isRestorable = false
     /// Whether a central manager of it has one.
     package var isCentralRestorable = false
-    /// From leaving the screen to suspension.
+    /// The time between leaving the screen and suspension.
     ///
     /// Apple says "shortly after"; 5 s is an assumption.
     public var suspendAfter: Duration = .seconds(5)
-    /// What an event that wakes a suspended app grants it: "around 10 seconds" (Core Bluetooth Background
-    /// Processing).
+    /// The time that an event grants to a suspended app that it wakes: "around 10 seconds" (Core
+    /// Bluetooth Background Processing).
     public var wakeAllowance: Duration = .seconds(10)
-    /// How long the app works for each event that reaches it in the background; `nil` if as long as it may.
+    /// The app's work for each event in the background, or `nil` to use all of the allowance.
     ///
     /// It is suspended when this work is done. Work that goes on for longer than `wakeAllowance` after the
     /// last event overruns: the app is throttled, and ended when `throttledAllowance` is over too.
     public var taskTime: Duration?
-    /// From throttling to termination of an app that overruns.
+    /// The time between throttling and termination of an app that overruns.
     ///
     /// Apple names both and no figure; 10 s is an assumption.
     public var throttledAllowance: Duration = .seconds(10)
 
-    /// An app without background modes or restoration, unless changed.
+    /// An app without background modes and restoration by default.
     public init() {}
 
     /// Whether it advertises and answers while it is not on the screen.

@@ -1,6 +1,6 @@
 package import MynahCore
 
-/// What one central manager of an app scans for (scanForPeripherals(withServices:options:)).
+/// The scan of one central manager of an app (scanForPeripherals(withServices:options:)).
 package struct AppScan: Hashable, Sendable {
     /// The services of which a device advertises at least one; every device is meant if it is empty.
     package var services: [BluetoothUUID]
@@ -40,7 +40,7 @@ package struct AppScan: Hashable, Sendable {
     /// Background Processing).
     package var reportsDuplicates: Bool { allowsDuplicates && mode == .foreground }
 
-    /// What of the scan is left out now, and why.
+    /// The parts of the request that the scan leaves out now, and why.
     package var omitted: [AdvertisingReport.Omission] {
         guard mode == .background else { return [] }
         var omitted: [AdvertisingReport.Omission] = []
@@ -48,7 +48,7 @@ package struct AppScan: Hashable, Sendable {
             omitted.append(
                 .init(
                     item: "services",
-                    reason: "a scan in the background finds nothing unless it names services"))
+                    reason: "a scan without services finds nothing in the background"))
         }
         if allowsDuplicates {
             omitted.append(

@@ -1,20 +1,20 @@
-/// What the user, the system or the app itself does to an app's life.
+/// A change of an app's life by the user, the system or the app itself.
 ///
-/// A raw value is the word for it on the command line and in profiles: the state that it leads to, or what
-/// happens.
-public enum AppTransition: String, Hashable, Sendable, CaseIterable {
-    /// The user opens it or brings it back onto the screen; one that does not run is launched.
+/// The raw value is its name on the command line and in profiles: the state that it leads to, or the
+/// event.
+package enum AppTransition: String, Hashable, Sendable, CaseIterable {
+    /// The user opens it or returns to it; if it does not run, it is launched.
     case enterForeground = "foreground"
     /// It leaves the screen.
     case enterBackground = "background"
-    /// The system suspends it now, without waiting for its time to be over.
+    /// The system suspends it now, before its time is over.
     case suspend = "suspended"
-    /// The system ends it, whatever it is doing.
+    /// The system terminates it in any state.
     case terminate = "terminated"
     /// The user ends it.
     case quit
-    /// The system needs memory: it ends a suspended app, and no other.
+    /// The system needs memory, and terminates the app if it is suspended.
     case memoryPressure
-    /// It ends by itself.
+    /// It crashes.
     case crash
 }

@@ -43,7 +43,10 @@ struct Composition {
                 overflow.insert(uuid)
                 omit(
                     index, "serviceUUIDs[\(number)]",
-                    "it does not fit and went to the overflow area, which only an iOS device that scans for it sees"
+                    """
+                    it does not fit, so it is in the overflow area, where only iOS devices that scan for it \
+                    find it
+                    """
                 )
                 continue
             }
@@ -64,13 +67,13 @@ struct Composition {
         }
     }
 
-    /// Puts the first app's name where more of it fits: behind the UUIDs, or into the scan response.
+    /// Puts the first app's name after the UUIDs or into the scan response, where more of it fits.
     mutating func takeName(_ app: AppAdvertisement, _ index: Int) {
         guard let text = app.localName, !text.isEmpty else { return }
         if let name {
             // Two apps that give the same name have it.
             guard name.type != .completeLocalName || name.data != Array(text.utf8) else { return }
-            return omit(index, "localName", "a phone has one name on the air, and another app's is there")
+            return omit(index, "localName", "a phone advertises one name, and this is another app's")
         }
         let whole = Array(text.utf8)
         let roomHere = ExactAdvertisement.legacyCapacity - data.byteCount - 2
@@ -96,7 +99,7 @@ struct Composition {
             omit(index, "localName", "an app in the background advertises no name")
         }
         if app.serviceUUIDs.isEmpty {
-            omit(index, "serviceUUIDs", "without any, nothing of an app is on the air in the background")
+            omit(index, "serviceUUIDs", "without service UUIDs, an app does not advertise in the background")
         }
         for (number, uuid) in app.serviceUUIDs.enumerated() {
             overflow.insert(uuid)
@@ -104,7 +107,9 @@ struct Composition {
             guard !clear.contains(uuid) else { continue }
             omit(
                 index, "serviceUUIDs[\(number)]",
-                "in the background it is in the overflow area, which only an iOS device that scans for it sees"
+                """
+                in the background it is in the overflow area, where only iOS devices that scan for it find it
+                """
             )
         }
     }

@@ -23,7 +23,7 @@ package struct DiscoveryCoalescer: Sendable {
     package struct Discovery: Hashable, Sendable {
         /// The address of the device: its identity address if the radio resolved it.
         package var address: DeviceAddress
-        /// What advertising data and scan response say together.
+        /// The fields of the advertising data and the scan response together.
         package var advertisement: AdvertisementData
         /// The advertising data, as AD structures.
         package var data: [UInt8]
@@ -64,7 +64,7 @@ package struct DiscoveryCoalescer: Sendable {
     /// How many devices are remembered; past it the half that was heard longest ago is forgotten.
     package static let limit = 4096
 
-    /// What the app scans for; `nil` if it does not scan.
+    /// The app's scan, or `nil` if it does not scan.
     private var scan: AppScan?
     private var devices: [DeviceAddress: Device] = [:]
     private var packetCount: UInt64 = 0

@@ -13,7 +13,7 @@ package import MynahCore
 package struct KnownPeripherals: Sendable {
     /// A device that is known.
     package struct Entry: Hashable, Sendable {
-        /// What apps call it.
+        /// The identifier that apps see.
         package var identifier: PeripheralIdentifier
         /// Its identity address, or the only address that is known of it.
         package var address: DeviceAddress

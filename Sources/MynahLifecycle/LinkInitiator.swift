@@ -16,7 +16,7 @@ package import MynahCore
 /// | initiating | another device queues | the attempt is cancelled | the next in the queue, or idle |
 /// | cancelling | any device queues | – | the next in the queue, or idle |
 package struct LinkInitiator: Sendable {
-    /// What the phone is to do.
+    /// An action for the phone.
     package enum Action: Hashable, Sendable {
         /// Connect to a device, and give up after the timeout; the number names the attempt.
         case initiate(DeviceAddress, attempt: UInt64, timeout: Duration)
@@ -30,7 +30,7 @@ package struct LinkInitiator: Sendable {
         case failed(DeviceAddress, RadioError)
     }
 
-    /// What became of an attempt.
+    /// The outcome of a connection attempt.
     package enum Outcome: Hashable, Sendable {
         /// There is a link.
         case connected
@@ -152,7 +152,7 @@ package struct LinkInitiator: Sendable {
         links = count
         guard hasRoom, !hadRoom else { return }
         isExhaustionReported = false
-        // What was heard while there was no room was not kept.
+        // Devices that were found while there was no room were not kept, so the scan starts again.
         if !wanted.isEmpty { actions.append(.listenAnew) }
         next(into: &actions)
     }

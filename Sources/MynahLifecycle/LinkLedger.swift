@@ -11,15 +11,18 @@ package import MynahCore
 /// |---|---|---|---|---|
 /// | absent | wanted | – | it has no holder, so it is ended | – |
 /// | wanted | one more waits | one fewer waits, or absent | up, for all who wait | – |
-/// | up | held by one more, at once | held by one fewer; by none: ending | a second link is ended | absent, or wanted by those who reconnect |
-/// | ending | waits for its end | waits no longer | up, for all who wait | absent, or wanted by those who wait |
+/// | up | one holder more | one holder fewer, or ending | ends the second link | absent, or wanted again |
+/// | ending | one more waits | one fewer waits | up, for all who wait | absent, or wanted by those who wait |
+///
+/// A link that is up ends when its last holder cancels. When it goes down, managers that asked to reconnect
+/// want it again.
 ///
 /// An app that cancels is told at once, and the link ends on the air when no app holds it
 /// (cancelPeripheralConnection). Assumptions: a start delay delays only the phone's own attempt, so an app
 /// that asks for a device that is or becomes connected for another app has it at once; when Bluetooth goes
 /// off, apps get no callback, as several projects report.
 package struct LinkLedger: Sendable {
-    /// What one manager asked for.
+    /// The request of one manager for a connection.
     struct Claim: Sendable {
         var manager: ManagerKey
         var options: ConnectOptions
@@ -50,7 +53,7 @@ package struct LinkLedger: Sendable {
     /// No links.
     package init() {}
 
-    // MARK: What is known
+    // MARK: State
 
     /// The devices to listen for, in the order in which they were asked for, without those whose start delay
     /// runs.
@@ -109,7 +112,7 @@ package struct LinkLedger: Sendable {
         return .connecting
     }
 
-    /// What a manager asked for with its connection; `nil` if it has none.
+    /// A manager's options for its connection, or `nil` if it has none.
     package func options(of address: DeviceAddress, for manager: ManagerKey) -> ConnectOptions? {
         links[address]?.claims.first { $0.manager == manager }?.options
     }
@@ -132,7 +135,7 @@ package struct LinkLedger: Sendable {
         .sorted { $0.1 < $1.1 }.map(\.0)
     }
 
-    // MARK: What managers ask for
+    // MARK: Requests of managers
 
     /// A manager asks for a connection, which never times out.
     ///
@@ -150,8 +153,9 @@ package struct LinkLedger: Sendable {
         add(manager, address, options, into: &actions)
     }
 
-    /// What a manager had in another process is its own again: a connection that was held or pending is
-    /// pending.
+    /// Restores a manager's connections of another process.
+    ///
+    /// A connection that was held or pending is now pending.
     package mutating func restore(
         _ manager: ManagerKey, to address: DeviceAddress, _ options: ConnectOptions = ConnectOptions(),
         into actions: inout [LinkAction]
@@ -247,7 +251,7 @@ package struct LinkLedger: Sendable {
         }
     }
 
-    // MARK: What the radio reports
+    // MARK: Events of the radio
 
     /// A link to a device began; one that nobody waits for is ended.
     package mutating func linkUp(_ peer: Peer.ID, to address: DeviceAddress, into actions: inout [LinkAction])

@@ -1,8 +1,8 @@
 public import MynahCore
 
-/// The UUID by which a phone's apps know a device (CBPeer.identifier).
+/// The UUID by which a phone's apps identify a device (CBPeer.identifier).
 ///
-/// It is the phone's own, made up, and says nothing of the device's address.
+/// The phone generates it, and it does not depend on the device's address.
 public struct PeripheralIdentifier: Hashable, Sendable {
     /// The 128 bits.
     public let uuid: BluetoothUUID
@@ -20,7 +20,7 @@ public struct PeripheralIdentifier: Hashable, Sendable {
         self.uuid = uuid
     }
 
-    /// An identifier as it is written, 32 digits with dashes; `nil` for anything else.
+    /// Parses an identifier of 32 digits with dashes; `nil` for anything else.
     public init?(_ text: some StringProtocol) {
         guard text.utf8.count == 36, let uuid = BluetoothUUID(text) else { return nil }
         self.uuid = uuid

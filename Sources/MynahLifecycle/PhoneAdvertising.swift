@@ -1,24 +1,26 @@
 import MynahCore
 
-/// How an iPhone composes what its apps advertise, as captured on the air.
+/// The rules by which an iPhone composes its apps' advertising, as captured on the air.
 ///
 /// Apple documents 28 bytes for the initial advertisement, in any mix of name and UUIDs, and 10 more in the
 /// scan response for the name, "not including the 2 bytes of header". Every capture shows both figures with
 /// their headers, so they are counted with them here: 31 − 3 of Flags, and 31 − 21 of the overflow area.
 public struct PhoneAdvertising: Hashable, Sendable {
-    /// Where the overflow area goes while all apps are in the background.
+    /// The payload of the overflow area while all apps are in the background.
     public var placement: OverflowPlacement
-    /// The interval in the foreground, an assumption: nobody has published a measurement.
+    /// The advertising interval in the foreground.
+    ///
+    /// It is an assumption: there is no published measurement.
     public var foregroundInterval: Duration
-    /// The interval in the background, as measured on one iPhone 6 with iOS 11.
+    /// The advertising interval in the background, as measured on one iPhone 6 with iOS 11.
     public var backgroundInterval: Duration
-    /// Whether a change of the UUIDs that an app makes in the background waits for the foreground, as
-    /// reported from iOS 14 on.
+    /// Whether changed UUIDs of a background app are advertised only in the foreground, as reported from
+    /// iOS 14 on.
     public var defersBackgroundChanges: Bool
-    /// The Tx Power Level that later phones put after the Flags, in dBm (12 was captured); `nil` if none.
+    /// The TX power level after the Flags of later phones, in dBm (12 was captured), or `nil` for none.
     public var txPower: Int8?
 
-    /// What was seen beyond the background interval, in steps of 1.25 ms, on the same phone.
+    /// The measured delay beyond the background interval, in steps of 1.25 ms, on the same phone.
     package static let backgroundJitter: Duration = .microseconds(6250)
     /// The Flags of every iPhone captured: LE General Discoverable and both simultaneous modes.
     package static let flags: UInt8 = 0x1A

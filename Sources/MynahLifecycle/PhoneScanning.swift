@@ -70,15 +70,15 @@ package struct PhoneScanning: Hashable, Sendable {
     }
 }
 
-/// What an iPhone's scan is, with what each app has of it.
+/// The scan of an iPhone, with the part of each app.
 package struct PhoneScan: Hashable, Sendable {
-    /// What one app has of the phone's scan.
+    /// One app's part of the phone's scan.
     package struct Part: Hashable, Sendable {
         /// Whether the phone scans for this app.
         package var isInForce: Bool
         /// Whether every packet is reported to the app now.
         package var allowsDuplicates: Bool
-        /// What of the app's request is left out, and why.
+        /// The parts of the app's request that are left out, and why.
         package var omitted: [AdvertisingReport.Omission]
     }
 
@@ -95,12 +95,12 @@ package struct PhoneScan: Hashable, Sendable {
     /// How often the scan begins anew; `nil` if the controller's duplicate filter is off or nothing is
     /// scanned for.
     package var filterRestart: Duration?
-    /// What each app has of it, in their order.
+    /// The part of each app, in order.
     package var apps: [Part]
     /// The devices whose connectable advertisements are listened for, each once, in the order in which they
     /// are waited for.
     package var listensFor: [DeviceAddress]
-    /// What keeps the controller from a scan that is wanted; the phone warns of each obstacle once.
+    /// The reason why the controller cannot scan as requested; the phone warns of each one once.
     package var obstacle: Obstacle?
 
     init(apps: [Part], listensFor: [DeviceAddress]) {

@@ -1,12 +1,13 @@
 package import MynahCore
 
-/// Splits what a radio uses among those that it is used for: a link, a scan or the advertising counts in full
-/// for each that holds it.
+/// Splits a radio's use among its apps.
 ///
-/// A machine without I/O. It is given the radio's totals whenever it changes who holds what, and before a
-/// report.
+/// A link, a scan or the advertising counts in full for each app that uses it.
+///
+/// A machine without I/O. It gets the radio's totals before each change of the apps' shares, and before
+/// a report.
 package struct RadioAccounts: Sendable {
-    /// What one app has of its phone's radio.
+    /// The uses that one app makes of its phone's radio.
     package struct Holding: Hashable, Sendable {
         /// An accessory has all of its radio.
         package var isWhole = false
@@ -27,7 +28,7 @@ package struct RadioAccounts: Sendable {
         }()
     }
 
-    /// Who holds what, by the number of the app.
+    /// The uses of each app, by the number of the app.
     package private(set) var holdings: [UInt64: Holding] = [:]
     private var last: RadioUse
     /// The links in these totals that somebody holds or has held.

@@ -8,16 +8,16 @@ package import MynahCore
 /// | state | retrieved or discovered | connected | failed | the wait is over |
 /// |---|---|---|---|---|
 /// | idle | – | – | – | – |
-/// | trying | connects | connected, all else is cancelled | the next device, else the next stage | the next stage too |
+/// | trying | connects | connected, cancels all others | the next device or stage | the next stage too |
 /// | connected | – | – | – | – |
 /// | exhausted | – | – | – | – |
 ///
-/// A stage that finds no device gives way to the next at once. One that connects is given `patience` before
-/// the next one begins too: a pending connection never times out, and a device whose address changed never
-/// answers. What a stage has begun goes on. The guide's flow chart says only "connection attempt succeeds?",
-/// so `patience` and that the earlier connection stays pending are assumptions.
+/// A stage that finds no device gives way to the next at once. If a stage connects, the next one begins
+/// after `patience` too: a pending connection never times out, and a device whose address changed never
+/// answers. Earlier stages continue. The guide's flow chart says only "connection attempt succeeds?", so
+/// `patience` and the pending connections of earlier stages are assumptions.
 package struct ReconnectPlan: Sendable {
-    /// What the player is to do.
+    /// An action for the player.
     package enum Action: Hashable, Sendable {
         /// Call retrievePeripherals(withIdentifiers:), and give the result to `retrieved`.
         case retrieveKnown
@@ -37,7 +37,7 @@ package struct ReconnectPlan: Sendable {
         case exhausted
     }
 
-    /// What is under way.
+    /// The procedures under way.
     private struct Attempt: Sendable {
         var stage: Int
         /// The retrieve calls that have not returned.
@@ -90,7 +90,7 @@ package struct ReconnectPlan: Sendable {
     /// Whether something is under way.
     package var isTrying: Bool { if case .trying = state { true } else { false } }
 
-    // MARK: What the player asks for
+    // MARK: Requests of the player
 
     /// Begins with the first stage, in place of anything under way.
     package mutating func begin(into actions: inout [Action]) {
@@ -110,7 +110,7 @@ package struct ReconnectPlan: Sendable {
         state = .idle
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// A retrieve call returned these devices, which may be none.
     package mutating func retrieved(
@@ -192,7 +192,7 @@ package struct ReconnectPlan: Sendable {
     private mutating func advance(_ attempt: inout Attempt, into actions: inout [Action]) {
         attempt.wait = nil
         guard attempt.stage + 1 < stages.count else {
-            // What an earlier stage began may still lead to a device.
+            // An earlier stage may still find a device.
             guard attempt.retrieving.isEmpty, attempt.pending.isEmpty, !attempt.isScanning else {
                 state = .trying(attempt)
                 return

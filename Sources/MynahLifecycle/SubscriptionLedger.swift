@@ -17,7 +17,7 @@ package import MynahCore
 /// Without a request it is cleared when nobody is subscribed any more. A refused write answers its request
 /// with the error and changes no subscription.
 package struct SubscriptionLedger: Sendable {
-    /// What the phone is to do.
+    /// An action for the phone.
     package enum Action: Hashable, Sendable {
         /// Write the configuration of a characteristic, and report the end with the number of the write.
         case write(UInt64, Characteristic, isOn: Bool)
@@ -67,7 +67,7 @@ package struct SubscriptionLedger: Sendable {
     /// No subscriptions.
     package init() {}
 
-    // MARK: What is known
+    // MARK: State
 
     /// The managers that a value of a characteristic is for, in the order in which they subscribed.
     package func subscribers(of characteristic: Characteristic) -> [ManagerKey] {
@@ -91,7 +91,7 @@ package struct SubscriptionLedger: Sendable {
             .map(\.key.handle).sorted()
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// A manager subscribes or unsubscribes (setNotifyValue(_:for:)).
     package mutating func setNotify(

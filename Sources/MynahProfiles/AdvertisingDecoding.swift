@@ -29,7 +29,10 @@ extension ProfileDecoder {
             guard isApp, OverflowArea([uuid]).setsOffWatchSetup else { return }
             decoder.warning(
                 at: Self.mark(node),
-                "\(uuid) sets bit \(OverflowArea.watchSetupIndex) of the overflow area, on which iPhones close by offer to set up an Apple Watch; another UUID does not"
+                """
+                \(uuid) sets bit \(OverflowArea.watchSetupIndex) of the overflow area, and nearby iPhones \
+                then offer to set up an Apple Watch; use another UUID
+                """
             )
         }
         advertisement.solicitedServiceUUIDs = uuids(fields, "solicitedServiceUUIDs")
@@ -40,7 +43,10 @@ extension ProfileDecoder {
             if structures.contains(where: { OverflowArea($0)?.setsOffWatchSetup == true }) {
                 warning(
                     at: Self.mark(node),
-                    "this is an iPhone's overflow area with bit \(OverflowArea.watchSetupIndex), on which iPhones close by offer to set up an Apple Watch"
+                    """
+                    this is an iPhone's overflow area with bit \(OverflowArea.watchSetupIndex) set; nearby \
+                    iPhones then offer to set up an Apple Watch
+                    """
                 )
             }
         }
@@ -48,7 +54,7 @@ extension ProfileDecoder {
         advertisement.includesTxPower = fields["txPower"].flatMap { bool($0, "txPower") } ?? false
         if let node = fields["appearance"], bool(node, "advertising.appearance") == true {
             if identity.appearance == nil {
-                error(at: node, "advertising.appearance is true and device.appearance does not say which")
+                error(at: node, "advertising.appearance is true, but device.appearance is missing")
             }
             advertisement.appearance = identity.appearance
         }
@@ -108,7 +114,7 @@ extension ProfileDecoder {
         var list: [Advertisement.ManufacturerData] = []
         var seen: Set<UInt16> = []
         for (key, value) in members(node, "manufacturerData") {
-            guard let company = integer(key, "a company's number", in: 0...0xFFFF).map({ UInt16($0) }),
+            guard let company = integer(key, "a company identifier", in: 0...0xFFFF).map({ UInt16($0) }),
                 let data = bytes(value, "manufacturerData")
             else { continue }
             if !seen.insert(company).inserted {
@@ -130,9 +136,9 @@ extension ProfileDecoder {
         return list
     }
 
-    /// What the other fields make, so that it would be on the air twice.
+    /// The AD types that other fields produce, which `raw` must not repeat.
     private static let madeByFields: [UInt8: String] = [
-        0x01: "the radio makes the Flags", 0x02: "use serviceUUIDs", 0x03: "use serviceUUIDs",
+        0x01: "the radio adds the Flags", 0x02: "use serviceUUIDs", 0x03: "use serviceUUIDs",
         0x04: "use serviceUUIDs",
         0x05: "use serviceUUIDs", 0x06: "use serviceUUIDs", 0x07: "use serviceUUIDs", 0x08: "use localName",
         0x09: "use localName", 0x0A: "use txPower", 0x14: "use solicitedServiceUUIDs",
@@ -148,7 +154,7 @@ extension ProfileDecoder {
                 let data = bytes(value, "raw")
             else { continue }
             if let instead = Self.madeByFields[type] {
-                error(at: key, "the AD type 0x\(Hex.encode([type])) is not given raw: \(instead)")
+                error(at: key, "the AD type 0x\(Hex.encode([type])) cannot be in raw: \(instead)")
             }
             if list.contains(where: { $0.type.rawValue == type }) {
                 error(at: key, "raw has the AD type 0x\(Hex.encode([type])) twice")

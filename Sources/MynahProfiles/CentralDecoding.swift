@@ -6,7 +6,7 @@ extension ProfileDecoder {
     /// One manager, or a list of several.
     mutating func centrals(_ node: Node, of app: Profile.App?, at mark: SourceMark) -> [Profile.Central] {
         if app == nil {
-            error(at: mark, "central: is what an app does, and this profile has no app: section")
+            error(at: mark, "central: needs an app: section, because only an app can be a central")
         }
         var taken = Set([app?.restoreIdentifier].compactMap { $0 })
         let app = app ?? Profile.App()
@@ -26,7 +26,10 @@ extension ProfileDecoder {
             if !taken.insert(text).inserted {
                 error(
                     at: node,
-                    "the restoreIdentifier \(Self.quote(text)) is another manager's of this app; give each one of its own"
+                    """
+                    the restoreIdentifier \(Self.quote(text)) is another manager's of this app; give \
+                    each one of its own
+                    """
                 )
             }
             central.restoreIdentifier = text
@@ -39,7 +42,9 @@ extension ProfileDecoder {
         for element in elements(node, "peripherals") {
             guard let peripheral = peripheral(element, of: app) else { continue }
             if central.peripherals.contains(where: { $0.name == peripheral.name }) {
-                error(at: element, "the name \(Self.quote(peripheral.name)) is another peripheral's already")
+                error(
+                    at: element,
+                    "another peripheral has the name \(Self.quote(peripheral.name)); names must differ")
             }
             central.peripherals.append(peripheral)
         }
@@ -54,11 +59,11 @@ extension ProfileDecoder {
                 return nil
             }
             if !taken.insert(way).inserted {
-                decoder.error(at: node, "the way \(way.rawValue) is there twice")
+                decoder.error(at: node, "the way \(way.rawValue) is repeated")
             }
             if way == .scan, !hasScan {
                 decoder.warning(
-                    at: Self.mark(node), "scan finds nothing without scan: in the same central section")
+                    at: Self.mark(node), "the way scan needs scan: in the same central section")
             }
             return way
         }
@@ -80,7 +85,7 @@ extension ProfileDecoder {
         if !scan.solicited.isEmpty, scan.services.isEmpty {
             warning(
                 at: fields.mark(of: "solicited"),
-                "solicited adds nothing to a scan that names no services, which finds every device")
+                "solicited has no effect without services: the scan finds every device")
         }
         if let node = fields["until"], let end = choice(node, "until", as: Profile.Central.Scan.End.self) {
             scan.end = end
@@ -89,12 +94,15 @@ extension ProfileDecoder {
         if scan.services.isEmpty {
             warning(
                 at: mark,
-                "a scan that names no services finds nothing in the background; add services")
+                "a scan without services finds nothing in the background; add services")
         }
         if scan.allowsDuplicates {
             hint(
                 at: fields.mark(of: "allowDuplicates"),
-                "allowDuplicates counts in the foreground; in the background each device is reported once")
+                """
+                allowDuplicates applies in the foreground only; in the background each device is \
+                reported once
+                """)
         }
         return scan
     }
@@ -104,7 +112,7 @@ extension ProfileDecoder {
     ) -> Profile.Central.Peripheral? {
         guard let fields = fields(node, "a peripheral", known: ProfileKeys.peripheral) else { return nil }
         guard let name = fields["name"] else {
-            error(at: fields.mark, "a peripheral needs a name, which events call it by")
+            error(at: fields.mark, "a peripheral needs a name, which events use")
             return nil
         }
         guard let word = text(name, "name") else { return nil }
@@ -129,7 +137,7 @@ extension ProfileDecoder {
             if choice == .disconnect, !peripheral.subscribe.isEmpty {
                 warning(
                     at: Self.mark(node),
-                    "whenDone: disconnect waits until nothing notifies, and this entry subscribes")
+                    "whenDone: disconnect waits for the end of all subscriptions, and this entry subscribes")
             }
         }
         if let node = fields["onDisconnect"],
@@ -147,7 +155,7 @@ extension ProfileDecoder {
         if peripheral.connection == nil {
             error(at: fields.mark(of: used), "\(used) needs a connection, and this entry has connect: never")
         } else if peripheral.discovery == .none {
-            error(at: fields.mark(of: used), "\(used) needs what discover: none leaves out")
+            error(at: fields.mark(of: used), "\(used) needs discovery, and this entry has discover: none")
         }
     }
 
@@ -173,13 +181,16 @@ extension ProfileDecoder {
     }
 
     /// `nil` if it never connects.
-    private mutating func connection(_ node: Node, of app: Profile.App) -> Profile.Central.Connection? {
+    private mutating func connection(_ node: Node, of app: Profile.App) -> ConnectOptions? {
         if node.scalar?.string == "never" { return nil }
-        var connection = Profile.Central.Connection()
+        var connection = ConnectOptions()
         guard case .mapping = node else {
             error(
                 at: node,
-                "connect must be never or a mapping of \(Self.list(ProfileKeys.connect)), not \(Self.shape(of: node))"
+                """
+                connect must be never or a mapping of \(Self.list(ProfileKeys.connect)), not \
+                \(Self.shape(of: node))
+                """
             )
             return connection
         }
@@ -197,7 +208,7 @@ extension ProfileDecoder {
         if connection.autoReconnect, app.iOS < 17 {
             error(
                 at: fields.mark(of: "autoReconnect"),
-                "autoReconnect needs iOS 17, and the app's is \(app.iOS)")
+                "autoReconnect needs iOS 17, and the app has iOS: \(app.iOS)")
         }
         guard app.backgroundModes.contains(.bluetoothCentral) else { return connection }
         for (key, isOn) in [
@@ -222,7 +233,9 @@ extension ProfileDecoder {
         do throws(AttributeName.Problem) {
             let name = try AttributeName(parsing: text)
             if name.mayNameCharacteristic { return name }
-            error(at: node, "\(key) names a characteristic, as 180D/2A37 or 2A37, not \(Self.quote(text))")
+            error(
+                at: node,
+                "\(key) must name a characteristic, as 180D/2A37 or 2A37, not \(Self.quote(text))")
         } catch {
             self.error(at: node, "\(key): \(error.message)")
         }
@@ -237,7 +250,7 @@ extension ProfileDecoder {
         }
         guard let target = name(to, "to"), let value = value(valueNode) else { return nil }
         guard case .bytes(let bytes) = value else {
-            error(at: valueNode, "what is written is hex, text or base64")
+            error(at: valueNode, "the value of a write must be hex, text or base64")
             return nil
         }
         let withResponse = fields["withResponse"].flatMap { bool($0, "withResponse") } ?? true

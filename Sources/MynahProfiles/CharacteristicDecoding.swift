@@ -44,8 +44,7 @@ extension ProfileDecoder {
         }
         let errorsBefore = errorCount
         let properties = properties(node, among: CharacteristicProperties.named)
-        // What one of them was meant to be is not known: all that say something of others, so that
-        // nothing is said to be missing.
+        // An unknown property may be any one, so all are assumed: no rule then reports a missing one.
         guard errorCount == errorsBefore else { return CharacteristicProperties(rawValue: 0x1FF) }
         if properties.isEmpty, case .sequence(let list) = node, list.isEmpty {
             error(at: node, "the characteristic \(uuid) needs at least one property")
@@ -64,7 +63,7 @@ extension ProfileDecoder {
                     at: element, Self.unknown("property \(Self.quote(text))", text, among: named.map(\.name)))
                 continue
             }
-            if properties.contains(property) { error(at: element, "the property \(text) is there twice") }
+            if properties.contains(property) { error(at: element, "the property \(text) is repeated") }
             properties.insert(property)
         }
         return properties
@@ -89,11 +88,13 @@ extension ProfileDecoder {
         for (key, _) in mapping {
             switch key.scalar?.string {
             case "read" where !properties.contains(.read):
-                error(at: key, "permissions.read says nothing: the \(what) has no read property")
+                error(at: key, "permissions.read has no effect: the \(what) has no read property")
             case "write" where properties.isDisjoint(with: .anyWrite):
-                error(at: key, "permissions.write says nothing: the \(what) has no write property")
+                error(at: key, "permissions.write has no effect: the \(what) has no write property")
             case "notify" where what == "characteristic" && properties.isDisjoint(with: .anyUpdate):
-                error(at: key, "permissions.notify says nothing: the \(what) has neither notify nor indicate")
+                error(
+                    at: key,
+                    "permissions.notify has no effect: the \(what) has neither notify nor indicate")
             default: break
             }
         }
@@ -121,7 +122,10 @@ extension ProfileDecoder {
                 } else if characteristic.properties.isDisjoint(with: [.write, .reliableWrite]) {
                     self.error(
                         at: node,
-                        "errors.write is never sent: writeWithoutResponse gets no answer; add the property write"
+                        """
+                        errors.write is never sent: writeWithoutResponse gets no answer; add the \
+                        property write
+                        """
                     )
                 }
             }
@@ -138,14 +142,23 @@ extension ProfileDecoder {
         }
         warning(
             at: Self.mark(node),
-            "0x\(Hex.encode([code])) is an error that is reserved; an application's own are 0x80 to 0x9F\(meant ?? "")"
+            """
+            0x\(Hex.encode([code])) is a reserved error code; application errors are 0x80 to \
+            0x9F\(meant ?? "")
+            """
         )
+    }
+
+    /// The message about a value that is longer than its maximum length.
+    static func excess(_ count: Int, _ maximum: Int, _ fields: Fields) -> String {
+        let limit = fields["maxLength"] == nil ? "the maximum of 512" : "its maxLength of \(maximum)"
+        return "the value has \(count) bytes, more than \(limit)"
     }
 
     private mutating func checkRules(_ characteristic: inout Profile.Characteristic, _ fields: Fields) {
         let uuid = characteristic.uuid
         if characteristic.every != nil, characteristic.properties.isDisjoint(with: .anyUpdate) {
-            error(at: fields["every"], "every has nobody to send to: \(uuid) has neither notify nor indicate")
+            error(at: fields["every"], "every has no effect: \(uuid) has neither notify nor indicate")
         }
         let length: Int
         switch characteristic.value {
@@ -153,20 +166,17 @@ extension ProfileDecoder {
         case .generated(let generator): length = generator.maximumLength
         }
         if length > characteristic.maximumLength {
-            error(
-                at: fields["value"],
-                "the value has \(length) bytes, more than \(fields["maxLength"] == nil ? "the 512 of any value" : "its maxLength of \(characteristic.maximumLength)")"
-            )
+            error(at: fields["value"], Self.excess(length, characteristic.maximumLength, fields))
         }
         if fields["maxLength"] != nil, characteristic.properties.isDisjoint(with: .anyWrite) {
-            warning(at: fields.mark(of: "maxLength"), "maxLength says nothing: nobody can write \(uuid)")
+            warning(at: fields.mark(of: "maxLength"), "maxLength has no effect: \(uuid) is not writable")
         }
         if fields["value"] != nil, !characteristic.properties.isEmpty,
             characteristic.properties.isDisjoint(with: [.read, .notify, .indicate, .broadcast])
         {
             warning(
                 at: fields.mark(of: "value"),
-                "nobody can see this value: \(uuid) has none of read, notify, indicate and broadcast")
+                "no central can get this value: \(uuid) has none of read, notify, indicate and broadcast")
         }
         checkAuxiliaries(of: characteristic, fields)
     }
@@ -178,7 +188,7 @@ extension ProfileDecoder {
             // Of the presentation formats there may be several, and nobody says so of one's own.
             let isOnce = [GATT.userDescription, "2905"].contains(descriptor.uuid)
             if !seen.insert(descriptor.uuid).inserted, isOnce {
-                error(at: descriptor.mark, "a characteristic has one descriptor \(descriptor.uuid) at most")
+                error(at: descriptor.mark, "a characteristic can have only one descriptor \(descriptor.uuid)")
             }
         }
         let isWritable = characteristic.descriptors.contains {
@@ -187,7 +197,7 @@ extension ProfileDecoder {
         if characteristic.properties.contains(.writableAuxiliaries), !isWritable {
             warning(
                 at: fields.mark(of: "properties"),
-                "writableAuxiliaries says that the descriptor 2901 can be written, and there is none that can"
+                "writableAuxiliaries needs a writable descriptor 2901, and there is none"
             )
         }
     }

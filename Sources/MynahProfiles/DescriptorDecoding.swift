@@ -16,7 +16,9 @@ extension ProfileDecoder {
             {
                 warning(
                     at: fields.mark,
-                    "a writable 2901 wants the property writableAuxiliaries on its characteristic; it has been set"
+                    """
+                    a writable 2901 needs the property writableAuxiliaries on its characteristic; it was added
+                    """
                 )
                 characteristic.properties.insert(.writableAuxiliaries)
             }
@@ -37,12 +39,12 @@ extension ProfileDecoder {
         else { return nil }
         checkType(uuid, "descriptor", at: node)
         if uuid == GATT.clientConfiguration {
-            error(at: node, "the descriptor 2902 is made by the radio for notify and indicate; leave it out")
+            error(at: node, "the radio adds the descriptor 2902 for notify and indicate; leave it out")
         }
         if uuid == GATT.extendedProperties {
             error(
                 at: node,
-                "the descriptor 2900 is made by the radio for reliableWrite and writableAuxiliaries; leave it out"
+                "the radio adds the descriptor 2900 for reliableWrite and writableAuxiliaries; leave it out"
             )
         }
         var result = Profile.Descriptor(
@@ -72,13 +74,10 @@ extension ProfileDecoder {
             }
         }
         if fields["maxLength"] != nil, !result.properties.contains(.write) {
-            warning(at: fields.mark(of: "maxLength"), "maxLength says nothing: nobody can write \(uuid)")
+            warning(at: fields.mark(of: "maxLength"), "maxLength has no effect: \(uuid) is not writable")
         }
         if result.value.count > result.maximumLength {
-            error(
-                at: fields["value"],
-                "the value has \(result.value.count) bytes, more than \(fields["maxLength"] == nil ? "the 512 of any value" : "its maxLength of \(result.maximumLength)")"
-            )
+            error(at: fields["value"], Self.excess(result.value.count, result.maximumLength, fields))
         }
         return result
     }

@@ -2,9 +2,9 @@ import MynahSupport
 
 /// Durations as profiles and options write them: `100 ms`, `1.5s`, `2 min`.
 public enum DurationText {
-    /// Why a text is no duration.
+    /// The reason why a text is not a duration.
     public struct Problem: Error, Hashable, Sendable {
-        /// To stand behind the name of what was read.
+        /// The reason, to follow the name of the value.
         public var message: String
     }
 

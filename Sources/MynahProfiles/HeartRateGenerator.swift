@@ -1,21 +1,21 @@
 import Glibc
 import MynahSupport
 
-/// `generate: heart-rate`: a Heart Rate Measurement that swings between two rates (Heart Rate Service 1.0,
-/// 3.1.1).
+/// `generate: heart-rate`: a Heart Rate Measurement that moves between two rates (Heart Rate Service
+/// 1.0, 3.1.1).
 public struct HeartRateDefinition: GeneratorDefinition {
     /// `heart-rate`.
     public static let name = "heart-rate"
     /// `min`, `max`, `period`.
     public static let keys = ["min", "max", "period"]
-    /// Flags, and the rate in two bytes where one does not hold it.
+    /// Flags, and the rate in one byte, or in two if it can exceed 255.
     public var maximumLength: Int { maximum > 255 ? 3 : 2 }
 
     /// The lowest rate, in beats a minute.
     public var minimum: Int
     /// The highest rate, in beats a minute.
     public var maximum: Int
-    /// How long one swing takes.
+    /// The period of the movement.
     public var period: Duration
 
     /// The generator of one run.

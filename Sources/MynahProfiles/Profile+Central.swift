@@ -1,15 +1,17 @@
 public import MynahCore
 
 extension Profile {
-    /// What an app does with one central manager.
+    /// One central manager of an app.
     public struct Central: Sendable {
-        /// Opts in to state preservation under this name.
+        /// The identifier for state preservation, or `nil` to opt out.
         public var restoreIdentifier: String?
-        /// What it scans for; `nil` if it never scans.
+        /// Its scan, or `nil` if it never scans.
         public var scan: Scan?
         /// The ways back to a device: one stage after the other, and those of a stage at once.
         package var reconnect: [[ReconnectWay]] = [[.known], [.connected], [.scan]]
-        /// What it does with the devices that it finds: the first that matches.
+        /// The devices that it uses.
+        ///
+        /// A device that it finds is the first one that it matches.
         public var peripherals: [Peripheral]
 
         /// A manager.
@@ -19,77 +21,77 @@ extension Profile {
             self.peripherals = peripherals
         }
 
-        /// What an app scans for.
+        /// The scan of an app.
         public struct Scan: Hashable, Sendable {
-            /// When it stops.
+            /// The end of a scan.
             public enum End: String, Hashable, Sendable, CaseIterable {
-                /// When every entry that connects has been connected to its device.
+                /// When every entry that connects has been connected.
                 case connected
-                /// When every entry has its device.
+                /// When every entry has found its device.
                 case found
-                /// It never does.
+                /// Never.
                 case never
             }
 
-            /// The services of which a device advertises at least one; empty if every device is meant.
+            /// The services of which a device must advertise at least one; empty for every device.
             public var services: [BluetoothUUID] = []
-            /// Services that a device may look for instead.
+            /// Solicited services, which match too.
             public var solicited: [BluetoothUUID] = []
-            /// Whether every packet is reported, in the foreground.
+            /// Whether every advertising event is reported in the foreground.
             public var allowsDuplicates = false
-            /// When it stops.
+            /// The end of the scan.
             public var end = End.connected
 
-            /// A scan for every device, until each is connected.
+            /// A scan for every device, until each entry is connected.
             public init() {}
         }
 
-        /// What an app does with one device.
+        /// One device of an app.
         public struct Peripheral: Sendable {
-            /// What is looked for on a link.
+            /// The services and characteristics to discover on a link.
             public enum Discovery: String, Hashable, Sendable, CaseIterable {
-                /// What it uses.
+                /// Only those that the entry uses.
                 case needed
                 case all
                 case none
             }
 
-            /// What it does when everything is done.
+            /// The behaviour after every read, write and subscription.
             public enum WhenDone: String, Hashable, Sendable, CaseIterable {
                 case stay
                 /// It cancels the connection, unless it is subscribed to something.
                 case disconnect
             }
 
-            /// What it does when a connection that it wanted has ended.
+            /// The behaviour after a requested connection has ended.
             public enum OnDisconnect: String, Hashable, Sendable, CaseIterable {
-                /// It asks for a connection, which never times out.
+                /// It connects again, which never times out.
                 case connect
-                /// It goes through the ways back to a device.
+                /// It uses the ways in `reconnect`.
                 case reconnect
                 case nothing
             }
 
-            /// What events call it.
+            /// The name of the device in events.
             public var name: String
-            /// Which devices it is about.
+            /// The devices that match the entry.
             public var match = Match()
-            /// How it connects; `nil` if it only reports the device.
-            public var connection: Connection? = Connection()
-            /// What is looked for on a link.
+            /// The options of its connection, or `nil` if it only reports the device.
+            public var connection: ConnectOptions? = ConnectOptions()
+            /// The services and characteristics to discover on a link.
             public var discovery = Discovery.needed
             /// The characteristics that are read.
             package var read: [AttributeName] = []
             /// The characteristics that are subscribed to.
             package var subscribe: [AttributeName] = []
-            /// What is written on a connection.
+            /// The writes on each connection.
             public var writes: [Write] = []
-            /// What it does when everything is done.
+            /// The behaviour after every read, write and subscription.
             public var whenDone = WhenDone.stay
-            /// What it does when a connection has ended.
+            /// The behaviour after a connection has ended.
             public var onDisconnect = OnDisconnect.connect
 
-            /// A device of this name in events.
+            /// A device with this name in events.
             public init(name: String) {
                 self.name = name
             }
@@ -98,45 +100,28 @@ extension Profile {
             package var names: [AttributeName] { read + subscribe + writes.map(\.target) }
         }
 
-        /// Which devices an entry is about; all of it must match.
+        /// The conditions for a device; it must meet all of them.
         public struct Match: Hashable, Sendable {
-            /// The services that a device advertises, or whose bit it sets in the overflow area.
+            /// Service UUIDs that the device must advertise, or whose bits its overflow area must have.
             public var services: [BluetoothUUID] = []
-            /// Its whole local name; `nil` if any will do.
+            /// The complete local name, or `nil` for any.
             public var localName: String?
-            /// The weakest signal, in dBm; `nil` if any will do.
+            /// The weakest RSSI in dBm, or `nil` for any.
             public var rssi: Int?
 
-            /// Any device.
+            /// No conditions.
             public init() {}
         }
 
-        /// The options of a connection (after CBCentralManager's).
-        public struct Connection: Hashable, Sendable {
-            /// An alert if it is connected while the app is suspended.
-            public var notifyOnConnection = false
-            /// An alert if the link ends while the app is suspended.
-            public var notifyOnDisconnection = false
-            /// An alert if a value comes while the app is suspended.
-            public var notifyOnNotification = false
-            /// How long the system waits before it tries to connect.
-            public var startDelay: Duration = .zero
-            /// Whether the system connects again after a loss.
-            public var autoReconnect = false
-
-            /// All of them off.
-            public init() {}
-        }
-
-        /// A value that is written.
+        /// A write on each connection.
         public struct Write: Hashable, Sendable {
             /// The characteristic.
             package var target: AttributeName
             /// The value.
             public var value: [UInt8]
-            /// Whether the device answers.
+            /// Whether it is a request, which the device answers.
             public var withResponse: Bool
-            /// How often it is written on a connection; `nil` if once.
+            /// The time between two writes on a connection, or `nil` to write once.
             public var every: Duration?
 
             /// A value for a characteristic.
@@ -151,12 +136,15 @@ extension Profile {
         }
     }
 
-    /// Why BlueZ does not play it, or `nil` if it does, as far as its centrals are concerned.
+    /// The reason why BlueZ cannot play its centrals, or `nil` if it can.
     public var centralIssueWithBlueZ: ProfileIssue? {
         guard !centrals.isEmpty else { return nil }
         return issue(
             .error, at: marks["central"],
-            "BlueZ plays no app that is a central; choose --radio virtual, or hci:user:0 for the adapter hci0 itself"
+            """
+            BlueZ plays no app that is a central; choose --radio virtual, or hci:user:0 for the adapter \
+            hci0 itself
+            """
         )
     }
 }

@@ -2,34 +2,35 @@ public import MynahCore
 
 /// A device as a profile file declares it.
 public struct Profile: Sendable {
-    /// The file it came from, as it was named.
+    /// The path of its file, as given.
     public var file: String
-    /// Its name for people.
+    /// Its name, for messages.
     public var name: String
-    /// How it presents itself.
+    /// The GAP name, the appearance and the pairing capabilities.
     public var device: DeviceIdentity
-    /// The number typed on a device with a keyboard; nil: whoever runs it is asked.
+    /// The passkey that a device with a keyboard enters, or `nil` if `run` asks for it.
     public var passkey: UInt32?
-    /// What it advertises; nil: nothing.
+    /// Its advertising, or `nil` if it does not advertise.
     public var advertising: Advertising?
     /// Its services, included ones before those that include them.
     public var services: [Service]
-    /// The app that plays it; nil: it is an accessory.
+    /// The app that plays it, or `nil` if it is an accessory.
     public var app: App?
-    /// The app's central managers; empty if it is no central.
+    /// The app's central managers; empty if the profile has none.
     public var centrals: [Central]
-    /// What was noticed that does not keep it from being played.
+    /// The warnings and notes; a profile with errors is not returned.
     public var warnings: [ProfileIssue]
-    /// The file's lines, for problems found later.
+    /// The file's lines, for later messages.
     public var sourceLines: [String]
-    /// Where each field stands, by its key; those of `device` and `security` as `device.name`.
+    /// The position of each field by its key; the fields of `device` and `security` by keys like
+    /// `device.name`.
     public var marks: [String: SourceMark]
 
-    /// What is advertised, and where it says so.
+    /// The advertisement, and the positions of its fields.
     public struct Advertising: Sendable {
-        /// What is advertised.
+        /// The advertisement.
         public var advertisement: Advertisement
-        /// Where each field stands, by its key.
+        /// The position of each field by its key.
         public var marks: [String: SourceMark]
     }
 
@@ -43,9 +44,9 @@ public struct Profile: Sendable {
         public var includes: [Int]
         /// Its characteristics.
         public var characteristics: [Characteristic]
-        /// Where it is declared.
+        /// The position of its declaration.
         public var mark: SourceMark
-        /// Where each of its fields stands, by its key.
+        /// The position of each field by its key.
         public var marks: [String: SourceMark]
     }
 
@@ -53,29 +54,29 @@ public struct Profile: Sendable {
     public struct Characteristic: Sendable {
         /// Its type.
         public var uuid: BluetoothUUID
-        /// What may be done with it.
+        /// The properties.
         public var properties: CharacteristicProperties
-        /// What each use asks of the link.
+        /// The security that each use requires.
         public var permissions: AttributePermissions
-        /// Where its value comes from.
+        /// The source of its value.
         public var value: Value
-        /// How often it is sent to subscribers; nil: only when something sends it.
+        /// The time between two notifications or indications, or `nil` if nothing sends it periodically.
         public var every: Duration?
-        /// The longest value that may be written.
+        /// The maximum length of a written value.
         public var maximumLength: Int
-        /// Answers every read with this.
+        /// The error for every read.
         public var readError: ATTError?
-        /// Answers every write with this.
+        /// The error for every write.
         public var writeError: ATTError?
         /// Its descriptors.
         public var descriptors: [Descriptor]
-        /// Where it is declared.
+        /// The position of its declaration.
         public var mark: SourceMark
-        /// Where each of its fields stands, by its key; those of `errors` as `errors.read`.
+        /// The position of each field by its key; the fields of `errors` by keys like `errors.read`.
         public var marks: [String: SourceMark]
 
-        /// Whether the radio answers by itself: a value, and neither `every`, a write property nor an ordered
-        /// error.
+        /// Whether the radio answers reads itself: the value is bytes, without `every`, a write property
+        /// or a read error.
         public var isStatic: Bool {
             guard case .bytes = value else { return false }
             return every == nil && properties.isDisjoint(with: .anyWrite) && readError == nil
@@ -88,19 +89,19 @@ public struct Profile: Sendable {
         public var uuid: BluetoothUUID
         /// `read`, `write` or both.
         public var properties: CharacteristicProperties
-        /// What each use asks of the link.
+        /// The security that each use requires.
         public var permissions: AttributePermissions
         /// Its value.
         public var value: [UInt8]
-        /// The longest value that may be written.
+        /// The maximum length of a written value.
         public var maximumLength: Int
-        /// Where it is declared.
+        /// The position of its declaration.
         public var mark: SourceMark
-        /// Where each of its fields stands, by its key.
+        /// The position of each field by its key.
         public var marks: [String: SourceMark]
     }
 
-    /// Where a value comes from.
+    /// The source of a value.
     public enum Value: Sendable {
         /// These bytes.
         case bytes([UInt8])
@@ -120,23 +121,23 @@ public struct Profile: Sendable {
             case suspended
         }
 
-        /// What it may do in the background.
+        /// Its background modes.
         public var backgroundModes: [BackgroundMode] = []
-        /// Opts in to state preservation under this name.
+        /// The identifier for state preservation, or `nil` to opt out.
         public var restoreIdentifier: String?
         /// The state it starts in.
         public var state = StartState.foreground
-        /// How long it runs in the background with nothing to do.
+        /// The time without work in the background before it is suspended.
         public var suspendAfter: Duration = .seconds(5)
-        /// How long it works for each event that reaches it in the background; `nil` if as long as it may.
+        /// Its work for each event in the background, or `nil` to use all of the allowance.
         public var taskTime: Duration?
         /// iOS's major version.
         public var iOS = 17
-        /// The advertising interval in the foreground; nobody has published one.
+        /// The advertising interval in the foreground, an assumption.
         public var foregroundInterval: Duration = .milliseconds(30)
         /// The advertising interval in the background, as measured on one iPhone with iOS 11.
         public var backgroundInterval: Duration = .microseconds(181_250)
-        /// Where each field stands, by its key.
+        /// The position of each field by its key.
         public var marks: [String: SourceMark] = [:]
     }
 
@@ -154,7 +155,7 @@ public struct Profile: Sendable {
             })
     }
 
-    /// A problem of this profile that was found after it was read.
+    /// An issue of this profile that was found later.
     public func issue(_ severity: ProfileIssue.Severity, at mark: SourceMark?, _ message: String)
         -> ProfileIssue
     {

@@ -16,7 +16,7 @@ struct Fields {
 
     subscript(key: String) -> Node? { nodes[key] }
     func mark(of key: String) -> SourceMark { keyMarks[key] ?? mark }
-    /// Where each value stands.
+    /// The position of each value.
     var marks: [String: SourceMark] { nodes.compactMapValues { ProfileDecoder.mark($0) } }
 }
 
@@ -45,7 +45,9 @@ struct ProfileDecoder {
 
     // MARK: Problems
 
-    /// Everything noted, in the file's order; where there was more, the last says so.
+    /// Every issue in the file's order.
+    ///
+    /// If the limit was reached, the last one says so.
     var allIssues: [ProfileIssue] {
         let sorted = issues.enumerated().sorted {
             let (left, right) = ($0.element.mark, $1.element.mark)
@@ -53,7 +55,8 @@ struct ProfileDecoder {
                 < (right?.line ?? 0, right?.column ?? 0, $1.offset)
         }
         let end = ProfileIssue(
-            file: file, mark: sorted.last?.element.mark, message: "there may be more; mend these first")
+            file: file, mark: sorted.last?.element.mark,
+            message: "there may be more errors; correct these first")
         return sorted.map(\.element) + (isFull ? [end] : [])
     }
 
@@ -116,7 +119,7 @@ struct ProfileDecoder {
             if ignoredKeys.contains(name) { continue }
             if nodes[name] != nil {
                 // Yams takes keys of different tags for different ones.
-                error(at: key, "the key \(Self.quote(name)) is there twice; leave one out")
+                error(at: key, "the key \(Self.quote(name)) is repeated; remove one")
             } else if known.contains(name) {
                 nodes[name] = value
                 keyMarks[name] = Self.mark(key)
@@ -149,7 +152,10 @@ struct ProfileDecoder {
     mutating func noteMerge(_ key: Node, _ what: String) {
         error(
             at: key,
-            "merge keys (<<) are not read; write out here what \(what) takes over (*name may stand for a whole value)"
+            """
+            merge keys (<<) are not supported; write the keys of \(what) here (*name can replace a whole \
+            value)
+            """
         )
     }
 
@@ -163,7 +169,7 @@ struct ProfileDecoder {
         return Array(sequence)
     }
 
-    /// A scalar as it is written, whatever YAML would make of it.
+    /// A scalar's literal text, also if YAML would make a number or a Boolean of it.
     mutating func text(_ node: Node, _ what: String) -> String? {
         guard visit(node) else { return nil }
         guard let scalar = node.scalar else {
@@ -202,11 +208,11 @@ struct ProfileDecoder {
         if (2...20).contains(text.utf8.count), text.hasPrefix("0"),
             text.utf8.allSatisfy({ Hex.value(ofDigit: $0) != nil })
         {
-            // 0059 is a company's number as the SIG lists it, or 59.
+            // 0059 is a company identifier as the SIG lists it, or 59.
             let digits = text.drop { $0 == "0" }
             error(
                 at: node,
-                "\(what) \(text) can be read in two ways; write 0x\(text) or \(digits.isEmpty ? "0" : digits)"
+                "\(what) \(text) is ambiguous; write 0x\(text) or \(digits.isEmpty ? "0" : digits)"
             )
             return nil
         }
@@ -277,7 +283,7 @@ struct ProfileDecoder {
 
     mutating func bytes(_ node: Node, _ what: String) -> [UInt8]? {
         guard visit(node) else { return nil }
-        // `hex:` with nothing behind it is no bytes at all, which a value may be.
+        // `hex:` without a value means no bytes, which is a valid value.
         guard let scalar = node.scalar else {
             error(at: node, "\(what) must be hexadecimal digits, not \(Self.shape(of: node))")
             return nil
@@ -293,7 +299,7 @@ struct ProfileDecoder {
         return bytes
     }
 
-    /// What names a UUID: its number, or the SIG's name from `lookup`.
+    /// A UUID, or the SIG's name for one, which `lookup` finds.
     mutating func uuid(
         _ node: Node, _ what: String, names: @autoclosure () -> [String],
         lookup: (String) -> BluetoothUUID?
@@ -325,7 +331,7 @@ struct ProfileDecoder {
         if AssignedNumbers.isDeclaration(uuid) {
             error(
                 at: node,
-                "\(uuid) is the type of a declaration, not of a \(what); the radio makes declarations, so use another UUID"
+                "\(uuid) is the type of a declaration, not of a \(what); use another UUID"
             )
         } else if what != "descriptor", AssignedNumbers.isDescriptor(uuid) {
             let name = AssignedNumbers.name(of: uuid).map { " (\($0))" } ?? ""
@@ -334,7 +340,7 @@ struct ProfileDecoder {
                 at: node,
                 "\(uuid) is a descriptor\(name), not a \(what); "
                     + (isMade
-                        ? "the radio makes it, so leave it out"
+                        ? "the radio adds it, so leave it out"
                         : "list it under a characteristic's descriptors"))
         }
     }

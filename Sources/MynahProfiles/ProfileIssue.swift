@@ -1,44 +1,44 @@
-/// A place in a profile: both count from 1, columns in Unicode scalars.
+/// A position in a profile: line and column from 1, columns in Unicode scalars.
 public struct SourceMark: Hashable, Sendable {
     /// The line.
     public var line: Int
     /// The column.
     public var column: Int
 
-    /// A place.
+    /// A position.
     public init(line: Int, column: Int) {
         self.line = line
         self.column = column
     }
 
-    /// The first place of a file.
+    /// The first position of a file.
     public static let start = SourceMark(line: 1, column: 1)
 }
 
-/// One problem of a profile, where it is and how to mend it.
+/// An issue of a profile, with its position.
 public struct ProfileIssue: Hashable, Sendable {
-    /// Whether the profile can be played all the same.
+    /// The severity of an issue.
     public enum Severity: String, Hashable, Sendable {
-        /// It cannot.
+        /// The profile cannot be played.
         case error
-        /// It can.
+        /// The profile can be played, but not exactly as written.
         case warning
-        /// It can, and does what is written; this is what follows from it.
+        /// The profile is played as written, with this consequence.
         case note
     }
 
-    /// Whether the profile can be played all the same.
+    /// The severity.
     public var severity: Severity
-    /// The file's name as it was given.
+    /// The file's path as given.
     public var file: String
-    /// Where; nil: the file as a whole.
+    /// The position, or `nil` for the file as a whole.
     public var mark: SourceMark?
-    /// What is wrong, and how to mend it.
+    /// A sentence that says what is wrong, and often how to correct it.
     public var message: String
-    /// The line it stands on.
+    /// The line at the position.
     public var sourceLine: String?
 
-    /// A problem.
+    /// An issue.
     public init(
         severity: Severity = .error, file: String, mark: SourceMark? = nil, message: String,
         sourceLine: String? = nil
@@ -72,8 +72,9 @@ extension ProfileIssue: CustomStringConvertible {
         scalar.properties.generalCategory == .control || scalar.properties.isBidiControl
     }
 
-    /// The line and its caret, cut to what a terminal shows; tabs are kept so that the caret stands below its
-    /// column.
+    /// The line and its caret, cut to the width of a terminal.
+    ///
+    /// Tabs are kept, so that the caret is below its column.
     private static func pointing(at column: Int, in line: String) -> (String, String) {
         let limit = 100
         let scalars = Array(line.unicodeScalars)
@@ -103,16 +104,16 @@ extension ProfileIssue: CustomStringConvertible {
     }
 }
 
-/// Every problem of a profile that cannot be played.
+/// The issues of a profile that cannot be played.
 public struct ProfileIssues: Error, Hashable, Sendable, CustomStringConvertible {
     /// At least one error, and the warnings.
     public var issues: [ProfileIssue]
 
-    /// These problems.
+    /// Issues in the order of the file.
     public init(_ issues: [ProfileIssue]) {
         self.issues = issues
     }
 
-    /// One behind the other, in the order of the file.
+    /// The issues in the order of the file, one after the other.
     public var description: String { issues.map(\.description).joined(separator: "\n") }
 }

@@ -10,7 +10,7 @@ enum ProfileKeys {
         "appearance",
         "txPower", "raw",
     ]
-    /// What an app may advertise; the phone decides the rest.
+    /// The advertising fields of an app; the phone decides the others.
     static let appAdvertising = ["localName", "serviceUUIDs"]
     static let app = [
         "backgroundModes", "restoreIdentifier", "state", "suspendAfter", "taskTime", "iOS",

@@ -2,22 +2,24 @@ import Glibc
 
 /// Reads profile files.
 public enum ProfileLoader {
-    /// The largest file that is read, in bytes; a device with a thousand characteristics has a tenth of it.
+    /// The size limit of a file, in bytes; a device with a thousand characteristics has a tenth of it.
     public static let maximumSize = 1 << 20
 
-    /// Reads the profile in a file; warnings are in it, errors are thrown together.
+    /// Reads a profile file; the profile has its warnings, and errors are thrown together.
     public static func load(path: String) throws(ProfileIssues) -> Profile {
         try load(bytes: contents(of: path), file: path)
     }
 
-    /// Reads a profile from text; `file` is what its problems call it.
+    /// Reads a profile from text; `file` is its name in messages.
     public static func load(text: String, file: String) throws(ProfileIssues) -> Profile {
         try load(bytes: Array(text.utf8), file: file)
     }
 
     private static func load(bytes: [UInt8], file: String) throws(ProfileIssues) -> Profile {
         guard bytes.count <= maximumSize else {
-            throw issue(file, at: .start, "the file has over \(maximumSize / 1024) KiB; a profile has less")
+            throw issue(
+                file, at: .start,
+                "the file is larger than \(maximumSize / 1024) KiB, the limit for a profile")
         }
         let text: YAMLText
         do throws(YAMLProblem) {

@@ -1,7 +1,7 @@
 public import MynahCore
 
 extension Profile {
-    /// What the profile wants of a radio that not every radio does, in the file's order.
+    /// The capabilities that the profile needs and some radios lack, in the file's order.
     package var requirements: [RadioRequirement<SourceMark>] {
         var list: [RadioRequirement<SourceMark>] = []
         if let advertising { list += requirements(of: advertising) }
@@ -14,10 +14,10 @@ extension Profile {
         return list.sorted { ($0.location.line, $0.location.column) < ($1.location.line, $1.location.column) }
     }
 
-    /// What a radio with these abilities does not do of it.
+    /// The parts of the profile that a radio with these capabilities cannot play as written.
     ///
-    /// `isChosen`: it is the one that will play the profile, so what it would do otherwise than ordered is an
-    /// error; else everything is a warning.
+    /// - Parameter isChosen: Whether this radio will play the profile. If so, a part that would behave
+    /// differently is an error; otherwise every issue is a warning.
     public func issues(with capabilities: RadioCapabilities, isChosen: Bool) -> [ProfileIssue] {
         capabilities.shortcomings(requirements).map {
             issue(isChosen && $0.isFatal ? .error : .warning, at: $0.requirement.location, $0.message)

@@ -1,9 +1,9 @@
 /// The shipped profiles, for `mynah new`.
 public enum ProfileTemplates {
-    /// Their names, the one that is best to start from first.
+    /// The names of the profiles; the best one to start from is first.
     public static var names: [String] { ShippedProfiles.all.map(\.name) }
 
-    /// The text of one.
+    /// The text of a profile.
     public static func text(named name: String) -> String? {
         ShippedProfiles.all.first { $0.name == name }?.text
     }

@@ -1,4 +1,4 @@
-/// Finds where a key that stands twice in one mapping stands the second time, which Yams does not tell.
+/// Finds the second occurrence of a key that is repeated in one mapping, which Yams does not report.
 struct RepeatedKey {
     struct Place {
         var mark: SourceMark
@@ -42,7 +42,7 @@ struct RepeatedKey {
         return nil
     }
 
-    /// The keys of a flow mapping stand behind its commas; the brace that ends it ends the search.
+    /// Keys of a flow mapping follow its commas; the search ends at the closing brace.
     private func inFlow(after mark: SourceMark) -> Place? {
         var depth = 0
         var quote: Unicode.Scalar?

@@ -8,7 +8,7 @@ extension ProfileDecoder {
         version(fields)
         let name = fields["name"].flatMap { text($0, "name") }
         if fields["name"] == nil {
-            error(at: fields.mark, "name is missing; say what the device is, for people")
+            error(at: fields.mark, "name is missing; add one, as in name: Heart rate monitor")
         }
         var identity = DeviceIdentity(name: name ?? "")
         var marks = fields.marks
@@ -29,17 +29,17 @@ extension ProfileDecoder {
 
     private mutating func version(_ fields: Fields) {
         guard let node = fields["mynah"] else {
-            error(at: fields.mark, "mynah: 1 is missing; it says which version of the format this is")
+            error(at: fields.mark, "mynah: 1 is missing; it is the version of the format")
             return
         }
         guard let text = text(node, "mynah") else { return }
         if text != "1" {
             error(
-                at: node, "format version \(Self.quote(text)) is not known here; this program reads mynah: 1")
+                at: node, "format version \(Self.quote(text)) is not supported; this program reads mynah: 1")
         }
     }
 
-    /// Where its name stands, if it has one of its own.
+    /// The position of its name, if it has its own.
     private mutating func device(
         _ node: Node, _ identity: inout DeviceIdentity, _ marks: inout [String: SourceMark]
     ) -> Node? {
@@ -66,7 +66,7 @@ extension ProfileDecoder {
     /// The GAP device name has at most 248 bytes (Core Specification, Vol 3, Part C, 12.1).
     private mutating func checkDeviceName(_ name: String, at node: Node?) {
         let count = name.utf8.count
-        // Nothing at all behind the key has been noted.
+        // A key without any value has been reported already.
         if name.isEmpty, let scalar = node?.scalar, scalar.style != .plain {
             error(at: node, "the device's name is empty; phones show it")
         }
@@ -94,7 +94,10 @@ extension ProfileDecoder {
         guard identity.ioCapability == .keyboardOnly || identity.ioCapability == .keyboardDisplay else {
             error(
                 at: node,
-                "passkey is the number typed on the device, and io: \(identity.ioCapability.rawValue) has no keyboard"
+                """
+                passkey is entered on the device, and io: \(identity.ioCapability.rawValue) \
+                has no keyboard
+                """
             )
             return nil
         }
@@ -116,12 +119,12 @@ extension ProfileDecoder {
                 guard let mode = choice(element, "background mode", as: BackgroundMode.self)
                 else { continue }
                 if app.backgroundModes.contains(mode) {
-                    error(at: element, "the background mode \(mode.rawValue) is there twice")
+                    error(at: element, "the background mode \(mode.rawValue) is repeated")
                 }
                 if mode == .bluetoothCentral, !isCentral {
                     warning(
                         at: Self.mark(element),
-                        "the background mode bluetooth-central is for an app that is a central, and this profile has no central: section"
+                        "the background mode bluetooth-central has no effect without a central: section"
                     )
                 }
                 app.backgroundModes.append(mode)
@@ -155,11 +158,14 @@ extension ProfileDecoder {
         if app.backgroundModes.isEmpty {
             warning(
                 at: Self.mark(node),
-                "taskTime does nothing without a background mode: no event wakes the app")
+                "taskTime has no effect without a background mode: no event wakes the app")
         } else if time > .seconds(10) {
             hint(
                 at: Self.mark(node),
-                "this one is throttled 10 s after an event and terminated after 20 s, unless another event comes within 10 s"
+                """
+                the app is throttled 10 s after an event and terminated after 20 s, unless another event \
+                comes within 10 s
+                """
             )
         }
         return time

@@ -29,7 +29,10 @@ extension ProfileDecoder {
         if count > 65_000 {
             error(
                 at: node,
-                "the services take \(count) attribute handles, and there are 65535 with the radio's own")
+                """
+                the services need \(count) attribute handles; there are 65535, some of which the radio \
+                needs
+                """)
         }
     }
 
@@ -39,7 +42,7 @@ extension ProfileDecoder {
             if let found = serviceUUID(node) {
                 uuid = found
                 if found == GATT.genericAccess || found == GATT.genericAttribute {
-                    error(at: node, "the service \(found) is made by the radio itself; leave it out")
+                    error(at: node, "the radio adds the service \(found) itself; leave it out")
                 }
             }
         } else {
@@ -88,7 +91,7 @@ extension ProfileDecoder {
             guard !targets.contains(where: { $0.contains(index) }) else { continue }
             warning(
                 at: services[index].mark,
-                "no service includes \(services[index].uuid), and a phone finds a secondary service only that way"
+                "no service includes the secondary service \(services[index].uuid), so phones cannot find it"
             )
         }
         let position = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1, $0) })
@@ -110,7 +113,10 @@ extension ProfileDecoder {
             let (first, second) = (names[index + 1], names[index])
             return error(
                 at: nodes[earlier].first,
-                "services of one UUID keep the file's order, and \(first) includes \(second); put \(second) first"
+                """
+                \(first) includes \(second), and services of one UUID keep the file's order; put \(second) \
+                first
+                """
             )
         }
         let mark = walk.cycle.first.flatMap { nodes[$0].first }.flatMap(Self.mark)
@@ -126,7 +132,9 @@ extension ProfileDecoder {
         do throws(AttributeName.Problem) {
             (word, ordinal) = try AttributeName.splitOrdinal(text)
         } catch {
-            self.error(at: node, "a number from 1 up must follow ~, as in 180F~2, not \(Self.quote(text))")
+            self.error(
+                at: node,
+                "a number of at least 1 must follow ~, as in 180F~2, not \(Self.quote(text))")
             return nil
         }
         guard let uuid = serviceUUID(word, at: node) else { return nil }
@@ -156,7 +164,8 @@ private struct IncludeOrder {
     private enum State { case open, entered, placed }
 
     let targets: [[Int]]
-    /// What comes before each service: the last service of its UUID before it, and what it includes.
+    /// The services that must precede each service: the previous one with its UUID, and those that it
+    /// includes.
     private let earlier: [[Int]]
     private(set) var order: [Int] = []
     /// After a cycle was met: its members, the first once more at the end.

@@ -7,7 +7,10 @@ extension ProfileDecoder {
         guard case .mapping(let mapping) = node else {
             error(
                 at: node,
-                "a value must say how it is written, as in {hex: 01 02}, {text: Pulse}, {base64: AQI=} or {generate: heart-rate}"
+                """
+                a value must say its form, as in {hex: 01 02}, {text: Pulse}, {base64: AQI=} \
+                or {generate: heart-rate}
+                """
             )
             return nil
         }
@@ -22,7 +25,7 @@ extension ProfileDecoder {
                 at: node,
                 forms.isEmpty
                     ? "a value needs one of \(Self.list(ProfileKeys.valueForms))\(Self.nearForm(mapping))"
-                    : "a value is written one way, and this one has \(Self.list(forms))")
+                    : "a value has one form, and this one has \(Self.list(forms))")
             return nil
         }
         if form == "generate" { return generated(node, mapping) }

@@ -1,15 +1,14 @@
-/// Makes the bytes of a value that changes by itself.
+/// A generator of a changing value.
 ///
-/// The bytes depend on nothing but the time, the tick and the seed it was made with, so a run can be
-/// repeated.
+/// The bytes depend only on the time, the tick and the seed, so a run can be repeated.
 public protocol ValueGenerator: Sendable {
     /// The value when the device has run for `elapsed`, at this tick of `every` (0 before the first).
     func value(at elapsed: Duration, tick: UInt64) -> [UInt8]
 }
 
-/// What a profile says of a generator, before a run gives it a seed.
+/// A generator's parameters in a profile, before a run gives it a seed.
 public protocol GeneratorDefinition: Sendable {
-    /// What `generate:` calls it.
+    /// Its name, as the value of `generate:`.
     static var name: String { get }
     /// The keys it takes beside `generate`.
     static var keys: [String] { get }
@@ -30,11 +29,11 @@ enum Generators {
     static let all: [any DecodableGenerator.Type] = [HeartRateDefinition.self]
 }
 
-/// Random numbers that a seed repeats: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+/// A generator of repeatable random numbers: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 public struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Numbers of a seed.
+    /// A generator with a seed.
     public init(seed: UInt64) {
         state = seed
     }

@@ -8,7 +8,7 @@ struct YAMLDocument {
     /// Nil: nothing could be read.
     private(set) var root: Node?
     private(set) var problems: [YAMLProblem] = []
-    /// What doubled keys were painted over with.
+    /// The names that replaced repeated keys.
     private(set) var ignoredKeys: Set<String> = []
 
     init(_ source: YAMLText) {
@@ -40,7 +40,7 @@ struct YAMLDocument {
 
     private mutating func paintOver(_ key: String, after mark: Mark, in text: String) -> String? {
         let first = SourceMark(line: mark.line, column: mark.column)
-        let message = "the key \(ProfileDecoder.quote(key)) is there twice; leave one out"
+        let message = "the key \(ProfileDecoder.quote(key)) is repeated; remove one"
         let search = RepeatedKey(key: key, text: text)
         guard let second = search.find(after: first) else {
             problems.append(YAMLProblem(mark: first, message: message))
@@ -54,7 +54,7 @@ struct YAMLDocument {
         return search.replacing(second, with: name)
     }
 
-    // MARK: What Yams and libyaml say
+    // MARK: Messages of Yams and libyaml
 
     private static func problem(_ error: any Error, lines: [String]) -> YAMLProblem {
         guard let error = error as? YamlError else {
@@ -74,13 +74,13 @@ struct YAMLDocument {
             if lines.indices.contains(mark.line - 1),
                 lines[mark.line - 1].unicodeScalars.dropFirst(mark.column - 1).first == "\t"
             {
-                return YAMLProblem(mark: mark, message: "a tab cannot stand here; indent with spaces")
+                return YAMLProblem(mark: mark, message: "a tab is not allowed here; indent with spaces")
             }
             let what = context.map { "\(problem) \($0.text)" } ?? problem
             let hint = hints.first { problem.contains($0.problem) }.map { "; " + $0.hint } ?? ""
-            return YAMLProblem(mark: mark, message: "this is no YAML: \(what)\(hint)")
+            return YAMLProblem(mark: mark, message: "this is not valid YAML: \(what)\(hint)")
         case .reader(let problem, _, _, _):
-            return YAMLProblem(message: "this is no YAML: \(problem)")
+            return YAMLProblem(message: "this is not valid YAML: \(problem)")
         default:
             return YAMLProblem(message: "the file cannot be read as YAML")
         }
@@ -100,18 +100,18 @@ struct YAMLDocument {
     private static let hints: [(problem: String, hint: String)] = [
         (
             "mapping values are not allowed",
-            "a text with a colon in it wants quotes, and keys of one mapping begin in one column"
+            "quote a text with a colon in it, and begin the keys of one mapping in one column"
         ),
         (
             "cannot start any token",
-            "a text that begins with @, ` or % wants quotes"
+            "quote a text that begins with @, ` or %"
         ),
-        ("did not find expected key", "keys of one mapping begin in one column"),
-        ("did not find expected '-' indicator", "the dashes of one list stand in one column"),
-        ("did not find expected ',' or ']'", "a list that [ begins is not ended by ]"),
-        ("did not find expected ',' or '}'", "a mapping that { begins is not ended by }"),
-        ("did not find expected node content", "a [ or { is not ended"),
-        ("unexpected end of stream", "a quote is not ended"),
-        ("found undefined alias", "a text that begins with * wants quotes"),
+        ("did not find expected key", "begin the keys of one mapping in one column"),
+        ("did not find expected '-' indicator", "begin the dashes of one list in one column"),
+        ("did not find expected ',' or ']'", "a list that begins with [ has no ]"),
+        ("did not find expected ',' or '}'", "a mapping that begins with { has no }"),
+        ("did not find expected node content", "a [ or { is not closed"),
+        ("unexpected end of stream", "a quote is not closed"),
+        ("found undefined alias", "quote a text that begins with *"),
     ]
 }

@@ -39,10 +39,13 @@ struct YAMLText {
             return YAMLProblem(
                 mark: SourceMark(line: index + 1, column: offset + 1),
                 message:
-                    "the control character 0x\(Hex.encode([UInt8(truncatingIfNeeded: scalar.value)])) cannot stand in YAML; take it out"
+                    """
+                    the control character 0x\(Hex.encode([UInt8(truncatingIfNeeded: scalar.value)])) \
+                    is not allowed in YAML; remove it
+                    """
             )
         }
-        return YAMLProblem(message: "a control character cannot stand in YAML; take it out")
+        return YAMLProblem(message: "a control character is not allowed in YAML; remove it")
     }
 
     /// Why it is not JSON; `nil` if it is, or if there is nothing in it.
@@ -82,11 +85,11 @@ struct YAMLText {
         return mark
     }
 
-    /// Why its aliases are too much; nil: they are not.
+    /// The reason why its aliases are refused, or `nil` if they are not.
     ///
-    /// An alias costs nothing to read, but what they stand for together can be enormous: nine anchors of nine
-    /// aliases each make a billion. Anchors and aliases are counted as they look, with a name right behind
-    /// the sign, in texts and comments too; it is a bound.
+    /// An alias costs nothing to read, but its expansion can be enormous: nine anchors of nine aliases
+    /// each make a billion values. Every sign with a name right after it is counted, in texts and
+    /// comments too, so this is an upper bound.
     var aliasProblem: YAMLProblem? {
         var anchors = 0
         var aliases = 0
@@ -127,13 +130,19 @@ struct YAMLText {
             guard bytes <= Self.maximumExpansion else {
                 return YAMLProblem(
                     message:
-                        "its \(aliases) aliases (*name) of \(anchors) anchors could make it enormous; write the values out"
+                        """
+                        its \(aliases) aliases (*name) of \(anchors) anchors could expand without limit; \
+                        write the values instead
+                        """
                 )
             }
         }
         guard deepest <= Self.maximumDepthOfAliases else {
             return YAMLProblem(
-                message: "aliases (*name) stand in a file that is nested this deep; write the values out")
+                message: """
+                    aliases (*name) are not allowed in a file that is nested this deeply; write the values \
+                    instead
+                    """)
         }
         return nil
     }

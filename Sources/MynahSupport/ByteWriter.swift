@@ -1,8 +1,8 @@
-/// Puts integers and runs of bytes one behind the other, little-endian.
+/// Appends integers and runs of bytes, little-endian.
 public struct ByteWriter: Sendable {
     @usableFromInline var stored: [UInt8] = []
 
-    /// What has been written so far.
+    /// The bytes written so far.
     @inlinable public var bytes: [UInt8] { stored }
 
     /// An empty writer, with room for `capacity` bytes.

@@ -139,7 +139,7 @@ package final class FileWriter: Sendable {
         while true {
             let (changes, number) = state.withLock { state in
                 defer { state.waiting = [] }
-                // What could not be written is tried again beside something new.
+                // Contents that could not be written are tried again with the next change.
                 let changes = state.waiting.isEmpty ? [] : state.unwritten + state.waiting
                 if changes.isEmpty { state.isBusy = false } else { state.unwritten = [] }
                 return (changes, state.latest)

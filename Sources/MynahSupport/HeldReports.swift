@@ -1,7 +1,7 @@
 /// Passes reports on in order, each only after the files that had changed before it are in place.
 ///
-/// A report must not be lost by a process that is killed right after it: what it says is in a file by then.
-/// The reports after it wait too, so that none overtakes it. What is reported goes on meanwhile.
+/// A process that is killed right after a report must have its contents in the file already. The reports
+/// after it wait too, so that the order is kept. The caller never waits.
 package final class HeldReports<Report: Sendable>: Sendable {
     private enum Phase: Equatable {
         /// Nothing is held.
@@ -74,7 +74,7 @@ package final class HeldReports<Report: Sendable>: Sendable {
         if claim(wait) { release() }
     }
 
-    /// What was waited for is in place; returns whether this thread passes on what was held.
+    /// The files of a wait are in place; returns whether this thread passes on the held reports.
     private func claim(_ wait: Int) -> Bool {
         state.withLock { state in
             state.isImpatient = false

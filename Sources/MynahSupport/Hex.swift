@@ -38,7 +38,7 @@ public enum Hex {
         return high == nil ? bytes : nil
     }
 
-    /// What one ASCII digit is worth, in either case; nil if it is none.
+    /// The value of one hexadecimal digit in ASCII, in either case; `nil` if it is not a digit.
     public static func value(ofDigit character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")

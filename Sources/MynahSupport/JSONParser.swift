@@ -1,7 +1,7 @@
 extension JSON {
-    /// What is wrong with a text that is not JSON.
+    /// The reason why a text is not JSON, and where.
     public struct ParseError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// What was expected or found.
+        /// The expected or unexpected token, as a sentence.
         public var message: String
         /// Where, in bytes from the beginning.
         public var offset: Int
@@ -83,7 +83,7 @@ private struct JSONParser {
         return true
     }
 
-    /// What people get wrong most is told at the comma, not after it.
+    /// The most frequent mistakes are reported at the comma, not after it.
     private mutating func takeComma(before end: UInt8) throws(JSON.ParseError) -> Bool {
         guard take(UInt8(ascii: ",")) else { return false }
         let comma = index - 1
@@ -151,11 +151,11 @@ private struct JSONParser {
             if let whole = Int(text) { return .integer(whole) }
             let hasBareDot = digits.split(separator: ".", omittingEmptySubsequences: false).dropFirst()
                 .contains { $0.first?.isNumber != true }
-            // What is too large would be an infinity, which JSON cannot write.
+            // A larger number would become an infinity, which JSON cannot write.
             if !hasBareDot, let value = Double(text), value.isFinite { return .number(value) }
         }
         index = start
-        throw error("\(text.prefix(20)) is no number")
+        throw error("\(text.prefix(20)) is not a number")
     }
 
     private mutating func string() throws(JSON.ParseError) -> String {
@@ -200,7 +200,7 @@ private struct JSONParser {
             text += String(Unicode.Scalar(code) ?? "\u{FFFD}").utf8
         default:
             index -= 1
-            throw error("no escape is spelt like this")
+            throw error("this escape sequence does not exist")
         }
     }
 

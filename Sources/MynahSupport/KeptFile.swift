@@ -3,7 +3,7 @@ import Glibc
 /// A file that a program keeps for itself: replaced whole, readable by its owner alone, set aside rather than
 /// lost.
 public struct KeptFile: Hashable, Sendable {
-    /// What is wrong, as the end of a sentence about the file.
+    /// The reason of a failure, as the end of a sentence about the file.
     public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
         /// The words.
         public var description: String
@@ -20,18 +20,18 @@ public struct KeptFile: Hashable, Sendable {
         self.path = path
     }
 
-    /// What a file is called until it is whole; a process that is killed may leave one.
+    /// The file's name until it is whole; a process that is killed may leave one.
     private var draft: String { path + ".new" }
 
     private static var reason: String { String(cString: strerror(errno)) }
 
-    /// Whether something has its name, of whatever kind.
+    /// Whether a file of any kind has its name.
     public var exists: Bool {
         var status = stat()
         return lstat(path, &status) == 0
     }
 
-    /// What it holds; nil: there is none.
+    /// The file's contents, or `nil` if there is no file.
     public func read() throws(Problem) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -60,7 +60,7 @@ public struct KeptFile: Hashable, Sendable {
     /// neither a process that is killed nor a machine that loses power leaves anything but the old bytes or
     /// the new.
     public func replace(_ bytes: [UInt8]) throws(Problem) {
-        // Whatever has its name: a link would be written through, and a pipe waited for.
+        // Removes a file of any kind: a link would be written through, and a pipe would be waited for.
         unlink(draft)
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {

@@ -6,7 +6,8 @@ public enum NearestName {
     /// The candidate with the fewest edits (insert, delete, replace, swap neighbours), if they are few; case
     /// is ignored.
     ///
-    /// Few means one for every three letters, or one where that is not all of the word. The first of equally
+    /// Few means one for every three letters, or one if the word has more letters than that. The first of
+    /// equally
     /// near candidates wins. A word longer than any name is near none.
     public static func of(_ word: String, among candidates: some Sequence<String>) -> String? {
         guard word.utf8.count <= longest else { return nil }

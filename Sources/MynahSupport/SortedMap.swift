@@ -25,7 +25,7 @@ public struct SortedMap<Key: Comparable, Value> {
     /// The places of all.
     @inlinable public var indices: Range<Int> { storedKeys.indices }
 
-    /// Where a key is; nil: it is none of these.
+    /// The index of a key, or `nil` if the map does not have it.
     @inlinable public func index(of key: Key) -> Int? {
         let place = place(of: key)
         return place < storedKeys.count && storedKeys[place] == key ? place : nil
@@ -69,7 +69,7 @@ public struct SortedMap<Key: Comparable, Value> {
         }
     }
 
-    /// The value of a key, or another one where there is none.
+    /// The value of a key, or a default value if the map does not have it.
     @inlinable public subscript(key: Key, default value: @autoclosure () -> Value) -> Value {
         get { self[key] ?? value() }
         set { self[key] = newValue }

@@ -1,4 +1,4 @@
-"""The same exchange between two Bumble devices on one link in one process: reads one behind the other, then notifications.
+"""The same exchange between two Bumble devices on one link in one process: reads one at a time, then notifications.
 
 bumble.py READS NOTIFICATIONS"""
 

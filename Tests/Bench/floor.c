@@ -1,6 +1,6 @@
-/* The floor: what a GATT application costs on bare libdbus, with nothing behind it but one constant value.
- * It registers a service with one characteristic and an advertisement, answers reads, and once it is subscribed to sends as many
- * notifications as the bus takes. What Mynah costs is measured against it. */
+/* The floor: the cost of a GATT application on bare libdbus with one constant value.
+ * It registers a service with one characteristic and an advertisement, and answers reads. Once it has a subscriber, it sends
+ * as many notifications as the bus accepts. Mynah's cost is compared with it. */
 #include "bus.h"
 
 static const char *const application = "/floor", *const service = "/floor/service",

@@ -22,7 +22,7 @@ public struct ATTFailure: Error, Hashable, Sendable, CustomStringConvertible {
     static let encryption = ATTFailure(0x0F)
     static let cccImproperlyConfigured = ATTFailure(0xFD)
 
-    /// What bluetoothd makes of an application's error (its `dbus_error_to_att_ecode`).
+    /// Maps an application's error as bluetoothd does (its `dbus_error_to_att_ecode`).
     init(_ error: DBusError, writing: Bool, version: BlueZVersion) {
         switch error.name.rawValue {
         case "org.bluez.Error.Failed": self.init(ATTFailure.code(inMessage: error.message))

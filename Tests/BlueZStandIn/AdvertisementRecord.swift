@@ -1,11 +1,11 @@
 import MynahDBus
 
-/// What a registered advertisement says, as bluetoothd's parsers read it and as it composes it for the air.
+/// A registered advertisement, as bluetoothd parses and composes it.
 struct AdvertisementRecord: Sendable {
     /// A property that bluetoothd does not take.
     struct Refused: Error { let property: String }
 
-    /// What goes on the air.
+    /// The data on the air.
     struct Air: Hashable, Sendable {
         var data: [UInt8]
         var scanResponse: [UInt8]
@@ -28,7 +28,7 @@ struct AdvertisementRecord: Sendable {
     var manufacturerData: [(UInt16, [UInt8])] = []
     var serviceData: [([UInt8], [UInt8])] = []
     var rawData: [(UInt8, [UInt8])] = []
-    /// What is told for the scan response, beside the name.
+    /// The contents of the scan response, without the name.
     var scanResponse = ScanResponse()
     var isDiscoverable: Bool?
     var localName: String?
@@ -204,7 +204,7 @@ struct AdvertisementRecord: Sendable {
         for (type, bytes) in scanResponse.rawData {
             response += Self.structure(type, bytes)
         }
-        // What the kernel adds counts against the room.
+        // Fields that the kernel adds count against the room.
         let added = (includes.contains("tx-power") ? 3 : 0) + (includes.contains("appearance") ? 4 : 0)
         if let flags { data += Self.structure(0x01, [flags]) }
         guard data.count + added <= limit, response.count <= 31 else { return nil }

@@ -1,4 +1,4 @@
-/// What an attribute's flags allow, as bluetoothd's parsers read them.
+/// The access that an attribute's flags allow, as bluetoothd parses them.
 struct AttributeAccess: Hashable, Sendable {
     enum Level: Int, Comparable, Hashable, Sendable {
         case open, encrypted, authenticated
@@ -9,7 +9,7 @@ struct AttributeAccess: Hashable, Sendable {
     /// nil: not at all.
     var read: Level?
     var write: Level?
-    /// What writing the client characteristic configuration takes.
+    /// The security that a write of the Client Characteristic Configuration requires.
     var subscribe = Level.open
     var hasNotify = false
     var hasIndicate = false

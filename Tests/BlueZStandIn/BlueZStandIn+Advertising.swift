@@ -1,7 +1,7 @@
 public import MynahDBus
 
 extension BlueZStandIn {
-    /// What is on the air now.
+    /// The current advertisements.
     public func advertisements(on name: String = "hci0") -> [StandInAdvertisement] {
         guard let adapter = adapters[name], adapter.isPowered else { return [] }
         return adapter.advertisements.filter(\.isOnAir).map { advertisement in

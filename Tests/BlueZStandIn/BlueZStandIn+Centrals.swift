@@ -191,7 +191,7 @@ extension BlueZStandIn {
         }
     }
 
-    /// What bluetoothd tells about an operation; the offset only when there is one.
+    /// The options of an operation, as bluetoothd sends them; an offset of 0 is left out.
     func appendOptions(
         _ body: inout MessageWriter, _ central: CentralState, offset: Int, authorizing: Bool = false
     ) {

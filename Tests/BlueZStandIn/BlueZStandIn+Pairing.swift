@@ -41,7 +41,7 @@ extension BlueZStandIn {
         changed()
     }
 
-    /// Which agent is registered with what it can show and type; nil: none.
+    /// The IO capability of the default agent, or `nil` if no agent is registered.
     public var agentCapability: String? { agents.first { $0.owner == defaultAgent }?.capability }
 
     /// Pairs with a phone, which can show and type: the agent is asked as its capability wants it.

@@ -76,7 +76,9 @@ extension BlueZStandIn {
         return nil
     }
 
-    /// Asks for a socket; false: StartNotify is called instead.
+    /// Asks for a socket.
+    ///
+    /// Returns `false` if StartNotify is to be called instead.
     ///
     /// Failed and NoReply end it there.
     private func acquire(_ attribute: Attribute, _ central: CentralState) async throws(ATTFailure) -> Bool {
@@ -105,7 +107,7 @@ extension BlueZStandIn {
             })
     }
 
-    /// What comes through a socket goes to its central, or in older versions to all.
+    /// A value from a socket goes to its central, or in older versions to all.
     private func socketEvent(
         _ events: GLibFileDescriptorWatch.Events, _ descriptor: DBusFileDescriptor, _ handle: UInt16,
         _ address: String

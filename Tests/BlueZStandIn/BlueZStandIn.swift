@@ -4,8 +4,8 @@ import MynahTestSupport
 /// A bluetoothd on a private bus that holds applications to its contract, and whose centrals are played by
 /// the test.
 ///
-/// What bluetoothd does is done here in the same order and with the same words; what it suffers in silence is
-/// kept in `violations`. Nothing is sent over the air.
+/// Its calls have the same order and the same messages as bluetoothd's. Violations that bluetoothd
+/// ignores are kept in `violations`. Nothing is sent over the air.
 public actor BlueZStandIn {
     /// The executor of the bus.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -14,16 +14,16 @@ public actor BlueZStandIn {
 
     /// How it was started.
     public private(set) var configuration: StandInConfiguration
-    /// What the application did against the contract, in words.
+    /// The application's violations of the contract, in words.
     public internal(set) var violations: [String] = []
-    /// What bluetoothd would write to its log.
+    /// The lines that bluetoothd would write to its log.
     public internal(set) var log: [String] = []
     /// Whether the daemon has aborted, as versions before 5.74 do when a live update fails.
     public internal(set) var hasAborted = false
 
     /// Whether it hangs: methods get no answer, though properties do.
     public var isMute = false
-    /// What was called while it hung.
+    /// The calls while it hung.
     var unanswered: [MethodCall] = []
 
     let address: String
@@ -108,7 +108,7 @@ public actor BlueZStandIn {
         changed()
     }
 
-    /// What is plugged in from the next start on, or another version of the daemon.
+    /// The adapters from the next start on, or another version of the daemon.
     public func reconfigure(_ configuration: StandInConfiguration) {
         self.configuration = configuration
     }

@@ -19,7 +19,7 @@ public struct BlueZVersion: Hashable, Sendable {
     var maximumLongWrite: Int { minor < 69 ? 508 : 512 }
     /// Each subscriber has a notification socket of its own.
     var hasSocketPerCentral: Bool { minor >= 69 }
-    /// What is written to a notification socket goes to its central only.
+    /// A value written to a notification socket goes to its central only.
     var socketReachesOneCentral: Bool { minor >= 76 }
     /// Confirmations are written back to a notification socket.
     var socketTellsConfirmations: Bool { minor >= 80 }
@@ -58,7 +58,7 @@ public struct StandInConfiguration: Sendable {
 
     /// The daemon's version.
     public var version: BlueZVersion
-    /// What is plugged in.
+    /// The adapters.
     public var adapters: [Adapter]
     /// `bluetoothd -E`.
     public var isExperimental = false

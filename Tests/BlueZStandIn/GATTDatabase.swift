@@ -28,9 +28,9 @@ public struct StandInCharacteristic: Hashable, Sendable {
     public let uuid: String
     /// As the application gave them.
     public let flags: [String]
-    /// The client characteristic configuration's handle, where there is one.
+    /// The handle of the Client Characteristic Configuration, if there is one.
     public let configurationHandle: UInt16?
-    /// The extended properties' handle, where there are any.
+    /// The handle of the Extended Properties, if there is one.
     public let extendedPropertiesHandle: UInt16?
     /// In handle order.
     public let descriptors: [StandInDescriptor]
@@ -66,7 +66,7 @@ struct GATTDatabaseReader {
     var taken: [ClosedRange<UInt16>]
     /// The objects that are to be told their handle.
     private(set) var reports: [(path: ObjectPath, interface: String, handle: UInt16)] = []
-    /// What bluetoothd only logs, and what it lets pass although it should not be.
+    /// The violations that bluetoothd only logs, and those that it accepts although it should not.
     private(set) var remarks: [String] = []
 
     init(version: BlueZVersion, nextHandle: UInt16, taken: [ClosedRange<UInt16>]) {
@@ -83,7 +83,7 @@ struct GATTDatabaseReader {
         let descriptors = GATTDatabaseReader.objects(of: "org.bluez.GattDescriptor1", in: objects)
         if services.isEmpty, characteristics.isEmpty, descriptors.isEmpty { throw Self.noObjects }
         if services.isEmpty { throw Self.noService }
-        // A link into nothing, or a flag that is none, fails everything.
+        // An unknown descriptor's parent or an unknown flag fails everything.
         for (_, properties) in characteristics {
             guard let link = properties["Service"]?.objectPathValue,
                 services.contains(where: { $0.path == link })
@@ -212,7 +212,7 @@ struct GATTDatabaseReader {
         return handle
     }
 
-    /// What the object wants as its handle; 0 means to be told.
+    /// The handle that the object requests; 0 requests any.
     private func handleWish(_ object: Object, _ interface: String) throws(Failure) -> UInt16? {
         guard let property = object.properties["Handle"] else { return nil }
         guard case .uint16(let wish) = property, wish != 0xFFFF else { throw Self.noEntry }

@@ -32,7 +32,7 @@ final class StandInObject: DBusObject {
     }
 }
 
-/// What the daemon's objects declare.
+/// The interfaces of the daemon's objects.
 enum Interfaces {
     static let agentManager = DBusInterface(
         "org.bluez.AgentManager1",

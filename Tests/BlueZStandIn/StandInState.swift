@@ -52,7 +52,7 @@ struct AgentState {
 /// A central, whether connected or not.
 struct CentralState {
     let address: String
-    /// What it calls itself; nil: it has not said.
+    /// Its name, or `nil` if it has not sent one.
     var name: String?
     var adapter: String
     var path: ObjectPath
@@ -68,7 +68,7 @@ struct CentralState {
     var inbox: [StandInNotification] = []
 }
 
-/// What a central has received without asking.
+/// A value that a central has received by notification or indication.
 public struct StandInNotification: Hashable, Sendable {
     /// The characteristic's value handle.
     public let handle: UInt16
@@ -90,6 +90,6 @@ public struct StandInAdvertisement: Hashable, Sendable {
     public let scanResponse: [UInt8]
     /// Whether a central may connect.
     public let isConnectable: Bool
-    /// The interval's bounds in milliseconds where the daemon keeps them; nil: its default of 1280 ms.
+    /// The bounds of the interval in milliseconds, or `nil` for the daemon's default of 1280 ms.
     public let interval: ClosedRange<UInt32>?
 }

@@ -2,8 +2,8 @@ import MynahDBus
 
 /// A phone that a test plays: everything goes through the stand-in, as it would through the air.
 ///
-/// Characteristics are named by UUID (`2a37`), with a service where there are several (`180d:2a37`),
-/// descriptors behind a slash (`2a37/2901`).
+/// Characteristics are named by UUID (`2a37`), with the service's UUID if several have it (`180d:2a37`),
+/// and descriptors by their UUID after a slash (`2a37/2901`).
 public struct VirtualCentral: Sendable {
     /// The stand-in that it connects to.
     public let standIn: BlueZStandIn

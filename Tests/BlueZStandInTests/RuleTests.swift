@@ -182,7 +182,7 @@ import Testing
         #expect(secondary.air(alias: "", maximumData: 31) == .init(data: [2, 0x09, 0x61], scanResponse: []))
     }
 
-    @Test func `what does not fit is not composed`() throws {
+    @Test func `an advertisement that does not fit is not composed`() throws {
         let wide = String(repeating: "f", count: 8) + "-0000-1000-8000-00805f9b34fa"
         let two = try record(["Type": "peripheral", "ServiceUUIDs": .strings([wide, wide])])
         #expect(two.air(alias: "", maximumData: 251) == nil)

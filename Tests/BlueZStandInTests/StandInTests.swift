@@ -5,7 +5,7 @@ import MynahTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct StandInTests {
-    @Test func `a phone reads, offset only where there is one`() async throws {
+    @Test func `a phone reads, with an offset only if it is not 0`() async throws {
         let scene = try await Scene()
         let options = Lock<[[String]]>([])
         scene.characteristic.answer { call in
@@ -64,7 +64,7 @@ import Testing
         #expect(failed == DBusError("org.bluez.Error.Failed", "Failed to create entry in database"))
     }
 
-    @Test func `what leaves the bus takes its services along`() async throws {
+    @Test func `the services of a connection that leaves the bus are removed`() async throws {
         let scene = try await Scene()
         await scene.application.close()
         try await scene.standIn.wait("nothing is registered any more") {

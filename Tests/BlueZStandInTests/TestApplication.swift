@@ -121,7 +121,7 @@ struct Scene {
             try application.emitPropertiesChanged(
                 "/advert", "org.bluez.LEAdvertisement1", changes, invalidated: invalidated)
         }
-        // Answered behind the signal.
+        // The answer comes after the signal.
         _ = try await application.call("org.bluez", "/", "org.freedesktop.DBus.Peer", "Ping")
     }
 

@@ -12,7 +12,7 @@ enum ArchitectureRules {
         "MynahCLI": 7,
     ]
 
-    /// What each module may import, of ours and of others.
+    /// The modules that each module may import, ours and others.
     static let allowed: [String: Set<String>] = [
         "MynahSupport": [],
         "MynahCore": ["MynahSupport"],
@@ -40,12 +40,12 @@ enum ArchitectureRules {
     /// Where Apple's big library, and its small parts, may be used.
     static let foundation: Set<String> = ["Foundation", "FoundationEssentials", "Dispatch"]
     static let aboveFoundation: Set<String> = ["MynahCLI", "MynahControl"]
-    /// What only the executable may name: whatever stands behind `PeripheralRadio`, and what it is made of.
+    /// The modules that only the executable may name: the radios, and their parts.
     static let backends: Set<String> = ["MynahBlueZ", "MynahHost", "MynahHCI", "MynahDBus"]
     /// Where the compiler's checks may be waived.
     static let unchecked = ["Sources/MynahDBus/", "Sources/MynahSupport/Lock.swift"]
 
-    /// What a file breaks; `path` is relative to the repository.
+    /// The rules that a file breaks; `path` is relative to the repository.
     static func violations(of path: String, _ text: String) -> [String] {
         let parts = path.split(separator: "/")
         guard parts.count > 2, parts[0] == "Sources" else { return [] }

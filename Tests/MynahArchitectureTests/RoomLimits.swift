@@ -2,7 +2,7 @@
 ///
 /// A limit is what was measured last, until it is the goal: a change may lower a number and never raises one.
 enum RoomLimits {
-    /// What one type may have.
+    /// The limits of one type.
     struct Room {
         /// The type, by its name.
         var type: String
@@ -118,10 +118,10 @@ enum RoomLimits {
         "Sources/Mynah/PhoneLink.swift": 2,
         "Sources/MynahBlueZ/Advertiser.swift": 1,
         "Sources/MynahBlueZ/RecoveryLoop.swift": 1,
-        "Sources/MynahCLI/Central/CentralOptions.swift": 1,
         "Sources/MynahCLI/Central/ConnectCommand.swift": 1,
         "Sources/MynahCLI/Central/ScanCommand.swift": 1,
         "Sources/MynahCLI/RunOutput.swift": 1,
+        "Sources/MynahCLI/RadioWork.swift": 1,
         "Sources/MynahCLI/RunPlayer.swift": 2,
         "Sources/MynahCore/CentralRadio.swift": 1,
         "Sources/MynahCore/PeripheralRadio.swift": 1,
@@ -139,7 +139,7 @@ enum RoomLimits {
 }
 
 extension RoomLimits {
-    /// What a type has.
+    /// The size of a type.
     struct Measure: Hashable {
         var files: Int
         var lines: Int

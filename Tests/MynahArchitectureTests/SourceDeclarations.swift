@@ -1,4 +1,4 @@
-/// What a source declares, as far as limits count it.
+/// The declarations of a source, as far as limits count them.
 extension SourceText {
     /// Whether the source declares the type or extends it.
     func mentions(_ type: String) -> Bool {

@@ -11,7 +11,7 @@ import Testing
         #expect(SourceText(text).codeLines == lines)
     }
 
-    @Test func `what is in a string, a comment or a name in backticks is no code`() {
+    @Test func `strings, comments and names in backticks are not code`() {
         let source = SourceText(
             #"""
             func `a Task { in a name`() { // Task {

@@ -17,7 +17,10 @@ import Testing
         "try await Task.sleep(for: .seconds(1))",
         "@Suite struct ATests { @Test func `a b`() async { #expect(true) } }",
         "@Suite(.serialized) struct ATests { @Test func a() async throws { #expect(true) } }",
-        "@Suite struct ATests { @Test func a() { #expect(true) } }\n@Suite struct BTests {\nfunc b() async {} }",
+        """
+        @Suite struct ATests { @Test func a() { #expect(true) } }\n@Suite struct BTests {\nfunc b() \
+        async {} }
+        """,
         "@Test func a() { #expect(true) }",
         "@Suite struct ATests { @Test func `expect nothing`() { run() } }",
         "@Suite struct ATests { @Test(arguments: [1]) func a(b: Int) { run(\"#expect\") /* #expect(b) */ } }",

@@ -1,4 +1,4 @@
-/// What holds of every test source, so that no test can hang the run or pass without a reason.
+/// The rules for every test source, so that no test can hang the run or pass without a reason.
 enum TestRules {
     /// Whether a source is a test's.
     ///

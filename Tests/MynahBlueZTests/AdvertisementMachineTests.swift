@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    /// What an answer to a registration leads to, after each event during it.
+    /// The consequence of an answer to a registration, after each event during it.
     @Test(arguments: [
         (State.registering, AdvertisementMachine.Refusal.postponed, "-"),
         (.registeringWithLink, .postponed, "-"),

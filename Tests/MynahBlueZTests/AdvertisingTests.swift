@@ -46,7 +46,7 @@ import Testing
         #expect(report.omitted.map(\.item) == ["serviceUUIDs[1]"])
     }
 
-    @Test func `what does not fit is named and never told to bluetoothd`() async throws {
+    @Test func `fields that do not fit are reported and never sent to bluetoothd`() async throws {
         let rig = try await Rig()
         var long = Advertisement.named("Mynah")
         long.manufacturerData = [.init(company: 0x0059, data: [UInt8](repeating: 0, count: 21))]
@@ -199,7 +199,10 @@ import Testing
         }
         #expect(
             warnings == [
-                "intervalIgnored: bluetoothd ignores the advertising interval; it keeps it from 5.77 on, or when started with --experimental",
+                """
+                intervalIgnored: bluetoothd ignores the advertising interval; it uses it from 5.77 on, or \
+                if started with --experimental
+                """,
                 "notExact: on the air, flags: bluetoothd sends Flags 06, not 1A",
                 "notExact: on the air, localName: bluetoothd sends the name in the scan response",
                 "notExact: on the air, order: bluetoothd orders the AD structures itself",

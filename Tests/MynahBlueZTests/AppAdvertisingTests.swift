@@ -7,7 +7,7 @@ import Testing
 
 @testable import MynahBlueZ
 
-/// What an iPhone sends, through a bluetoothd that composes the bytes itself.
+/// The advertising of an iPhone, with a bluetoothd that composes the bytes itself.
 @Suite(.timeLimit(.minutes(15))) struct AppAdvertisingTests {
     private static let flags = ADStructure(type: .flags, data: [0x1A])
     private static let mask = OverflowArea(["FD64"]).structure
@@ -77,7 +77,7 @@ import Testing
 
     // MARK: Room
 
-    @Test func `the name stands beside the overflow area from 5.80 on`() async throws {
+    @Test func `the name is beside the overflow area from 5.80 on`() async throws {
         let rig = try await Rig(StandInConfiguration(.trixie))
         let report = try await rig.radio.advertise(Self.foreground)
         let onAir = try #require(await rig.standIn.advertisements().first)
@@ -116,7 +116,7 @@ import Testing
         #expect(advertising.report.omitted.map(\.item).contains("localName"))
     }
 
-    @Test func `whatever an iPhone sends is told whole, or what is lost is named`() throws {
+    @Test func `an iPhone's advertising is sent whole, or the lost fields are reported`() throws {
         var random = SeededGenerator(seed: 5)
         for _ in 0..<2000 {
             let wish = random.iPhone()
@@ -232,8 +232,8 @@ import Testing
 }
 
 extension SeededGenerator {
-    /// What an iPhone could send: UUIDs and a name in 28 bytes, or the name in 10 of the scan response, and
-    /// the mask.
+    /// Random advertising of an iPhone: UUIDs and a name in 28 bytes, or the name in 10 of the scan
+    /// response, and the mask.
     fileprivate mutating func iPhone() -> Advertisement {
         var data = [ADStructure(type: .flags, data: [0x1A])]
         var scanResponse: [ADStructure] = []

@@ -11,7 +11,7 @@ import Testing
     private func probe(_ address: String) -> BlueZProbe {
         var probe = BlueZProbe()
         probe.bus = .address(address)
-        // As on a machine whose kernel has no adapter, whatever this one has.
+        // As on a machine whose kernel has no adapter, even if this one has.
         probe.startsDaemon = false
         // A busy machine is no daemon that never answers.
         probe.limit = .seconds(50)

@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `what changes of a connected central is reported`() {
+    @Test func `changes of a connected central are reported`() {
         var table = CentralTable()
         let plain = device(isConnected: true)
         let named = device(isConnected: true, name: "phone")

@@ -60,10 +60,10 @@ import Testing
         let known = Set(
             """
             broadcast read write-without-response write notify indicate authenticated-signed-writes \
-            extended-properties reliable-write writable-auxiliaries encrypt-read encrypt-write encrypt-notify \
-            encrypt-indicate encrypt-authenticated-read encrypt-authenticated-write \
-            encrypt-authenticated-notify encrypt-authenticated-indicate secure-read secure-write secure-notify \
-            secure-indicate authorize
+            extended-properties reliable-write writable-auxiliaries encrypt-read encrypt-write \
+            encrypt-notify encrypt-indicate encrypt-authenticated-read encrypt-authenticated-write \
+            encrypt-authenticated-notify encrypt-authenticated-indicate secure-read secure-write \
+            secure-notify secure-indicate authorize
             """.split(separator: " ").map(String.init))
         let all = CharacteristicProperties(rawValue: 0x3FF)
         var written: Set<String> = []

@@ -9,7 +9,7 @@ import Testing
 /// A bluetoothd that says anything at all, in any order.
 @Suite(.timeLimit(.minutes(15))) struct HostileBusTests {
     @Test(arguments: 1...4 as ClosedRange<UInt64>)
-    func `whatever is signalled and asked, the radio plays on when bluetoothd is itself again`(seed: UInt64)
+    func `after any signals and calls, the radio plays on when bluetoothd is itself again`(seed: UInt64)
         async throws
     {
         let rig = try await Rig()
@@ -23,7 +23,7 @@ import Testing
         let owner = try #require(await rig.standIn.applicationOwner)
         var noise = Noise(seed: seed)
         for _ in 0..<150 { await rig.standIn.make(&noise, at: owner) }
-        // All of it has been answered or passed over: the answer to a last question comes behind it.
+        // The radio has handled all of it: a later question is answered after it.
         await rig.standIn.ping(owner)
         await rig.standIn.crash()
         try await rig.standIn.start()
@@ -111,13 +111,13 @@ enum Objects: CaseIterable {
         switch self {
         case .nothing: .protocolViolation
         case .text, .numbers, .wrongInterfaces: .noAdapter
-        // They have an adapter, and nothing behind it that could be set.
+        // They have an adapter whose properties cannot be set.
         case .wrongProperties, .noProperties, .unsetAdapter: .protocolViolation
         }
     }
 }
 
-/// Gives the same answer to whoever asks for its objects.
+/// Gives the same answer to every caller that asks for its objects.
 private final class OddDaemon: DBusObject {
     let interfaces = [
         DBusInterface("org.freedesktop.DBus.ObjectManager", methods: [.init("GetManagedObjects")])

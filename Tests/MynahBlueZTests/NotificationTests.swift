@@ -98,7 +98,7 @@ import Testing
         #expect(await rig.violations() == [])
     }
 
-    @Test func `what is not published, does not send, or goes to one central is an error`() async throws {
+    @Test func `an unknown attribute, a silent one, and a single receiver are errors`() async throws {
         let (rig, _, key) = try await connected()
         let radio = rig.radio
         let unknown = await radioError { () async throws(RadioError) in

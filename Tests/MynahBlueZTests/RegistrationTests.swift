@@ -65,7 +65,7 @@ extension BlueZRadio {
         #expect(await rig.violations() == [])
     }
 
-    @Test func `what was found of the adapter is put back at the end`() async throws {
+    @Test func `the adapter's properties are restored at the end`() async throws {
         let rig = try await Rig()
         try await rig.radio.publish([Definitions().service])
         _ = try await rig.radio.advertise(.named("Mynah"))
@@ -82,7 +82,7 @@ extension BlueZRadio {
         #expect(await rig.standIn.violations == [])
     }
 
-    @Test func `an adapter that could be paired with before still can, whoever is its agent`() async throws {
+    @Test func `an adapter that could be paired with before still can, with any agent`() async throws {
         let rig = try await Rig()
         var options = BlueZRadio.Options()
         options.bus = .address(rig.bus.address)

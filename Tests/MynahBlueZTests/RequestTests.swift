@@ -184,7 +184,7 @@ import Testing
         #expect(await rig.violations() == [])
     }
 
-    @Test func `what wants consent is refused until the central has paired`() async throws {
+    @Test func `an attribute that needs consent is refused until the central has paired`() async throws {
         let guarded = CharacteristicDefinition(
             uuid: "2A39", properties: [.read, .write],
             permissions: .init(read: .authorized, write: .authorized))

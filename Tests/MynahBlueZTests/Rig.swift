@@ -60,7 +60,7 @@ final class TestSink: RadioSink {
         return answer(event)
     }
 
-    /// What answers requests from now on.
+    /// Sets the handler of requests.
     func answer(_ handler: @escaping @Sendable (RadioEvent) -> RadioAnswer) {
         state.withLock { $0.answer = handler }
     }
@@ -81,7 +81,7 @@ final class TestSink: RadioSink {
     var words: [String] { state.withLock { $0.words } }
     /// Those that start like this.
     func words(_ start: String) -> [String] { words.filter { $0.hasPrefix(start) } }
-    /// What has come, in order.
+    /// The events so far, in order.
     var events: [RadioEvent] { state.withLock { $0.events } }
 }
 

@@ -26,7 +26,7 @@ extension BlueZRadio {
         return (rig, phone, definitions)
     }
 
-    /// What the phone finds after all is well again.
+    /// The phone finds everything as it should be after the recovery.
     private func expectAllIsWell(_ rig: Rig, _ phone: VirtualCentral, state: RadioState) async throws {
         try await rig.sink.wait(for: "recovered")
         try await rig.standIn.wait("the device advertises") { !$0.advertisements().isEmpty }

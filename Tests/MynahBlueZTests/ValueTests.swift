@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: ["", "5", "bluetoothd", ".66", "5."])
-    func `what is no version is none`(text: String) {
+    func `an invalid version is refused`(text: String) {
         #expect(BlueZVersion(text) == nil)
     }
 

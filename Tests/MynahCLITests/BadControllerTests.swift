@@ -15,11 +15,11 @@ import Testing
         ),
         (.late, "did not answer within 5 s while resetting it", "speaks H4 there"),
         (.foreignEvents, "did not answer within 5 s while resetting it", "speaks H4 there"),
-        (.nonsense, "sent 0x77 where a packet begins", "speaks H4 there"),
+        (.nonsense, "sent 0x77 at the beginning of a packet", "speaks H4 there"),
         (.closing, "closed the connection", "speaks H4 there"),
         (.closingAmid, "closed the connection in the middle of a packet", "speaks H4 there"),
-        (.withoutLE, "has no LE: it does not know LE commands", "Bluetooth 4.0"),
-        (.empty, "has no LE: it tells no LE features", "Bluetooth 4.0"),
+        (.withoutLE, "does not support LE: it lacks LE commands", "Bluetooth 4.0"),
+        (.empty, "does not support LE: it reports no LE features", "Bluetooth 4.0"),
         (.refusing, "refused resetting it: status 0x0C", "speaks H4 there"),
     ])
     func `a controller that is none is told: where, what, and what to do`(
@@ -69,13 +69,13 @@ import Testing
 
     @Test(arguments: [
         (
-            "hci:unix:/nonexistent/hci", "no controller is reached at /nonexistent/hci: ",
-            "start what listens there first"
+            "hci:unix:/nonexistent/hci", "cannot connect to a controller at /nonexistent/hci: ",
+            "start the controller first"
         ),
-        ("hci:unix-server:/nonexistent/hci", "/nonexistent/hci cannot be listened on: ", ""),
-        ("hci:pty:/dev/null", "/dev/null is no serial device or terminal", ""),
+        ("hci:unix-server:/nonexistent/hci", "cannot listen on /nonexistent/hci: ", ""),
+        ("hci:pty:/dev/null", "/dev/null is not a serial device or terminal", ""),
         ("hci:pty:/nonexistent/tty", "/nonexistent/tty cannot be opened: ", ""),
-        ("hci:tcp-server:192.0.2.1:0", "192.0.2.1:0 cannot be listened on: ", ""),
+        ("hci:tcp-server:192.0.2.1:0", "cannot listen on 192.0.2.1:0: ", ""),
         ("hci:user:65000", "", ""),
     ])
     func `a place where no controller is or can be is told`(radio: String, what: String, remedy: String)

@@ -6,6 +6,16 @@ import Testing
 
 /// Apps that are centrals, played by the built program beside the devices that they use.
 @Suite(.timeLimit(.minutes(15))) struct CentralRunTests {
+    /// An app that subscribes to a strap, and is restored.
+    static let subscriber = """
+        mynah: 1
+        name: App
+        app: {backgroundModes: [bluetooth-central]}
+        central:
+          restoreIdentifier: com.example.app
+          scan: {services: [180D]}
+          peripherals: [{name: Strap, subscribe: [180D/2A37]}]
+        """
     static let strap = "\(repository)/profiles/heart-rate.yaml"
     static let phone = "\(repository)/profiles/phone-heart-rate-app.yaml"
 
@@ -14,16 +24,7 @@ import Testing
     }
 
     @Test func `an app that the system ended is relaunched by a value, and restored first`() async throws {
-        let app = try ProfileFile(
-            """
-            mynah: 1
-            name: App
-            app: {backgroundModes: [bluetooth-central]}
-            central:
-              restoreIdentifier: com.example.app
-              scan: {services: [180D]}
-              peripherals: [{name: Strap, subscribe: [180D/2A37]}]
-            """)
+        let app = try ProfileFile(Self.subscriber)
         let stage = try Program([
             "run", "--radio", "virtual", "--events", "json", "--at", "6s=App:terminated", app.path,
             Self.strap,
@@ -51,16 +52,7 @@ import Testing
     @Test func `a run that ends takes the phone off the air first, and what it has of a device is kept`()
         async throws
     {
-        let app = try ProfileFile(
-            """
-            mynah: 1
-            name: App
-            app: {backgroundModes: [bluetooth-central]}
-            central:
-              restoreIdentifier: com.example.app
-              scan: {services: [180D]}
-              peripherals: [{name: Strap, subscribe: [180D/2A37]}]
-            """)
+        let app = try ProfileFile(Self.subscriber)
         let state = try TemporaryDirectory()
         let result = try await run([
             "--events", "json", "--state-dir", state.path, app.path, Self.strap, "--until", "value.updated",
@@ -71,6 +63,42 @@ import Testing
         let file = try #require(files.first { $0.hasPrefix("central+App+") })
         let text = try String(contentsOfFile: "\(state.path)/\(file)", encoding: .utf8)
         #expect(text.contains("2A37"), "\(text)")
+    }
+
+    @Test func `an app has the identifier that it saved, also after its user ended it`() async throws {
+        let app = try ProfileFile(
+            """
+            mynah: 1
+            name: App
+            app: {}
+            central:
+              scan: {services: [180D]}
+              reconnect: [known]
+              peripherals: [{name: Strap}]
+            """)
+        let state = try TemporaryDirectory()
+        for isFirst in [true, false] {
+            let program = try Program([
+                "run", "--radio", "virtual", "--events", "json", "--state-dir", state.path, app.path,
+                Self.strap,
+            ])
+            try #require(await program.output.line(containing: "\"peripheral.connected\"") != nil)
+            program.child.send(SIGINT)
+            let result = try await program.end()
+            #expect(result.status == .exited(0))
+            #expect(result.output.contains("\"peripheral.discovered\"") == isFirst)
+            let retrieved = try result.output.split(separator: "\n").map { try json(String($0)) }
+                .first { $0["event"] as? String == "peripherals.retrieved" }
+            #expect((retrieved?["found"] as? [Any])?.count == (isFirst ? nil : 1), "\(result.output)")
+        }
+        try state.write("{\"mynahState\": 1, \"app\": \"Other\", \"peripherals\": {}}", to: "app+App.json")
+        let result = try await run([
+            "--events", "json", "--state-dir", state.path, app.path, Self.strap, "--until",
+            "peripheral.connected",
+        ])
+        #expect(result.output.contains("savedIdentifiersUnusable"))
+        #expect(result.output.contains("\"peripheral.discovered\""))
+        #expect(state.files.contains("app+App.json.unusable-1") && state.files.contains("app+App.json"))
     }
 
     @Test func `all managers of both roles are restored before the first is told the Bluetooth state`()
@@ -192,7 +220,7 @@ import Testing
         program.child.send(SIGTERM)
         let result = try await program.end()
         #expect(result.status == .exited(0))
-        #expect(result.output.contains("the peripheral was not heard any more"))
+        #expect(result.output.contains("the supervision timeout expired"))
     }
 
     @Test func `a phone and its strap go out of each other's range, and others still hear the strap`()
@@ -349,6 +377,34 @@ import Testing
         #expect(!events.contains { $0["event"] as? String == "error" })
     }
 
+    @Test func `what a suspension cuts off goes on at the next wake, and is no error`() async throws {
+        let app = try ProfileFile(
+            """
+            mynah: 1
+            name: App
+            app: {backgroundModes: [bluetooth-central], taskTime: 1 ms, suspendAfter: 100 ms}
+            central:
+              restoreIdentifier: t
+              scan: {services: [180D]}
+              peripherals: [{name: Strap, discover: all, read: [180D/2A38], subscribe: [180D/2A37]}]
+            """)
+        let program = try Program([
+            "run", "--radio", "virtual", "--events", "json", app.path, Self.strap, "--at",
+            "4s=App:background",
+            "--at", "5s=Strap:outOfRange", "--at", "9s=memoryPressure", "--at", "10s=inRange", "--at",
+            "14s=App:foreground",
+        ])
+        try await see(
+            [
+                "peripheral.connected", "value.updated", "app.suspended", "app.terminated", "app.launched",
+                "peripheral.connected", "services.discovered", "value.read", "notification.changed",
+                "value.updated",
+            ], of: program)
+        program.child.send(SIGTERM)
+        let events = try await program.end().output.split(separator: "\n").map { try json(String($0)) }
+        #expect(!events.contains { $0["event"] as? String == "error" })
+    }
+
     @Test func `two apps hold one link, and it goes on for the other if one cancels`() async throws {
         func app(_ name: String, _ entry: String) throws -> ProfileFile {
             try ProfileFile(
@@ -431,7 +487,7 @@ import Testing
             ["--radio", "bluez", "--at", "1s=outOfRange", strap], 1,
             "for the virtual radio, and this is BlueZ"
         ),
-        (["--radio", "virtual", "--at", "1s=outOfRange", phone], 64, "no device here is an accessory"),
+        (["--radio", "virtual", "--at", "1s=outOfRange", phone], 64, "no device of the run is an accessory"),
         (["--radio", "virtual", "--at", "1s=hart-rate:inRange", strap], 64, "did you mean \"heart-rate\"?"),
         (["--radio", "virtual", "--at", "1s=distance 5", strap], 64, "as in distance 5 m"),
     ])

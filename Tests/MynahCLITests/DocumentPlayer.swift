@@ -5,7 +5,7 @@ import Testing
 
 /// Plays the commands of a section in a folder of their own, on an air of their own.
 struct DocumentPlayer {
-    /// What is wrong with a line of the page.
+    /// A line of the page that the program did not print.
     struct Mismatch: Error, CustomStringConvertible {
         let description: String
     }
@@ -23,7 +23,7 @@ struct DocumentPlayer {
             (self.command, self.child, self.output, self.keyboard) = (command, child, output, keyboard)
         }
 
-        /// What it has printed, as it is compared.
+        /// The lines that it has printed, as they are compared.
         var shown: [String] {
             let size = output.size
             if size != lines.size {
@@ -81,7 +81,7 @@ struct DocumentPlayer {
                 }
             }
         }
-        // What they print depends on the commands after them.
+        // Their output depends on the commands after them.
         for running in runningOn {
             try await compare(running)
             try await stop(running)

@@ -118,7 +118,7 @@ import Testing
         return Array(frames.dropLast())
     }
 
-    // MARK: What appears in them
+    // MARK: Completeness
 
     /// Options that need hardware or another program, and are played by other tests.
     private static let hardware: [String: String] = [

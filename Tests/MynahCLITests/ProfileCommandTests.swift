@@ -98,7 +98,7 @@ import Testing
         let result = try await Program.run("check", RunTests.profile, "--radio", "bluez")
         #expect(result.status == .exited(0))
         #expect(
-            result.output.contains("\(RunTests.profile):14:13: warning: BlueZ 5.66 advertises at an interval")
+            result.output.contains("\(RunTests.profile):14:13: warning: BlueZ 5.66 advertises at its own")
         )
         #expect(result.output.contains("5.77"))
         #expect(result.output.contains("--experimental"))
@@ -324,7 +324,7 @@ import Testing
             "show", "\(repository)/profiles/battery.yaml", "--state", "background")
         #expect(result.status == .exited(64))
         #expect(result.output.isEmpty)
-        #expect(result.error.contains("which has no states"))
+        #expect(result.error.contains("is an accessory"))
         #expect(result.error.contains("Usage: mynah show"))
     }
 

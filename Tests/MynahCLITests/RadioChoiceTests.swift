@@ -106,7 +106,7 @@ import Testing
         for command in [["scan"], ["connect", "x"]] {
             let unknown = try await Program(command + ["--radio", "foo"]).end()
             #expect(unknown.status == .exited(64))
-            #expect(unknown.error.contains("it is one of auto, virtual, netsim and hci:TRANSPORT"))
+            #expect(unknown.error.contains("expected one of auto, virtual, netsim and hci:TRANSPORT"))
             let refused = try await Program(command + ["--radio", "bluez"]).end()
             #expect(refused.status == .exited(64))
             #expect(refused.error.contains("scan and connect do not use BlueZ"))

@@ -2,7 +2,7 @@ import Foundation
 import MynahTestSupport
 import Testing
 
-/// What a newcomer copies out of the README and the articles.
+/// The text, links and profiles of the README and the articles.
 @Suite(.timeLimit(.minutes(15))) struct ReadMeTests {
     private static let pages = DocumentPage.all + [try? DocumentPage("Tests/README.md")].compactMap { $0 }
 

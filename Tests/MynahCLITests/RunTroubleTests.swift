@@ -43,7 +43,7 @@ import Testing
     @Test func `BlueZ's adapter is not turned off, also if auto chose it`() async throws {
         let stage = try await RunTests.Stage(["--radio", "auto", "--events", "json", "--at", "1s=poweredOff"])
         expectRefusal(
-            try await stage.program.end(), "whose adapter other programs use too", "--radio virtual",
+            try await stage.program.end(), "other programs use it too", "--radio virtual",
             "hci:TRANSPORT")
         await stage.expectNothingIsLeft()
     }

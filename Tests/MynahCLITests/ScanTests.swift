@@ -123,7 +123,7 @@ import Testing
         (["--service", "hart-rate"], "did you mean \"heart-rate\""),
         (["--timeout", "soon"], "--timeout soon"),
         (["--radio", "bluez"], "do not use BlueZ"), (["--radio", "hci:nowhere"], "hci"),
-        (["--format", "yaml"], "it is one of text, json"),
+        (["--format", "yaml"], "expected one of text, json"),
     ])
     func `wrong usage is told, and nothing is scanned`(arguments: [String], words: String) async throws {
         let result = try await Program(["scan"] + arguments).end()

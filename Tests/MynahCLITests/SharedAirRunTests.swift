@@ -48,7 +48,7 @@ import Testing
         let socket = try #require(stage.air.files.first)
         unlink("\(stage.air.path)/\(socket)")
         let warning = try #require(try await device.output.line(containing: "\"airSocketDeleted\""))
-        #expect(warning.contains(stage.air.path) && warning.contains("it was made again"))
+        #expect(warning.contains(stage.air.path) && warning.contains("it was created again"))
         #expect(stage.air.files == [socket])
         let scan = try stage.phone(["scan", "--format", "json"])
         #expect(try await scan.output.line(containing: "Mynah HRM") != nil)
@@ -67,8 +67,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ([], "nothing was heard on the air in "),
-        (["--service", "heart-rate"], "no device with such a service was heard on the air in "),
+        ([], "no device was heard on the air in "),
+        (["--service", "heart-rate"], "no device with that service was heard on the air in "),
     ])
     func `a scan that hears nothing says which air it listened to`(options: [String], text: String)
         async throws
@@ -124,12 +124,12 @@ import Testing
         let temporary = try TemporaryDirectory()
         let air = "\(temporary.path)/mynah-air-\(geteuid())"
         let variables: [String: String?] = ["XDG_RUNTIME_DIR": "/nonexistent/run", "TMPDIR": temporary.path]
-        let scan = try await play(["scan", "--timeout", "10 ms"], variables, until: "nothing was heard")
+        let scan = try await play(["scan", "--timeout", "10 ms"], variables, until: "no device was heard")
         #expect(
             scan.contains(
                 "warning: XDG_RUNTIME_DIR is /nonexistent/run, which cannot be read (No such file or directory)"
             ))
-        #expect(scan.contains("nothing was heard on the air in \(air)\n"))
+        #expect(scan.contains("no device was heard on the air in \(air)\n"))
         let run = try await play(
             ["run", "--radio", "virtual", "--events", "json", AirStage.heartRate], variables, until: "ready")
         #expect(run.contains("\"code\":\"airDirectory\",\"message\":\"XDG_RUNTIME_DIR is"))
@@ -142,7 +142,7 @@ import Testing
         try #require(mkdir(session, 0o700) == 0 && chown(session, 4711, 4711) == 0)
         let text = try await play(
             ["scan", "--timeout", "10 ms"], ["XDG_RUNTIME_DIR": session, "TMPDIR": temporary.path],
-            until: "nothing was heard")
+            until: "no device was heard")
         #expect(text.contains("which belongs to user 4711, and this is user 0"))
         #expect(access("\(session)/mynah-air", F_OK) != 0)
         rmdir("\(temporary.path)/mynah-air-0")

@@ -46,13 +46,13 @@ import Testing
 
     @Test(arguments: [
         (["run"], "profiles"), (["check"], "profiles"), (["show"], "profile"), (["show", "a", "b"], "'b'"),
-        (["run", "a", "--seed", "some"], "it is a whole number from 0 to 18446744073709551615"),
-        (["run", "a", "--notification-rate=-1"], "it is a whole number from 0 to "),
+        (["run", "a", "--seed", "some"], "expected a whole number from 0 to 18446744073709551615"),
+        (["run", "a", "--notification-rate=-1"], "expected a whole number from 0 to "),
         (["run", "a", "--adapter"], "--adapter"), (["new", "--force"], "--force"),
         (["run", "a", "b", "--adapter", "hci0", "--adapter", "HCI0"], "twice"),
         (["run", "a", "--at", "10s"], "a time and a state"),
-        (["run", "a", "--at=-1s=quit"], "past before the run"),
-        (["run", "a", "--at", "-1s=quit"], "past before the run"),
+        (["run", "a", "--at=-1s=quit"], "is before the start of the run"),
+        (["run", "a", "--at", "-1s=quit"], "is before the start of the run"),
         (["run", "a", "--at", "10=quit"], "no unit"),
         (["run", "a", "--at", "10 s=bakground"], "did you mean background?"),
         (["run", "a", "--at", "10s="], "the states are"),
@@ -89,17 +89,17 @@ import Testing
         (["ACCESSORY", "ACCESSORY"], "2 radios"), (["ACCESSORY", "APP", "--adapter", "hci0"], "2 radios"),
         (["ACCESSORY", "--adapter", "hci0", "--adapter", "hci1"], "2 times for 1 radio"),
         (["APP", "APP", "--adapter", "hci0", "--adapter", "hci1"], "2 times for 1 radio"),
-        (["ACCESSORY", "--state", "background"], "--state is about an app's life"),
-        (["APP", "--state", "terminated"], "restores what --state-dir keeps, and there is none"),
+        (["ACCESSORY", "--state", "background"], "--state needs a profile with app:"),
+        (["APP", "--state", "terminated"], "restores apps from --state-dir"),
         (
             ["APP", "--state", "terminated", "--state-dir", "x"],
             "needs an app with a restoreIdentifier and a background mode"
-        ), (["ACCESSORY", "--at", "1s=quit"], "--at is about an app's life"),
+        ), (["ACCESSORY", "--at", "1s=quit"], "--at needs a profile with app:"),
         (
             ["ACCESSORY", "--at", "1s=poweredOff", "--radio", "bluez"],
             "choose --radio virtual, netsim or hci:"
         ),
-        (["ACCESSORY", "--state-dir", "x", "--radio", "bluez"], "--state-dir is about an app's life"),
+        (["ACCESSORY", "--state-dir", "x", "--radio", "bluez"], "--state-dir needs a profile with app:"),
     ])
     func `options that do not go with the profiles are told before anything is begun`(
         arguments: [String], word: String

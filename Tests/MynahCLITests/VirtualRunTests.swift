@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--radio", "virtual", "--adapter", "hci0", RunTests.profile], "--adapter names BlueZ's adapters"),
+        (["--radio", "virtual", "--adapter", "hci0", RunTests.profile], "--adapter is for BlueZ"),
         (["--radio", "bluez", "--address", "private", RunTests.profile], "--address is for --radio virtual"),
         (["--radio", "virtual", "--address", "random", RunTests.profile], "identity"),
         (

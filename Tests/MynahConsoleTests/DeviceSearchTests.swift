@@ -61,4 +61,55 @@ import Testing
                 "C0:00:00:00:00:01 (e\u{FFFD}vil)", "C0:00:00:00:00:02",
             ])
     }
+
+    // MARK: - Steps
+
+    private func step(_ number: UInt8, _ name: String) throws -> DeviceSearch.Step {
+        let data = [UInt8(name.utf8.count + 1), 0x09] + Array(name.utf8)
+        return .heard(
+            Sighting(
+                ScanReport(address: try address(number), kind: .connectable, data: data),
+                advertisement: AdvertisementData(data), data: data, scanResponse: [], isConnectable: true))
+    }
+
+    /// What a search does after these steps, in words.
+    private func play(_ text: String, _ steps: [DeviceSearch.Step]) -> [String] {
+        var search = DeviceSearch(text)
+        return steps.map { step in
+            switch search.take(step) {
+            case .wait: "wait"
+            case .settle: "settle"
+            case .found(let address): "found \(address)"
+            case .failed(let error): "\(error)"
+            }
+        }
+    }
+
+    @Test func `an address ends a search at once, and a name after others of the name had their time`() throws
+    {
+        let (strap, lamp) = (try step(1, "Strap"), try step(2, "Lamp"))
+        #expect(play("c0:00:00:00:00:01", [lamp, strap]) == ["wait", "found C0:00:00:00:00:01"])
+        #expect(
+            play("strap", [lamp, strap, lamp, strap, .settled])
+                == ["wait", "settle", "wait", "wait", "found C0:00:00:00:00:01"])
+        // The limit of the search may come first.
+        #expect(play("strap", [strap, .overdue]) == ["settle", "found C0:00:00:00:00:01"])
+    }
+
+    @Test func `a search that fails names the devices that were heard`() throws {
+        let (strap, other) = (try step(1, "Strap"), try step(2, "Strap"))
+        #expect(
+            play("Strap", [strap, other, .settled]).last
+                == "\"Strap\" fits 2 devices: C0:00:00:00:00:01 (Strap), C0:00:00:00:00:02 (Strap); use an address"
+        )
+        #expect(
+            play("no\u{1B}body", [strap, .overdue]).last
+                == "no device \"no\u{FFFD}body\" was heard; these were heard: C0:00:00:00:00:01 (Strap)")
+        #expect(
+            play("nobody", [.overdue])
+                == [
+                    "no device \"nobody\" was heard; no other device was heard either: "
+                        + "check that it advertises, and --radio"
+                ])
+    }
 }

@@ -71,9 +71,9 @@ import Testing
         ("1s=distance", "as in distance 5 m"), ("1s=distance 5", "as in distance 5 m"),
         ("1s=Strap:distance -1 m", "as in distance 5 m"), ("1s=outOfRage", "did you mean outOfRange?"),
         ("1s=distance nan m", "as in distance 5 m"), ("1s=distance 2000000 m", "as in distance 5 m"),
-        ("1s=Lock:openAlert", "leave the name out"), ("10s", "a time and a state"),
+        ("1s=Lock:openAlert", "leave out the name"), ("10s", "a time and a state"),
         ("10=quit", "the time has no unit"),
-        ("-1s=quit", "past before the run"),
+        ("-1s=quit", "is before the start of the run"),
         ("1s=", "the states are foreground, background, "),
         ("1s=Lock:", "the states are"), ("1s=:quit", "no name before the colon"),
         ("1s=Lock:quti", "there is no state \"quti\"; did you mean quit?"),
@@ -86,8 +86,8 @@ import Testing
             "1s=Gate:inRange",
             "\"Gate\" fits a peripheral of \"Two\" (more/two.json) and a peripheral of \"Third\" (third.json)"
         ),
-        ("1s=Door:quit", "\"Door\" is a peripheral of \"Two\"; outOfRange, inRange, distance 5 m"),
-        ("1s=Strap:quit", "\"Strap\" is an accessory, and no app plays it"),
+        ("1s=Door:quit", "\"Door\" is a peripheral of \"Two\"; only outOfRange, inRange, distance 5 m"),
+        ("1s=Strap:quit", "\"Strap\" is an accessory, and this state is for apps"),
     ])
     func `what cannot be planned is told with the nearest`(text: String, message: String) {
         do throws(PlannedAction.Problem) {

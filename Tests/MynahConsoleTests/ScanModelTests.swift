@@ -14,7 +14,7 @@ import Testing
         var time: Int64 = 1_000_000
 
         init(wanted: String? = nil) {
-            model = ScanModel(title: "mynah scan", known: [], wanted: wanted)
+            model = ScanModel(place: "on the virtual radio", known: [], wanted: wanted)
             var scan = AppScan(allowsDuplicates: true)
             scan.awaitsScanResponses = false
             coalescer.start(scan)
@@ -90,10 +90,34 @@ import Testing
         let lines = try crowd().lines(
             width: 80, height: 24, now: WallTime(microseconds: 1_030_000), digits: "")
         #expect(lines.count == 24)
-        #expect(lines[2] == "address            name        RSSI  interval  heard     advertises")
-        #expect(lines[3].hasPrefix("00:00:00:00:00:0D  Strap 13     -50            now       heart-rate"))
-        #expect(lines[20].hasPrefix("00:00:00:00:00:1E  心拍計モニ   -50            now       heart-rate"))
-        #expect(lines[21...] == ["and 12 more devices", "", "  Ctrl-C ends it"])
+        #expect(lines[2] == "address            name        RSSI  heard     advertises")
+        #expect(lines[3].hasPrefix("00:00:00:00:00:0E  Strap 14     -50  now       heart-rate"))
+        #expect(lines[19].hasPrefix("00:00:00:00:00:1E  心拍計モニ   -50  now       heart-rate"))
+        #expect(
+            lines[20...] == [
+                "and 13 more devices", "", "  in a new terminal: mynah connect '心拍計モニ'",
+                "  Ctrl-C ends the scan",
+            ])
+    }
+
+    @Test func `a low terminal keeps its rows while all devices are heard, and then drops the silent ones`()
+        throws
+    {
+        var scan = Scan()
+        func rows() -> [String] {
+            scan.model.lines(width: 20, height: 10, now: WallTime(microseconds: scan.time), digits: "")
+                .filter { $0.contains(":00:00") }.map { String($0.prefix(2)) }
+        }
+        // Addresses that begin with the number.
+        for number in [0x10, 0x20, 0x30, 0x40, 0x50] {
+            _ = try scan.hear(.connectable, "020106", of: number << 40)
+        }
+        #expect(rows() == ["40", "50"])
+        _ = try scan.hear(.connectable, "020106", of: 0x10 << 40)
+        #expect(rows() == ["40", "50"])
+        scan.time += 10_000_000
+        _ = try scan.hear(.connectable, "020106", of: 0x10 << 40)
+        #expect(rows() == ["10", "50"])
     }
 
     @Test(arguments: [120, 80, 65, 44, 40, 20, 5])

@@ -4,14 +4,15 @@ import Testing
 
 @Suite struct ScreenLineTests {
     @Test(arguments: [
-        ("Mynah HRM", 5, "Mynah"), ("Mynah", 5, "Mynah"), ("Mynah", 0, ""), ("心率計", 4, "心率"),
-        // A wide character that does not fit ends the line, although a narrow one behind it would.
-        ("心率計a", 5, "心率"), ("👨‍👩‍👧b", 1, ""), ("👨‍👩‍👧b", 2, "👨‍👩‍👧"), ("e\u{301}e\u{301}x", 2, "e\u{301}e\u{301}"),
-        ("\u{1B}[1mab\u{1B}[0mcd", 3, "\u{1B}[1mab\u{1B}[0mc"),
-        ("\u{1B}[7mab\u{1B}[0m", 1, "\u{1B}[7ma\u{1B}[0m"),
+        ("Mynah HRM", 5, "Myna…"), ("Mynah", 5, "Mynah"), ("Mynah", 0, ""), ("Mynah", 1, "…"),
+        // A wide character that does not fit ends the line, although a narrow one after it would.
+        ("心率計", 4, "心…"), ("心率計a", 6, "心率…"), ("👨‍👩‍👧b", 1, "…"), ("👨‍👩‍👧b", 3, "👨‍👩‍👧b"),
+        ("e\u{301}e\u{301}x", 2, "e\u{301}…"),
+        ("\u{1B}[1mab\u{1B}[0mcd", 3, "\u{1B}[1mab\u{1B}[0m…"),
+        ("\u{1B}[7mab\u{1B}[0m", 1, "\u{1B}[7m…\u{1B}[0m"),
         ("a\nb\r\nc", 5, "a b c"),
     ])
-    func `a line is cut between characters, and its escape sequences are kept`(
+    func `a line is cut between characters and marked, and its escape sequences are kept`(
         line: String, width: Int, cut: String
     ) {
         #expect(ScreenLine.cut(line, width) == cut)

@@ -38,17 +38,37 @@ import Testing
     @Test(
         arguments: [
             (accessory + shown, ["type 001234 on the phone"]),
-            (accessory + compared, ["the phone shows 001234; it is taken as the same"]),
+            (accessory + compared, ["compare 001234 with the phone; Mynah accepts it"]),
             (accessory + typed, ["type the number the phone shows, then Enter:"]),
             (accessory + known, []),
             (phone + shown, ["type 001234 on Lock\u{FFFD}"]),
-            (phone + compared, ["Lock\u{FFFD} shows 001234; it is taken as the same"]),
+            (phone + compared, ["compare 001234 with Lock\u{FFFD}; Mynah accepts it"]),
             (phone + typed, ["type the number Lock\u{FFFD} shows, then Enter:"]),
         ] as [([JSON.Member], [String])])
     func `a device's user has to do with the phone, and a phone's with the device`(
         fields: [JSON.Member], lines: [String]
     ) {
         #expect(Self.lines([Self.event(.pairingPasskey, fields)]) == lines)
+    }
+
+    @Test(arguments: ["pairingFailed", "weakerPairingRefused"])
+    func `a question goes when its pairing fails, and stays if another may be meant`(code: String) {
+        let failed = Self.event(
+            .warning, [.init("device", .string("Lock")), .init("code", .string(code))])
+        let display = Self.event(.pairingPasskey, Self.accessory + Self.shown)
+        let phone = Self.event(.pairingPasskey, Self.phone + Self.typed)
+        #expect(Self.lines([display, phone, failed]) == ["type the number Lock\u{FFFD} shows, then Enter:"])
+        let name = "App, Other"
+        let second = Self.event(
+            .pairingPasskey,
+            [.init("device", .string(name)), .init("peripheral", .string("id 2"))] + Self.shown)
+        let ofPhone = Self.event(
+            .warning, [.init("device", .string(name)), .init("code", .string(code))])
+        #expect(Self.lines([phone, second, ofPhone]).count == 2)
+        #expect(Self.lines([phone, ofPhone]) == [])
+        let other = Self.event(
+            .warning, [.init("device", .string("Lock")), .init("code", .string("longValue"))])
+        #expect(Self.lines([display, other]).count == 1)
     }
 
     @Test

@@ -29,10 +29,11 @@ import Testing
         let started = [Self.event(.scanStarted, "One", ["180A"]), Self.event(.scanStarted, "One", ["180D"])]
         #expect(
             Self.lines(started) == [
-                "One: scanning  for 180A  30 of 40 ms", "One: scanning  for 180D  30 of 40 ms",
+                "One: scanning for device-information · 30 of 40 ms",
+                "One: scanning for heart-rate · 30 of 40 ms",
             ])
         let stopped = started + [Self.event(.scanStopped, "One", ["180A"])]
-        #expect(Self.lines(stopped) == ["One: scanning  for 180D  30 of 40 ms"])
+        #expect(Self.lines(stopped) == ["One: scanning for heart-rate · 30 of 40 ms"])
         #expect(Self.lines(stopped + [Self.event(.scanStopped, "One", ["180D"])]) == [])
     }
 
@@ -42,7 +43,7 @@ import Testing
         ]
         #expect(
             Self.lines(events) == [
-                "Both: scanning  for 180D  30 of 40 ms", "Fore: scan paused  for every device",
+                "Both: scanning for heart-rate · 30 of 40 ms", "Fore: scan paused for every device",
             ])
     }
 
@@ -51,7 +52,7 @@ import Testing
             Self.event(.scanStarted, "A", ["180D"]), Self.event(.scanPaused, "A", ["180D"], interval: nil),
             Self.event(.scanStarted, "A", ["180D"]), Self.event(.scanChanged, "A", ["180D"], interval: 300),
         ]
-        #expect(Self.lines(events) == ["A: scanning  for 180D  30 of 300 ms"])
+        #expect(Self.lines(events) == ["A: scanning for heart-rate · 30 of 300 ms"])
         #expect(Self.lines(events + [Self.event(.scanStopped, "A", ["180D"], interval: 300)]) == [])
     }
 
@@ -61,11 +62,11 @@ import Testing
             Self.event(.scanStarted, "A", ["180D"]),
         ]
         let one = two + [Self.event(.scanStopped, "A", ["180D"], duplicates: true)]
-        #expect(Self.lines(one) == ["A: scanning  for 180D  30 of 40 ms"])
+        #expect(Self.lines(one) == ["A: scanning for heart-rate · 30 of 40 ms"])
         let slow = [1, 2].map { _ in Self.event(.scanChanged, "A", ["180D"], interval: 300) }
-        #expect(Self.lines(two + slow) == ["A: scanning  for 180D  30 of 300 ms"])
+        #expect(Self.lines(two + slow) == ["A: scanning for heart-rate · 30 of 300 ms"])
         let stop = Self.event(.scanStopped, "A", ["180D"], interval: 300)
-        #expect(Self.lines(two + slow + [stop]) == ["A: scanning  for 180D  30 of 300 ms"])
+        #expect(Self.lines(two + slow + [stop]) == ["A: scanning for heart-rate · 30 of 300 ms"])
         #expect(Self.lines(two + slow + [stop, stop]) == [])
     }
 }

@@ -12,7 +12,7 @@ import Testing
         let problem = #expect(throws: WholeNumber.Problem.self) {
             try WholeNumber.parse(text, in: 0...UInt64.max)
         }
-        #expect(problem?.description == "it is a whole number from 0 to 18446744073709551615")
+        #expect(problem?.description == "expected a whole number from 0 to 18446744073709551615")
     }
 
     @Test func `a number past the range is refused`() {

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: ["02", "01FF", "02FF59", "0116", "0316", "0403 0D18 0F", "0201", "010A", "00FFFF"])
-    func `what is cut off is left out`(hex: String) throws {
+    func `truncated fields are left out`(hex: String) throws {
         let data = try data(hex)
         #expect(data.manufacturerData.isEmpty)
         #expect(data.serviceData.isEmpty)
@@ -55,7 +55,7 @@ import Testing
         #expect(data.txPower == nil)
     }
 
-    @Test func `whatever is heard, nothing traps`() {
+    @Test func `no advertising data traps`() {
         var random = SeededGenerator(seed: 9)
         for _ in 0..<20_000 {
             let bytes = random.bytes(upTo: 64)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct AdvertisingTests {
     @Test(arguments: 0..<500)
-    func `structures survive being written and read, whatever they hold`(seed: UInt64) {
+    func `structures are encoded and decoded unchanged`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let structures = (0..<Int.random(in: 0...6, using: &random)).map { _ in
             ADStructure(type: ADType(.random(in: 0...255, using: &random)), data: random.bytes(upTo: 254))
@@ -27,7 +27,7 @@ import Testing
             ([], 0, 0), ([2, 1, 6], 1, 0), ([2, 1], 0, 2), ([5], 0, 1), ([2, 1, 6, 9, 9, 65], 1, 3),
             ([2, 1, 6, 0, 0, 0], 1, 0), ([1, 9], 1, 0),
         ] as [([UInt8], Int, Int)])
-    func `what is cut off is counted, and a zero ends it early`(bytes: [UInt8], count: Int, rest: Int) {
+    func `truncated bytes are counted, and a length of zero ends it`(bytes: [UInt8], count: Int, rest: Int) {
         let decoded = [ADStructure].decode(bytes)
         #expect(decoded.structures.count == count)
         #expect(decoded.rest == rest)

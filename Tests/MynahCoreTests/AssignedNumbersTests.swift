@@ -77,7 +77,7 @@ import Testing
         "heart\nrate", "service", "-service", "heart-rate-characteristic",
         "org.bluetooth.characteristic.heart_rate", "heart-rate-measurement", "180D",
     ])
-    func `what is no service's name finds none`(text: String) {
+    func `a text that is not a service's name finds none`(text: String) {
         #expect(AssignedNumbers.service(named: text) == nil)
     }
 
@@ -131,7 +131,7 @@ import Testing
         #expect(AssignedNumbers.appearanceName(of: .max) == nil)
     }
 
-    @Test func `people are shown the SIG's own spelling, whatever the width`() {
+    @Test func `display names have the SIG's own spelling, for every width`() {
         #expect(AssignedNumbers.displayName(of: "2A37") == "Heart Rate Measurement")
         #expect(AssignedNumbers.displayName(of: "00002A50-0000-1000-8000-00805F9B34FB") == "PnP ID")
         #expect(AssignedNumbers.displayName(of: "2BD6") == "Particulate Matter - PM2.5 Concentration")
@@ -139,7 +139,7 @@ import Testing
         #expect(AssignedNumbers.displayName(of: "12345678") == nil)
     }
 
-    @Test func `what Nordic and Apple made has a name to show`() {
+    @Test func `UUIDs of Nordic and Apple have a display name`() {
         #expect(AssignedNumbers.displayName(of: "6E400001-B5A3-F393-E0A9-E50E24DCCA9E") == "Nordic UART")
         #expect(AssignedNumbers.name(of: "6e400003-b5a3-f393-e0a9-e50e24dcca9e") == "nordic-uart-tx")
         #expect(AssignedNumbers.vendor(named: "Nordic-uart-tx") == "6e400003-b5a3-f393-e0a9-e50e24dcca9e")

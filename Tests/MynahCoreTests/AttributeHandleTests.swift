@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [JSON.integer(0), .integer(0x10000), .integer(-1), .string("1"), .null])
-    func `what no attribute has is no handle`(json: JSON) {
+    func `a number that no attribute can have is not a handle`(json: JSON) {
         #expect(json.handleValue == nil)
     }
 }

@@ -55,19 +55,31 @@ import Testing
     @Test(arguments: [
         (
             "2A19",
-            "the device has 3 attributes called 2A19: name one of 180F~1/2A19 (@17), 180F~2/2A19~1 (@20), 180F~2/2A19~2 (@22)"
+            """
+            the device has 3 attributes called 2A19: name one of 180F~1/2A19 (@17), 180F~2/2A19~1 \
+            (@20), 180F~2/2A19~2 (@22)
+            """
         ),
         (
             "180F~2/battery-level",
-            "the device has 2 attributes called 180F~2/battery-level: name one of 180F~2/2A19~1 (@20), 180F~2/2A19~2 (@22)"
+            """
+            the device has 2 attributes called 180F~2/battery-level: name one of 180F~2/2A19~1 (@20), \
+            180F~2/2A19~2 (@22)
+            """
         ),
         (
             "2902",
-            "the device has 2 attributes called 2902: name one of 180D/2A37/2902 (@13), 6E400001-B5A3-F393-E0A9-E50E24DCCA9E/6E400003-B5A3-F393-E0A9-E50E24DCCA9E/2902 (@26)"
+            """
+            the device has 2 attributes called 2902: name one of 180D/2A37/2902 (@13), \
+            6E400001-B5A3-F393-E0A9-E50E24DCCA9E/6E400003-B5A3-F393-E0A9-E50E24DCCA9E/2902 (@26)
+            """
         ),
         (
             "180F~3/2A19",
-            "the device has no 180F~3/2A19; it has 180F~1/2A19 (@17), 180F~2/2A19~1 (@20), 180F~2/2A19~2 (@22)"
+            """
+            the device has no 180F~3/2A19; it has 180F~1/2A19 (@17), 180F~2/2A19~1 (@20), 180F~2/2A19~2 \
+            (@22)
+            """
         ),
         ("2A37~2", "the device has no 2A37~2; it has 180D/2A37 (@12)"),
         ("2A38", "the device has no 2A38"), ("180D/2A19", "the device has no 180D/2A19"),
@@ -80,23 +92,27 @@ import Testing
     }
 
     @Test(arguments: [
-        ("@0", "@0 is not a handle, as @12 is"), ("@65536", "@65536 is not a handle, as @12 is"),
+        ("@0", "@0 is not a handle; a handle is written as @12"),
+        (
+            "@65536",
+            "@65536 is not a handle; a handle is written as @12"
+        ),
         ("batery-level", "\"batery-level\" is neither a UUID nor a name; did you mean \"battery-level\"?"),
         ("2A3", "\"2A3\" is neither a UUID nor a name"), ("180D/", "\"\" is neither a UUID nor a name"),
         ("", "\"\" is neither a UUID nor a name"), ("~1", "\"\" is neither a UUID nor a name"),
-        ("2A19~0", "\"2A19~0\" needs a number from 1 up after ~, as in 180F~2"),
-        ("2A19~", "\"2A19~\" needs a number from 1 up after ~, as in 180F~2"),
-        ("2A19~x", "\"2A19~x\" needs a number from 1 up after ~, as in 180F~2"),
-        ("2A19~+1", "\"2A19~+1\" needs a number from 1 up after ~, as in 180F~2"),
-        ("2A19~01", "\"2A19~01\" needs a number from 1 up after ~, as in 180F~2"),
-        ("2A19~123456", "\"2A19~123456\" needs a number from 1 up after ~, as in 180F~2"),
+        ("2A19~0", "\"2A19~0\" needs a number of at least 1 after ~, as in 180F~2"),
+        ("2A19~", "\"2A19~\" needs a number of at least 1 after ~, as in 180F~2"),
+        ("2A19~x", "\"2A19~x\" needs a number of at least 1 after ~, as in 180F~2"),
+        ("2A19~+1", "\"2A19~+1\" needs a number of at least 1 after ~, as in 180F~2"),
+        ("2A19~01", "\"2A19~01\" needs a number of at least 1 after ~, as in 180F~2"),
+        ("2A19~123456", "\"2A19~123456\" needs a number of at least 1 after ~, as in 180F~2"),
         ("180D/2A37/2902/1", "\"1\" is neither a UUID nor a name"),
         (
             "180D/2A37/2902/2902",
-            "180D/2A37/2902/2902 has more steps than service, characteristic and descriptor"
+            "180D/2A37/2902/2902 has more parts than SERVICE/CHARACTERISTIC/DESCRIPTOR"
         ),
     ])
-    func `what is no name says why`(name: String, message: String) {
+    func `an invalid name says why`(name: String, message: String) {
         let problem = #expect(throws: AttributeName.Problem.self) { try AttributeName(parsing: name) }
         #expect(problem?.message == message)
     }

@@ -37,7 +37,7 @@ import Testing
 
     @Test(arguments: ["1800", "00001801-0000-1000-8000-00805F9B34FB"] as [BluetoothUUID])
     func `the radio's own services are refused in any spelling`(uuid: BluetoothUUID) {
-        #expect(Self.refusal([Self.service { $0.uuid = uuid }])?.contains("made by the radio") == true)
+        #expect(Self.refusal([Self.service { $0.uuid = uuid }])?.contains("the radio adds the") == true)
     }
 
     @Test(arguments: ["2902", "00002900"] as [BluetoothUUID])
@@ -45,27 +45,27 @@ import Testing
         let service = Self.service {
             $0.characteristics[0].descriptors = [DescriptorDefinition(uuid: uuid)]
         }
-        #expect(Self.refusal([service])?.contains("made by the radio") == true)
+        #expect(Self.refusal([service])?.contains("the radio adds the") == true)
     }
 
-    @Test func `an include stands before the one that includes it`() {
+    @Test func `an included service comes before the one that includes it`() {
         let other = Self.service { _ in }
         let service = Self.service { $0.includes = [other.key] }
-        #expect(Self.refusal([service, other])?.contains("does not stand before") == true)
-        #expect(Self.refusal([service])?.contains("does not stand before") == true)
+        #expect(Self.refusal([service, other])?.contains("does not come before") == true)
+        #expect(Self.refusal([service])?.contains("does not come before") == true)
         let itself = Self.service { $0.includes = [$0.key] }
-        #expect(Self.refusal([itself])?.contains("does not stand before") == true)
+        #expect(Self.refusal([itself])?.contains("does not come before") == true)
         #expect(Self.refusal([other, service]) == nil)
     }
 
-    @Test func `no key stands twice in a batch`() {
+    @Test func `no key is repeated in a batch`() {
         let service = Self.service { _ in }
-        #expect(Self.refusal([service, service]) == "a service is there twice")
+        #expect(Self.refusal([service, service]) == "a service is published twice")
         let twice = Self.service { $0.characteristics.append($0.characteristics[0]) }
-        #expect(Self.refusal([twice]) == "the characteristic 2A19 is there twice")
+        #expect(Self.refusal([twice]) == "the characteristic 2A19 is repeated")
         let descriptor = DescriptorDefinition(uuid: "2901")
         let descriptors = Self.service { $0.characteristics[0].descriptors = [descriptor, descriptor] }
-        #expect(Self.refusal([descriptors]) == "the descriptor 2901 of 2A19 is there twice")
+        #expect(Self.refusal([descriptors]) == "the descriptor 2901 of 2A19 is repeated")
     }
 
     static let broken: [@Sendable (inout CharacteristicDefinition) -> Void] = [

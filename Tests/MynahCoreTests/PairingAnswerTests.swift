@@ -27,7 +27,7 @@ import Testing
         guard let pending = reply?.pending else { return }
         let listen = { pending.whenAnswered { answer in heard.withLock { $0.append(answer) } } }
         if isListenedToFirst { listen() }
-        if let answer { reply?.answer(answer) }
+        if let answer { #expect(reply?.answer(answer) == true && reply?.answer(.agreed) == false) }
         reply = nil
         if !isListenedToFirst { listen() }
         #expect(heard.withLock { $0 } == [answer ?? .declined])

@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `what does not fit into the connection events one by one takes further pairs of PDUs`() {
+    @Test func `PDUs that do not fit into the connection events take further pairs of PDUs`() {
         var link = LinkMeter(interval: .seconds(1))
         for _ in 0..<3 { link.sent(10) }
         // One event with three pairs: three PDUs of 80 + 80 µs, three empty ones of 80, T_IFS within three
@@ -159,7 +159,7 @@ import Testing
         (intervals: [0, 0, 20], airtime: [0, 0, 15_500]),
         (intervals: [20, -20], airtime: [15_500, 31_000]),
     ])
-    func `an interval that is none leaves the one before in force, so that airtime only grows`(
+    func `an invalid interval keeps the interval before, so that airtime only grows`(
         row: (intervals: [Int], airtime: [Int])
     ) {
         var link = LinkMeter(interval: .milliseconds(row.intervals[0]))

@@ -22,7 +22,10 @@ import Testing
     private static let needs: [(RadioNeed, isFatal: Bool, String)] = [
         (
             .readError(.insufficientResources), true,
-            "Modest cannot answer a read with 0x11 (insufficient resources); it can send 0x06 to 0x08 and 0x0E"
+            """
+            Modest cannot answer a read with 0x11 (insufficient resources); it can send 0x06 to 0x08 \
+            and 0x0E
+            """
         ),
         (
             .writeError(.init(code: 0x80)), true,
@@ -30,25 +33,31 @@ import Testing
         ),
         (
             .refusalBesideCommands, true,
-            "Modest takes every write of X, because it has writeWithoutResponse; leave that out, or the error"
+            "Modest cannot refuse a write of X, because it has writeWithoutResponse; remove that or the error"
         ),
         (
             .lengthLimitBesideCommands(20), false,
-            "Modest does not answer writes of more than 20 bytes with 0x0D, because X has writeWithoutResponse"
+            """
+            Modest does not answer writes of more than 20 bytes with 0x0D, because X has \
+            writeWithoutResponse
+            """
         ),
         (
             .writes(512), false,
-            "Modest takes writes of up to 510 bytes, and X would take 512; maxLength: 510 says so"
+            "Modest accepts writes of up to 510 bytes, but X allows 512; set maxLength: 510"
         ),
         (
             .longWrites(509), false,
-            "Modest takes long writes, as phones send what is over ATT_MTU − 3, of up to 508 bytes, and X would take 509; maxLength: 508 says so"
+            """
+            Modest accepts long writes (over ATT_MTU − 3 bytes) of up to 508 bytes, but X allows 509; set \
+            maxLength: 508
+            """
         ),
         (.protectedCommands, false, "Modest protects commands only by giving X the property write as well"),
         (.authorizedSubscriptions, true, "Modest cannot ask for consent before a central subscribes to X"),
         (
             .advertisingInterval(.milliseconds(100)), false,
-            "Modest advertises at an interval of its own; a newer one does not"
+            "Modest advertises at its own interval; a newer one does not"
         ),
         (
             .advertisedWidth(BluetoothUUID(0x180D as UInt16).in128Bits), false,
@@ -74,7 +83,7 @@ import Testing
         #expect(RadioCapabilities(name: "Able").shortcomings(all).isEmpty)
     }
 
-    @Test("what stays within a radio's limits is no shortcoming")
+    @Test("a profile within a radio's limits has no shortcoming")
     func withinLimits() {
         let needs: [RadioNeed] = [
             .readError(.invalidOffset), .writeError(.invalidAttributeValueLength), .writes(510),

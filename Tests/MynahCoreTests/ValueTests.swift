@@ -82,6 +82,28 @@ import Testing
         #expect(heard.withLock { $0 } == [.failure(.unlikelyError)])
     }
 
+    @Test(arguments: [true, false])
+    func `a second answer is refused, and the first one counts`(isListenedToFirst: Bool) {
+        let reply = PendingReply()
+        if isListenedToFirst { listen(to: reply.pending) }
+        #expect(reply.answer(.success([1])))
+        #expect(!reply.answer(.success([2])))
+        if !isListenedToFirst { listen(to: reply.pending) }
+        #expect(!reply.answer(.success([3])))
+        #expect(heard.withLock { $0 } == [.success([1])])
+    }
+
+    @Test(arguments: [true, false])
+    func `a second request that gets the same reply is an unlikely error`(isAnsweredFirst: Bool) {
+        let reply = PendingReply()
+        if isAnsweredFirst { reply.answer(.success([1])) }
+        listen(to: reply.pending)
+        listen(to: reply.pending)
+        if !isAnsweredFirst { reply.answer(.success([1])) }
+        let outcomes: [PendingReply.Outcome] = [.success([1]), .failure(.unlikelyError)]
+        #expect(heard.withLock { $0 } == (isAnsweredFirst ? outcomes : outcomes.reversed()))
+    }
+
     @Test func `a reply that was answered and dropped says no more`() {
         var reply: PendingReply? = PendingReply()
         if let pending = reply?.pending { listen(to: pending) }

@@ -36,7 +36,7 @@ import Testing
         _ = try await pair.call("Nothing")
     }
 
-    @Test func `a late answer arrives, in whatever order`() async throws {
+    @Test func `late answers arrive, in any order`() async throws {
         let pair = try await Pair()
         let calls = Mailbox<MethodCall>("the calls")
         pair.object.answer { calls.put($0) }
@@ -125,7 +125,7 @@ import Testing
         ("a.b", "single", "C"), ("a.b", "a.b", "no member"), ("a.b", "a.b", ""), ("a.b", "a.b", "A.B"),
         ("a\0.b", "a.b", "C"), ("a.b", "a.b\0", "C"), ("a.b", "a.b", "C\0"), ("ä.b", "a.b", "C"),
     ])
-    func `a name that is none is an error`(destination: String, interface: String, member: String)
+    func `an invalid name is an error`(destination: String, interface: String, member: String)
         async throws
     {
         let pair = try await Pair()
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a", "a/b", "/a/", "//", "/a//b", "/a-b", "/ä", "/a\0"])
-    func `a path that is none is an error`(path: String) {
+    func `an invalid path is an error`(path: String) {
         #expect(throws: DBusError.self) { try ObjectPath(path) }
     }
 }

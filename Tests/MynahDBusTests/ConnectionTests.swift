@@ -51,7 +51,7 @@ import Testing
         #expect(await failure?.name == .disconnected)
         #expect(try await told.take() == ["disconnected"])
         #expect(pair.client.isClosed)
-        // What is done afterwards fails and harms nobody.
+        // Later calls fail, and harm nobody.
         held.first?.reply()
         #expect(
             await error { () async throws(DBusError) in _ = try await pair.call("Nothing") }?.name
@@ -71,7 +71,7 @@ import Testing
         try await pair.client.requestName("test.Name")
     }
 
-    @Test func `what the policy denies is an error`() async throws {
+    @Test func `a call that the policy denies is an error`() async throws {
         let bus = try PrivateBus(
             policy: PrivateBus.openPolicy + "<policy context=\"default\"><deny own=\"test.Denied\"/></policy>"
         )
@@ -82,7 +82,7 @@ import Testing
                 == .accessDenied)
     }
 
-    @Test func `what waits for the bus is told, and that it has drained`() async throws {
+    @Test func `a caller that waits for the bus is notified when it has drained`() async throws {
         let pair = try await Pair()
         let drained = Mailbox<Int>("the sizes at which it has drained")
         // A bus that reads while this writes could keep up.

@@ -126,7 +126,7 @@ private actor Resident {
         #expect(try await seen.take() == [.hangUp])
     }
 
-    @Test func `a descriptor is duplicated, and one that is none is an error`() throws {
+    @Test func `a descriptor is duplicated, and an invalid one is an error`() throws {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
         let original = DBusFileDescriptor(owning: ends[0])

@@ -46,7 +46,7 @@ final class TestObject: DBusObject {
     }
     private let values = Lock<[String: DBusValue]>(["Name": "first"])
 
-    /// What answers from now on; an echo before.
+    /// Sets the handler; the default one echoes.
     func answer(_ handler: @escaping Handler) {
         self.handler.withLock { $0 = handler }
     }

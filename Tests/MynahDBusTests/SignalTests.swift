@@ -82,7 +82,7 @@ import Testing
         #expect(try await owners.take() == [nil])
         try await third.requestName("test.Name")
         #expect(try await owners.take() == [third.uniqueName])
-        // Who comes later is told at once what is known.
+        // A later watcher gets the current state at once.
         let late = Mailbox<String?>("the owners after the release")
         let more = await GLibExecutor.shared.perform {
             pair.client.watchOwner(of: "test.Name") { late.put($0) }

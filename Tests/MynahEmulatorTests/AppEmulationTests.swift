@@ -109,7 +109,7 @@ import Testing
         #expect(try await read(try key("2A39")) == .success([0]))
     }
 
-    @Test func `what has every stands still while suspended, and runs in the time of a wake`() async throws {
+    @Test func `values with every stop while suspended, and are sent in the time of a wake`() async throws {
         let emulator = try emulator()
         try await emulator.start()
         let rate = try await key("2A37")
@@ -122,7 +122,7 @@ import Testing
         #expect(log.names.count { $0 == .notified } == 1)
         _ = try await read(rate)
         #expect(log.names.suffix(2) == [.appWoken, .read])
-        // What was due meanwhile is not caught up; ten ticks later the wake is over.
+        // Values that were due meanwhile are not sent later; ten ticks later the wake is over.
         for tick in 1...9 {
             try await clock.waitForSleepers(2)
             clock.advance(by: .seconds(1))
@@ -178,7 +178,7 @@ import Testing
         #expect(await radio.published.count == 1)
     }
 
-    @Test func `after a kill the next run restores all, the state behind it`() async throws {
+    @Test func `after a kill the next run restores all, with the state last`() async throws {
         let temporary = try TemporaryDirectory()
         do {
             let first = try emulator(directory: try StateDirectory(path: temporary.path))
@@ -238,7 +238,7 @@ import Testing
         #expect(log.names.count { $0 == .ready } == 1)
     }
 
-    @Test func `what the phone answers in an app's place is an event of the app's device`() async throws {
+    @Test func `a request that the phone answers for an app is an event of the app's device`() async throws {
         let text = Self.profile.replacingAll("Test", by: "Only").replacingAll("bluetooth-peripheral", by: "")
         let emulator = try emulator([Self.other, text])
         try await emulator.start()
@@ -249,7 +249,10 @@ import Testing
         #expect(refused.name == .requestRefused)
         #expect(
             refused.json.text.hasSuffix(
-                #""device":"Only","central":"AA:BB:CC:DD:EE:FF","service":"180D","characteristic":"2A39","by":"read","error":"0x0E","because":"suspended"}"#
+                #"""
+                "device":"Only","central":"AA:BB:CC:DD:EE:FF","service":"180D","characteristic":"2A39",\#
+                "by":"read","error":"0x0E","because":"suspended"}
+                """#
             ))
         let long = RefusedRequest(
             central: peer.id, attribute: try await key("2A39"), access: .write,
@@ -391,7 +394,7 @@ import Testing
         try await emulator.start()
         await emulator.carryOut(.stopAdvertising)
         try await wait(for: .advertisingStopped)
-        // What the radio has lost is published again, and is not advertised.
+        // Services that the radio has lost are published again, and are not advertised.
         await radio.simulate(.stateChanged(.resetting))
         await radio.simulate(.stateChanged(.poweredOn))
         try await until("a service is published") { await !(radio.published.isEmpty) }
@@ -423,7 +426,7 @@ import Testing
         #expect(second.log.names.count { $0 == .appRestored } == 1)
     }
 
-    @Test func `what was planned happens at its time, in order`() async throws {
+    @Test func `planned actions happen at their times, in order`() async throws {
         let emulator = try emulator()
         try await emulator.start()
         await emulator.plan(.transition(.enterBackground), after: .seconds(10))
@@ -441,7 +444,7 @@ import Testing
         #expect(!log.names.contains(.appSuspended))
     }
 
-    @Test func `what is planned for one time happens as it was planned`() async throws {
+    @Test func `actions planned for one time happen in their order`() async throws {
         let emulator = try emulator()
         try await emulator.start()
         for transition in [.enterBackground, .enterForeground, .suspend, .enterForeground, .quit]
@@ -472,7 +475,7 @@ import Testing
         #expect(air.string("scanResponse") == "14FF4C000100000000000000020000000000000000")
     }
 
-    @Test func `a profile that advertises no more is silent, whatever was kept`() async throws {
+    @Test func `a profile without advertising does not advertise, with any preserved state`() async throws {
         let temporary = try TemporaryDirectory()
         let second = try await afterAnotherRun(in: temporary)
         let text = Self.profile.replacingAll(

@@ -47,7 +47,7 @@ import Testing
         #expect(read(offset: 0) == .success([7]))
     }
 
-    @Test mutating func `a write with an offset keeps what stands before it`() {
+    @Test mutating func `a write with an offset keeps the bytes before it`() {
         #expect(write([(key, 2, [8, 9, 10])]) == .success([]))
         #expect(read(offset: 0) == .success([1, 2, 8, 9, 10]))
     }
@@ -67,7 +67,7 @@ import Testing
         #expect(table.value(of: other, at: .zero) == [7])
     }
 
-    @Test mutating func `an ordered error stands instead of the answer`() {
+    @Test mutating func `an ordered error replaces the answer`() {
         var entry = Self.entry(.stored([1]))
         entry.readError = ATTError(code: 0x85)
         entry.writeError = ATTError(code: 0x80)
@@ -77,7 +77,7 @@ import Testing
         #expect(table.value(of: key, at: .zero) == [1])
     }
 
-    @Test mutating func `between two ticks a generated value stands still`() {
+    @Test mutating func `a generated value does not change between two ticks`() {
         table.add(Self.entry(.generated { _, tick in [UInt8(tick)] }, every: .seconds(1)), as: key)
         #expect(table.value(of: key, at: .milliseconds(999)) == [0])
         #expect(table.value(of: key, at: .milliseconds(1000)) == [1])

@@ -38,7 +38,7 @@ import Testing
         return CentralScript(central)
     }
 
-    /// What follows from something.
+    /// The actions that follow from some events.
     private static func actions(
         _ script: inout CentralScript, _ body: (inout CentralScript, inout [Action]) -> Void
     ) -> [Action] {
@@ -69,7 +69,7 @@ import Testing
             change(&$0)
         }
         _ = actions(&script) { $0.powered(true, into: &$1) }
-        // It has had no device, so it scans whatever the ways are.
+        // It has had no device, so it scans in any case.
         _ = retrieve(&script, .connected, [])
         let heard = CentralScript.Heard(services: ["180D"], localName: "Door")
         #expect(actions(&script) { $0.heard(one, heard, into: &$1) } == [.connect(one, entry: 0)])
@@ -81,6 +81,18 @@ import Testing
     private static func wait(_ actions: [Action]) -> UInt64? {
         for case .wait(let number, .seconds(10), 0) in actions { return number }
         return nil
+    }
+
+    @Test func `an identifier that the app saved leads to its device without a scan`() {
+        var script = Self.script()
+        script.recall(["Strap": Self.one, "Gone": Self.two, "Other": Self.one])
+        #expect(script.saved == ["Strap": Self.one])
+        #expect(script.entry(of: Self.one) == 0)
+        let asked = Self.actions(&script) { $0.powered(true, into: &$1) }
+        #expect(asked.contains(.retrieveKnown([Self.one], entry: 0)))
+        // What it has seen since counts more than what it saved before.
+        script.recall(["Strap": Self.three])
+        #expect(script.saved == ["Strap": Self.one])
     }
 
     @Test func `known, connected, scan in order, and a device whose address changed is found by scanning`()
@@ -283,7 +295,7 @@ import Testing
         #expect(Self.actions(&silent) { $0.userWants(true, into: &$1) } == [])
     }
 
-    @Test func `what the system kept goes on, and is not asked for again`() {
+    @Test func `requests that the system kept go on, and are not repeated`() {
         var script = Self.script()
         _ = Self.actions(&script) { $0.powered(true, into: &$1) }
         _ = Self.hear(&script, Self.one, ["180D"])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct DeviceStageTests {
     @Test(arguments: [DeviceStage.Publication.missing, .foreign])
-    func `what is missing or foreign is published once, and again after it failed or was lost`(
+    func `missing or foreign services are published once, and again after a failure or a loss`(
         before: DeviceStage.Publication
     ) {
         for makeStage in [DeviceStage.starting, DeviceStage.running] {

@@ -118,7 +118,7 @@ final class EventLog: Sendable {
         await radio.simulate(.subscribed(rate, nil, nil))
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(4))
-        // The wake runs on the radio's executor; the phone's own call behind it waits its turn.
+        // The wake runs on the radio's executor; the phone's own call comes after it.
         try await until("the queue of the radio is full") { await radio.room == 0 }
         await radio.setRoom(nil)
         await radio.simulate(.readyToSend)
@@ -240,9 +240,13 @@ final class EventLog: Sendable {
             name: Twins
             services:
               - uuid: 180F
-                characteristics: [{uuid: 2A19, properties: [read, write]}, {uuid: 2A38, properties: [read, write]}]
+                characteristics:
+                  - {uuid: 2A19, properties: [read, write]}
+                  - {uuid: 2A38, properties: [read, write]}
               - uuid: 180F
-                characteristics: [{uuid: 2A19, properties: [read, write]}, {uuid: 2A19, properties: [read, write]}]
+                characteristics:
+                  - {uuid: 2A19, properties: [read, write]}
+                  - {uuid: 2A19, properties: [read, write]}
               - uuid: 180D
                 characteristics: [{uuid: 2A39, properties: [read, write]}]
             """)
@@ -313,7 +317,7 @@ final class EventLog: Sendable {
         #expect(log.all.last?.string("error") == "0x0D")
     }
 
-    @Test func `a start that fails leaves nothing behind and says why`() async throws {
+    @Test func `a start that fails withdraws everything and says why`() async throws {
         let emulator = try emulator()
         await radio.fail(RadioError(.noAdapter, "none"))
         await #expect(throws: RadioError(.noAdapter, "none")) { try await emulator.start() }

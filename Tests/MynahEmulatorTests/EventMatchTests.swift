@@ -99,7 +99,7 @@ import Testing
         ("write value=.1", "is not hexadecimal"), ("write of=@18", "handle"),
         ("write of=hart-rate-measurement", "did you mean \"heart-rate-measurement\"?"),
     ])
-    func `what is no match is refused with the reason`(text: String, reason: String) {
+    func `an invalid match is refused with the reason`(text: String, reason: String) {
         do throws(EventMatch.Problem) {
             _ = try EventMatch(parsing: text)
             Issue.record("\(text) was read")
@@ -191,7 +191,10 @@ import Testing
         ("strap.v1", "there is no device \"strap.v1\"; did you mean \"strap.v2\"?"),
         (
             "x",
-            "there is no device \"x\"; the devices are \"Lock app\", \"Lock app~2\", \"Strap\", \"door\", \"both\""
+            """
+            there is no device "x"; the devices are "Lock app", "Lock app~2", "Strap", \
+            "door", "both"
+            """
         ),
     ])
     func `a name that fits none or two says which there are`(name: String, message: String) {
@@ -243,7 +246,7 @@ import Testing
         (#"{"event": "write", "rssi": {">": "1"}}"#, "is compared with a number"),
         (#"{"event": "write", "services": ["180D"]}"#, "services is no list"),
     ])
-    func `what is no match is said`(text: String, message: String) throws {
+    func `an invalid match is reported`(text: String, message: String) throws {
         let json = try JSON(parsing: Array(text.utf8))
         do throws(EventMatch.Problem) {
             _ = try EventMatch(json: json)

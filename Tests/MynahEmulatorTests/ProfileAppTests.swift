@@ -22,10 +22,13 @@ import Testing
         }
     }
 
-    @Test func `what a profile says of its app decides over its life`() throws {
+    @Test func `a profile's keys for its app determine the app's life`() throws {
         let app = try #require(
             try Self.profile(
-                "{backgroundModes: [bluetooth-central, bluetooth-peripheral], restoreIdentifier: a, suspendAfter: 1 s}"
+                """
+                {backgroundModes: [bluetooth-central, bluetooth-peripheral], restoreIdentifier: a, \
+                suspendAfter: 1 s}
+                """
             ).app)
         let rules = AppRules(app)
         #expect(rules.backgroundModes == [.bluetoothCentral, .bluetoothPeripheral])
@@ -41,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `what a profile says of the phone decides over its advertising`() throws {
+    @Test func `a profile's keys for the phone determine its advertising`() throws {
         let app = try #require(
             try Self.profile("{iOS: 11, foregroundInterval: 20 ms, backgroundInterval: 1 s}").app)
         let phone = PhoneAdvertising(app)

@@ -44,7 +44,7 @@ import Testing
         #expect(await !radio.isRunning)
     }
 
-    @Test("what can be read is read, or refused as ordered", arguments: names)
+    @Test("each readable value is read, or refused as ordered", arguments: names)
     func isRead(_ name: String) async throws {
         let (profile, emulator) = try await play(name)
         await radio.simulate(.connected(peer))
@@ -68,7 +68,7 @@ import Testing
         await emulator.stop()
     }
 
-    @Test("what has every is sent to who subscribed", arguments: names)
+    @Test("each value with every is sent to its subscriber", arguments: names)
     func isSent(_ name: String) async throws {
         let (profile, emulator) = try await play(name)
         await radio.simulate(.connected(peer))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MynahEmulator
 
-/// What is due, and what waits for room, without a radio.
+/// The due values, and those that wait for room, without a radio.
 @Suite struct TickerTests {
     private let slow = Peer.ID(1)
     private let rate = AttributeKey()
@@ -38,7 +38,7 @@ import Testing
         #expect(isWarned == isWarnedOf)
     }
 
-    @Test mutating func `what nobody is subscribed to any more does not wait`() {
+    @Test mutating func `values without subscribers do not wait`() {
         _ = ticker.wait([1], of: rate, for: slow, now: .zero)
         _ = ticker.wait([2], of: level, for: slow, now: .zero)
         ticker.forget(rate, of: slow)
@@ -89,7 +89,7 @@ import Testing
         #expect(ticker.next == nil)
     }
 
-    @Test mutating func `being behind by more than a second is said once`() {
+    @Test mutating func `a delay of more than a second is reported once`() {
         let said = [Duration.seconds(1), .milliseconds(1001), .seconds(5)].map { ticker.isNewlyBehind($0) }
         #expect(said == [false, true, false])
     }

@@ -12,13 +12,13 @@ import Testing
         #expect(clock.time(at: 3_605_000_000, due: air(4_000_000)) == air(3_600_000))
     }
 
-    @Test func `who is late by up to 100 ms lives through all of it`() {
+    @Test func `a delay of up to 100 ms counts in full`() {
         var clock = AirClock(start: 0)
         #expect(clock.time(at: 1_100_000, due: air(1000)) == air(1100))
         #expect(clock.start == 0)
     }
 
-    @Test func `who was stopped has lived through 100 ms of it, and goes on from there`() {
+    @Test func `a longer stop counts as 100 ms, and the time goes on from there`() {
         var clock = AirClock(start: 0)
         #expect(clock.time(at: 60_000_000, due: air(1000)) == air(1100))
         #expect(clock.start == 58_900_000)

@@ -237,7 +237,7 @@ extension Trait where Self == ConditionTrait {
         for member in [sender, early] { member.mesh.send(.wantsAdvertising(true)) }
         let late = Member(directory)
         for member in [sender, early, late] { try member.mesh.join() }
-        // What is sent to a station arrives in any case, and after what was sent before.
+        // A PDU to a station always arrives, and after those sent before.
         func settle(_ mark: Int) async throws {
             for (member, station) in [(early, 101 as UInt64), (late, 102)] {
                 let marked = frame(1, to: Station(station), length: mark)

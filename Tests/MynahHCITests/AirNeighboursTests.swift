@@ -41,7 +41,7 @@ import Testing
         #expect(here.count == 1)
     }
 
-    @Test func `a station is reached through whoever spoke for it first`() throws {
+    @Test func `a station is reached through the process that first sent for it`() throws {
         var here = AirNeighbours(node: 1)
         let one = try connect(&here, isOurs: true)
         let other = try connect(&here, isOurs: true)

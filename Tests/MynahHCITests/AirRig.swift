@@ -32,7 +32,7 @@ struct AirRig {
         return address
     }
 
-    /// A cipher that is none, but mixes each byte of key and block into each of the result.
+    /// Not a real cipher: it mixes each byte of key and block into each byte of the result.
     static let cipher: ControllerConfiguration.Cipher = { key, block in
         var state: UInt64 = 7
         for byte in key + block { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 &+ state >> 29 }
@@ -63,7 +63,7 @@ struct AirRig {
         for case .host(let station, let packet) in outputs { told[station, default: []].append(packet) }
     }
 
-    /// What a host was told since it last looked.
+    /// The packets to a host since the last call.
     mutating func take(_ station: Station) -> [H4Packet] {
         defer { told[station] = [] }
         return told[station] ?? []
@@ -88,7 +88,7 @@ struct AirRig {
         return nil
     }
 
-    /// What a command brought behind its status.
+    /// The return parameters of a command, after its status.
     mutating func values(_ opcode: HCIOpcode, _ hex: String = "", _ station: Station) -> [UInt8] {
         send(opcode, hex, station)
         for case .commandComplete(opcode, _, let values) in events(station).reversed() {

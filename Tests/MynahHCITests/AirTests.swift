@@ -34,7 +34,7 @@ import Testing
         #expect(Set(gaps).count > 3)
     }
 
-    /// What an active scanner that filters hears of a device that answers it.
+    /// The reports of an active, filtering scanner about a device that answers it.
     private func hear(on rig: inout AirRig, milliseconds: Int64) -> [LEAdvertisingReport] {
         let scanner = rig.join(1)
         let device = rig.join(2)
@@ -123,7 +123,7 @@ import Testing
             ])
     }
 
-    @Test func `who is too far is not heard, and loudness falls with distance`() {
+    @Test func `stations out of range do not receive, and RSSI falls with distance`() {
         var rig = AirRig()
         let scanner = rig.join(1)
         let near = rig.join(2)

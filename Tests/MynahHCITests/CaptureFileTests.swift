@@ -7,7 +7,7 @@ import MynahTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct CaptureFileTests {
-    /// What a capture has reported.
+    /// The reports of a capture.
     private final class Reported: Sendable {
         private let lines = Lock<[String]>([])
         var all: [String] { lines.withLock { $0 } }
@@ -60,7 +60,7 @@ import Testing
         return found
     }
 
-    @Test func `what crosses a transport is in the file in order, in both directions`() async throws {
+    @Test func `packets of a transport are in the file in order, in both directions`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/a.pcapng"
         let reported = Reported()
@@ -81,7 +81,7 @@ import Testing
         #expect(reported.all.isEmpty)
     }
 
-    @Test func `what is on the air is in the file, beside the HCI of its stations`() async throws {
+    @Test func `PDUs on the air are in the file, beside the HCI packets of its stations`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/a.pcapng"
         let file = try CaptureFile(path: path, application: "Test", reports: Reported().reports)
@@ -195,7 +195,10 @@ import Testing
             let count = try #require(Int(digits))
             #expect(
                 warning
-                    == "packetsMissing: \(count) packets are missing from the capture, because the pipe was not read in time"
+                    == """
+                    packetsMissing: \(count) packets are missing from the capture, because the pipe was \
+                    not read in time
+                    """
             )
             return count
         }

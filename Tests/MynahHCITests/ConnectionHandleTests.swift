@@ -6,7 +6,7 @@ import Testing
     @Test(
         arguments: [
             ([0x40, 0x00], 0x0040, "0x0040"), ([0xFF, 0x0E], 0x0EFF, "0x0EFF"),
-            // What is above the 12 bits belongs to the packet, or to nothing.
+            // Bits above the 12 belong to the packet, or are not used.
             ([0x40, 0x20], 0x0040, "0x0040"), ([0xFF, 0xFF], 0x0FFF, "0x0FFF"),
         ] as [([UInt8], UInt16, String)])
     func `a handle is read as 12 bits, and written as it is`(bytes: [UInt8], number: UInt16, text: String) {

@@ -5,7 +5,7 @@ import MynahTestSupport
 import Testing
 
 @Suite struct ControllerCommandTests {
-    @Test func `what a controller says of itself is what it does`() {
+    @Test func `a controller supports the features that it reports`() {
         var rig = AirRig()
         let station = rig.join(1)
         #expect(rig.values(.readBDADDR, "", station) == [1, 0, 0, 0, 0, 0xC0])
@@ -44,13 +44,13 @@ import Testing
         (.leSetEventMask, "00"), (.leWriteSuggestedDefaultDataLength, "1A004801"),
         (.leSetDefaultPHY, "000800"),
     ])
-    func `what cannot be is refused as such`(opcode: HCIOpcode, hex: String) {
+    func `invalid parameters are refused as such`(opcode: HCIOpcode, hex: String) {
         var rig = AirRig()
         let station = rig.join(1)
         #expect(rig.ask(opcode, hex, station) == .invalidCommandParameters)
     }
 
-    @Test func `what the state forbids is disallowed`() {
+    @Test func `commands that the state forbids are disallowed`() {
         var rig = AirRig()
         let station = rig.join(1)
         rig.advertise(station)

@@ -6,7 +6,7 @@ import Testing
 @testable import MynahHCI
 
 @Suite(.timeLimit(.minutes(15))) struct ControllerServerTests {
-    @Test(arguments: [true, false]) func `hosts behind sockets meet on the air`(isUnix: Bool) async throws {
+    @Test(arguments: [true, false]) func `hosts on sockets meet on the air`(isUnix: Bool) async throws {
         let directory = try TemporaryDirectory()
         let server = ControllerServer(air: LiveAir()) { number in
             ControllerConfiguration(address: AirRig.address(UInt8(number)))

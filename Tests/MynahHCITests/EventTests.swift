@@ -10,7 +10,7 @@ import Testing
         return HCIEvent(body).flatMap { HCIEventContent($0) }
     }
 
-    @Test func `what a controller tells is taken apart`() throws {
+    @Test func `events are decoded`() throws {
         let peer = try #require(DeviceAddress("F0:F1:F2:F3:F4:F5", kind: .random))
         #expect(try content("0E 04 01 030C 00") == .commandComplete(.reset, credits: 1, [0]))
         #expect(
@@ -40,7 +40,7 @@ import Testing
         "0E 03 01 030C", "0E 02 01 030C", "05 03 00 4000", "13 05 02 4000 0100", "3E 01 05", "3E 02 02 01",
         "3E 0F 02 01 09 01 F5F4F3F2F1F0 03 020106 C4", "3E 00",
     ])
-    func `what is shorter than it says is nothing, unless it is complete`(hex: String) throws {
+    func `an event that is shorter than its length is not decoded`(hex: String) throws {
         let found = try content(hex)
         #expect(found == nil || found == .commandComplete(.reset, credits: 1, []))
     }

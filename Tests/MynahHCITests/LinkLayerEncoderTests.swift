@@ -95,7 +95,7 @@ import Testing
         #expect(found.allSatisfy { Int($0.pdu[1]) == $0.pdu.count - 2 })
     }
 
-    @Test func `what is sent to an extended advertiser goes to its data channel`() {
+    @Test func `a PDU to an extended advertiser goes to its secondary channel`() {
         var encoder = LinkLayerEncoder()
         let advertisement = AirAdvertisement(
             [.scannable], address: Self.address(1), identifier: 0, secondaryPHY: 3)
@@ -238,7 +238,7 @@ import Testing
         #expect(encoder.links[Self.access] != nil)
     }
 
-    @Test func `whatever is on the air becomes PDUs of the length that their headers say`() {
+    @Test func `every frame of the air becomes PDUs of the length in their headers`() {
         let from = "0900000000000000 0000000000000000 64000000"
         var frames = PacketMutator(
             seed: 4,

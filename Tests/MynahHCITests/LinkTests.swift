@@ -77,7 +77,7 @@ import Testing
         #expect(sent.count == 300 && arrived == sent && credits == 12)
     }
 
-    @Test func `what is more than the buffers hold is told as an overflow`() {
+    @Test func `packets beyond the buffers are reported as an overflow`() {
         var (rig, central, peripheral) = AirRig.linked()
         rig.air.setDistance(nil, between: central, and: peripheral)
         for _ in 0..<14 {
@@ -127,7 +127,7 @@ import Testing
         #expect(rig.ask(.disconnect, "4000 16", central) == .invalidCommandParameters)
     }
 
-    @Test func `who vanishes is missed after the supervision timeout`() {
+    @Test func `a peer that vanishes ends the link after the supervision timeout`() {
         var (rig, central, peripheral) = AirRig.linked()
         rig.pass(milliseconds: 10_000)
         #expect(rig.events(central) == [] && rig.events(peripheral) == [])
@@ -181,7 +181,7 @@ import Testing
                 rig.events(peripheral) == [
                     .longTermKeyRequest(handle: handle, random: random, diversifier: 0x1234)
                 ])
-            // What is sent meanwhile waits.
+            // PDUs sent meanwhile wait.
             rig.send(ACLPacket(handle: handle, boundary: .first, data: [9]).packet, central)
             #expect(rig.take(peripheral) == [])
             rig.send(.leLongTermKeyRequestReply, "4000 \(key)", peripheral)

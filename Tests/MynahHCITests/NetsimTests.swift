@@ -154,7 +154,7 @@ import Testing
         #expect(try search.live().port == 7300)
     }
 
-    @Test func `what is in a directory is told apart, and nothing there holds the search up`() throws {
+    @Test func `the kinds of files in a directory are distinguished, and none blocks the search`() throws {
         let directory = try TemporaryDirectory()
         func entry(_ name: String) -> NetsimSearch.Entry {
             NetsimFiles.entry(at: "\(directory.path)/\(name)")
@@ -227,7 +227,10 @@ import Testing
         #expect(looks.withLock { $0 } == 4)
         #expect(
             messages.withLock { $0 } == [
-                "waiting up to 30 s for an Android emulator (netsim instance 1, 127.0.0.1:\(port)); looked for netsim.ini in /run/me, /tmp"
+                """
+                waiting up to 30 s for an Android emulator (netsim instance 1, 127.0.0.1:\(port)); \
+                looked for netsim.ini in /run/me, /tmp
+                """
             ])
         // Once it was reached, it is not waited for again.
         transport.close()

@@ -92,7 +92,7 @@ final class Stranger: Sendable {
         }
     }
 
-    @Test func `what one process advertises another hears, asks for more, and links with`() async throws {
+    @Test func `a process finds another one's advertising, scans it, and connects`() async throws {
         let first = try air()
         let second = try air()
         let device = try await device(1, on: first)
@@ -201,7 +201,7 @@ final class Stranger: Sendable {
         ("too much", [UInt8](repeating: 7, count: 5000), "airNonsense"),
         ("a mark alone", Array("mynah air".utf8), "airNonsense"),
     ])
-    func `who says nonsense first is refused`(_: String, greeting: [UInt8], code: String) async throws {
+    func `an invalid first message is refused`(_: String, greeting: [UInt8], code: String) async throws {
         let notices = Notices()
         let here = try air(notices)
         let stranger = try Stranger(directory.path)
@@ -214,7 +214,7 @@ final class Stranger: Sendable {
     @Test(
         arguments: [[], [0], [UInt8](repeating: 0xFF, count: 60), [UInt8](repeating: 1, count: 3000)]
             as [[UInt8]])
-    func `who says nonsense later is refused, and the others go on`(frame: [UInt8]) async throws {
+    func `an invalid later message is refused, and other processes go on`(frame: [UInt8]) async throws {
         let notices = Notices()
         let here = try air(notices)
         let stranger = try Stranger(directory.path)
@@ -231,7 +231,7 @@ final class Stranger: Sendable {
         #expect(notices.has("airNonsense") == !frame.isEmpty)
     }
 
-    @Test func `who does not read holds nobody up`() async throws {
+    @Test func `a process that does not read blocks nobody`() async throws {
         let notices = Notices()
         let heard = Lock(false)
         let directory = AirDirectory(path: directory.path)
@@ -264,7 +264,7 @@ final class Stranger: Sendable {
         AirAdvertisement([], address: AirRig.address(9), data: [UInt8](repeating: 0, count: length))
     }
 
-    @Test func `a directory that others can write, or that is none, is refused`() throws {
+    @Test func `a path that is not a directory, or that others can write to, is refused`() throws {
         chmod(directory.path, 0o777)
         #expect { try air() } throws: { ($0 as? RadioError)?.code == .notPermitted }
         chmod(directory.path, 0o700)
@@ -283,8 +283,7 @@ final class Stranger: Sendable {
     }
 
     @Test
-    func
-        `other processes hear that advertising is wanted while a station here listens or the air is monitored`()
+    func `other processes learn that PDUs are wanted while a station listens or the air is monitored`()
         async throws
     {
         let air = LiveAir(time: .manual)

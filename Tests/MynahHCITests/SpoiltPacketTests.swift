@@ -6,8 +6,9 @@ import Testing
 
 @testable import MynahHCI
 
-/// What no host and no neighbour should send; the same is done a hundred times as often, with a compass, by
-/// Tests/Fuzz.
+/// Packets that no host and no neighbour should send.
+///
+/// Tests/Fuzz does the same a hundred times as often, guided by coverage.
 @Suite struct SpoiltPacketTests {
     static let commands = [
         "0C03", "0620 0F A000A000000000000000000000 0700", "0820 20 03020106", "0A20 01 01",
@@ -26,8 +27,7 @@ import Testing
 
     private func bytes(_ hex: [String]) -> [[UInt8]] { hex.compactMap { Hex.decode($0) } }
 
-    @Test func `two controllers take whatever their hosts and others on the air say, and keep nothing of it`()
-    {
+    @Test func `two controllers survive all packets of hosts and PDUs of others, and keep none of them`() {
         var air = Air(seed: 1)
         air.isShared = true
         let stations = [UInt8(1), 2].map {
@@ -101,7 +101,7 @@ import Testing
         #expect(most <= Air.spareEntries + 2 * rig.air.count)
     }
 
-    @Test func `whatever is understood as a frame of an air is written so that it is understood the same`() {
+    @Test func `every decoded frame of an air is encoded to the same frame`() {
         let from = "0900000000000000 0000000000000000 64000000"
         let bodies = [
             "00 13 00 0900000000C0 00 FF 00 00 0300 020106",

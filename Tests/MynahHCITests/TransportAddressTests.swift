@@ -29,22 +29,22 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "nothing is no way to a controller"), ("tcp", "tcp is no way to a controller"),
+        ("", "nothing is not a controller's address"), ("tcp", "tcp is not a controller's address"),
         ("tcp-client:localhost", "tcp-client:localhost has no port from 0 to 65535"),
         ("tcp-client:localhost:65536", "tcp-client:localhost:65536 has no port from 0 to 65535"),
         ("tcp-client:localhost:+1", "tcp-client:localhost:+1 has no port from 0 to 65535"),
-        ("tcp-client:localhost:0", "tcp-client:localhost:0 has the port 0, where nobody listens"),
+        ("tcp-client:localhost:0", "tcp-client:localhost:0 has the port 0, which accepts no connections"),
         ("tcp-client:::1:5", "tcp-client:::1:5 has colons in its host: write an IPv6 address in brackets"),
-        ("unix:", "unix: names no path"), ("pty", "pty names no path"),
+        ("unix:", "unix: has no path"), ("pty", "pty has no path"),
         (
             "serial:/dev/x,",
-            "serial:/dev/x, has no baud rate that a serial line takes, such as 115200 or 1000000"
+            "serial:/dev/x, has no valid baud rate, such as 115200 or 1000000"
         ),
-        ("serial:,9600", "serial:,9600 has no baud rate that a serial line takes, such as 115200 or 1000000"),
-        ("user:", "user: names no adapter: user:0 is hci0"),
-        ("user:-1", "user:-1 names no adapter: user:0 is hci0"),
-        ("user:65535", "user:65535 names no adapter: user:0 is hci0"),
-    ]) func `what is none says why, and what there is`(text: String, message: String) {
+        ("serial:,9600", "serial:,9600 has no valid baud rate, such as 115200 or 1000000"),
+        ("user:", "user: has no adapter number; user:0 is hci0"),
+        ("user:-1", "user:-1 has no adapter number; user:0 is hci0"),
+        ("user:65535", "user:65535 has no adapter number; user:0 is hci0"),
+    ]) func `an invalid address says why, and which forms are valid`(text: String, message: String) {
         #expect { try HCITransportAddress(parsing: text) } throws: { error in
             let error = error as? RadioError
             return error?.message == message && error?.remedy?.contains("tcp-client:HOST:PORT") == true

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MynahHCI
 
-/// What a transport told, and the other side of it in a test's hands.
+/// The packets that a transport delivered, and the other side of it.
 private final class Told: Sendable {
     struct State {
         var packets: [H4Packet] = []
@@ -97,7 +97,7 @@ private final class Other: Sendable {
         guard case .tcpClient(_, let port) = transport.address else { return }
         await #expect { try await told.open(transport) } throws: { error in
             (error as? RadioError)?.code == .unreachable
-                && (error as? RadioError)?.remedy == "start what listens there first"
+                && (error as? RadioError)?.remedy == "start the controller first"
         }
         let again = try await Listener(host: "127.0.0.1", port: port)
         defer { again.close() }
@@ -129,7 +129,7 @@ private final class Other: Sendable {
         transport.close()
     }
 
-    @Test func `what is no H4 ends it, and says which byte`() async throws {
+    @Test func `a byte that does not begin an H4 packet ends the transport, and is reported`() async throws {
         let (transport, other) = try await connected()
         try other.write("040E0401030C00" + "47455420")
         let error = try await told.end()
@@ -147,7 +147,7 @@ private final class Other: Sendable {
             await Task.yield()
         }
         let error = try await told.end()
-        #expect(error?.code == .lost && error?.message.hasSuffix("does not take what is sent to it") == true)
+        #expect(error?.code == .lost && error?.message.hasSuffix("does not read its packets") == true)
         #expect(other.descriptor >= 0)
     }
 
@@ -189,7 +189,7 @@ private final class Other: Sendable {
         #expect(told.ends.map { $0?.code } == [.lost, .lost])
     }
 
-    @Test func `who waits for a controller can be told not to`() async throws {
+    @Test func `waiting for a controller can be cancelled`() async throws {
         let transport = SocketTransport(.tcpServer(host: "127.0.0.1", port: 0))
         let opened = Task { try await told.open(transport) }
         try await until("the transport listens on a port") { transport.port != nil }
@@ -265,9 +265,9 @@ private final class Other: Sendable {
         systemClose(null)
     }
 
-    @Test func `what is no serial line says so`() async {
+    @Test func `a file that is not a serial line is refused`() async {
         for (path, part) in [
-            ("/dev/null", "is no serial device or terminal"), ("/nonexistent/tty", "cannot be opened"),
+            ("/dev/null", "is not a serial device or terminal"), ("/nonexistent/tty", "cannot be opened"),
         ] {
             await #expect {
                 try await told.open(SocketTransport(.serial(path: path, baud: 115200)))
@@ -280,8 +280,8 @@ private final class Other: Sendable {
     @Test(arguments: [
         (EBUSY, RadioError.Code.unreachable, "in use"), (EPERM, .notPermitted, "root"),
         (ENODEV, .noAdapter, "no adapter hci7"), (EAFNOSUPPORT, .noAdapter, "no Bluetooth"),
-        (ERFKILL, .blocked, "blocked"), (EIO, .unreachable, "cannot be taken"),
-    ]) func `why an adapter cannot be taken is said in words`(
+        (ERFKILL, .blocked, "blocked"), (EIO, .unreachable, "cannot be opened"),
+    ]) func `the reason why a user channel cannot be opened is reported in words`(
         number: Int32, code: RadioError.Code, part: String
     ) {
         let error = UserChannel.trouble(SystemError(number), 7)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MynahHost
 
-/// What a procedure of any value came to.
+/// The result of any procedure.
 enum GATTValue: Hashable {
     case none
     case mtu(Int)
@@ -203,7 +203,7 @@ struct ClientRig {
     }
 
     @Test(arguments: ["", "1B", "1B0C", "1D0C", "23", "230C00", "230C00FF00AA", "01", "03", "1E", "FF"])
-    func `what is cut off is dropped without a word`(hex: String) throws {
+    func `truncated PDUs are dropped silently`(hex: String) throws {
         var rig = ClientRig()
         #expect(try rig.hear(hex) == [])
         #expect(rig.notified == [])
@@ -245,7 +245,7 @@ struct ClientRig {
         #expect(rig.ended == [.success(.bytes(Array(repeating: 0xAA, count: 22)))])
     }
 
-    @Test func `a server that reads on for ever is stopped behind 512 bytes`() throws {
+    @Test func `a server that returns data for ever is stopped after 512 bytes`() throws {
         var rig = ClientRig()
         _ = rig.start(ValueRead(3))
         let full = String(repeating: "AA", count: 22)

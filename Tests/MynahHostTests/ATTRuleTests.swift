@@ -4,7 +4,7 @@ import Testing
 
 @testable import MynahHost
 
-/// What the specification says of errors and their order, PDU in, PDU out.
+/// The rules of the specification for errors and their order, PDU in, PDU out.
 @Suite struct ATTRuleTests {
     var rig = ATTRig()
 
@@ -12,7 +12,7 @@ import Testing
     // 14 long (100 bytes)
 
     @Test(arguments: [
-        // No such handle, whatever else is wrong.
+        // An invalid handle is reported before any other error.
         ("0A 0000", "010A000001"), ("0A 0F00", "010A0F0001"), ("0C 0F00 FFFF", "010C0F0001"),
         ("12 0F00 01", "01120F0001"), ("16 0F00 FFFF 01", "01160F0001"), ("0E 0F00 0300", "010E0F0001"),
         // Not readable, not writable: before the offset, the length and the link's security.
@@ -66,7 +66,7 @@ import Testing
         let plain = LinkSecurity()
         #expect(code(.open, plain) == nil && code(.encrypted, plain) == 0x05 && code(.secure, plain) == 0x05)
         #expect(code(.authorized, plain) == 0x08)
-        // Whoever uses the address of a bonded peer has to show that it is that peer.
+        // A peer with the address of a bonded peer has to prove that it is that peer.
         let named = LinkSecurity(isBonded: true)
         #expect(code(.authorized, named) == 0x0F && code(.encrypted, named) == 0x0F)
         let justWorks = LinkSecurity(isEncrypted: true, isSecureConnections: true)
@@ -99,7 +99,7 @@ import Testing
         #expect(rig.exchange(hex) == answer)
     }
 
-    @Test mutating func `commands are never answered, whatever is wrong with them`() {
+    @Test mutating func `commands are never answered, with any error`() {
         for opcode in 0x40...0xFF as ClosedRange<UInt8> where ATTOpcode.isCommand(opcode) {
             for rest in ["", "00", "0000", "0900", "0F00 01", "0300 01", "0C00 01", "0900 0102030405060708"] {
                 if opcode == ATTOpcode.writeCommand, rest.hasPrefix("0900") { continue }
@@ -177,7 +177,7 @@ import Testing
         "02 F700", "04 0100 FFFF", "06 0100 FFFF 0028 0F18", "10 0100 FFFF 0028", "08 0100 FFFF 192A",
         "08 0100 0500 0328", "08 0100 0500 0228",
     ])
-    mutating func `what finds attributes is answered as ever`(hex: String) {
+    mutating func `discovery requests are always answered`(hex: String) {
         change()
         #expect(!(rig.exchange(hex) ?? "").hasSuffix("12"))
         #expect(rig.server.awareness == .unaware)

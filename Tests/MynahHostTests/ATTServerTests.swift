@@ -140,7 +140,7 @@ struct ATTRig {
         #expect(rig.answer(.success([8])) == "010601000A")
         _ = rig.receive("06 0100 FFFF 192A 07")
         #expect(rig.answer(.failure(.unlikelyError)) == "010601000A")
-        // What cannot be read does not count.
+        // Values that cannot be read do not count.
         #expect(rig.exchange("06 0100 FFFF F1FF 07") == "010601000A")
     }
 
@@ -275,7 +275,7 @@ struct ATTRig {
         ] {
             #expect(rig.receive(hex).isEmpty)
         }
-        // What wants encryption is not open to a signature.
+        // An attribute that requires encryption does not accept a signed write.
         #expect(rig.receive("D2 0C00 01" + String(repeating: "AA", count: 12)).isEmpty)
     }
 

@@ -147,7 +147,7 @@ import Testing
         let second = try await makePhone(nextRadio(rig), temporary, next, isTerminated: true)
         try await next.wait(for: "connected")
         let again = try #require(next.state.withLock { $0.restored.first })
-        // What was discovered, and nothing else.
+        // Only the discovered attributes are restored.
         #expect(await again.services.map(\.uuid) == ["180D"])
         #expect(await again.services.first?.characteristics.map(\.uuid) == ["2A37"])
         #expect(await again.characteristic("2A37")?.delivery == .notification)

@@ -95,7 +95,7 @@ import Testing
             try await phone.send(Array(repeating: 0, count: 2049))
         }
         #expect(error?.code == .valueTooLong)
-        // What came before the end is there after it.
+        // Data that arrived before the end can be read after it.
         for number in 1...3 as ClosedRange<UInt8> { try await phone.send([number]) }
         await phone.close()
         try await until("the device has no open channel") {
@@ -107,7 +107,7 @@ import Testing
         await rig.stop()
     }
 
-    @Test func `who sends waits for who receives, and order is kept`() async throws {
+    @Test func `a sender waits for its receiver, and order is kept`() async throws {
         let rig = try await SecureRig()
         let psm = try await rig.device.publishL2CAPChannel(isEncrypted: false)
         let peer = try await rig.connect()
@@ -140,18 +140,18 @@ import Testing
         await rig.stop()
     }
 
-    @Test func `a number that is not published, or wants encryption, is refused`() async throws {
+    @Test func `a PSM that is not published, or requires encryption, is refused`() async throws {
         let rig = try await SecureRig()
         let peer = try await rig.connect()
         let first = await #expect(throws: RadioError.self) {
             _ = try await rig.phone.openL2CAPChannel(0x80, with: peer)
         }
-        #expect(first?.message.contains("nothing is published") == true)
+        #expect(first?.message.contains("the PSM is not published") == true)
         let psm = try await rig.device.publishL2CAPChannel(isEncrypted: true)
         let second = await #expect(throws: RadioError.self) {
             _ = try await rig.phone.openL2CAPChannel(psm, with: peer)
         }
-        #expect(second?.message.contains("it wants a paired peer") == true)
+        #expect(second?.message.contains("it requires pairing") == true)
         #expect(second?.code == .insufficientSecurity)
         try await rig.phone.pair(peer)
         let channel = try await rig.phone.openL2CAPChannel(psm, with: peer)

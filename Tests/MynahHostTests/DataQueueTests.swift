@@ -93,7 +93,7 @@ private final class Rig {
         #expect(rig.drain() == ["3:0"])
     }
 
-    @Test func `what a link that is gone had in the controller is free`() {
+    @Test func `buffers of a link that ended are free`() {
         let rig = Rig(capacity: 3, 1, 2)
         for number in 1...9 as ClosedRange<UInt8> { rig.add(number, for: 1) }
         #expect(rig.drain() == ["1:0", "2:0", "1:1"])

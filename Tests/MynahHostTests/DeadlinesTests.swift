@@ -5,7 +5,7 @@ import Testing
 @testable import MynahHost
 
 @Suite(.timeLimit(.minutes(15))) struct DeadlinesTests {
-    @Test func `what is due comes in the order of its time`() {
+    @Test func `deadlines come in the order of their times`() {
         var deadlines = Deadlines<Int>()
         for key in [5, 1, 4, 2, 3] { deadlines[key] = .seconds(key) }
         #expect(deadlines.count == 5 && deadlines.wakeTime == .seconds(1))
@@ -32,7 +32,7 @@ import Testing
         #expect(deadlines.count == 0 && deadlines.wakeTime == nil)
     }
 
-    @Test func `they agree with a list that is sorted, whatever is done`() {
+    @Test func `they agree with a sorted list after any operations`() {
         var random = SeededGenerator(seed: 11)
         var deadlines = Deadlines<Int>()
         var list: [Int: Duration] = [:]

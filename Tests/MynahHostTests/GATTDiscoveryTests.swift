@@ -150,7 +150,7 @@ import Testing
         try expectViolation(DescriptorDiscovery(in: 13...15), answer)
     }
 
-    @Test func `whatever a server answers, a procedure ends or asks for more, and never for ever`() throws {
+    @Test func `every procedure ends for any answers of a server`() throws {
         var random = SeededGenerator(seed: 4)
         let opcodes: [UInt8] = [0x01, 0x05, 0x07, 0x09, 0x0B, 0x0D, 0x11, 0x13, 0x17, 0x19]
         for round in 0..<20_000 {

@@ -79,7 +79,7 @@ import Testing
             return all
         }
 
-        /// What was asked for since the last call.
+        /// The actions since the last call.
         mutating func asked() -> [String] {
             defer { actions = [] }
             return actions.map { action in
@@ -176,7 +176,7 @@ import Testing
         #expect(scene.receive([0x0A, 18, 0], 3) == [] && scene.asked() == [])
     }
 
-    @Test func `what a client configures is reported, and remembered first`() throws {
+    @Test func `a client's configuration is reported, and kept first`() throws {
         var scene = try Scene([1: 0])
         #expect(scene.receive([0x12, 19, 0, 1, 0], 1) == ["1:13"])
         #expect(scene.asked() == ["remember 1", "subscribed 1"])

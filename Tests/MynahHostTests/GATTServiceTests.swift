@@ -20,7 +20,7 @@ import Testing
         #expect(try await rig.exchange("0A 0B00") == ["4:0B00"])
         #expect(try await rig.exchange("12 0B00 05") == ["4:13"])
         #expect(try await rig.exchange("0A 0B00") == ["4:0B05"])
-        // What was said cannot be taken back, and something has to be said.
+        // A client cannot withdraw a feature, and a write must not be empty.
         #expect(try await rig.exchange("12 0B00 01") == ["4:01120B0013"])
         #expect(try await rig.exchange("12 0B00") == ["4:01120B000D"])
         #expect(try await rig.exchange("12 0D00 00") == ["4:01120D0003"])

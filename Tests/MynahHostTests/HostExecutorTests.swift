@@ -112,7 +112,7 @@ private final class Gate: Sendable {
         try await until("all work is done") { await resident.numbers.count == (threads + 1) * each }
         let numbers = await resident.numbers
         #expect(Set(numbers).count == numbers.count)
-        // What one thread brings keeps its order.
+        // Work that one thread brings keeps its order.
         for thread in 0..<threads {
             let own = numbers.filter { $0 / each == thread }
             #expect(own == own.sorted())

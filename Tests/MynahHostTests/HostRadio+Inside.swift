@@ -3,7 +3,7 @@ import MynahHCI
 
 @testable import MynahHost
 
-// What tests look at inside a radio, whose drivers do not leave its executor.
+// The internal state of a radio for tests; its drivers do not leave its executor.
 extension HostRadio {
     var session: ControllerSession { controller.session }
     var ownAddress: DeviceAddress? { controller.ownAddress }

@@ -180,7 +180,7 @@ import Testing
         #expect(try await rig.radio.send([3], of: rig.rate.key, as: .asSubscribed, to: nil) == .sent(0))
     }
 
-    @Test func `who confirms is sent each value once, however long another one takes`() async throws {
+    @Test func `each subscriber gets each indication once, even if another one is slow`() async throws {
         let rig = try await HostRig()
         try await rig.subscribe("0200")
         rig.controller.connect(0x41, [1, 1, 1, 1, 1, 0xC1])
@@ -341,7 +341,7 @@ import Testing
         }
     }
 
-    @Test func `services that come and go are indicated to whoever asked`() async throws {
+    @Test func `changed services are indicated to each subscribed client`() async throws {
         let rig = try await HostRig()
         rig.controller.connect()
         #expect(try await rig.exchange("12 0900 0200") == ["4:13"])
@@ -358,8 +358,7 @@ import Testing
     }
 
     @Test
-    func
-        `a radio that is not pairable refuses to pair, and a peripheral refuses what only a central is asked`()
+    func `a radio that is not pairable refuses to pair, and a peripheral refuses requests to a central`()
         async throws
     {
         var options = HostRadio.Options()

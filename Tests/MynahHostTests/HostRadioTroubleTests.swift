@@ -6,7 +6,7 @@ import Testing
 
 @testable import MynahHost
 
-/// What a controller can do to a radio.
+/// Faults of a controller, and their effects on a radio.
 @Suite(.timeLimit(.minutes(15))) struct HostRadioTroubleTests {
     @Test func `a controller without LE, one that refuses and one that is silent are errors that say so`()
         async throws
@@ -18,7 +18,7 @@ import Testing
         let first = await #expect(throws: RadioError.self) {
             _ = try await refusing.radio.start(DeviceIdentity(name: ""), sink: refusing.sink)
         }
-        #expect(first?.message == "the controller has no LE: it does not know LE commands")
+        #expect(first?.message == "the controller does not support LE: it lacks LE commands")
         let silent = try await HostRig(starts: false)
         silent.controller.state.withLock { $0.silent = [HCIOpcode.reset.rawValue] }
         async let start: Void = {
@@ -98,7 +98,7 @@ import Testing
             try await rig.radio.start(DeviceIdentity(name: "Phone"), central: CentralWords())
         }
         #expect(error?.code == .lost)
-        #expect(error?.message == "the controller is gone, and is looked for")
+        #expect(error?.message == "the controller disappeared, and the radio tries to reach it")
         try await until("the radio waits 250 ms before it tries again") {
             rig.clock.pauses.contains(.milliseconds(250))
         }

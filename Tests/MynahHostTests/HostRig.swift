@@ -77,7 +77,7 @@ struct HostRig {
         #expect(published.handles[rate.key] == 18)
     }
 
-    /// What the host answers to a PDU of the central.
+    /// The host's answers to a PDU of the central.
     func exchange(_ hex: String, count: Int = 1) async throws -> [String] {
         let before = controller.state.withLock { $0.sent().count }
         controller.receive(try #require(Hex.decode(hex)))

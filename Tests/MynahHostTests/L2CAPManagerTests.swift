@@ -79,7 +79,7 @@ import Testing
             return all
         }
 
-        /// What the driver was asked to do since the last call, in words.
+        /// The driver's actions since the last call, in words.
         mutating func takeWords() -> [String] {
             defer { actions = [] }
             return actions.map { action in
@@ -234,7 +234,7 @@ import Testing
                 "1 5:15010A0040000008F70010000000"
             ])
         #expect(scene.takeWords() == ["opened 128 by 11 on 1"])
-        // What is published is published to centrals.
+        // Only centrals can connect to a published PSM.
         #expect(
             try scene.receive(request, of: 2, LinkSecurity(isEncrypted: true))
                 == ["2 5:15010A00" + "00000000000000000200"])
@@ -271,7 +271,7 @@ import Testing
         #expect(scene.takeWords() == [])
     }
 
-    @Test func `what finds no room waits until half of what waits for the link is gone`() throws {
+    @Test func `an SDU without room waits until half of the link's queue is sent`() throws {
         var scene = Scene(limit: 4, capacity: 1)
         let end = try scene.accept(credits: 200)
         for _ in 0..<4 { #expect(try scene.send(1, over: end.key)) }
@@ -298,7 +298,7 @@ import Testing
         #expect(try scene.receive("0100CC", on: 0x40) == [])
         #expect(scene.takeWords() == [])
         #expect(scene.takeReceived(end.key) == [0xBB])
-        // What came before the end is there after it.
+        // Data that arrived before the end can be read after it.
         #expect(try scene.receive("06020400 4000 4100") == ["1 5:0702040040004100"])
         #expect(scene.l2cap.awaitNext(end.key) == false)
         #expect(scene.takeReceived(end.key) == [0xCC])

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `what does not fit together is dropped, and what follows is heard`() {
+    @Test func `packets that do not fit together are dropped, and the next PDU is received`() {
         var reassembler = L2CAPReassembler()
         let whole = ACLPacket(handle: 1, boundary: .firstFlushable, data: [1, 0, 4, 0, 7])
         #expect(reassembler.take(ACLPacket(handle: 1, boundary: .continuing, data: [1, 2, 3])) == nil)

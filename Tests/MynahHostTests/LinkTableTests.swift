@@ -54,7 +54,7 @@ import Testing
             return takeWords()
         }
 
-        /// What the driver was asked to do since the last call, in words.
+        /// The driver's actions since the last call, in words.
         mutating func takeWords() -> [String] {
             defer { actions = [] }
             return actions.map { action in
@@ -113,7 +113,7 @@ import Testing
         #expect(scene.hear() == ["reached 1 by 5"])
         #expect(scene.links[1]?.isUnheard == false)
         #expect(scene.hear() == [] && scene.hear(9) == [])
-        #expect(scene.end() == ["removed 1", "disconnected 1: the peripheral was not heard any more"])
+        #expect(scene.end() == ["removed 1", "disconnected 1: the supervision timeout expired"])
     }
 
     @Test func `a controller that cannot ask for features is believed at once`() {
@@ -131,7 +131,7 @@ import Testing
 
     @Test(arguments: [
         (HCIStatus.connectionFailedToBeEstablished, "connect again for 5"),
-        (.connectionTimeout, "failed 5: the peripheral was not heard any more"),
+        (.connectionTimeout, "failed 5: the supervision timeout expired"),
         (.remoteUserTerminatedConnection, "failed 5: the peripheral ended the link"),
         (.connectionTerminatedByLocalHost, "failed 5: the link was ended"),
         (HCIStatus(0x3D), "failed 5: the link ended: reason 0x3D"),
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (HCIStatus.connectionFailedToBeEstablished, "the link did not come about"),
+        (HCIStatus.connectionFailedToBeEstablished, "the connection could not be established"),
         (.remoteUserTerminatedConnection, "the peripheral ended the link"),
         (.connectionTerminatedByLocalHost, "as asked for"),
         (HCIStatus(0x3D), "the link ended: reason 0x3D"),

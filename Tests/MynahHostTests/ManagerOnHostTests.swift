@@ -92,7 +92,7 @@ import Testing
         return nil
     }
 
-    @Test func `who sends over a manager's channel waits for who receives`() async throws {
+    @Test func `a sender on a manager's channel waits for its receiver`() async throws {
         let stage = try await Stage()
         let manager = await stage.phone.makePeripheralManager()
         let psm = try await manager.publishL2CAPChannel(withEncryption: false)
@@ -187,7 +187,7 @@ import Testing
         await stage.stop()
     }
 
-    /// What is told until this value is, or the events end.
+    /// The values up to this one, or up to the end of the events.
     static func values(_ events: AsyncStream<CentralManagerEvent>, upTo last: [UInt8]) async -> [[UInt8]] {
         var values: [[UInt8]] = []
         for await event in events {

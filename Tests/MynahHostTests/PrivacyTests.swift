@@ -39,7 +39,7 @@ import Testing
     {
         let clock = ManualClock()
         var options = Self.options(.resolvablePrivate())
-        // The clock leaps, whatever is under way.
+        // The clock jumps during commands.
         options.commandTimeout = .seconds(100_000)
         let rig = try await SecureRig(deviceOptions: options, clock: clock)
         let first = try #require(await rig.device.ownAddress)
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `who waits for a bonded device finds it behind an address that it has not heard before`(
+    func `a pending connection finds a bonded device at a new private address`(
         byOldAddress: Bool
     ) async throws {
         let (rig, clock, first) = try await Self.hiddenDevice()

@@ -10,7 +10,7 @@ import Testing
 
 @testable import MynahHost
 
-/// What devices use of the virtual radio, by a clock that the tests move.
+/// The use of the virtual radio by devices, on a clock that the tests set.
 @Suite(.timeLimit(.minutes(15))) struct RadioUseTests {
     private let air = LiveAir(seed: 1)
     private let clock = ManualClock()
@@ -176,7 +176,7 @@ import Testing
             first[0].replacing("device App", with: "") == second[0].replacing("device Other", with: ""))
     }
 
-    @Test func `what the system does for an app that it terminated is that app's use`() async throws {
+    @Test func `scans and links that iOS keeps for a terminated app count as that app's use`() async throws {
         let (device, phone) = (try radio(1), try radio(2))
         let strap = try await play([Self.strap], on: device)
         let emulator = try await play([Self.app], on: phone)

@@ -19,9 +19,9 @@ final class ScriptedController: HCITransport {
         var hasPublicAddress = true
         var completesData = true
         var endsLinks = true
-        /// What Read Local Supported Commands returns.
+        /// The return parameter of Read Local Supported Commands.
         var supportedCommands: [UInt8] = []
-        /// What a peripheral's controller says to the request for its features.
+        /// The status of a peripheral's controller for the request for its features.
         var featureStatus: UInt8? = 0
         var waiters: [(@Sendable (State) -> Bool, Waiter<Void>)] = []
     }

@@ -31,7 +31,7 @@ import Testing
         #expect(try rig.hear("11 06 0100 FFFF 0118") == [])
     }
 
-    @Test func `what the application asks meanwhile comes after the subscription`() throws {
+    @Test func `the application's requests meanwhile come after the subscription`() throws {
         var (rig, _) = try discovered()
         #expect(rig.start(ValueRead(3)) == [])
         #expect(try rig.hear("01 06 0100 0A") == ["0A0300"])

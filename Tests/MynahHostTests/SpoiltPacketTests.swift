@@ -69,8 +69,9 @@ private struct AnsweringSink: RadioSink {
     }
 }
 
-/// What no peer and no controller should send; Tests/Fuzz does the same to the machines inside, a hundred
-/// times as often.
+/// Packets that no peer and no controller should send.
+///
+/// Tests/Fuzz does the same to the machines inside, a hundred times as often.
 @Suite(.timeLimit(.minutes(15))) struct SpoiltPacketTests {
     static let events = [
         "3E 13 01 00 4000 01 01 F5F4F3F2F1F0 1800 0000 4800 00", "05 04 00 4000 13", "0E 04 01 0A20 00",
@@ -97,7 +98,7 @@ private struct AnsweringSink: RadioSink {
     private func bytes(_ hex: [String]) -> [[UInt8]] { hex.compactMap { Hex.decode($0) } }
 
     @Test
-    func `a radio takes whatever a controller and its peers say, keeps nothing of it, and goes on`()
+    func `a radio survives all packets of controllers and peers, keeps none of them, and goes on`()
         async throws
     {
         let controller = IllController()
@@ -133,7 +134,7 @@ private struct AnsweringSink: RadioSink {
         func round(_ bursts: Int) async throws {
             for burst in 0..<bursts {
                 controller.setCompletes(burst % 4 != 0)
-                // The link is there again, whatever became of it.
+                // The link is established again, after any outcome.
                 controller.tell(H4Packet(.event, bytes(Self.events)[0]))
                 for _ in 0..<200 { controller.tell(packet()) }
                 // The actor takes its turn after every packet before.
@@ -183,7 +184,7 @@ private struct AnsweringSink: RadioSink {
         await radio.stop()
     }
 
-    @Test func `a server's answers fit whatever it is asked, and its queue has an end`() {
+    @Test func `a server's answers fit for all requests, and its queue is bounded`() {
         var rig = ATTRig()
         var attributes = PacketMutator(seed: 4, bytes(Self.attributes))
         var sent = 0

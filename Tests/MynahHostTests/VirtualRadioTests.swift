@@ -34,7 +34,7 @@ import Testing
         return radio
     }
 
-    /// What a phone does to the device: finds, connects, discovers, reads, subscribes.
+    /// A phone's actions on the device: find, connect, discover, read, subscribe.
     static func look(at device: DeviceAddress, from phone: HCIProbe) async throws {
         _ = try await phone.scan { $0.address == device }
         let link = try await phone.connect(to: device)

@@ -26,7 +26,7 @@ import Testing
         AlertPolicy.Alert(app: app, cause: cause, address: address)
     }
 
-    // MARK: Who gets one
+    // MARK: Recipients
 
     @Test func `an app is shown an alert if it asked for one and is suspended, and only then`() {
         for cause in AlertPolicy.Cause.allCases {
@@ -66,7 +66,7 @@ import Testing
         #expect(shown() == [])
     }
 
-    // MARK: What becomes of it
+    // MARK: Ends of alerts
 
     @Test func `the user opens and dismisses the alert on top`() {
         var policy = AlertPolicy()

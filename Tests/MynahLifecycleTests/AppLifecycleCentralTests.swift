@@ -3,7 +3,8 @@ import MynahLifecycle
 import MynahTestSupport
 import Testing
 
-/// What a central's events do in each state of its app, and how the phone scans and listens for it there.
+/// The effects of a central's events in each state of its app, and the phone's scans and connections for it
+/// there.
 @Suite struct AppLifecycleCentralTests {
     /// An app with some rules, in some place of its life, which is a row of the table.
     enum Row: String, CaseIterable, Sendable {
@@ -27,7 +28,7 @@ import Testing
             case .suspendedWithOtherMode: rules.backgroundModes = [.bluetoothPeripheral]
             case .terminatedRestorable: rules.isCentralRestorable = true
             case .terminatedOfPeripheral:
-                // What is kept is its peripheral manager alone.
+                // Only its peripheral manager is kept.
                 rules.backgroundModes = [.bluetoothCentral, .bluetoothPeripheral]
                 rules.isRestorable = true
             case .foreground, .background, .suspended, .terminated: break
@@ -185,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `what is kept for a central keeps no services and no adverts`() {
+    @Test func `a kept central keeps no services and no adverts`() {
         var life = Row.foreground.life
         life.rules = Row.terminatedKept.rules
         #expect(

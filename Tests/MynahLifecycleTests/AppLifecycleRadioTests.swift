@@ -3,7 +3,7 @@ import MynahLifecycle
 import MynahTestSupport
 import Testing
 
-/// What becomes of adverts, centrals and services while Bluetooth is off.
+/// The fate of adverts, centrals and services while Bluetooth is off.
 @Suite struct AppLifecycleRadioTests {
     /// Each step from one Bluetooth state to another, of an app on the screen.
     private static let steps = """
@@ -119,7 +119,7 @@ import Testing
         #expect(life.advertisingMode == .background)
     }
 
-    @Test func `the Bluetooth state waits its turn behind what was queued before it`() {
+    @Test func `the Bluetooth state is delivered after events that were queued before it`() {
         var life = Situation.background.life
         #expect(life.handle(.bluetooth(.subscribe), atSecond: 3) == [.queue])
         #expect(life.handle(.radioState(.poweredOff), atSecond: 3).last == .queue)

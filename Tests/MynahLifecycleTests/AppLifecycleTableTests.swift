@@ -114,7 +114,7 @@ extension Situation {
         }
     }
 
-    /// What cannot happen in this state, or means nothing there.
+    /// An event that cannot happen in this state, or has no meaning there.
     func isMeaningless(_ trigger: Trigger) -> Bool {
         switch (trigger, life.state) {
         case (.suspend, .notRunning), (.suspend, .suspended), (.suspend, .terminated), (.suspend, .quit),

@@ -5,7 +5,7 @@ import Testing
 
 /// How long an app may, to the nanosecond.
 @Suite struct AppLifecycleTimeTests {
-    /// What comes of `deadlineReached` a nanosecond before a second and at it.
+    /// The effects of `deadlineReached` a nanosecond before a second and at it.
     private func boundary(_ life: inout Life, second: Double) -> [String] {
         let instant = ManualClock.Instant.second(second)
         #expect(life.deadline == instant)

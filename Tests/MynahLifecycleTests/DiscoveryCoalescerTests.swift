@@ -93,7 +93,7 @@ import Testing
         #expect(script.take("n") == ["n+-x1"])
     }
 
-    // MARK: What a discovery says
+    // MARK: Contents of a discovery
 
     private func discover(_ scan: AppScan, _ reports: ScanReport...) -> [DiscoveryCoalescer.Discovery] {
         var coalescer = DiscoveryCoalescer()
@@ -293,7 +293,7 @@ private struct DiscoveryWatcher {
     }
 
     private var coalescer = DiscoveryCoalescer()
-    /// What the app asked for, or `nil` if it does not scan.
+    /// The app's scan, or `nil` if it does not scan.
     private var scan: AppScan?
     private var seen: [DeviceAddress: Seen] = [:]
     private(set) var faults: [String] = []

@@ -87,7 +87,7 @@ import Testing
         #expect(known.entries.last?.identifier == identifier)
     }
 
-    @Test func `what is to be saved has a new revision, what was used last has not`() {
+    @Test func `a change to save makes a new revision, a change of the time of use does not`() {
         var known = KnownPeripherals(seed: 1)
         var revisions = [known.revision]
         let identifier = known.identifier(of: .device(1))
@@ -103,7 +103,7 @@ import Testing
         #expect(known.revision == revisions.last)
     }
 
-    @Test func `what was saved is known again, whatever the seed is`() {
+    @Test func `saved peripherals are known again, with any seed`() {
         var known = KnownPeripherals(seed: 1)
         for device in 1...3 as ClosedRange<UInt64> { _ = known.identifier(of: .device(device)) }
         let first = known.identifier(of: .device(1))

@@ -3,7 +3,7 @@ import MynahLifecycle
 import MynahTestSupport
 
 extension LifeWatcher {
-    /// What is wrong with an action after all before it; what it changes is noted.
+    /// The fault of an action after all those before it; its changes are noted.
     mutating func take(_ action: AppAction, of event: AppEvent, at now: Instant) -> String? {
         switch action {
         case .launched(let inBackground, _): return launch(inBackground: inBackground)

@@ -65,7 +65,7 @@ struct LifeWatcher {
         }
     }
 
-    /// What is wrong with these actions, or with the life after them.
+    /// The fault of these actions, or of the life after them.
     mutating func watch(_ event: AppEvent, at now: Instant, actions: [AppAction], life: Life) -> String? {
         isHandled = false
         let isChange = if case .radioState(let state) = event { state != radioState } else { false }
@@ -83,7 +83,7 @@ struct LifeWatcher {
         return compare(life, after: event, at: now)
     }
 
-    /// What has to come of an event, whatever else does.
+    /// The actions that an event requires.
     private func before(_ event: AppEvent, at now: Instant, actions: [AppAction]) -> String? {
         switch (event, place) {
         case (.enterForeground, .nowhere), (.enterForeground, .gone):

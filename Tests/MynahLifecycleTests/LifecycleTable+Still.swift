@@ -122,7 +122,8 @@ extension Situation {
         quit              quit        off         -    userQuit dropQueued stop clear forget
         read              woken       background  10s  launchedInBackgroundRestoring woken:read deliver
         write             woken       background  10s  launchedInBackgroundRestoring woken:write deliver
-        writeCommand      woken       background  10s  launchedInBackgroundRestoring woken:writeCommand deliver
+        writeCommand      woken       background  10s  \
+        launchedInBackgroundRestoring woken:writeCommand deliver
         subscribe         woken       background  10s  launchedInBackgroundRestoring woken:subscribe deliver
         unsubscribe       woken       background  10s  launchedInBackgroundRestoring woken:unsubscribe deliver
         other             terminated  background  -    discard

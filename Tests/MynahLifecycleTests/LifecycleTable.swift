@@ -168,8 +168,8 @@ enum Situation: String, CaseIterable {
         }
     }
 
-    /// What happened and at which second, Bluetooth powered on from the start; a row's event comes at
-    /// `second`.
+    /// The events so far and their seconds, with Bluetooth powered on from the start; a row's event
+    /// comes at `second`.
     var past: (events: [(AppEvent, Double)], second: Double) {
         switch self {
         case .notRunning: ([], 1)
@@ -209,7 +209,7 @@ enum Situation: String, CaseIterable {
         return life
     }
 
-    /// What comes of it: state, how it is advertised, seconds to the deadline, and the actions, in a table's
+    /// The outcome: state, advertising mode, seconds to the deadline, and the actions, in a table's
     /// words.
     func outcome(of trigger: Trigger) -> String {
         var life = life

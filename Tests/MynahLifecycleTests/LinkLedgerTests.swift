@@ -18,7 +18,7 @@ import Testing
         #expect(missing.isEmpty, "no row in \(situation)")
     }
 
-    // MARK: What is known
+    // MARK: State
 
     @Test func `devices are listened for in the order in which they were asked for`() {
         var ledger = LinkLedger()
@@ -97,7 +97,7 @@ import Testing
         #expect(actions == [] && ledger.wanted == [])
     }
 
-    @Test func `what another process held or waited for is pending, without a new start delay`() {
+    @Test func `another process's held and pending connections are pending, without a new start delay`() {
         var ledger = LinkLedger()
         var actions: [LinkAction] = []
         ledger.restore(.a, to: .device(1), .delayed, into: &actions)

@@ -188,7 +188,7 @@ struct LinkScript {
         return (ledger.wanted.isEmpty ? "delayed:" : "wanted:") + inOrder
     }
 
-    /// Who asked first, as the order in which both would be told.
+    /// The order in which managers asked, which is the order of their events.
     private func rank(_ manager: ManagerKey) -> Int {
         var copy = ledger
         var actions: [LinkAction] = []

@@ -4,7 +4,7 @@ import MynahSupport
 import MynahTestSupport
 import Testing
 
-/// Whatever apps ask for: it fits, nothing is lost in silence, and the air says what was asked.
+/// For all requests of apps: the result fits, omissions are reported, and the rest is advertised.
 @Suite struct PhoneAdvertisingPropertyTests {
     @Test(arguments: 0..<8 as Range<UInt64>)
     func `any wishes fit, and what is not in clear is named`(seed: UInt64) throws {
@@ -30,7 +30,7 @@ import Testing
     }
 }
 
-/// What the bytes say, read by somebody who did not write them.
+/// The bytes, decoded by code that did not encode them.
 private struct Decoded {
     var data: [ADStructure]
     var scanResponse: [ADStructure]
@@ -84,7 +84,7 @@ private struct Wishes {
         let own = air.data.filter { $0.type != .flags && $0.type != .txPowerLevel }
         #expect(own.byteCount <= (power == nil ? 28 : 25))
         #expect(air.scanResponse.filter { OverflowArea($0) == nil }.byteCount <= 10)
-        // The scan response holds a name, and behind it the area.
+        // The scan response holds a name, and then the area.
         #expect(
             air.scanResponse.count <= 2 && air.scanResponse.dropLast().allSatisfy { OverflowArea($0) == nil })
         if !hasForeground {

@@ -22,7 +22,7 @@ import Testing
         #expect(air.omitted == [[]])
     }
 
-    @Test func `one 128-bit UUID stands before the name, as captured`() {
+    @Test func `one 128-bit UUID comes before the name, as captured`() {
         let air = Self.compose(AppAdvertisement(localName: "Mynah", serviceUUIDs: [Self.own]))
         #expect(air.data == "02011A" + "1107" + Self.ownOnAir + "06094D796E6168")
         #expect(air.scanResponse == "")
@@ -33,7 +33,7 @@ import Testing
         #expect(air.data == "02011A" + "1107" + "FB349B5F8000008000100000C53A0000")
     }
 
-    @Test func `later phones put their power behind the Flags, as captured`() {
+    @Test func `later phones put the TX power after the Flags, as captured`() {
         let air = PhoneAdvertising(txPower: 12).compose([AppAdvertisement(serviceUUIDs: [Self.own])])
         #expect(air.data == "02011A" + "020A0C" + "1107" + Self.ownOnAir)
     }
@@ -75,7 +75,7 @@ import Testing
         #expect(air.scanResponse == Self.fd64)
     }
 
-    @Test func `the power stands behind the Flags in the background too, as captured`() {
+    @Test func `the TX power comes after the Flags in the background too, as captured`() {
         var phone = PhoneAdvertising(txPower: 12)
         phone.placement = .advertisingData
         let air = phone.compose([AppAdvertisement(serviceUUIDs: ["FD64"], mode: .background)])
@@ -212,13 +212,13 @@ import Testing
         #expect(Self.compose(AppAdvertisement(localName: "", serviceUUIDs: [])).data == "02011A")
     }
 
-    @Test func `what goes to the overflow area says who sees it`() {
+    @Test func `a service in the overflow area is reported with the devices that see it`() {
         let reasons = [
             Self.compose(AppAdvertisement(serviceUUIDs: [Self.own, "2F234454-CF6D-4A0F-ADF2-F4911BA9FFA6"])),
             Self.compose(AppAdvertisement(serviceUUIDs: ["FD64"], mode: .background)),
         ].compactMap { $0.omitted.first?.first?.reason }
         #expect(reasons.count == 2)
-        #expect(reasons.allSatisfy { $0.contains("only an iOS device that scans for it sees") })
+        #expect(reasons.allSatisfy { $0.contains("only iOS devices that scan for it find it") })
     }
 }
 

@@ -4,7 +4,7 @@ import MynahTestSupport
 import Testing
 
 @Suite struct PhoneScanningTests {
-    // MARK: What happens in which state
+    // MARK: Scans by state of the app
 
     /// App state, background mode, restore identifier; the mode of the scan, and of a pending connection.
     static let modes = """

@@ -43,7 +43,7 @@ import Testing
         #expect(report[3] == AirUse())
     }
 
-    @Test func `who comes to hold a link, or lets go of it, has the time in between`() {
+    @Test func `an app that begins or ceases to hold a link has the use in between`() {
         var accounts = RadioAccounts(from: RadioUse())
         let held = Self.holding { $0.links = [Self.link] }
         accounts.take([1: held, 2: .init()], Self.totals(0))

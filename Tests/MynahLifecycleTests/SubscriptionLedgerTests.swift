@@ -4,7 +4,7 @@ import MynahTestSupport
 import Testing
 
 @Suite struct SubscriptionLedgerTests {
-    /// What happened, an event, who is subscribed then, and the actions.
+    /// The previous event, an event, the subscribers after it, and the actions.
     ///
     /// `+A` and `-A` are requests of A; `ok` and `err` end the write under way; A gives the link up by
     /// `relA`; `gone` ends the link, `changed` changes the service. `A+` answers, `A+!` with an error.
@@ -173,7 +173,7 @@ private struct SubscriptionWatcher {
     private var isOn = false
     private var write: (number: UInt64, isOn: Bool)?
     private var open: [ManagerKey: [Bool]] = [:]
-    /// Who is subscribed, by the answers.
+    /// The subscribers, by the answers.
     private var subscribed: Set<ManagerKey> = []
     private(set) var faults: [String] = []
 

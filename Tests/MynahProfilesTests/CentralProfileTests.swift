@@ -8,7 +8,10 @@ import Testing
         app: {backgroundModes: [bluetooth-central]}
         central:
           - restoreIdentifier: com.example.lock
-            scan: {services: [180D, battery], solicited: [6D796E61-0200-4C61-8000-6C6162000000, 180F], until: found}
+            scan:
+              services: [180D, battery]
+              solicited: [6D796E61-0200-4C61-8000-6C6162000000, 180F]
+              until: found
             reconnect: [[known, connected], scan]
             peripherals:
               - name: Strap
@@ -64,42 +67,54 @@ import Testing
         arguments: [
             (
                 "central: {}\n",
-                ["3:1: error: central: is what an app does, and this profile has no app: section"]
+                ["3:1: error: central: needs an app: section, because only an app can be a central"]
             ),
             (
                 "app: {backgroundModes: [bluetooth-central]}\ncentral: {scan: {allowDuplicates: true}}\n",
                 [
-                    "4:11: warning: a scan that names no services finds nothing in the background; add services",
-                    "4:18: note: allowDuplicates counts in the foreground; in the background each device is reported once",
+                    "4:11: warning: a scan without services finds nothing in the background; add services",
+                    """
+                    4:18: note: allowDuplicates applies in the foreground only; in the background each \
+                    device is reported once
+                    """,
                 ]
             ),
             ("app: {}\ncentral: {scan: {allowDuplicates: true}}\n", []),
             (
                 "app: {}\ncentral: {scan: {solicited: [180D]}}\n",
                 [
-                    "4:18: warning: solicited adds nothing to a scan that names no services, which finds every device"
+                    "4:18: warning: solicited has no effect without services: the scan finds every device"
                 ]
             ),
             (
-                "app: {backgroundModes: [bluetooth-central]}\ncentral: {peripherals: [{name: a, connect: {notifyOnDisconnection: true}}]}\n",
+                """
+                app: {backgroundModes: [bluetooth-central]}\ncentral: {peripherals: [{name: a, connect: \
+                {notifyOnDisconnection: true}}]}\n
+                """,
                 [
-                    "4:45: warning: notifyOnDisconnection shows no alert for an app with bluetooth-central: the app is woken instead"
+                    """
+                    4:45: warning: notifyOnDisconnection shows no alert for an app with \
+                    bluetooth-central: the app is woken instead
+                    """
                 ]
             ),
             ("app: {}\ncentral: {peripherals: [{name: a, connect: {notifyOnDisconnection: true}}]}\n", []),
             (
                 "app: {restoreIdentifier: a}\ncentral: [{restoreIdentifier: b}, {restoreIdentifier: a}]\n",
                 [
-                    "4:55: error: the restoreIdentifier \"a\" is another manager's of this app; give each one of its own"
+                    """
+                    4:55: error: the restoreIdentifier "a" is another manager's of this app; give \
+                    each one of its own
+                    """
                 ]
             ),
             (
                 "app: {iOS: 16}\ncentral: {peripherals: [{name: a, connect: {autoReconnect: true}}]}\n",
-                ["4:45: error: autoReconnect needs iOS 17, and the app's is 16"]
+                ["4:45: error: autoReconnect needs iOS 17, and the app has iOS: 16"]
             ),
             (
                 "app: {}\ncentral: {peripherals: [{name: a}, {name: a}]}\n",
-                ["4:36: error: the name \"a\" is another peripheral's already"]
+                ["4:36: error: another peripheral has the name \"a\"; names must differ"]
             ),
             (
                 "app: {}\ncentral: {peripherals: [{name: a, connect: never, read: [2A37]}]}\n",
@@ -107,31 +122,37 @@ import Testing
             ),
             (
                 "app: {}\ncentral: {peripherals: [{name: a, discover: none, subscribe: [2A37]}]}\n",
-                ["4:51: error: subscribe needs what discover: none leaves out"]
+                ["4:51: error: subscribe needs discovery, and this entry has discover: none"]
             ),
             (
                 "app: {}\ncentral: {peripherals: [{name: a, read: [2A37/2901]}]}\n",
-                ["4:42: error: read names a characteristic, as 180D/2A37 or 2A37, not \"2A37/2901\""]
+                ["4:42: error: read must name a characteristic, as 180D/2A37 or 2A37, not \"2A37/2901\""]
             ),
             (
                 "app: {}\ncentral: {peripherals: [{name: a, match: {rssi: -75}}]}\n",
                 ["4:49: error: rssi must be from -127 dBm to 20 dBm, as in -75 dBm, not \"-75\""]
             ),
             (
-                "app: {}\ncentral: {peripherals: [{name: a, write: [{to: 2A39, value: {generate: heart-rate}}]}]}\n",
-                ["4:61: error: what is written is hex, text or base64"]
+                """
+                app: {}\ncentral: {peripherals: [{name: a, write: [{to: 2A39, value: {generate: \
+                heart-rate}}]}]}\n
+                """,
+                ["4:61: error: the value of a write must be hex, text or base64"]
             ),
             (
                 "app: {}\ncentral: {peripherals: [{name: a, subscribe: [2A37], whenDone: disconnect}]}\n",
                 [
-                    "4:64: warning: whenDone: disconnect waits until nothing notifies, and this entry subscribes"
+                    """
+                    4:64: warning: whenDone: disconnect waits for the end of all subscriptions, and this \
+                    entry subscribes
+                    """
                 ]
             ),
             (
                 "app: {}\ncentral: {reconnect: [known, [scan, known], lost]}\n",
                 [
-                    "4:31: warning: scan finds nothing without scan: in the same central section",
-                    "4:37: error: the way known is there twice",
+                    "4:31: warning: the way scan needs scan: in the same central section",
+                    "4:37: error: the way known is repeated",
                     "4:45: error: unknown way to reconnect \"lost\"; known are known, connected and scan",
                 ]
             ),

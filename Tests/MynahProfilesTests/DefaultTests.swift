@@ -7,7 +7,7 @@ import Testing
         try #require(try profile(characteristic(fields)).services.first?.characteristics.first)
     }
 
-    @Test("what is left out has the format's defaults")
+    @Test("keys that are left out have the format's defaults")
     func defaults() throws {
         let profile = try profile(
             head("services: [{uuid: battery, characteristics: [{uuid: 2A19, properties: [read]}]}]"))
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "a value is static where nothing changes it and no error stands in its way",
+        "a value is static if nothing changes it and no error is ordered",
         arguments: [
             ("properties: [read]\n        value: {hex: 01}\n", true),
             ("properties: [read, notify]\n        value: {hex: 01}\n", true),
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(
-        "bytes are what is written, whatever YAML makes of it",
+        "bytes are taken literally, whichever type YAML gives them",
         arguments: [
             ("{hex: 01}", [0x01]), ("{hex: 64}", [0x64]), ("{hex: 1E10}", [0x1E, 0x10]),
             ("{hex: 2901}", [0x29, 0x01]),
@@ -101,7 +101,10 @@ import Testing
     func includeOrder() throws {
         let profile = try profile(
             head(
-                "services: [{uuid: 180D, includes: [battery, 1805]}, {uuid: 180A}, {uuid: 180F, includes: [1805]}, {uuid: 1805}]\n"
+                """
+                services: [{uuid: 180D, includes: [battery, 1805]}, {uuid: 180A}, {uuid: 180F, \
+                includes: [1805]}, {uuid: 1805}]\n
+                """
             ))
         #expect(profile.services.map(\.uuid) == ["1805", "180F", "180D", "180A"])
         #expect(profile.services.map(\.includes) == [[], [0], [1, 0], []])
@@ -111,7 +114,10 @@ import Testing
     func numberedIncludes() throws {
         let profile = try profile(
             head(
-                "services: [{uuid: 180D, includes: [180F~2, battery~3]}, {uuid: 180F}, {uuid: 180F, primary: false}, {uuid: 180F}]\n"
+                """
+                services: [{uuid: 180D, includes: [180F~2, battery~3]}, {uuid: 180F}, {uuid: 180F, \
+                primary: false}, {uuid: 180F}]\n
+                """
             ))
         #expect(profile.services.map(\.uuid) == ["180F", "180F", "180F", "180D"])
         #expect(profile.services.map(\.isPrimary) == [true, false, true, true])

@@ -14,24 +14,36 @@ import Testing
     @Test(arguments: [
         (
             "{\"mynah\": 1,\n \"name\": \"J\",\n}",
-            "device.json:2:13: error: this is not JSON: there is a comma before }; if it is YAML, name the file .yaml\n \"name\": \"J\",\n            ^"
+            """
+            device.json:2:13: error: this is not JSON: there is a comma before }; if it is YAML, name \
+            the file .yaml\n "name": "J",\n            ^
+            """
         ),
         (
             #"{"mynah": 1, "name": "Ü", "services": [,]}"#,
-            "device.json:1:40: error: this is not JSON: no value begins like this; if it is YAML, name the file .yaml\n{\"mynah\": 1, \"name\": \"Ü\", \"services\": [,]}\n"
+            """
+            device.json:1:40: error: this is not JSON: no value begins like this; if it is YAML, name \
+            the file .yaml\n{"mynah": 1, "name": "Ü", "services": [,]}\n
+            """
                 + String(repeating: " ", count: 39) + "^"
         ),
         (
             #"{"mynah": 1, "name": "J", "services": [{"uuid": "180F"} , ]}"#,
-            "device.json:1:57: error: this is not JSON: there is a comma before ]; if it is YAML, name the file .yaml\n{\"mynah\": 1, \"name\": \"J\", \"services\": [{\"uuid\": \"180F\"} , ]}\n"
+            """
+            device.json:1:57: error: this is not JSON: there is a comma before ]; if it is YAML, name \
+            the file .yaml\n{"mynah": 1, "name": "J", "services": [{"uuid": "180F"} , ]}\n
+            """
                 + String(repeating: " ", count: 56) + "^"
         ),
         (
             "mynah: 1\nname: J\n",
-            "device.json:1:1: error: this is not JSON: no value begins like this; if it is YAML, name the file .yaml\nmynah: 1\n^"
+            """
+            device.json:1:1: error: this is not JSON: no value begins like this; if it is YAML, name \
+            the file .yaml\nmynah: 1\n^
+            """
         ),
     ])
-    func `what is YAML and not JSON is refused with its place`(text: String, problem: String) {
+    func `YAML that is not JSON is refused, with its position`(text: String, problem: String) {
         #expect(problems(text) == [problem])
         #expect(problems(text, file: "DEVICE.JSON").count == 1)
     }
@@ -41,7 +53,7 @@ import Testing
         #expect(problems("\u{FEFF}{\"mynah\": 1, \"name\": \"J\"}\n") == [])
         #expect(
             problems(#"{"mynah": 1, "name": "J", "name": "K"}"#).first?.contains(
-                #"1:27: error: the key "name" is there twice; leave one out"#) == true)
+                #"1:27: error: the key "name" is repeated; remove one"#) == true)
         #expect(problems("\n").first?.contains("the file is empty") == true)
     }
 

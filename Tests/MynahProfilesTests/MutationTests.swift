@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "whatever is done to a profile, it is read or its problems have places in it",
+        "a mutated profile is read, or its problems have positions in it",
         arguments: ShippedProfileTests.names)
     func mutations(_ name: String) throws {
         let text = contents(of: "\(repository)/profiles/\(name).yaml")

@@ -18,7 +18,7 @@ import Testing
         #expect(text("a:\t5", column: 4) == "a.yaml:3:4: error: no\na:\t5\n  \t^")
     }
 
-    @Test("what is two columns wide moves the caret by two, what has no width by none")
+    @Test("a wide character moves the caret by two columns, a combining one by none")
     func width() {
         #expect(text("名前: 5", column: 5) == "a.yaml:3:5: error: no\n名前: 5\n      ^")
         #expect(text("🚀: 5", column: 4) == "a.yaml:3:4: error: no\n🚀: 5\n    ^")
@@ -39,7 +39,7 @@ import Testing
         #expect(text("a\u{1B}b\u{7F}", column: 1) == "a.yaml:3:1: error: no\na?b?\n^")
     }
 
-    @Test("what a terminal would act on is not printed, in a line, a file name or a message")
+    @Test("characters that a terminal would act on are not printed, in a line, a file name or a message")
     func terminalControls() {
         #expect(text("a\u{9B}2J\u{85}\u{202E}b", column: 1) == "a.yaml:3:1: error: no\na?2J??b\n^")
         let issue = ProfileIssue(file: "a\u{1B}[2J\n\u{9B}.yaml", message: "as in b\u{7F}.yaml")

@@ -43,7 +43,7 @@ import Testing
         ),
     ]
 
-    @Test("what the chosen radio would do otherwise is an error where the profile says it", arguments: cases)
+    @Test("a shortcoming of the chosen radio is an error at the line that needs it", arguments: cases)
     func chosenRadio(_ text: String, _ expected: String) throws {
         #expect(try lines(text, isChosen: true) == [expected])
     }
@@ -57,7 +57,10 @@ import Testing
     @Test("an error for requests that stand beside commands wants a radio that can refuse them")
     func refusalBesideCommands() throws {
         let text = characteristic(
-            "properties: [write, writeWithoutResponse]\n        maxLength: 512\n        errors: {write: 0x80}\n"
+            """
+            properties: [write, writeWithoutResponse]\n        maxLength: 512\n        errors: {write: \
+            0x80}\n
+            """
         )
         #expect(try lines(text, isChosen: true) == ["8:20 warning", "9:25 error"])
     }
@@ -96,7 +99,8 @@ import Testing
         let issue = try #require(profile.issues(with: modest, isChosen: true).first)
         #expect(
             issue.description == """
-                device.yaml:8:24: error: Modest cannot answer a read with 0x11 (insufficient resources); it can send 0x80 to 0x9F
+                device.yaml:8:24: error: Modest cannot answer a read with 0x11 (insufficient resources); \
+                it can send 0x80 to 0x9F
                         errors: {read: 0x11}
                                        ^
                 """)

@@ -5,8 +5,9 @@ import MynahSupport
 
 /// The published schema (profiles/profile.schema.json), made of the decoder's own tables.
 ///
-/// It says what a profile may hold to an editor, which reads YAML in its own way: numbers where we read text.
-/// What needs counting or looking elsewhere in the file is the decoder's alone to say.
+/// It tells an editor the keys and values of a profile. An editor reads YAML in its own way: it makes
+/// numbers of values that we read as text. Only the decoder checks counts and references within the
+/// file.
 enum ProfileSchema {
     static let json: JSON = .object([
         .init("$schema", .string("https://json-schema.org/draft/2020-12/schema")),
@@ -17,8 +18,8 @@ enum ProfileSchema {
         .init("$defs", .object(definitions)),
     ])
 
-    /// Every key of an object with what it holds; `nil` stands for a key that the table lacks, which a test
-    /// finds.
+    /// Every key of an object with its value's schema; `nil` means that the table lacks the key, which a
+    /// test reports.
     private static func object(
         _ keys: [String], required: [String] = [], _ properties: [(String, JSON)], more: [JSON.Member] = []
     ) -> JSON {
@@ -238,7 +239,10 @@ enum ProfileSchema {
                     .init(
                         "description",
                         .string(
-                            "The GAP appearance, a number or the SIG's name; advertised only with advertising.appearance: true."
+                            """
+                            The GAP appearance, a number or the SIG's name; advertised only with \
+                            advertising.appearance: true.
+                            """
                         )),
                     .init("anyOf", .array([words(AssignedNumbers.appearanceNames), number(0...0xFFFF)])),
                 ])
@@ -261,7 +265,8 @@ enum ProfileSchema {
                     [
                         .init(
                             "description",
-                            .string("The number typed on a device with a keyboard; left out: you are asked.")),
+                            .string(
+                                "The number typed on a device with a keyboard; left out: you are asked.")),
                         .init("pattern", .string("^[0-9]{1,6}$")), .init("minimum", .integer(0)),
                         .init("maximum", .integer(999_999)),
                     ])
@@ -284,7 +289,7 @@ enum ProfileSchema {
     private static let advertising = object(ProfileKeys.advertising, advertisingFields)
 
     private static let advertisingFields: [(String, JSON)] = [
-        ("localName", ref("text", "Left out: device.name; empty: no name is advertised.")),
+        ("localName", ref("text", "device.name by default; \"\" advertises no name.")),
         (
             "serviceUUIDs",
             list(
@@ -344,7 +349,10 @@ enum ProfileSchema {
                     .init(
                         "description",
                         .string(
-                            "The ways back to a device, in order, and those of an inner list at once; left out: known, connected, scan."
+                            """
+                            The ways back to a device, in order, and those of an inner list at once; \
+                            left out: known, connected, scan.
+                            """
                         )),
                     .init("type", .string("array")),
                     .init(
@@ -572,7 +580,7 @@ enum ProfileSchema {
             ("write", ref("attError", "Answers every write; 0x80 to 0x9F are the application's own.")),
         ])
 
-    /// What each key of a generator holds.
+    /// The schema of each key of a generator.
     private static let generatorKeys: [String: [(String, JSON)]] = [
         "heart-rate": [
             ("min", ref("beats", "The lowest rate, in beats a minute; 60 unless said.")),

@@ -4,7 +4,7 @@ import Testing
 
 import Glibc
 
-/// What is wrong with a profile, or that nothing is, in the file's order.
+/// The problems of a profile in the file's order; empty if it has none.
 func issues(_ text: String) -> [ProfileIssue] {
     do throws(ProfileIssues) {
         return try ProfileLoader.load(text: text, file: "device.yaml").warnings
@@ -26,7 +26,7 @@ func profile(_ text: String) throws -> Profile {
     try ProfileLoader.load(text: text, file: "device.yaml")
 }
 
-/// A profile whose fields behind the name are `rest`, which begins on line 3.
+/// A profile whose fields after the name are `rest`, which begins on line 3.
 func head(_ rest: String) -> String { "mynah: 1\nname: Test\n" + rest }
 
 /// A profile with one characteristic, whose fields are `fields`, on line 7 and indented by eight.

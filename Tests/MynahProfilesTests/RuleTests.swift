@@ -17,11 +17,11 @@ private struct Broken: CustomTestStringConvertible {
 @Suite struct RuleTests {
     private static let root = [
         Broken(
-            "name: Test\n", "1:1: error: mynah: 1 is missing; it says which version of the format this is"),
+            "name: Test\n", "1:1: error: mynah: 1 is missing; it is the version of the format"),
         Broken(
             "mynah: 2\nname: Test\n",
-            "1:8: error: format version \"2\" is not known here; this program reads mynah: 1"),
-        Broken("mynah: 1\n", "1:1: error: name is missing; say what the device is, for people"),
+            "1:8: error: format version \"2\" is not supported; this program reads mynah: 1"),
+        Broken("mynah: 1\n", "1:1: error: name is missing; add one, as in name: Heart rate monitor"),
         Broken("mynah: 1\nname: [a]\n", "2:7: error: name must be one value, not a list"),
         Broken("mynah: 1\nname:\n", "2:6: error: name is empty"),
         Broken(
@@ -29,7 +29,10 @@ private struct Broken: CustomTestStringConvertible {
         Broken(head("[a]: b\n"), "3:1: error: a key of a profile must be a word, not a list"),
         Broken(
             head("<<: {a: b}\n"),
-            "3:1: error: merge keys (<<) are not read; write out here what a profile takes over (*name may stand for a whole value)"
+            """
+            3:1: error: merge keys (<<) are not supported; write the keys of a profile here (*name can \
+            replace a whole value)
+            """
         ),
         Broken(
             head("device: x\n"), "3:9: error: device must be a mapping of name and appearance, not \"x\""),
@@ -60,7 +63,7 @@ private struct Broken: CustomTestStringConvertible {
             "3:22: error: appearance must be between 0x0 and 0xFFFF, not 0x10000"),
         Broken(
             head("device: {appearance: 0341}\n"),
-            "3:22: error: appearance 0341 can be read in two ways; write 0x0341 or 341"),
+            "3:22: error: appearance 0341 is ambiguous; write 0x0341 or 341"),
         Broken(
             head("device: {appearance: heart-rate-bet}\n"),
             "3:22: error: unknown appearance \"heart-rate-bet\"; did you mean \"heart-rate-belt\"?"),
@@ -69,7 +72,10 @@ private struct Broken: CustomTestStringConvertible {
             "3:16: error: unknown io \"displayYesno\"; did you mean \"displayYesNo\"?"),
         Broken(
             head("security: {passkey: 123456}\n"),
-            "3:21: error: passkey is the number typed on the device, and io: noInputNoOutput has no keyboard"),
+            """
+            3:21: error: passkey is entered on the device, and io: noInputNoOutput has no \
+            keyboard
+            """),
         Broken(
             head("security: {io: keyboardOnly, passkey: 1234567}\n"),
             "3:39: error: passkey must be up to six digits, not \"1234567\""),
@@ -77,7 +83,8 @@ private struct Broken: CustomTestStringConvertible {
 
     private static let advertising = [
         Broken(
-            head("advertising: {localName: {}}\n"), "3:26: error: localName must be one value, not a mapping"),
+            head("advertising: {localName: {}}\n"),
+            "3:26: error: localName must be one value, not a mapping"),
         Broken(
             head("advertising: {serviceUUIDs: 180D}\n"),
             "3:29: error: serviceUUIDs must be a list, as in [a, b], not \"180D\""),
@@ -101,13 +108,13 @@ private struct Broken: CustomTestStringConvertible {
             "3:25: error: interval must be a duration such as 100 ms, not \"fast\""),
         Broken(
             head("advertising: {manufacturerData: {0059: 01}}\n"),
-            "3:34: error: a company's number 0059 can be read in two ways; write 0x0059 or 59"),
+            "3:34: error: a company identifier 0059 is ambiguous; write 0x0059 or 59"),
         Broken(
             head("advertising: {manufacturerData: {0x1FFFF: 01}}\n"),
-            "3:34: error: a company's number must be between 0x0 and 0xFFFF, not 0x1FFFF"),
+            "3:34: error: a company identifier must be between 0x0 and 0xFFFF, not 0x1FFFF"),
         Broken(
             head("advertising: {manufacturerData: {Nordic: 01}}\n"),
-            "3:34: error: a company's number must be a whole number, as 18 or 0x12, not \"Nordic\""),
+            "3:34: error: a company identifier must be a whole number, as 18 or 0x12, not \"Nordic\""),
         Broken(
             head("advertising: {manufacturerData: {0x59: 01, 89: 02}}\n"),
             "3:44: error: manufacturerData has the company \"89\" twice"),
@@ -121,15 +128,15 @@ private struct Broken: CustomTestStringConvertible {
             head("advertising: {txPower: 4}\n"), "3:24: error: txPower must be true or false, not \"4\""),
         Broken(
             head("advertising: {appearance: true}\n"),
-            "3:27: error: advertising.appearance is true and device.appearance does not say which"),
+            "3:27: error: advertising.appearance is true, but device.appearance is missing"),
         Broken(
             head("advertising: {raw: {0x24: 01, 36: 02}}\n"), "3:31: error: raw has the AD type 0x24 twice"),
         Broken(
             head("advertising: {raw: {0x09: 01}}\n"),
-            "3:21: error: the AD type 0x09 is not given raw: use localName"),
+            "3:21: error: the AD type 0x09 cannot be in raw: use localName"),
         Broken(
             head("advertising: {raw: {0x01: 06}}\n"),
-            "3:21: error: the AD type 0x01 is not given raw: the radio makes the Flags"),
+            "3:21: error: the AD type 0x01 cannot be in raw: the radio adds the Flags"),
         Broken(
             head("advertising: {raw: {0x100: 06}}\n"),
             "3:21: error: an AD type must be between 0x1 and 0xFF, not 0x100"),
@@ -138,48 +145,75 @@ private struct Broken: CustomTestStringConvertible {
     private static let budget = [
         Broken(
             head("advertising:\n  localName: \(String(repeating: "n", count: 30))\n"),
-            "4:3: error: localName takes 32 bytes and 31 of 31 are left in the scan response; shorten it, or write localName: \"\""
+            """
+            4:3: error: localName takes 32 bytes and 31 of 31 are left in the scan response; shorten \
+            it, or write localName: ""
+            """
         ),
         Broken(
             head("device: {name: \(String(repeating: "n", count: 30))}\nadvertising: {}\n"),
-            "4:14: error: localName takes 32 bytes and 31 of 31 are left in the scan response; shorten it, or write localName: \"\""
+            """
+            4:14: error: localName takes 32 bytes and 31 of 31 are left in the scan response; shorten \
+            it, or write localName: ""
+            """
         ),
         Broken(
             head(
-                "advertising:\n  interval: 100 ms\n  manufacturerData:\n    0x0059: \(String(repeating: "00 ", count: 25))\n"
+                """
+                advertising:\n  interval: 100 ms\n  manufacturerData:\n    0x0059: \
+                \(String(repeating: "00 ", count: 25))\n
+                """
             ),
-            "5:3: error: manufacturerData takes 29 bytes and 28 of 31 are left in the advertising data; shorten it, or leave something else out"
+            """
+            5:3: error: manufacturerData takes 29 bytes and 28 of 31 are left in the advertising data; \
+            shorten it, or leave something else out
+            """
         ),
         Broken(
             head(
-                "advertising:\n  serviceUUIDs: [6E400001-B5A3-F393-E0A9-E50E24DCCA9E, 6E400002-B5A3-F393-E0A9-E50E24DCCA9E]\n"
+                """
+                advertising:\n  serviceUUIDs: [6E400001-B5A3-F393-E0A9-E50E24DCCA9E, \
+                6E400002-B5A3-F393-E0A9-E50E24DCCA9E]\n
+                """
             ),
-            "4:3: error: serviceUUIDs takes 34 bytes and 28 of 31 are left in the advertising data; name fewer services, or 16-bit ones"
+            """
+            4:3: error: serviceUUIDs takes 34 bytes and 28 of 31 are left in the advertising data; name \
+            fewer services, or 16-bit ones
+            """
         ),
-        // What is wrong elsewhere does not hide it.
+        // Errors elsewhere do not hide it.
         Broken(
             head("devic: {}\nadvertising:\n  localName: \(String(repeating: "n", count: 30))\n"),
             "3:1: error: unknown key \"devic\" in a profile; did you mean \"device\"?",
-            "5:3: error: localName takes 32 bytes and 31 of 31 are left in the scan response; shorten it, or write localName: \"\""
+            """
+            5:3: error: localName takes 32 bytes and 31 of 31 are left in the scan response; shorten \
+            it, or write localName: ""
+            """
         ),
     ]
 
     private static let app = [
         Broken(
             head("app: {}\nadvertising: {interval: 100 ms, txPower: true}\n"),
-            "4:15: error: an app cannot set interval; with app: only localName and serviceUUIDs are advertised",
+            """
+            4:15: error: an app cannot set interval; with app: only localName and serviceUUIDs are \
+            advertised
+            """,
             "4:33: error: an app cannot set txPower; with app: only localName and serviceUUIDs are advertised"
         ),
         Broken(
             head("app: {backgroundModes: [bluetooth-periferal]}\n"),
-            "3:25: error: unknown background mode \"bluetooth-periferal\"; did you mean \"bluetooth-peripheral\"?"
+            """
+            3:25: error: unknown background mode "bluetooth-periferal"; did you mean \
+            "bluetooth-peripheral"?
+            """
         ),
         Broken(
             head("app: {backgroundModes: [bluetooth-peripheral, bluetooth-peripheral]}\n"),
-            "3:47: error: the background mode bluetooth-peripheral is there twice"),
+            "3:47: error: the background mode bluetooth-peripheral is repeated"),
         Broken(
             head("app: {backgroundModes: [bluetooth-peripheral, bluetooth-central]}\n"),
-            "3:47: warning: the background mode bluetooth-central is for an app that is a central, and this profile has no central: section"
+            "3:47: warning: the background mode bluetooth-central has no effect without a central: section"
         ),
         Broken(
             head("app: {restoreIdentifier: \"\"}\n"),
@@ -192,10 +226,13 @@ private struct Broken: CustomTestStringConvertible {
             "3:21: error: suspendAfter has no unit; write 5 us, 5 ms, 5 s or 5 min"),
         Broken(
             head("app: {taskTime: 1 s}\n"),
-            "3:17: warning: taskTime does nothing without a background mode: no event wakes the app"),
+            "3:17: warning: taskTime has no effect without a background mode: no event wakes the app"),
         Broken(
             head("app: {backgroundModes: [bluetooth-peripheral], taskTime: 11 s}\n"),
-            "3:58: note: this one is throttled 10 s after an event and terminated after 20 s, unless another event comes within 10 s"
+            """
+            3:58: note: the app is throttled 10 s after an event and terminated after 20 s, unless another \
+            event comes within 10 s
+            """
         ),
         Broken(head("app: {iOS: 3}\n"), "3:12: error: iOS must be between 7 and 99, not 3"),
         Broken(
@@ -229,25 +266,28 @@ private struct Broken: CustomTestStringConvertible {
         #expect(try profile(head("app: {}\nadvertising: {localName: \(name)}\n")).warnings.isEmpty)
     }
 
-    @Test("what makes iPhones close by offer to set up a watch is a warning")
+    @Test("a UUID that makes iPhones close by offer to set up a watch is a warning")
     func watchSetup() {
         let service = "9AA4730F-B25C-4CC3-B821-C931559FC196"
-        let words = "of the overflow area, on which iPhones close by offer to set up an Apple Watch"
+        let words = "of the overflow area, and nearby iPhones then offer to set up an Apple Watch"
         #expect(
             problems(head("app: {}\nadvertising:\n  serviceUUIDs: [180D, \(service)]\n")) == [
-                "5:24: warning: \(service) sets bit 66 \(words); another UUID does not"
+                "5:24: warning: \(service) sets bit 66 \(words); use another UUID"
             ])
         // In clear it is a UUID as any other.
         #expect(problems(head("advertising:\n  localName: n\n  serviceUUIDs: [\(service)]\n")) == [])
         let mask = "0000000000000000 FF 00000000000000"
         #expect(
             problems(head("advertising:\n  manufacturerData: {0x004C: 01 \(mask)}\n  localName: \"\"\n")) == [
-                "4:21: warning: this is an iPhone's overflow area with bit 66, on which iPhones close by offer to set up an Apple Watch"
+                """
+                4:21: warning: this is an iPhone's overflow area with bit 66 set; nearby iPhones then offer \
+                to set up an Apple Watch
+                """
             ])
         #expect(problems(head("advertising:\n  manufacturerData: {0x004D: 01 \(mask)}\n")) == [])
     }
 
-    @Test("what the terminal would act on is not printed")
+    @Test("characters that the terminal would act on are not printed")
     func controlCharacters() {
         #expect(
             problems(head("services:\n  - uuid: \"a\\e[2J\"\n")) == ["4:11: error: unknown service \"a?[2J\""]

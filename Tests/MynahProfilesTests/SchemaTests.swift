@@ -20,7 +20,7 @@ import Glibc
 
     @Test("every key of the decoder's tables has a description or a shape in the schema")
     func complete() {
-        // `false` stands where a table and the schema do not agree.
+        // `false` means that a table and the schema do not agree.
         let objects = (ProfileSchema.json["$defs"]?.members ?? []).map(\.value).flatMap { definition in
             [definition] + (definition["oneOf"]?.elements ?? [])
         }
@@ -64,14 +64,23 @@ import Glibc
         "what the decoder takes as text is valid where an editor sees a number",
         arguments: [
             head(
-                "services: [{uuid: 3901}, {uuid: 2E37}, {uuid: 1E10}, {uuid: \"180D\"}, {uuid: 0x180D}, {uuid: heart-rate}]\n"
+                """
+                services: [{uuid: 3901}, {uuid: 2E37}, {uuid: 1E10}, {uuid: "180D"}, {uuid: 0x180D}, \
+                {uuid: heart-rate}]\n
+                """
             ),
             head(
-                "services: [{uuid: 6E400001-B5A3-F393-E0A9-E50E24DCCA9E}, {uuid: 6E400001B5A3F393E0A9E50E24DCCA9E}]\n"
+                """
+                services: [{uuid: 6E400001-B5A3-F393-E0A9-E50E24DCCA9E}, {uuid: \
+                6E400001B5A3F393E0A9E50E24DCCA9E}]\n
+                """
             ),
             head("device: {name: 42, appearance: 833}\nadvertising: {appearance: true}\n"),
             head(
-                "device: {name: true, appearance: \"0x0341\"}\nadvertising: {localName: \"\", interval: 20ms}\n"
+                """
+                device: {name: true, appearance: "0x0341"}\nadvertising: {localName: "", interval: \
+                20ms}\n
+                """
             ),
             head("services: [{uuid: 180F}, {uuid: battery}, {uuid: 180D, includes: [180F~2, battery~1]}]\n"),
             head("services: [{uuid: 2800AAAA-0000-1000-8000-00805F9B34FB}, {uuid: 2804}]\n"),

@@ -11,7 +11,10 @@ import Testing
         (
             services("  - battery\n"),
             [
-                "4:5: error: a service must be a mapping of uuid, primary, includes and characteristics, not \"battery\""
+                """
+                4:5: error: a service must be a mapping of uuid, primary, includes and characteristics, \
+                not "battery"
+                """
             ]
         ),
         (
@@ -25,17 +28,23 @@ import Testing
         (
             services("  - uuid: 6E400001-B5A3-F393-E0A9-E50E24DCCA9\n"),
             [
-                "4:11: error: service \"6E400001-B5A3-F393-E0A9-E50E24DCCA9\" has 31 digits; a UUID has 4, 8 or 32 (8-4-4-4-12)"
+                """
+                4:11: error: service "6E400001-B5A3-F393-E0A9-E50E24DCCA9" has 31 digits; a UUID has \
+                4, 8 or 32 (8-4-4-4-12)
+                """
             ]
         ),
         (
             services("  - uuid: 1800\n"),
-            ["4:11: error: the service 1800 is made by the radio itself; leave it out"]
+            ["4:11: error: the radio adds the service 1800 itself; leave it out"]
         ),
         (
             services("  - uuid: 00001801-0000-1000-8000-00805F9B34FB\n"),
             [
-                "4:11: error: the service 00001801-0000-1000-8000-00805F9B34FB is made by the radio itself; leave it out"
+                """
+                4:11: error: the radio adds the service 00001801-0000-1000-8000-00805F9B34FB itself; leave \
+                it out
+                """
             ]
         ),
         (
@@ -44,7 +53,7 @@ import Testing
         ),
         (
             services("  - {uuid: 180F, primary: false}\n"),
-            ["4:5: warning: no service includes 180F, and a phone finds a secondary service only that way"]
+            ["4:5: warning: no service includes the secondary service 180F, so phones cannot find it"]
         ),
         (
             services("  - {uuid: 180F, includes: [180A]}\n"),
@@ -68,7 +77,7 @@ import Testing
         ),
         (
             services("  - {uuid: 180F, includes: [180A~x]}\n  - uuid: 180A\n"),
-            ["4:29: error: a number from 1 up must follow ~, as in 180F~2, not \"180A~x\""]
+            ["4:29: error: a number of at least 1 must follow ~, as in 180F~2, not \"180A~x\""]
         ),
         (
             services("  - {uuid: 180F, includes: [180A~1, 180A]}\n  - uuid: 180A\n"),
@@ -77,31 +86,40 @@ import Testing
         (
             services("  - {uuid: 180F, includes: [180F~2]}\n  - uuid: 180F\n"),
             [
-                "4:29: error: services of one UUID keep the file's order, and 180F~1 includes 180F~2; put 180F~2 first"
+                """
+                4:29: error: 180F~1 includes 180F~2, and services of one UUID keep the file's order; put \
+                180F~2 first
+                """
             ]
         ),
         (
             services("  - uuid: 2800\n"),
             [
-                "4:11: error: 2800 is the type of a declaration, not of a service; the radio makes declarations, so use another UUID"
+                "4:11: error: 2800 is the type of a declaration, not of a service; use another UUID"
             ]
         ),
         (
             services("  - uuid: 2902\n"),
             [
-                "4:11: error: 2902 is a descriptor (client-characteristic-configuration), not a service; the radio makes it, so leave it out"
+                """
+                4:11: error: 2902 is a descriptor (client-characteristic-configuration), not a service; \
+                the radio adds it, so leave it out
+                """
             ]
         ),
         (
             services("  - {uuid: 180F, characteristics: [{uuid: 2803, properties: [read]}]}\n"),
             [
-                "4:43: error: 2803 is the type of a declaration, not of a characteristic; the radio makes declarations, so use another UUID"
+                "4:43: error: 2803 is the type of a declaration, not of a characteristic; use another UUID"
             ]
         ),
         (
             services("  - {uuid: 180F, characteristics: [{uuid: 0x2901, properties: [read]}]}\n"),
             [
-                "4:43: error: 2901 is a descriptor (characteristic-user-description), not a characteristic; list it under a characteristic's descriptors"
+                """
+                4:43: error: 2901 is a descriptor (characteristic-user-description), not a \
+                characteristic; list it under a characteristic's descriptors
+                """
             ]
         ),
         (
@@ -110,7 +128,10 @@ import Testing
         ),
         (
             services(
-                "  - {uuid: 1810, includes: [180A]}\n  - {uuid: 180A, includes: [180D]}\n  - {uuid: 180D, includes: [180A]}\n"
+                """
+                  - {uuid: 1810, includes: [180A]}\n  - {uuid: 180A, includes: [180D]}\n  - {uuid: \
+                180D, includes: [180A]}\n
+                """
             ),
             ["5:29: error: a service cannot include itself, and 180A includes 180D includes 180A"]
         ),
@@ -137,7 +158,7 @@ import Testing
             characteristic("properties: [raed]\n        every: 1 s\n"),
             ["7:22: error: unknown property \"raed\"; did you mean \"read\"?"]
         ),
-        (characteristic("properties: [read, read]\n"), ["7:28: error: the property read is there twice"]),
+        (characteristic("properties: [read, read]\n"), ["7:28: error: the property read is repeated"]),
         (
             characteristic("propertis: [read]\n"),
             [
@@ -151,21 +172,24 @@ import Testing
         ),
         (
             characteristic("properties: [read]\n        permissions: {write: open}\n"),
-            ["8:23: error: permissions.write says nothing: the characteristic has no write property"]
+            ["8:23: error: permissions.write has no effect: the characteristic has no write property"]
         ),
         (
             characteristic("properties: [write]\n        permissions: {read: open}\n"),
-            ["8:23: error: permissions.read says nothing: the characteristic has no read property"]
+            ["8:23: error: permissions.read has no effect: the characteristic has no read property"]
         ),
         (
             characteristic("properties: [read]\n        permissions: {notify: open}\n"),
             [
-                "8:23: error: permissions.notify says nothing: the characteristic has neither notify nor indicate"
+                """
+                8:23: error: permissions.notify has no effect: the characteristic has neither notify nor \
+                indicate
+                """
             ]
         ),
         (
             characteristic("properties: [read]\n        every: 1 s\n"),
-            ["8:16: error: every has nobody to send to: 2A19 has neither notify nor indicate"]
+            ["8:16: error: every has no effect: 2A19 has neither notify nor indicate"]
         ),
         (
             characteristic("properties: [notify]\n        every: 999 us\n"),
@@ -177,11 +201,16 @@ import Testing
         ),
         (
             characteristic("properties: [read]\n        maxLength: 5\n"),
-            ["8:9: warning: maxLength says nothing: nobody can write 2A19"]
+            ["8:9: warning: maxLength has no effect: 2A19 is not writable"]
         ),
         (
             characteristic("properties: [write]\n        value: {hex: 01}\n"),
-            ["8:9: warning: nobody can see this value: 2A19 has none of read, notify, indicate and broadcast"]
+            [
+                """
+                8:9: warning: no central can get this value: 2A19 has none of read, notify, indicate and \
+                broadcast
+                """
+            ]
         ),
         (
             characteristic("properties: [read]\n        errors: {write: 0x80}\n"),
@@ -194,7 +223,10 @@ import Testing
         (
             characteristic("properties: [writeWithoutResponse]\n        errors: {write: 0x80}\n"),
             [
-                "8:25: error: errors.write is never sent: writeWithoutResponse gets no answer; add the property write"
+                """
+                8:25: error: errors.write is never sent: writeWithoutResponse gets no answer; add the \
+                property write
+                """
             ]
         ),
         (
@@ -204,13 +236,16 @@ import Testing
         (
             characteristic("properties: [read]\n        errors: {read: 80}\n"),
             [
-                "8:24: warning: 0x50 is an error that is reserved; an application's own are 0x80 to 0x9F; did you mean 0x80?"
+                """
+                8:24: warning: 0x50 is a reserved error code; application errors are 0x80 to 0x9F; did you \
+                mean 0x80?
+                """
             ]
         ),
         (
             characteristic("properties: [read, writableAuxiliaries]\n"),
             [
-                "7:9: warning: writableAuxiliaries says that the descriptor 2901 can be written, and there is none that can"
+                "7:9: warning: writableAuxiliaries needs a writable descriptor 2901, and there is none"
             ]
         ),
     ]
@@ -219,7 +254,10 @@ import Testing
         (
             characteristic("properties: [read]\n        value: 5\n"),
             [
-                "8:16: error: a value must say how it is written, as in {hex: 01 02}, {text: Pulse}, {base64: AQI=} or {generate: heart-rate}"
+                """
+                8:16: error: a value must say its form, as in {hex: 01 02}, {text: Pulse}, \
+                {base64: AQI=} or {generate: heart-rate}
+                """
             ]
         ),
         (
@@ -232,7 +270,7 @@ import Testing
         ),
         (
             characteristic("properties: [read]\n        value: {hex: 01, text: a}\n"),
-            ["8:16: error: a value is written one way, and this one has hex and text"]
+            ["8:16: error: a value has one form, and this one has hex and text"]
         ),
         (
             characteristic("properties: [read]\n        value: {hex: 0}\n"),
@@ -249,7 +287,7 @@ import Testing
         (
             characteristic(
                 "properties: [read]\n        value: {text: \(String(repeating: "x", count: 513))}\n"),
-            ["8:16: error: the value has 513 bytes, more than the 512 of any value"]
+            ["8:16: error: the value has 513 bytes, more than the maximum of 512"]
         ),
         (
             characteristic("properties: [read, write]\n        value: {text: abc}\n        maxLength: 2\n"),
@@ -290,12 +328,15 @@ import Testing
         (descriptor("value: {text: a}"), ["9:13: error: a descriptor needs a uuid"]),
         (
             descriptor("uuid: 2902"),
-            ["9:20: error: the descriptor 2902 is made by the radio for notify and indicate; leave it out"]
+            ["9:20: error: the radio adds the descriptor 2902 for notify and indicate; leave it out"]
         ),
         (
             descriptor("uuid: characteristic-extended-properties"),
             [
-                "9:20: error: the descriptor 2900 is made by the radio for reliableWrite and writableAuxiliaries; leave it out"
+                """
+                9:20: error: the radio adds the descriptor 2900 for reliableWrite and writableAuxiliaries; \
+                leave it out
+                """
             ]
         ),
         (
@@ -309,7 +350,7 @@ import Testing
         ),
         (
             descriptor("uuid: 2901, permissions: {write: open}"),
-            ["9:40: error: permissions.write says nothing: the descriptor has no write property"]
+            ["9:40: error: permissions.write has no effect: the descriptor has no write property"]
         ),
         (
             descriptor("uuid: 2904, value: {generate: heart-rate}"),
@@ -317,7 +358,7 @@ import Testing
         ),
         (
             descriptor("uuid: 2904, maxLength: 5"),
-            ["9:26: warning: maxLength says nothing: nobody can write 2904"]
+            ["9:26: warning: maxLength has no effect: 2904 is not writable"]
         ),
         (
             descriptor(
@@ -328,12 +369,15 @@ import Testing
         (
             descriptor("uuid: 2901, properties: [read, write]"),
             [
-                "9:13: warning: a writable 2901 wants the property writableAuxiliaries on its characteristic; it has been set"
+                """
+                9:13: warning: a writable 2901 needs the property writableAuxiliaries on its \
+                characteristic; it was added
+                """
             ]
         ),
         (
             descriptor("uuid: 2901}\n          - {uuid: 2901"),
-            ["10:13: error: a characteristic has one descriptor 2901 at most"]
+            ["10:13: error: a characteristic can have only one descriptor 2901"]
         ),
     ]
 
@@ -364,7 +408,10 @@ import Testing
             "services: [{uuid: 180F, characteristics: [\(String(repeating: row, count: 21_700))]}]\n")
         #expect(
             problems(text) == [
-                "3:11: error: the services take 65101 attribute handles, and there are 65535 with the radio's own"
+                """
+                3:11: error: the services need 65101 attribute handles; there are 65535, some of which the \
+                radio needs
+                """
             ])
     }
 
@@ -385,12 +432,12 @@ import Testing
             """
         #expect(
             problems(text) == [
-                "1:1: error: name is missing; say what the device is, for people",
+                "1:1: error: name is missing; add one, as in name: Heart rate monitor",
                 "2:1: error: unknown key \"nam\" in a profile; did you mean \"name\"?",
                 "3:22: error: unknown appearance \"heart-rat-belt\"; did you mean \"heart-rate-belt\"?",
                 "5:13: error: interval has no unit; write 100 us, 100 ms, 100 s or 100 min",
                 "6:3: error: unknown key \"localname\" in advertising; did you mean \"localName\"?",
-                "8:11: error: the service 1800 is made by the radio itself; leave it out",
+                "8:11: error: the radio adds the service 1800 itself; leave it out",
                 "10:51: error: every must be at least 1 ms, not 0 s",
                 "11:11: error: unknown service \"batery\"; did you mean \"battery\"?",
             ])

@@ -9,30 +9,46 @@ import Testing
         arguments: [
             ("", "1:1: error: the file is empty; `mynah new` prints a profile to start from"),
             ("# nothing\n---\n", "1:1: error: the file is empty; `mynah new` prints a profile to start from"),
-            ("\tname: x", "1:1: error: a tab cannot stand here; indent with spaces"),
+            ("\tname: x", "1:1: error: a tab is not allowed here; indent with spaces"),
             (
                 "name: a: b",
-                "1:8: error: this is no YAML: mapping values are not allowed in this context; a text with a colon in it wants quotes, and keys of one mapping begin in one column"
+                """
+                1:8: error: this is not valid YAML: mapping values are not allowed in this context; quote a \
+                text with a colon in it, and begin the keys of one mapping in one column
+                """
             ),
             (
                 "a: [1\n\n",
-                "1:6: error: this is no YAML: did not find expected ',' or ']' while parsing a flow sequence; a list that [ begins is not ended by ]"
+                """
+                1:6: error: this is not valid YAML: did not find expected ',' or ']' while parsing a flow \
+                sequence; a list that begins with [ has no ]
+                """
             ),
             (
                 "a: {b: c",
-                "1:9: error: this is no YAML: did not find expected ',' or '}' while parsing a flow mapping; a mapping that { begins is not ended by }"
+                """
+                1:9: error: this is not valid YAML: did not find expected ',' or '}' while parsing a flow \
+                mapping; a mapping that begins with { has no }
+                """
             ),
             (
                 "a: \"x",
-                "1:6: error: this is no YAML: found unexpected end of stream while scanning a quoted scalar; a quote is not ended"
+                """
+                1:6: error: this is not valid YAML: found unexpected end of stream while scanning a quoted \
+                scalar; a quote is not closed
+                """
             ),
             (
                 "a: @x",
-                "1:4: error: this is no YAML: found character that cannot start any token while scanning for the next token; a text that begins with @, ` or % wants quotes"
+                """
+                1:4: error: this is not valid YAML: found character that cannot start any token while \
+                scanning \
+                for the next token; quote a text that begins with @, ` or %
+                """
             ),
             (
                 "a: *x",
-                "1:4: error: this is no YAML: found undefined alias; a text that begins with * wants quotes"
+                "1:4: error: this is not valid YAML: found undefined alias; quote a text that begins with *"
             ),
             (
                 "mynah: 1\n---\nmynah: 1\n",
@@ -40,23 +56,29 @@ import Testing
             ),
             (
                 "mynah: 1\nname: a\u{0}b\n",
-                "2:8: error: the control character 0x00 cannot stand in YAML; take it out"
+                "2:8: error: the control character 0x00 is not allowed in YAML; remove it"
             ),
             (
                 "mynah: 1\nname: a\u{9B}2J\n",
-                "2:8: error: the control character 0x9B cannot stand in YAML; take it out"
+                "2:8: error: the control character 0x9B is not allowed in YAML; remove it"
             ),
             (
                 "mynah: 1\nname: \u{1B}[2J\n",
-                "2:7: error: the control character 0x1B cannot stand in YAML; take it out"
+                "2:7: error: the control character 0x1B is not allowed in YAML; remove it"
             ),
             (
                 "hello",
-                "1:1: error: a profile must be a mapping of mynah, name, device, security, advertising, app, central and services, not \"hello\""
+                """
+                1:1: error: a profile must be a mapping of mynah, name, device, security, advertising, \
+                app, central and services, not "hello"
+                """
             ),
             (
                 "[1, 2]",
-                "1:1: error: a profile must be a mapping of mynah, name, device, security, advertising, app, central and services, not a list"
+                """
+                1:1: error: a profile must be a mapping of mynah, name, device, security, advertising, \
+                app, central and services, not a list
+                """
             ),
         ])
     func saysWhere(_ text: String, _ expected: String) {
@@ -116,7 +138,7 @@ import Testing
     // MARK: Keys that stand twice
 
     @Test(
-        "every key that stands twice is noted where it stands the second time, with all else that is wrong",
+        "every repeated key is reported at its second occurrence, with all other errors",
         arguments: [
             (head("device: {name: A, appearance: 0x40, name: B, \"name\": C}\n"), ["3:37", "3:46"]),
             (head("device: {\n  name: A,\n  name : B }\n"), ["5:3"]),
@@ -133,13 +155,13 @@ import Testing
         ])
     func doubledKeys(_ text: String, _ places: [String]) {
         #expect(issues(text).map { "\($0.mark?.line ?? 0):\($0.mark?.column ?? 0)" } == places)
-        #expect(issues(text).first?.message.hasSuffix("is there twice; leave one out") == true)
+        #expect(issues(text).first?.message.hasSuffix("is repeated; remove one") == true)
     }
 
     // MARK: Files that are meant to hurt
 
     @Test(
-        "a deeply nested file is an error, whatever it nests",
+        "a deeply nested file is an error, for every kind of nesting",
         arguments: ["[", "{a: ", "- ", "? ", "[{a: ", "\n- [", "&a [", "!!seq ["])
     func nesting(_ piece: String) {
         let problems = problems(String(repeating: piece, count: 150_000 / piece.utf8.count))
@@ -153,14 +175,20 @@ import Testing
         let text = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         #expect(
             problems("mynah: 1\nname: Test\nservices: " + text) == [
-                "3:12: error: a service must be a mapping of uuid, primary, includes and characteristics, not a list"
+                """
+                3:12: error: a service must be a mapping of uuid, primary, includes and \
+                characteristics, not a list
+                """
             ])
     }
 
     @Test("ten megabytes are not even looked at")
     func tenMegabytes() throws {
         let file = try TemporaryFile(Array(repeating: UInt8(ascii: "["), count: 10 << 20))
-        #expect(try file.problems() == ["1:1: error: the file has over 1024 KiB; a profile has less"])
+        #expect(
+            try file.problems() == [
+                "1:1: error: the file is larger than 1024 KiB, the limit for a profile"
+            ])
     }
 
     @Test("aliases that would multiply the file are an error")
@@ -173,7 +201,10 @@ import Testing
         }
         #expect(
             problems(text) == [
-                "1:1: error: its 72 aliases (*name) of 9 anchors could make it enormous; write the values out"
+                """
+                1:1: error: its 72 aliases (*name) of 9 anchors could expand without limit; write the \
+                values instead
+                """
             ])
     }
 
@@ -188,7 +219,7 @@ import Testing
         #expect(problems(text).count == 1)
     }
 
-    @Test("an alias stands for what was named")
+    @Test("an alias repeats the value of its anchor")
     func aliases() throws {
         let profile = try profile(
             head(
@@ -207,7 +238,10 @@ import Testing
     func manyAliases() throws {
         let rows = (0..<30).map { "      - {uuid: 2B\($0 + 10), properties: *p}\n" }.joined()
         let text = head(
-            "services:\n  - uuid: battery\n    characteristics:\n      - {uuid: 2A19, properties: &p [read]}\n"
+            """
+            services:\n  - uuid: battery\n    characteristics:\n      - {uuid: 2A19, properties: &p \
+            [read]}\n
+            """
                 + rows)
         #expect(try profile(text).services.first?.characteristics.count == 31)
     }
@@ -219,15 +253,18 @@ import Testing
     }
 
     @Test(
-        "a merge key says what to do instead, wherever it stands",
+        "a merge key says what to do instead, in every position",
         arguments: [
             "services:\n  - <<: *s\n", "advertising:\n  manufacturerData: {<<: 01}\n",
-            "services:\n  - uuid: battery\n    characteristics:\n      - uuid: 2A19\n        properties: [read]\n"
+            """
+            services:\n  - uuid: battery\n    characteristics:\n      - uuid: 2A19\n        properties: \
+            [read]\n
+            """
                 + "        value: {<<: {hex: 64}}\n",
         ])
     func mergeKeys(_ text: String) {
         let problems = problems(head(text.replacing("*s", with: "{uuid: battery}")))
-        #expect(problems.first?.contains("merge keys (<<) are not read; write out here what ") == true)
+        #expect(problems.first?.contains("merge keys (<<) are not supported; write the keys of ") == true)
     }
 
     @Test("of very many errors a hundred are told")
@@ -235,7 +272,7 @@ import Testing
         let text = head("services: [" + String(repeating: "{uuid: x}, ", count: 5000) + "]\n")
         let problems = problems(text)
         #expect(problems.count == 101)
-        #expect(problems.last?.hasSuffix(": error: there may be more; mend these first") == true)
+        #expect(problems.last?.hasSuffix(": error: there may be more errors; correct these first") == true)
     }
 
     @Test("very many warnings hide no error")

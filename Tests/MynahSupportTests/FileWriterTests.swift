@@ -80,7 +80,7 @@ extension FileWriter {
         #expect(said.withLock { $0 } == ["the disk is full", "the disk is full"])
     }
 
-    @Test func `what could not be written is written later, without another change`() async {
+    @Test func `contents that could not be written are written later, without another change`() async {
         let writer = disk.writer()
         disk.write(100)
         writer.retry()

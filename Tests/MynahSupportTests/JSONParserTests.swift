@@ -14,7 +14,7 @@ import Testing
         ("[1,[2]]", .array([.integer(1), .array([.integer(2)])])),
         (#"{"b":{},"a":[null]}"#, .object([.init("b", .object([])), .init("a", .array([.null]))])),
     ])
-    func `what is JSON is read`(text: String, value: JSON) throws {
+    func `valid JSON is parsed`(text: String, value: JSON) throws {
         #expect(try parse(text) == value)
     }
 
@@ -23,7 +23,7 @@ import Testing
         "inf", "NaN",
         "\"", "\"\\x\"", "\"\\u12\"", "\"\n\"", "1 2", "[1]]", "--1", "1e", "1.e3", "1e999", "-1e999",
     ])
-    func `what is no JSON says where it goes wrong`(text: String) {
+    func `invalid JSON is refused, with the position of the error`(text: String) {
         let error = #expect(throws: JSON.ParseError.self) { try parse(text) }
         #expect((0...text.utf8.count).contains(error?.offset ?? -1))
     }
@@ -34,7 +34,7 @@ import Testing
         #expect(try parse(String(repeating: "[", count: 60) + String(repeating: "]", count: 60)) != .null)
     }
 
-    @Test func `what was written is read the same, on one line and on several`() throws {
+    @Test func `JSON is read as it was written, on one line and on several`() throws {
         var random = SeededGenerator(seed: 7)
         for _ in 0..<500 {
             let value = Self.random(&random, level: 0)

@@ -15,7 +15,7 @@ import Testing
         ("\u{2028}\u{2029}", #""\u2028\u2029""#), ("\u{A0}Â", "\"\u{A0}Â\""),
         ("\u{2027}\u{202A}‡\u{E0A8}\u{428}", "\"\u{2027}\u{202A}‡\u{E0A8}\u{428}\""),
     ])
-    func `what JSON reserves and what a terminal acts on is escaped, the rest stays`(
+    func `characters that JSON reserves or a terminal acts on are escaped, the rest stays`(
         text: String, written: String
     ) {
         #expect(JSON.string(text).text == written)

@@ -21,7 +21,7 @@ import Testing
         #expect(count.withLock { $0 } == 16_000)
     }
 
-    @Test func `what is thrown inside comes out, and the lock is free again`() {
+    @Test func `an error thrown inside is thrown on, and the lock is free again`() {
         struct Refused: Error {}
         let lock = Lock(1)
         #expect(throws: Refused.self) { try lock.withLock { _ in throw Refused() } }

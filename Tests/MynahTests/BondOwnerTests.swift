@@ -4,7 +4,7 @@ import Testing
 @testable import Mynah
 
 /// Where a state directory keeps the bonds of a device.
-struct BondOwnerTests {
+@Suite(.timeLimit(.minutes(1))) struct BondOwnerTests {
     @Test func `every device has a file of its own`() {
         let labels = [
             "phone", "connect", "-phone", "Lock", "lock", "Lock~2", "a+b", "a/b", "", "..", "bonds",

@@ -1,9 +1,10 @@
-import Mynah
 import MynahCore
 import MynahLifecycle
 import MynahSupport
 import MynahTestSupport
 import Testing
+
+@testable import Mynah
 
 /// An app's code with one central manager: everything it hears is in one list of words.
 final class CentralApp: AppDelegate, CentralManagerSink {
@@ -87,6 +88,13 @@ final class CentralApp: AppDelegate, CentralManagerSink {
     }
 
     var manager: CentralManager? { state.withLock { $0.manager } }
+}
+
+extension App {
+    /// Whether a call of its code waits until the app runs again.
+    fileprivate var isCodeWaiting: Bool { access.look { app, _ in !app.suspended.isEmpty } ?? false }
+    /// Whether an event or an answer waits until the app runs again.
+    fileprivate var hasQueued: Bool { access.look { app, _ in !app.queue.isEmpty } ?? false }
 }
 
 /// An app as a central, through its life, on a radio without air.
@@ -329,16 +337,48 @@ final class CentralApp: AppDelegate, CentralManagerSink {
         try await until("the read is on its way") { await rig.radio.heldCount == 1 }
         await rig.app.suspend()
         await rig.radio.releaseReads()
+        try await until("the answer waits") { await rig.app.hasQueued }
         await rig.sendValue()
         await rig.app.enterForeground()
         try await reading.value
         #expect(Set(rig.code.takeWords()).isSuperset(of: ["foreground", "read 07", "value 0048"]))
+        #expect(await strap.hasAnswerWaited)
+        _ = try await strap.readValue(for: location)
+        #expect(await !strap.hasAnswerWaited)
 
         await rig.radio.holdReads()
         let second = Task { _ = try await strap.readValue(for: location) }
         try await until("the read is on its way") { await rig.radio.heldCount == 1 }
         await rig.app.suspend()
         await rig.radio.releaseReads()
+        await rig.app.terminate()
+        await #expect(throws: RequestError.self) { try await second.value }
+        await rig.phone.stop()
+    }
+
+    @Test func `what the code of a suspended app asks is asked when the app runs again`() async throws {
+        let rig = try await Rig(hasMode: false)
+        let strap = try await rig.connect()
+        let location = try #require(await strap.characteristic("2A38"))
+        await rig.app.suspend()
+        await rig.radio.holdReads()
+        let code = rig.code
+        let reading = Task {
+            let value = try await strap.readValue(for: location)
+            code.add("read \(Hex.encode(value))")
+        }
+        try await until("the code of the app stands still") { await rig.app.isCodeWaiting }
+        #expect(await rig.radio.heldCount == 0)
+        await rig.app.enterForeground()
+        try await until("the read is on its way") { await rig.radio.heldCount == 1 }
+        await rig.radio.releaseReads()
+        try await reading.value
+        #expect(rig.code.takeWords().contains("read 07"))
+        #expect(await !strap.hasAnswerWaited)
+
+        await rig.app.suspend()
+        let second = Task { _ = try await strap.readValue(for: location) }
+        try await until("the code of the app stands still") { await rig.app.isCodeWaiting }
         await rig.app.terminate()
         await #expect(throws: RequestError.self) { try await second.value }
         await rig.phone.stop()

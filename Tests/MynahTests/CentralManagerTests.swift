@@ -1,9 +1,10 @@
-import Mynah
 import MynahCore
 import MynahLifecycle
 import MynahSupport
 import MynahTestSupport
 import Testing
+
+@testable import Mynah
 
 /// What programs do with central managers, on a radio without air.
 @Suite(.timeLimit(.minutes(15))) struct CentralManagerTests {
@@ -255,46 +256,53 @@ import Testing
         await manager.stop()
     }
 
-    // MARK: Delegates
+    // MARK: Room for writes without response
 
-    private final class Delegate: CentralManagerDelegate, PeripheralDelegate {
-        let words = Lock<[String]>([])
-
-        private func add(_ word: String) { words.withLock { $0.append(word) } }
-        func centralManagerDidUpdateState(_ state: RadioState) { add("\(state)") }
-        func centralManager(didDiscover discovery: Discovery) { add("discovered") }
-        func centralManager(didConnect peripheral: Peripheral) { add("connected") }
-        func centralManager(didFailToConnect peripheral: Peripheral, error: RadioError) { add("failed") }
-        func centralManager(didDisconnect peripheral: Peripheral, _ end: Disconnection) {
-            add("disconnected")
-        }
-        func peripheral(_ peripheral: Peripheral, didUpdateValue update: ValueUpdate) { add("value") }
-        func peripheral(_ peripheral: Peripheral, didModifyServices handles: ClosedRange<AttributeHandle>) {
-            add("services")
-        }
+    /// Tells of room, and of whose it is.
+    private func ready(_ events: AsyncStream<CentralManagerEvent>) async -> [Peripheral] {
+        var found: [Peripheral] = []
+        for await case .readyToWrite(let peripheral) in events { found.append(peripheral) }
+        return found
     }
 
-    @Test func `delegates are called for what happens`() async throws {
-        let delegate = Delegate()
-        let manager = CentralManager(
-            radio: radio, sink: CentralDelegateAdapter(delegate, peripherals: delegate))
-        try await manager.start()
-        try await manager.scanForPeripherals()
-        await radio.hear(strap, "03094142")
-        await manager.stopScan()
-        let peripheral = try await connect(manager)
-        await radio.simulate(.notified(.init(1), 3, [1], .notification))
-        await radio.simulate(.servicesChanged(.init(1), 1...9))
-        await manager.cancelPeripheralConnection(peripheral)
-        let absent = await manager.peripheral(at: other)
-        try await manager.connect(absent)
-        try await until("the radio is asked") { await radio.isAsked(for: other) }
-        await radio.refuse(other, RadioError(.unsupported, "no"))
-        try await until("the failure is reported") { delegate.words.withLock { $0.last } == "failed" }
-        #expect(
-            delegate.words.withLock { $0 } == [
-                "poweredOn", "discovered", "connected", "value", "services", "disconnected", "failed",
-            ])
-        await manager.stop()
+    @Test func `room on a link is reported to those that it was refused to, with the peripheral`()
+        async throws
+    {
+        let (phone, first, second) = try await pair()
+        let third = try await phone.makeCentralManager()
+        let all = await [first.events(), second.events(), third.events()]
+        let mine = try await connect(first)
+        let theirs = await second.peripheral(at: strap)
+        try await second.connect(theirs)
+        try await third.connect(await third.peripheral(at: strap))
+        let far = await second.peripheral(at: other)
+        try await second.connect(far)
+        await radio.answer(other, link: 2)
+        let rate = DiscoveredCharacteristic(FakeCentralRadio.rate, of: "180D")
+        #expect(await mine.canSendWriteWithoutResponse)
+        #expect(try await mine.writeValue([1], for: rate, type: .withoutResponse))
+        await radio.setRoom(false, on: .init(1))
+        #expect(try await !mine.writeValue([1], for: rate, type: .withoutResponse))
+        #expect(try await !mine.writeValue([1], for: rate, type: .signed))
+        #expect(await !theirs.canSendWriteWithoutResponse)
+        #expect(await far.canSendWriteWithoutResponse)
+        await radio.setRoom(true, on: .init(1))
+        // Once for each refusal.
+        await radio.setRoom(true, on: .init(1))
+        await radio.setRoom(true, on: .init(2))
+        #expect(await theirs.canSendWriteWithoutResponse)
+        // A manager that gave up its connection is told nothing of the next one.
+        await radio.setRoom(false, on: .init(1))
+        #expect(await !theirs.canSendWriteWithoutResponse)
+        await second.cancelPeripheralConnection(theirs)
+        #expect(await !theirs.canSendWriteWithoutResponse)
+        try await second.connect(theirs)
+        #expect(await theirs.isConnected)
+        await radio.setRoom(true, on: .init(1))
+        await phone.stop()
+        var found: [[Peripheral]] = []
+        for events in all { found.append(await ready(events)) }
+        #expect(found.map(\.count) == [1, 1, 0])
+        #expect(found[0].first === mine && found[1].first === theirs)
     }
 }

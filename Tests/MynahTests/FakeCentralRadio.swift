@@ -31,6 +31,8 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     /// Whether a device sends a value as soon as it is subscribed to.
     private var notifiesAtOnce = false
     private var held: [Waiter<Void>] = []
+    /// The links that have no room for a write command.
+    private var full: Set<Peer.ID> = []
     /// The identity addresses of bonded devices, by a private address.
     private var identities: [DeviceAddress: DeviceAddress] = [:]
     private var batches: [PublishedServices.ID: [ServiceDefinition]] = [:]
@@ -167,6 +169,13 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
     func holdReads() { holdsReads = true }
     func notifyAtOnce() { notifiesAtOnce = true }
 
+    /// Takes the room of a link for write commands, or gives it back and reports that.
+    func setRoom(_ hasRoom: Bool, on link: Peer.ID) {
+        guard hasRoom else { return _ = full.insert(link) }
+        full.remove(link)
+        simulate(.readyToWrite(link))
+    }
+
     func releaseReads() {
         holdsReads = false
         for waiter in held { waiter.resume() }
@@ -293,10 +302,11 @@ actor FakeCentralRadio: CentralRadio, PeripheralRadio {
 
     func writeWithoutResponse(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
-    ) throws(RadioError) -> Bool { true }
+    ) throws(RadioError) -> Bool { hasRoomToWrite(to: peer) }
     func writeSigned(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID
-    ) throws(RadioError) -> Bool { true }
+    ) throws(RadioError) -> Bool { hasRoomToWrite(to: peer) }
+    func hasRoomToWrite(to peer: Peer.ID) -> Bool { !full.contains(peer) }
     func pair(_ peer: Peer.ID) async throws(RadioError) {}
     func forgetBond(with address: DeviceAddress) -> Bool { false }
 

@@ -103,6 +103,106 @@ import Testing
         #expect(try temporary.read("peripheral+test+test.json").contains("180F"))
     }
 
+    // MARK: Both roles of an app
+
+    private final class Code: AppDelegate {
+        let accessory = Lock<PeripheralManager?>(nil)
+        let central = Lock<CentralManager?>(nil)
+
+        func app(_ app: App, didFinishLaunching options: LaunchOptions) {
+            let (accessory, central) = app.assumeIsolated { app in
+                (try? app.makePeripheralManager(), try? app.makeCentralManager())
+            }
+            self.accessory.withLock { $0 = accessory }
+            self.central.withLock { $0 = central }
+        }
+
+        func app(_ app: App, didChange change: AppChange) {}
+    }
+
+    enum End: CaseIterable {
+        case managersDropped, centralStopped, terminate, crash, quit
+    }
+
+    @Test(arguments: End.allCases)
+    func `nothing of an app is on the radio when its managers or its process end`(end: End) async throws {
+        let radio = FakeCentralRadio()
+        let code = Code()
+        let phone = Phone(radio: radio, identity: DeviceIdentity(name: "iPhone"))
+        let app = await phone.makeApp(AppDescription(name: "test"), delegate: code, clock: ManualClock())
+        await app.enterForeground()
+        try await phone.start()
+        let strap = DeviceAddress(value: 1, kind: .public)
+        do {
+            let manager = try #require(code.central.withLock { $0 })
+            try await until("Bluetooth is on") { await manager.state == .poweredOn }
+            try await manager.connect(await manager.peripheral(at: strap))
+            await radio.answer(strap, link: 1)
+            let absent = DeviceAddress(value: 2, kind: .public)
+            try await manager.connect(await manager.peripheral(at: absent))
+            try await until("the radio is asked to connect") { await radio.isAsked(for: absent) }
+            try await manager.scanForPeripherals(withServices: ["180F"])
+            await manager.registerForConnectionEvents()
+            try await publish(try #require(code.accessory.withLock { $0 }))
+        }
+        #expect(await !radio.isQuiet)
+        switch end {
+        case .managersDropped:
+            code.accessory.withLock { $0 = nil }
+            code.central.withLock { $0 = nil }
+        case .centralStopped:
+            code.accessory.withLock { $0 = nil }
+            await code.central.withLock { $0 }?.stop()
+        case .terminate: await app.terminate()
+        case .crash: await app.crash()
+        case .quit: await app.quit()
+        }
+        try await until("the radio neither scans, connects nor has a link") { await radio.isQuiet }
+        try await until("nothing is published") { await radio.published.isEmpty }
+        try await until("nothing is advertised") { await radio.advertisement == nil }
+        #expect(await radio.ended == [.init(1)])
+        await phone.stop()
+    }
+
+    @Test func `a manager that is dropped or stopped hears of no connection any more`() async throws {
+        final class Sink: CentralManagerSink {
+            let words = Lock<[String]>([])
+
+            func handle(_ event: CentralManagerEvent) -> RadioAnswer {
+                if case .connectionEvent(let event, _) = event {
+                    words.withLock { $0.append(event.rawValue) }
+                }
+                return .none
+            }
+        }
+        let radio = FakeCentralRadio()
+        let phone = Phone(radio: radio, identity: DeviceIdentity(name: "phone"))
+        try await phone.start()
+        let manager = try await phone.makeCentralManager()
+        try await manager.start()
+        let sinks = [Sink(), Sink(), Sink()]
+        var dropped: CentralManager? = try await phone.makeCentralManager(sink: sinks[0])
+        let stopped = try await phone.makeCentralManager(sink: sinks[1])
+        let kept = try await phone.makeCentralManager(sink: sinks[2])
+        await dropped?.registerForConnectionEvents()
+        await stopped.registerForConnectionEvents()
+        await kept.registerForConnectionEvents()
+        dropped = nil
+        await stopped.stop()
+        let strap = DeviceAddress(value: 1, kind: .public)
+        // A manager is released by work on the phone's queue, which may come after a link or two.
+        try await until("a link comes and goes without a word to the manager that was dropped") {
+            let before = sinks[0].words.withLock { $0 }
+            try? await manager.connect(await manager.peripheral(at: strap))
+            await radio.answer(strap, link: 1)
+            await radio.lose(strap)
+            return sinks[0].words.withLock { $0 } == before
+        }
+        #expect(sinks[1].words.withLock { $0 } == [])
+        #expect(sinks[2].words.withLock { $0.prefix(2) } == ["peerConnected", "peerDisconnected"])
+        await phone.stop()
+    }
+
     @Test func `a central's manager that is dropped stops its radio`() async throws {
         let radio = FakeCentralRadio()
         do {

@@ -52,17 +52,6 @@ import Testing
         #expect(await radio.latencies == [.high, .low])
     }
 
-    @Test func `a delegate is given the channel`() async throws {
-        let radio = FakeRadio()
-        let phone = Phone(radio: radio, identity: DeviceIdentity(name: "test"))
-        try await phone.start()
-        let delegate = ChannelDelegate()
-        let manager = await phone.makePeripheralManager(sink: PeripheralDelegateAdapter(delegate))
-        let psm = try await manager.publishL2CAPChannel(withEncryption: false)
-        let channel = await radio.openChannel(psm, from: .init(3))
-        #expect(delegate.channels.withLock { $0.first } === channel)
-    }
-
     // MARK: An app's life
 
     @Test func `a channel does not wake a suspended app, which goes on with it when it runs`() async throws {
@@ -160,13 +149,5 @@ import Testing
         await rig.phone.stop()
         link.end()
         #expect(await next == nil)
-    }
-}
-
-final class ChannelDelegate: PeripheralManagerDelegate {
-    let channels = Lock<[any L2CAPChannel]>([])
-
-    func peripheralManager(didOpen channel: any L2CAPChannel, from central: Central) {
-        channels.withLock { $0.append(channel) }
     }
 }

@@ -64,7 +64,7 @@ import Testing
         try await manager.add(ServiceDefinition(uuid: "180D", characteristics: [rate]))
         let events = await manager.events()
         let reader = Task {
-            for await delivered in events where delivered.wantsResponse {
+            for await delivered in events where delivered.event.wantsResponse {
                 guard case .read(let request, _) = delivered.event else { continue }
                 delivered.respond(.success(Array([1, 2, 3].dropFirst(request.offset))))
                 return
@@ -87,7 +87,7 @@ import Testing
         var answered: [Bool] = []
         for index in readers.indices {
             let delivered = try #require(await readers[index].next())
-            #expect(delivered.wantsResponse)
+            #expect(delivered.event.wantsResponse)
             answered.append(delivered.respond(.success([UInt8(index)])))
         }
         #expect(answered == [true, false])
@@ -124,7 +124,7 @@ import Testing
         let manager = try await phone().makePeripheralManager()
         try await manager.add(ServiceDefinition(uuid: "180D", characteristics: [rate]))
         let events = await manager.events()
-        let reader = Task { for await delivered in events where delivered.wantsResponse { return } }
+        let reader = Task { for await delivered in events where delivered.event.wantsResponse { return } }
         let outcome = try await radio.request(.read(ReadRequest(central: peer.id, attribute: rate.key)))
         await reader.value
         #expect(outcome == .failure(.unlikelyError))
@@ -199,22 +199,6 @@ import Testing
         #expect(await radio.published.isEmpty)
     }
 
-    @Test func `a delegate hears what happens and answers`() async throws {
-        let delegate = EchoDelegate()
-        let manager = try await phone().makePeripheralManager(sink: PeripheralDelegateAdapter(delegate))
-        try await manager.add(ServiceDefinition(uuid: "180D", characteristics: [rate]))
-        await radio.simulate(.connected(peer))
-        await radio.simulate(.subscribed(rate.key, peer.id, .notification))
-        let read = try await radio.request(.read(ReadRequest(central: peer.id, attribute: rate.key)))
-        let write = try await radio.request(
-            .write(
-                WriteRequest(
-                    central: peer.id, parts: [.init(attribute: rate.key, value: [9])], wantsResponse: true)))
-        #expect(read == .success([42]))
-        #expect(write == .failure(.requestNotSupported))
-        #expect(delegate.heard.withLock { $0 } == ["connected", "subscribed"])
-    }
-
     @Test func `stopping the phone ends the event sequence`() async throws {
         let phone = try await phone()
         let manager = await phone.makePeripheralManager()
@@ -224,16 +208,5 @@ import Testing
         for await _ in events { count += 1 }
         #expect(count == 0)
         #expect(await manager.state == .unknown)
-    }
-}
-
-final class EchoDelegate: PeripheralManagerDelegate {
-    let heard = Lock<[String]>([])
-    func peripheralManager(didConnect central: Central) { heard.withLock { $0.append("connected") } }
-    func peripheralManager(central: Central?, didSubscribeTo attribute: AttributeKey) {
-        heard.withLock { $0.append("subscribed") }
-    }
-    func peripheralManager(didReceiveRead request: ReadRequest, from central: Central) -> RadioAnswer {
-        .answer(.success([42]))
     }
 }

@@ -61,6 +61,31 @@ import Testing
         await phone.stop()
     }
 
+    @Test func `a manager that is dropped while its restored services are published has none`() async throws {
+        let temporary = try TemporaryDirectory()
+        var (phone, code) = try await start(FakeRadio(), try StateDirectory(path: temporary.path))
+        for uuid in ["180F", "180D"] as [BluetoothUUID] {
+            let manager = try #require(code.managers.withLock { $0.first })
+            try await manager.add(
+                ServiceDefinition(
+                    uuid: uuid, characteristics: [.init(uuid: "2A19", properties: .read, value: [1])]))
+        }
+        await phone.stop()
+        let radio = FakeRadio()
+        (phone, code) = try await start(radio, try StateDirectory(path: temporary.path)) {
+            await radio.holdPublishing()
+        }
+        try await until("one call of the radio is held") { await radio.heldCount >= 1 }
+        code.managers.withLock { $0 = [] }
+        // A call that comes after it finds the manager gone.
+        try await until("the manager is released") { await phone.hasNoManagers }
+        await radio.release()
+        // What follows the call takes a few turns of the executor, if it goes on at all.
+        for _ in 0..<100 { _ = await phone.radioState }
+        #expect(await radio.published.isEmpty)
+        await phone.stop()
+    }
+
     @Test func `a phone that is stopped while it publishes restored services has not started`() async throws {
         let temporary = try TemporaryDirectory()
         let level = CharacteristicDefinition(uuid: "2A19", properties: .read)
@@ -128,4 +153,8 @@ import Testing
             await phone.stop()
         }
     }
+}
+
+extension Phone {
+    fileprivate var hasNoManagers: Bool { managers.isEmpty }
 }

@@ -16,7 +16,7 @@ import Testing
         19: ["of five 128-bit UUIDs one is in an incomplete list and four overflow, as captured"],
         20: ["the rate is reduced when every app that advertises is in the background"],
         21: ["two apps of one phone share the mask, the name and the rate"],
-        22: ["what has every stands still while suspended, and runs in the time of a wake"],
+        22: ["values with every stop while suspended, and are sent in the time of a wake"],
         23: [
             "the app's user stops and starts its scan on its screen, and nowhere else",
             "the user stops and starts advertising on the app's own screen only",

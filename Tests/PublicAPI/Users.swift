@@ -1,4 +1,4 @@
-// What programs do with the library. It is compiled as a user's package would be, which sees no `package`
+// Programs that use the library. They are compiled as a user's package would be, which sees no `package`
 // declaration.
 
 import Logging
@@ -109,9 +109,11 @@ struct PhoneLog: PhoneSink {
 
 /// A delegate that answers when a thread of its own knows the value.
 final class Thermometer: PeripheralManagerDelegate {
-    func peripheralManager(didReceiveRead request: ReadRequest, from central: Central) -> RadioAnswer {
+    func peripheralManager(
+        _ manager: PeripheralManager, didReceiveRead request: ReadRequest, from central: Central
+    ) -> RadioAnswer {
         let reply = PendingReply()
-        Task.detached { reply.answer(.success([21])) }
+        Task.detached { if !reply.answer(.success([21])) { print("it was answered before") } }
         return .later(reply.pending)
     }
 }
@@ -155,11 +157,14 @@ func central(on radio: any CentralRadio) async throws {
 
 /// An app that the system restores.
 struct Code: AppDelegate {
+    /// A manager does not keep its delegate.
+    let thermometer = Thermometer()
+
     func app(_ app: App, didFinishLaunching options: LaunchOptions) {
         guard options.restoreIdentifiers.contains("main") else { return }
         Task {
             let manager = try await app.makePeripheralManager(
-                restoreIdentifier: "main", sink: PeripheralDelegateAdapter(Thermometer()))
+                restoreIdentifier: "main", delegate: thermometer)
             print(await manager.isAdvertising)
         }
     }

@@ -1,8 +1,10 @@
 import Glibc
 
-/// A program of this package, which stands beside the tests because both are built together.
+/// A program of this package.
+///
+/// It is in the directory of the tests, because both are built together.
 package enum BuiltProgram {
-    /// Where it is; nil: it was not built.
+    /// Its path, or `nil` if it was not built.
     package static func path(_ name: String) -> String? {
         let arguments = CommandLine.arguments
         let bundle = arguments.firstIndex(of: "--test-bundle-path").map {

@@ -123,7 +123,7 @@ enum Spawn {
         posix_spawnattr_setsigmask(&attributes, &none)
         var all = sigset_t()
         sigemptyset(&all)
-        // Those behind are the C library's own.
+        // Numbers above 31 belong to the C library.
         for signal in Int32(1)...31 { sigaddset(&all, signal) }
         posix_spawnattr_setsigdefault(&attributes, &all)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))

@@ -4,7 +4,7 @@ import Foundation
 package struct DocumentPage: Sendable {
     /// A code block, and the section it is in.
     package struct Block: Sendable {
-        /// What follows the opening fence, such as `yaml`.
+        /// The language after the opening fence, such as `yaml`.
         package var language: String
         package var section: String
         /// The line of the page on which its text begins, from 0.
@@ -105,7 +105,7 @@ package struct DocumentCommand: Sendable {
         case gap
         /// A line, at this place in the page, from 0.
         case line(String, number: Int)
-        /// What is typed at a prompt, which a pipe does not print.
+        /// A line typed at a prompt, which a pipe does not print.
         case input(String)
         /// `^C`: Ctrl-C is typed.
         case interrupt

@@ -15,12 +15,12 @@ package final class FakeChannel: L2CAPChannel {
     package let maximumLength = 100
     private let state = Lock(State())
 
-    init(psm: UInt16, peer: Peer.ID) {
+    package init(psm: UInt16, peer: Peer.ID) {
         self.psm = psm
         self.peer = peer
     }
 
-    /// What was sent, in order.
+    /// The data that was sent, in order.
     package var sent: [[UInt8]] { state.withLock { $0.sent } }
     /// Whether it is open.
     package var isOpen: Bool { state.withLock { $0.isOpen } }
@@ -37,7 +37,7 @@ package final class FakeChannel: L2CAPChannel {
         reader?.resume(returning: bytes)
     }
 
-    /// It is closed, by whomever.
+    /// Closes it, for either side.
     package func end() {
         let reader = state.withLock { state in
             defer { state.reader = nil }

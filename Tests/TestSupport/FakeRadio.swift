@@ -9,25 +9,25 @@ package actor FakeRadio: PeripheralRadio {
         package var attribute: AttributeKey
         /// The bytes.
         package var value: [UInt8]
-        /// To whom; nil: all.
+        /// The receivers, or `nil` for all.
         package var centrals: [Peer.ID]?
     }
 
-    /// What it says it can do.
+    /// Its capabilities.
     package var capabilities: RadioCapabilities
-    /// What `start` was told.
+    /// The identity that was passed to `start`.
     package private(set) var identity: DeviceIdentity?
     /// Whether it is started.
     package private(set) var isRunning = false
     /// The batches that are published now, in order.
     package private(set) var published: [(id: PublishedServices.ID, services: [ServiceDefinition])] = []
-    /// What is advertised now.
+    /// The current advertisement.
     package private(set) var advertisement: Advertisement?
-    /// What the radio answers by itself.
+    /// The values that the radio answers by itself.
     package private(set) var values: [AttributeKey: [UInt8]] = [:]
-    /// What was sent, in order.
+    /// The values that were sent, in order.
     package private(set) var sent: [Sent] = []
-    /// How many more values fit before the queue is full; nil: any number.
+    /// The room in the queue, in values, or `nil` if it is unlimited.
     package private(set) var room: Int?
     /// The centrals whose links have no room.
     package private(set) var full: Set<Peer.ID> = []
@@ -42,7 +42,7 @@ package actor FakeRadio: PeripheralRadio {
     /// The numbers that are published for channels, and whether each wants encryption.
     package private(set) var channelNumbers: [UInt16: Bool] = [:]
     private var channels: [FakeChannel] = []
-    /// What was asked of centrals, in order.
+    /// The requested latencies, in order.
     package private(set) var latencies: [ConnectionLatency] = []
 
     /// A radio that can do everything unless said.

@@ -2,13 +2,13 @@ package import MynahCore
 package import MynahHCI
 import MynahSupport
 
-/// A host in a test's hands, on any transport: commands as bytes, and whatever comes, as it comes.
+/// A host that a test controls, on any transport: commands as bytes, and all packets as they come.
 package final class HCIProbe: Sendable {
     /// The controller refused a command, or an answer was no answer.
     package struct Refusal: Error {
         /// The command.
         package var opcode: HCIOpcode
-        /// What it returned.
+        /// The return parameters after the status.
         package var values: [UInt8]
     }
 
@@ -102,7 +102,7 @@ package final class HCIProbe: Sendable {
         }
     }
 
-    /// Sends a command, and returns what came back behind the status.
+    /// Sends a command, and returns its return parameters after the status.
     @discardableResult
     package func command(_ opcode: HCIOpcode, _ hex: String = "") async throws -> [UInt8] {
         transport.send(HCICommand(opcode, Hex.decode(hex) ?? []).packet)

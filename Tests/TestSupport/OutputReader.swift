@@ -55,7 +55,7 @@ public final class OutputReader: Sendable {
         }
     }
 
-    /// Closes both ends without a byte read: whoever writes is told that nobody reads.
+    /// Closes both ends without a byte read: a writer gets an error because nobody reads.
     public func abandon() {
         close(writer)
         close(reader)

@@ -3,7 +3,7 @@ import MynahSupport
 
 /// A dbus-daemon of a test's own, on a socket in a fresh directory; it ends with this object.
 public final class PrivateBus: Sendable {
-    /// What could not be done.
+    /// The step that failed.
     public struct Failure: Error, CustomStringConvertible {
         /// What, for people.
         public let description: String
@@ -33,7 +33,8 @@ public final class PrivateBus: Sendable {
             """
             <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
              "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-            <busconfig><type>system</type><listen>\(address)</listen><auth>EXTERNAL</auth>\(policy)</busconfig>
+            <busconfig><type>system</type><listen>\(address)</listen>
+            <auth>EXTERNAL</auth>\(policy)</busconfig>
             """, to: file)
         process = Lock(try PrivateBus.startDaemon(configuration: file))
     }

@@ -1,6 +1,7 @@
 import Glibc
 
-/// What this process holds that no file stands behind (RssAnon), in kB; 0 where the kernel does not say.
+/// The resident memory of this process that no file backs (RssAnon), in kB; 0 if the kernel does not report
+/// it.
 package func residentMemory() -> Int {
     guard let file = fopen("/proc/self/status", "r") else { return 0 }
     defer { fclose(file) }

@@ -52,7 +52,7 @@ package final class TemporaryDirectory: Sendable {
         guard fputs(text, file) >= 0 else { throw FileTrouble(path + "/" + name) }
     }
 
-    /// What a file holds, at most 64 kB.
+    /// The contents of a file, at most 64 kB.
     package func read(_ name: String) throws -> String {
         guard let file = fopen(path + "/" + name, "r") else { throw FileTrouble(path + "/" + name) }
         defer { fclose(file) }

@@ -2,7 +2,7 @@ import MynahSupport
 
 /// A wait that ended without what it waited for.
 package struct WaitFailure: Error, CustomStringConvertible {
-    /// What was waited for, and why the wait ended.
+    /// The event that was awaited, and why the wait ended.
     package let description: String
 
     static func limit(_ limit: Duration, _ awaited: String) -> WaitFailure {
@@ -33,8 +33,8 @@ package func until(
         if Task.isCancelled { throw WaitFailure.cancelled(awaited) }
         if ContinuousClock.now >= deadline { throw WaitFailure.limit(limit, awaited) }
         rounds += 1
-        // What is awaited is usually a few turns of an executor away. After that, leave the processor to
-        // others.
+        // An awaited event is usually a few turns of an executor away. After that, leave the processor
+        // to others.
         if rounds < 200 {
             await Task.yield()
         } else {

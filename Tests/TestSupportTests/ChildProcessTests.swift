@@ -44,7 +44,7 @@ import Testing
         #expect(try await child.end() == .exited(0))
     }
 
-    @Test func `what is on the watchdog's list ends with the test process, and nothing else`() throws {
+    @Test func `processes on the watchdog's list end with the test process, and no others`() throws {
         let watchdog = Watchdog()
         let spared = try #require(ChildProcess("sleep", ["1000"]))
         let ended = try #require(ChildProcess("sleep", ["1000"]))

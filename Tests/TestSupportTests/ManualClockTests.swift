@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct ManualClockTests {
     let clock = ManualClock()
 
-    @Test func `time stands still until it is moved, and then moves forwards`() {
+    @Test func `time stops until it is moved, and then moves forwards`() {
         let start = clock.now
         #expect(start.duration(to: clock.now) == .zero)
         clock.advance(by: .seconds(3))
@@ -75,7 +75,7 @@ import Testing
         try await clock.waitForSleepers(0)
     }
 
-    @Test func `who is cancelled before lying down does not sleep`() async {
+    @Test func `a task that is cancelled before it sleeps does not sleep`() async {
         let clock = clock
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }

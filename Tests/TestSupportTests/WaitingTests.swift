@@ -3,7 +3,7 @@ import MynahTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct WaitingTests {
-    /// What a wait fails with, in words.
+    /// The failure of a wait, in words.
     private func failure(_ body: () async throws -> Void) async -> String? {
         do {
             try await body()

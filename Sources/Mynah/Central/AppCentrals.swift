@@ -69,9 +69,7 @@ final class AppCentrals {
             all.append(manager)
             phone.central.add(manager)
         }
-        return CentralManager(
-            .init(number: manager.key.manager, epoch: manager.epoch), radio: radio, link: PhoneLink(phone),
-            keeping: nil)
+        return CentralManager(manager, radio: radio, on: phone, keepingPhone: false)
     }
 
     /// Gives new managers what was preserved, and returns them.

@@ -11,6 +11,10 @@ struct CentralReference: Hashable, Sendable {
         self.number = number
         self.epoch = epoch
     }
+
+    init(_ manager: CentralManagerState) {
+        self.init(number: manager.key.manager, epoch: manager.epoch)
+    }
 }
 
 /// A central manager for code that already runs on its phone's executor.
@@ -111,21 +115,39 @@ struct PeripheralAccess: Sendable {
         }
     }
 
-    /// An answer came: returns when the program is to have it, which an app has when it runs.
+    /// Returns when the app's code runs, which does nothing while the app is suspended.
     ///
-    /// Throws `invalidState` if the app ended before.
-    func answered() async throws(RequestError) {
-        guard let phone = link.phone, await Self.answered(manager, on: phone) else {
-            throw .failed(PhoneCentral.managerIsGone)
+    /// Throws `invalidState` if the app has ended, or its manager is gone.
+    func waitUntilRunning() async throws(RequestError) {
+        let suspended = look { manager, phone in
+            manager.app.flatMap { $0.isSuspended ? App($0, on: phone) : nil }
         }
+        if case .some(let app?) = suspended { await app.waitWhileSuspended() }
+        try check()
     }
 
-    private static func answered(_ manager: UInt64, on phone: isolated Phone) async -> Bool {
-        guard let manager = phone.central.manager(manager) else { return false }
-        guard let app = manager.app else { return true }
+    /// An answer came: returns when the program is to have it, which an app has when it runs; `true` if it
+    /// has waited for that.
+    ///
+    /// Throws `invalidState` if the app ended before.
+    func answered() async throws(RequestError) -> Bool {
+        guard let phone = link.phone, let hasWaited = await Self.answered(manager, on: phone) else {
+            throw .failed(PhoneCentral.managerIsGone)
+        }
+        return hasWaited
+    }
+
+    private static func answered(_ manager: UInt64, on phone: isolated Phone) async -> Bool? {
+        guard let manager = phone.central.manager(manager) else { return nil }
+        guard let app = manager.app else { return false }
         return await withCheckedContinuation { continuation in
             app.receive(PendingResult(continuation), on: phone)
         }
+    }
+
+    /// Its manager was told that a link has no room for a write without response.
+    func waitToWrite(on peer: Peer.ID) {
+        _ = look { manager, phone in phone.central.connections.links.wait(manager.key, toWriteOn: peer) }
     }
 
     /// These services were found on a link.
@@ -168,24 +190,24 @@ struct PeripheralAccess: Sendable {
 
 /// An answer on its way to an app that may not run: it comes to nothing if it is dropped.
 final class PendingResult: Sendable {
-    private let continuation: Lock<CheckedContinuation<Bool, Never>?>
+    private let continuation: Lock<CheckedContinuation<Bool?, Never>?>
 
-    init(_ continuation: CheckedContinuation<Bool, Never>) {
+    init(_ continuation: CheckedContinuation<Bool?, Never>) {
         self.continuation = Lock(continuation)
     }
 
     deinit {
-        end(false)
+        end(nil)
     }
 
     /// The app has it.
-    func deliver() { end(true) }
+    func deliver(hasWaited: Bool) { end(hasWaited) }
 
-    private func end(_ isDelivered: Bool) {
+    private func end(_ hasWaited: Bool?) {
         let taken = continuation.withLock { continuation in
             defer { continuation = nil }
             return continuation
         }
-        taken?.resume(returning: isDelivered)
+        taken?.resume(returning: hasWaited)
     }
 }

@@ -106,6 +106,7 @@ final class CentralConnections {
 
     /// The process of a manager is gone, and nobody waits for its calls.
     func endCalls(of manager: CentralManagerState) {
+        links.release(by: manager.key)
         waiters.end(manager.key, PhoneCentral.managerIsGone)
     }
 
@@ -201,6 +202,7 @@ final class CentralConnections {
         let held = addresses.compactMap { ledger.link(to: $0, of: manager.key) }
         change(on: phone, body)
         for link in held where !ledger.holders(of: link).isEmpty {
+            links.release(link, by: manager.key)
             phone.central.subscriptions.release(link, by: manager.key, on: phone)
         }
     }

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahLifecycle
 
 /// What a phone knows of its links to peripherals.
 struct CentralLinks {
@@ -9,6 +10,8 @@ struct CentralLinks {
         var mtu = GATT.defaultMTU
         /// The services that were found, for whichever app.
         var services: Set<BluetoothUUID> = []
+        /// The managers that were told that the link has no room for a write without response.
+        fileprivate var waitingToWrite: [ManagerKey] = []
     }
 
     private var entries: [Peer.ID: Entry] = [:]
@@ -31,5 +34,30 @@ struct CentralLinks {
         case .paired(let id): entries[id]?.peer.isPaired = true
         default: break
         }
+    }
+
+    // MARK: Room for writes without response
+
+    /// A manager was told that a link has no room.
+    mutating func wait(_ manager: ManagerKey, toWriteOn id: Peer.ID) {
+        if entries[id]?.waitingToWrite.contains(manager) == false {
+            entries[id]?.waitingToWrite.append(manager)
+        }
+    }
+
+    /// A manager gave up a link that others still use.
+    mutating func release(_ id: Peer.ID, by manager: ManagerKey) {
+        entries[id]?.waitingToWrite.removeAll { $0 == manager }
+    }
+
+    /// The process of a manager is gone.
+    mutating func release(by manager: ManagerKey) {
+        for id in Array(entries.keys) { release(id, by: manager) }
+    }
+
+    /// Returns, once, the managers that were told that a link has no room, in that order.
+    mutating func takeWaitingToWrite(on id: Peer.ID) -> [ManagerKey] {
+        defer { entries[id]?.waitingToWrite = [] }
+        return entries[id]?.waitingToWrite ?? []
     }
 }

@@ -130,6 +130,11 @@ final class CentralManagerState {
         return isRestored
     }
 
+    /// Gives its program the handle.
+    func attach(_ handle: CentralManager) {
+        (audience.sink as? CentralManagerDelegateSink)?.attach(to: handle)
+    }
+
     /// Its process is gone, or its program has let go of it.
     func end() {
         stage = .ended

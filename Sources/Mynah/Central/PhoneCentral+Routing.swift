@@ -16,8 +16,10 @@ extension PhoneCentral {
         case .warning(let warning): warn(warning, on: phone)
         case .capabilitiesChanged(let new): scanner.take(new)
         case .heard(let report): heard(report, on: phone)
-        case .readyToWrite:
-            for manager in managers { deliver(.readyToWrite, to: manager, on: phone) }
+        case .readyToWrite(let id):
+            for manager in connections.links.takeWaitingToWrite(on: id).compactMap(manager) {
+                route(event, of: id, to: manager, on: phone)
+            }
         case .connected(let peer):
             connections.began(peer, on: phone)
             linksChanged(on: phone)
@@ -108,6 +110,7 @@ extension PhoneCentral {
         case .mtuChanged(_, let mtu):
             peripheral.take(.mtu(mtu))
             deliver(.mtuChanged(peripheral, mtu), to: manager, on: phone)
+        case .readyToWrite: deliver(.readyToWrite(peripheral), to: manager, on: phone)
         case .paired:
             peripheral.take(.paired)
             deliver(.paired(peripheral), to: manager, on: phone)

@@ -147,9 +147,7 @@ final class PhoneCentral {
         let manager = CentralManagerState(
             number: phone.nextNumber(), state: radioState, options: options, sink: sink)
         add(manager)
-        return CentralManager(
-            .init(number: manager.key.manager, epoch: manager.epoch), radio: radio, link: PhoneLink(phone),
-            keeping: phone)
+        return CentralManager(manager, radio: radio, on: phone, keepingPhone: true)
     }
 
     /// The process of a manager is gone, and the system works on for it.

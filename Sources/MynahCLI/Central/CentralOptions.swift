@@ -5,7 +5,7 @@ import MynahHCI
 import MynahProfiles
 import MynahSupport
 
-/// What the commands of the phone's side have in common.
+/// Options that scan and connect share, as values.
 enum CentralOptions {
     /// A service as it is written: a UUID or the SIG's name.
     static func service(_ text: String, of command: any ParsableCommand.Type) throws -> BluetoothUUID {
@@ -27,22 +27,23 @@ enum CentralOptions {
         }
     }
 
-    /// What a phone's radio is made of, once `auto` is decided; which one that is goes to standard error.
+    /// The options of a phone's radio; prints to standard error which radio `auto` selects.
     static func radio(
-        _ phone: PhoneOptions, of command: any ParsableCommand.Type,
+        _ options: RadioOptions<PhoneSide>, of command: any ParsableCommand.Type,
         failing fail: (RadioError) -> Void = { StandardError.print("error: \($0)") }
     ) throws -> RadioMaker.Options {
-        if phone.capture == .standardOutput {
+        if options.capture == .standardOutput {
             throw Exit.wrongUsage(
-                "--capture - is for `mynah run`: this command writes its results to standard output, so name a file",
+                "--capture - is for `mynah run`; this command writes its results to standard output: "
+                    + "name a file",
                 of: command)
         }
-        let chooser = RadioChooser(choice: phone.radio) { StandardError.print($0.message) }
+        let chooser = RadioChooser(choice: options.radio) { StandardError.print($0.message) }
         do throws(RadioError) {
             let chosen = try chooser.forPhone(command.configuration.commandName ?? "mynah")
             return RadioMaker.Options(
                 choice: chosen,
-                capture: phone.capture.map {
+                capture: options.capture.map {
                     Capture(
                         $0,
                         reports: .init(
@@ -59,35 +60,6 @@ enum CentralOptions {
         // Later runs miss the socket of a process that is there for long; a phone's command is over soon.
         guard warning.code != "airNotWatched" else { return }
         StandardError.print(warning.isWait ? warning.message : "warning: \(warning.message)")
-    }
-
-    /// Starts a manager, does the work and stops it when it is interrupted; the first failure ends it too.
-    static func play(
-        _ manager: CentralManager, until interruption: Interruption,
-        ending: @escaping @Sendable () -> Void = {},
-        _ work: @escaping @Sendable () async throws(RadioError) -> Void
-    ) async -> RadioError? {
-        // Interrupted while it starts: the radio is stopped, which makes the start fail.
-        let starting = Task<RadioError?, Never> {
-            do throws(RadioError) {
-                try await manager.start()
-                try await work()
-                return nil
-            } catch {
-                return error
-            }
-        }
-        let stopping = Task {
-            await interruption.wait()
-            ending()
-            starting.cancel()
-            await manager.stop()
-        }
-        let failure = await starting.value
-        let wasInterrupted = interruption.isInterrupted
-        if failure != nil { interruption.interrupt() }
-        await stopping.value
-        return wasInterrupted ? nil : failure
     }
 }
 

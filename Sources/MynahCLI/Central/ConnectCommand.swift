@@ -14,10 +14,11 @@ struct ConnectCommand: AsyncParsableCommand {
         commandName: "connect",
         abstract: "Connects to a device as a phone would, and runs the commands you type.",
         discussion: """
-            DEVICE is an address, a name, or an unambiguous prefix of either. The device's services are printed, then a \
-            prompt reads commands: help lists them, and the Tab key completes them.
+            DEVICE is an address, a name, or an unambiguous prefix of either. The device's services are \
+            printed, then a prompt reads commands: help lists them, and the Tab key completes them.
 
-            Commands also come from a pipe or from --command. The program exits with status 1 at the first one that fails:
+            Commands can also come from a pipe or from --command. The program exits with status 1 at the \
+            first one that fails:
 
               mynah connect 'Mynah HRM' --command 'read body-sensor-location'
               mynah connect 'Mynah HRM' --format json --command 'subscribe 2A37' --command 'wait 10s'
@@ -49,27 +50,29 @@ struct ConnectCommand: AsyncParsableCommand {
     var stateDir: String?
 
     @Option(
-        help:
-            "The passkey that the device displays while pairing, if there is no prompt to ask for it: up to six digits.",
+        help: """
+            The passkey that the device displays during pairing, if there is no prompt to ask for it: up \
+            to six digits.
+            """,
         transform: { try Choice.number($0, in: 0...999_999) })
     var passkey: UInt32?
 
     @Option(
         name: .customLong("service"),
         help: ArgumentHelp(
-            "Discovers only this service: a UUID or the SIG's name. Repeatable. Default: everything.",
+            "Discover only this service: a UUID or the SIG's name. Repeatable. Default: everything.",
             valueName: "service"))
     var services: [String] = []
 
-    @Flag(help: "Does not print the device's services.")
+    @Flag(help: "Do not print the device's services.")
     var quiet = false
 
-    @OptionGroup var phone: PhoneOptions
+    @OptionGroup var options: RadioOptions<PhoneSide>
 
     func run() async throws {
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
         if device.isEmpty {
-            throw Exit.wrongUsage("the device has no name", of: Self.self)
+            throw Exit.wrongUsage("DEVICE is empty: write an address or a name", of: Self.self)
         }
         for command in commands {
             do throws(ConnectRequest.Problem) {
@@ -80,10 +83,10 @@ struct ConnectCommand: AsyncParsableCommand {
         }
         let scope = DiscoveryScope(
             services: try services.map { try CentralOptions.service($0, of: Self.self) }, isPrinted: !quiet)
-        Logs.begin(phone.log.level)
-        var options = try CentralOptions.radio(phone, of: Self.self, failing: printFailure)
+        Logs.begin(options.logLevel)
+        var making = try CentralOptions.radio(options, of: Self.self, failing: printFailure)
         do throws(RadioError) {
-            options.stateDirectory = try stateDir.map { path throws(RadioError) in
+            making.stateDirectory = try stateDir.map { path throws(RadioError) in
                 try StateDirectory(path: path)
             }
         } catch {
@@ -91,8 +94,8 @@ struct ConnectCommand: AsyncParsableCommand {
             throw Exit.problems
         }
         // No other process may write into it until this one has ended.
-        defer { withExtendedLifetime(options.stateDirectory) {} }
-        let maker = RadioMaker(options)
+        defer { withExtendedLifetime(making.stateDirectory) {} }
+        let maker = RadioMaker(making)
         let interruption = Interruption()
         let terminal =
             commands.isEmpty && format == .text && isatty(1) == 1
@@ -103,7 +106,7 @@ struct ConnectCommand: AsyncParsableCommand {
         let sink = ConnectSink(terminal: terminal, passkey: passkey)
         let output = ConnectOutput(
             format: format, terminal: terminal, interruption: interruption,
-            options.stateDirectory?.writer ?? FileWriter())
+            making.stateDirectory?.writer ?? FileWriter())
         sink.tells(output)
         let isFailed = Lock(false)
         var failure: RadioError?
@@ -111,14 +114,16 @@ struct ConnectCommand: AsyncParsableCommand {
             let radio = try maker.host()
             output.say(Self.announcement(device, timeout ?? Self.patience, radio.name))
             let manager = CentralManager(radio: radio, identity: identity(terminal != nil), sink: sink)
-            failure = await CentralOptions.play(
-                manager, until: interruption,
-                ending: {
+            failure = await RadioWork.play(
+                until: interruption,
+                stop: {
                     sink.tells(nil)
                     input.end()
+                    await manager.stop()
                 },
                 { () throws(RadioError) in
-                    let peripheral = try await find(manager, sink, timeout, interruption)
+                    try await manager.start()
+                    let peripheral = try await find(manager, sink, timeout)
                     guard let peripheral else { return }
                     let session = ConnectSession(
                         manager: manager, peripheral: peripheral, sink: sink, output: output,
@@ -137,7 +142,7 @@ struct ConnectCommand: AsyncParsableCommand {
         output.end()
         terminal?.end()
         if let problem = output.problem {
-            StandardError.print("error: nothing can be written to standard output: \(problem)")
+            StandardError.print("error: standard output cannot be written: \(problem)")
             throw Exit.problems
         }
         if let failure {
@@ -147,13 +152,13 @@ struct ConnectCommand: AsyncParsableCommand {
         if isFailed.withLock({ $0 }) { throw Exit.problems }
     }
 
-    /// Prints what keeps it from starting, in the format of its results.
+    /// Prints why it cannot start, in the format of its results.
     private func printFailure(_ error: RadioError) {
         guard format == .json else { return StandardError.print("error: \(error)") }
         Descriptor.write(Array((ConnectEvent.failed(error.description).json.text + "\n").utf8), to: 1)
     }
 
-    /// What is said before the radio starts, because a device may take a while to be heard.
+    /// Printed before the radio starts, because it may take a while until a device is heard.
     private static func announcement(_ device: String, _ timeout: Duration, _ radio: String) -> String {
         let device = PrintableText.of(device)
         return "looking for \"\(device)\" for up to \(timeout.text) (\(radio))"
@@ -166,19 +171,19 @@ struct ConnectCommand: AsyncParsableCommand {
             ioCapability: hasPrompt ? .keyboardDisplay : passkey != nil ? .keyboardOnly : .noInputNoOutput)
     }
 
-    /// Connects and carries out the lines; false: something failed that ends it.
+    /// Connects and carries out the lines; `false` if a failure ended it.
     private static func talk(
         _ session: ConnectSession, _ input: ConnectInput, _ terminal: LineTerminal?, _ sink: ConnectSink
     ) async -> Bool {
         do throws(RequestError) {
             try await session.open()
         } catch {
-            if !session.isEnding() { session.output.tell(ConnectSession.event(of: error)) }
+            if !session.isEnding() { session.output.tell(.failed(error)) }
             return false
         }
         if let terminal {
             let name = await session.peripheral.name ?? session.peripheral.address.description
-            terminal.begin(prompt: name) { ConnectSession.complete($0, sink.services) }
+            terminal.begin(prompt: name) { ConnectRequest.completions(of: $0, in: sink.services) }
         }
         do throws(ConnectRequest.Problem) {
             while let line = try await input.next() {
@@ -197,56 +202,30 @@ struct ConnectCommand: AsyncParsableCommand {
         }
     }
 
-    /// How long a device is looked for unless --timeout says.
+    /// The time limit of the search without --timeout.
     private static let patience = Duration.seconds(10)
 
-    /// How long another device may take to be heard that has the same name.
+    /// How long the search waits for another device of the same name.
     private static let settling = Duration.seconds(1)
-
-    private enum Step {
-        case heard(Discovery)
-        case settled
-        case overdue
-    }
 
     /// Listens until the device is heard; returns `nil` if it is interrupted.
     private func find(
-        _ manager: CentralManager, _ sink: ConnectSink, _ timeout: Duration?, _ interruption: Interruption
+        _ manager: CentralManager, _ sink: ConnectSink, _ timeout: Duration?
     ) async throws(RadioError) -> Peripheral? {
-        let (steps, continuation) = AsyncStream<Step>.makeStream(bufferingPolicy: .bufferingOldest(4096))
-        sink.onDiscovery { continuation.yield(.heard($0)) }
+        let (steps, continuation) = AsyncStream<DeviceSearch.Step>.makeStream(
+            bufferingPolicy: .bufferingOldest(4096))
+        sink.onDiscovery { continuation.yield(.heard(Sighting($0))) }
         defer { sink.onDiscovery(nil) }
         let overdue = timer(timeout ?? Self.patience) { continuation.yield(.overdue) }
         defer { overdue.cancel() }
         try await manager.scanForPeripherals()
         var search = DeviceSearch(device)
-        var isSettling = false
         for await step in steps {
-            switch (step, search.outcome) {
-            case (.heard(let discovery), _):
-                search.take(Sighting(discovery))
-                switch search.outcome {
-                case .nothing: continue
-                case .certain(let address): return await found(address, manager)
-                case .likely, .several:
-                    guard !isSettling else { continue }
-                    isSettling = true
-                    _ = timer(Self.settling) { continuation.yield(.settled) }
-                }
-            case (_, .likely(let address)), (_, .certain(let address)):
-                return await found(address, manager)
-            case (_, .several(let devices)):
-                throw RadioError(
-                    .unreachable,
-                    "\(devices.count) devices are called \"\(PrintableText.of(device))\": \(devices.joined(separator: ", "))",
-                    remedy: "name one by its address")
-            case (_, .nothing):
-                let heard = DeviceSearch.list(search.heard).prefix(8)
-                throw RadioError(
-                    .unreachable, "no device \"\(PrintableText.of(device))\" was heard",
-                    remedy: heard.isEmpty
-                        ? "nor any other: is it advertised, and on this radio?"
-                        : "these were: \(heard.joined(separator: ", "))")
+            switch search.take(step) {
+            case .wait: continue
+            case .settle: _ = timer(Self.settling) { continuation.yield(.settled) }
+            case .found(let address): return await found(address, manager)
+            case .failed(let error): throw error
             }
         }
         return nil

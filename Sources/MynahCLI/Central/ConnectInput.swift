@@ -4,7 +4,7 @@ import MynahSupport
 
 import Glibc
 
-/// Where the lines for `mynah connect` come from: options, a prompt, or a pipe.
+/// The source of the commands for `mynah connect`: options, a prompt, or a pipe.
 ///
 /// A pipe is read when the lines before are carried out, so that its writer waits and nothing is stored.
 final class ConnectInput: Sendable {

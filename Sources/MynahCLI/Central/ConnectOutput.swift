@@ -1,8 +1,8 @@
-import Mynah
+import MynahConsole
 import MynahCore
 import MynahSupport
 
-/// Where `mynah connect` tells what happens: above the prompt, as lines, or as objects.
+/// The output of `mynah connect`: above the prompt, as lines, or as objects.
 final class ConnectOutput: Sendable {
     private enum Kind: Sendable {
         case prompt(LineTerminal)
@@ -13,7 +13,7 @@ final class ConnectOutput: Sendable {
     private let kind: Kind
     private let held: HeldReports<ConnectEvent>
 
-    /// An event waits until `writer` has written what it says, and those after it wait too.
+    /// An event and those after it wait until `writer` has written the state that it reports.
     init(format: ScanFormat, terminal: LineTerminal?, interruption: Interruption, _ writer: FileWriter) {
         let kind: Kind
         if let terminal, format == .text {
@@ -35,9 +35,9 @@ final class ConnectOutput: Sendable {
 
     private static func tell(_ event: ConnectEvent, _ kind: Kind) {
         switch kind {
-        case .prompt(let terminal): terminal.print(event.text)
-        case .lines where event.name == "error": StandardError.print(event.text)
-        case .lines(let output): output.write(Array((event.text + "\n").utf8))
+        case .prompt(let terminal): terminal.print(event.text(width: terminal.width))
+        case .lines where event.name == "error": StandardError.print(event.text())
+        case .lines(let output): output.write(Array((event.text() + "\n").utf8))
         case .objects(let output): output.write(Array((event.json.text + "\n").utf8))
         }
     }
@@ -47,14 +47,14 @@ final class ConnectOutput: Sendable {
         say("warning: \(warning.message)")
     }
 
-    /// Says something to people: above the prompt, or on standard error.
+    /// Prints a message for people: above the prompt, or on standard error.
     func say(_ text: String) { Self.say(text, kind) }
 
     private static func say(_ text: String, _ kind: Kind) {
         if case .prompt(let terminal) = kind { terminal.print(text) } else { StandardError.print(text) }
     }
 
-    /// Why nothing can be written any more; nil: it can, or the reader has left.
+    /// The error that ended the output, or `nil` if there is none or the reader has left.
     var problem: String? {
         switch kind {
         case .lines(let output), .objects(let output): output.problem

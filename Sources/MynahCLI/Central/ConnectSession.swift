@@ -3,7 +3,7 @@ import MynahConsole
 import MynahCore
 import MynahSupport
 
-/// What `connect` discovers of a device.
+/// The services that `connect` discovers.
 struct DiscoveryScope: Sendable {
     /// The types of the primary services to discover; empty for everything.
     var services: [BluetoothUUID]
@@ -11,9 +11,9 @@ struct DiscoveryScope: Sendable {
     var isPrinted: Bool
 }
 
-/// Carries out what is asked of a device.
+/// Carries out the commands of `mynah connect`.
 struct ConnectSession: Sendable {
-    /// How a line ended.
+    /// The result of a command.
     enum Outcome {
         case done
         case failed
@@ -26,9 +26,9 @@ struct ConnectSession: Sendable {
     let output: ConnectOutput
     let timeout: Duration?
     private let scope: DiscoveryScope
-    /// Whether the user has ended the program: what fails then fails because of that.
+    /// Whether the user has ended the program, which makes requests fail.
     let isEnding: @Sendable () -> Bool
-    /// Something was sent that nobody answers, and nothing was asked since.
+    /// Whether a write without response was sent, and no request since.
     private let hasSent = Lock(false)
 
     init(
@@ -44,7 +44,7 @@ struct ConnectSession: Sendable {
         self.isEnding = isEnding
     }
 
-    /// Connects, and discovers and prints what is asked for.
+    /// Connects, discovers the services of the scope and prints them.
     func open() async throws(RequestError) {
         do throws(RadioError) {
             try await manager.connect(peripheral, timeout: timeout)
@@ -72,20 +72,13 @@ struct ConnectSession: Sendable {
             do throws(RequestError) {
                 try await perform(request)
             } catch {
-                if !isEnding() { output.tell(Self.event(of: error)) }
+                if !isEnding() { output.tell(.failed(error)) }
                 return .failed
             }
             return .done
         } catch {
             output.tell(.failed(error.message))
             return .failed
-        }
-    }
-
-    static func event(of error: RequestError) -> ConnectEvent {
-        switch error {
-        case .refused(let code): .failed("the device answered \(code)", code)
-        case .failed(let error): .failed(error.description)
         }
     }
 
@@ -110,9 +103,9 @@ struct ConnectSession: Sendable {
         case .pair: try await peripheral.pair()
         case .forget:
             guard await peripheral.forgetBond() else {
-                throw .failed(RadioError(.invalidState, "there are no keys of pairing with it"))
+                throw .failed(RadioError(.invalidState, "there is no bond with the device"))
             }
-            output.tell(ConnectEvent("forgotten", text: "its keys are forgotten"))
+            output.tell(ConnectEvent("forgotten", text: "the bond is deleted"))
         // The user asked for a pause of this length, even if the link ends.
         case .wait(let duration): try? await Task.sleep(for: duration)
         case .connect:
@@ -120,7 +113,7 @@ struct ConnectSession: Sendable {
         case .disconnect:
             await settle()
             await manager.cancelPeripheralConnection(peripheral)
-        case .help: output.tell(Self.help)
+        case .help: output.tell(.help)
         case .quit: break
         }
     }
@@ -153,8 +146,8 @@ struct ConnectSession: Sendable {
             guard withResponse else {
                 throw .failed(
                     RadioError(
-                        .unsupported, "a descriptor takes no command",
-                        remedy: "\"write\" waits for its answer"))
+                        .unsupported, "a descriptor cannot be written without response",
+                        remedy: "use \"write\""))
             }
             try await peripheral.writeValue(value, for: descriptor)
         }
@@ -164,13 +157,12 @@ struct ConnectSession: Sendable {
     private func subscribe(_ isOn: Bool, _ path: AttributePath) async throws(RequestError) {
         let target = try await target(path)
         guard case .characteristic(let characteristic) = target else {
-            throw .failed(RadioError(.unknownAttribute, "\(path.text) is a descriptor, and sends nothing"))
+            throw .failed(
+                RadioError(
+                    .unknownAttribute, "\(path.text) is a descriptor; only a characteristic sends values"))
         }
         try await peripheral.setNotifyValue(isOn, for: characteristic)
-        output.tell(
-            .done(
-                isOn ? "subscribed" : "unsubscribed", target,
-                isOn ? "is subscribed" : "is not subscribed any more"))
+        output.tell(.subscription(isOn, target))
     }
 
     private func target(_ path: AttributePath) async throws(RequestError) -> AttributePath.Target {
@@ -181,39 +173,6 @@ struct ConnectSession: Sendable {
             return try path.target(in: await peripheral.services)
         } catch {
             throw .failed(RadioError(.unknownAttribute, error.message))
-        }
-    }
-
-    private static var help: ConnectEvent {
-        let lines = ConnectRequest.usages.map { usage in
-            "  " + ScreenLine.pad("\(usage.word) \(usage.arguments)", 20) + " \(usage.does)"
-        }
-        let notes = [
-            "",
-            "A UUID is 2A37, heart-rate-measurement, 180D/2A37, 2A37/2901 for a descriptor, or @12 for a handle.",
-            "180F~2/2A19 is in the second service 180F: ~N counts attributes of one UUID by their handles.",
-            "A VALUE is hexadecimal, such as 01 02 or 0102, or text after text:.",
-        ]
-        return ConnectEvent("help", text: (lines + notes).joined(separator: "\n"))
-    }
-
-    // MARK: - Completion
-
-    /// What the last word may become, as far as it is typed.
-    static func complete(_ before: String, _ services: [DiscoveredService]) -> [String] {
-        let words = before.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-        guard let last = words.last else { return [] }
-        if words.count == 1 { return ConnectRequest.usages.map(\.word).filter { $0.hasPrefix(last) } }
-        guard words.count == 2, ConnectRequest.wordsWithAttribute.contains(words[0]) else { return [] }
-        return AttributePath.completions(of: last, in: services, having: properties(of: words[0]))
-    }
-
-    private static func properties(of word: String) -> CharacteristicProperties {
-        switch word {
-        case "read": .read
-        case "write": .write
-        case "command": .writeWithoutResponse
-        default: [.notify, .indicate]
         }
     }
 }

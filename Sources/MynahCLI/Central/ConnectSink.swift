@@ -4,13 +4,13 @@ import MynahCore
 import MynahLifecycle
 import MynahSupport
 
-/// Hears what happens on the phone's side of `mynah connect`.
+/// Takes the central manager's events for `mynah connect`.
 final class ConnectSink: CentralManagerSink {
     private struct State {
         var onDiscovery: (@Sendable (Discovery) -> Void)?
         var output: ConnectOutput?
         var services: [DiscoveredService] = []
-        /// How often there was room again for commands.
+        /// The number of times that the radio had room again for writes without response.
         var rooms = 0
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
@@ -26,16 +26,16 @@ final class ConnectSink: CentralManagerSink {
         self.passkey = passkey
     }
 
-    /// Nil: nothing is told any more.
+    /// Reports events there; `nil` ends that.
     func tells(_ output: ConnectOutput?) {
         state.withLock { $0.output = output }
         if output == nil { tellOfRoom() }
     }
 
-    /// How often there was room again for commands that the radio did not take.
+    /// The number of times that the radio had room again for writes without response.
     var rooms: Int { state.withLock { $0.rooms } }
 
-    /// Returns when there was room once more than so often, or there is no link to wait for.
+    /// Returns when `rooms` is another number, or when there is no link to wait for.
     func waitForRoom(after rooms: Int) async {
         await withCheckedContinuation { continuation in
             let isLate = state.withLock { state in
@@ -71,7 +71,7 @@ final class ConnectSink: CentralManagerSink {
         switch event {
         case .discovered(let discovery): onDiscovery?(discovery)
         case .connected(let peripheral, _):
-            output?.tell(.connected(peripheral, name: peripheral.assumeIsolated { $0.name }))
+            output?.tell(.connected(peripheral.address, name: peripheral.assumeIsolated { $0.name }))
         case .disconnected(_, let end):
             terminal?.withdrawQuestion()
             output?.tell(.disconnected(end.error))
@@ -79,13 +79,7 @@ final class ConnectSink: CentralManagerSink {
         case .mtuChanged(_, let mtu): output?.tell(.mtu(mtu))
         case .valueUpdated(let update): tell(update, output)
         case .servicesChanged(_, let range, _):
-            output?.tell(
-                ConnectEvent(
-                    "services.changed",
-                    [
-                        .init("start", .handle(range.lowerBound)),
-                        .init("end", .handle(range.upperBound)),
-                    ], text: "the device's services changed: \"services\" looks at them again"))
+            output?.tell(.servicesChanged(range))
         case .paired: output?.tell(ConnectEvent("paired", text: "paired"))
         case .pairing(_, let step): return pair(step, output)
         case .lost(let error): output?.tell(.failed(error.description))
@@ -94,7 +88,7 @@ final class ConnectSink: CentralManagerSink {
             if warning.code == "pairingFailed" { terminal?.withdrawQuestion() }
             output?.warn(warning)
         case .readyToWrite: tellOfRoom()
-        // What did not come about is the end of the call that waits for it.
+        // The call that waits for a connection throws its failure.
         case .stateChanged, .failedToConnect, .willRestoreState, .connectionEvent, .recovered,
             .missed:
             break
@@ -105,13 +99,7 @@ final class ConnectSink: CentralManagerSink {
     private func tell(_ update: ValueUpdate, _ output: ConnectOutput?) {
         let name = update.delivery == .indication ? "indicated" : "notified"
         guard let characteristic = update.characteristic else {
-            output?.tell(
-                ConnectEvent(
-                    name,
-                    [
-                        .init("handle", .handle(update.handle)),
-                        .init("value", .string(Hex.encode(update.value))),
-                    ], text: "@\(update.handle)  \(Hex.encode(update.value))"))
+            output?.tell(.value(name, from: update.handle, update.value))
             return
         }
         output?.tell(.value(name, .characteristic(characteristic), update.value))
@@ -122,11 +110,11 @@ final class ConnectSink: CentralManagerSink {
     private func pair(_ step: PairingStep, _ output: ConnectOutput?) -> RadioAnswer {
         switch step {
         case .display(let number):
-            output?.tell(Self.passkey("display", number, "type \(Self.digits(number)) on the device"))
+            output?.tell(.passkey("display", number))
             return .none
         case .agree: return .pairing(.agreed)
         case .compare(let number):
-            output?.tell(Self.passkey("compare", number, "the device shows \(Self.digits(number))?"))
+            output?.tell(.passkey("compare", number))
             guard let terminal else { return .pairing(.agreed) }
             return ask(
                 terminal, "yes or no:", hint: "type yes if the numbers are the same, else no",
@@ -134,7 +122,7 @@ final class ConnectSink: CentralManagerSink {
         case .enter:
             if let passkey { return .pairing(.passkey(passkey)) }
             guard let terminal else {
-                output?.tell(.failed("the device shows a number: give it with --passkey"))
+                output?.tell(.failed("the device shows a passkey: give it with --passkey"))
                 return .pairing(.declined)
             }
             return ask(
@@ -154,16 +142,5 @@ final class ConnectSink: CentralManagerSink {
             return { reply.answer(answer) }
         }
         return .pairingLater(reply.pending)
-    }
-
-    private static func passkey(_ step: String, _ number: UInt32, _ text: String) -> ConnectEvent {
-        ConnectEvent(
-            "pairing.passkey", [.init("step", .string(step)), .init("passkey", .string(digits(number)))],
-            text: text)
-    }
-
-    private static func digits(_ number: UInt32) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, 6 - digits.count)) + digits
     }
 }

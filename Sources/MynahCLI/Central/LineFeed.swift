@@ -1,7 +1,7 @@
 import MynahConsole
 import MynahSupport
 
-/// Lines for one taker, who asks for each; bytes are asked for only when no line is left.
+/// Lines for one reader, which takes them one by one; more bytes are requested only if no line is left.
 final class LineFeed: Sendable {
     private enum Outcome: Sendable {
         case line(LineSplitter.Line)

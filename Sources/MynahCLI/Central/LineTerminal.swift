@@ -4,22 +4,22 @@ import MynahSupport
 
 import Glibc
 
-/// A prompt on a terminal, with what happens meanwhile above it.
+/// A prompt on a terminal, with events above it.
 ///
-/// A plain terminal, such as a dumb one, edits the lines itself and gets no escapes: what happens follows the
+/// A plain terminal, such as a dumb one, edits the lines itself and gets no escapes: events follow the
 /// prompt.
 final class LineTerminal: Sendable {
     private struct State {
         var buffer = LineBuffer()
         var prompt = ""
         var isEnded = false
-        /// A shell has the terminal: what happens is a line, without a prompt.
+        /// A shell has the terminal: an event is a line, without a prompt.
         var isGivenBack = false
         /// The process continues meanwhile, in the background.
         var isInBackground = false
         /// On a plain terminal the prompt is there and no line was entered after it.
         var isPromptShown = false
-        /// What was typed before there was a prompt.
+        /// The bytes that were typed before there was a prompt.
         var early: [UInt8] = []
         /// A question that takes the next line it understands.
         var question: (hint: String, read: @Sendable (String) -> (@Sendable () -> Void)?)?
@@ -50,7 +50,7 @@ final class LineTerminal: Sendable {
         keyboard.onInput({ [weak self] in self?.take($0) }, onEnd: { [lines] in lines.finish() })
     }
 
-    /// Shows the prompt from now on; `complete` tells what the last word before the cursor may become.
+    /// Shows the prompt from now on; `complete` returns what the last word before the cursor may become.
     func begin(prompt: String, complete: @escaping @Sendable (String) -> [String]) {
         let work = state.withLock { state in
             state.prompt = PrintableText.of(prompt) + "> "
@@ -104,7 +104,7 @@ final class LineTerminal: Sendable {
         }
     }
 
-    /// What was asked is not wanted any more: the next line is a command again.
+    /// Withdraws the question: the next line is a command again.
     func withdrawQuestion() {
         state.withLock { $0.question = nil }
     }
@@ -153,7 +153,7 @@ final class LineTerminal: Sendable {
         for each in work { each() }
     }
 
-    /// What is to be done outside the lock.
+    /// Returns the work to do outside the lock.
     private func take(_ bytes: [UInt8], _ state: inout State) -> [@Sendable () -> Void] {
         var work: [@Sendable () -> Void] = []
         for byte in bytes {
@@ -196,7 +196,8 @@ final class LineTerminal: Sendable {
         write(PromptLine.drawing(state.prompt, state.buffer, width: width))
     }
 
-    private var width: Int {
+    /// How many columns it has.
+    var width: Int {
         var size = winsize()
         return ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
     }

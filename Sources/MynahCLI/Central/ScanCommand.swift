@@ -12,11 +12,12 @@ struct ScanCommand: AsyncParsableCommand {
         commandName: "scan",
         abstract: "Lists the devices that a phone hears.",
         discussion: """
-            It requests each device's scan response, and runs until Ctrl-C. A terminal shows a table. A pipe gets a line when \
-            a device is first heard and when its data changes, or a JSON object with --format json.
+            It requests each device's scan response, and runs until Ctrl-C. A terminal shows a table. A \
+            pipe gets a line when a device is first heard and when its data changes, or a JSON object with \
+            --format json.
 
-            An iPhone app in the background does not advertise its service UUIDs: each sets one bit of the overflow area. \
-            --service also lists phones whose overflow area has the bit of that service.
+            An iPhone app in the background does not advertise its service UUIDs: each sets one bit of the \
+            overflow area. --service also lists phones whose overflow area has the bit of that service.
             """)
 
     @Option(
@@ -30,7 +31,7 @@ struct ScanCommand: AsyncParsableCommand {
             "Only devices whose name or address contains this text; case is ignored.", valueName: "text"))
     var filter: String?
 
-    @Flag(help: "Only listen: send no scan requests.")
+    @Flag(help: "Passive scanning: send no scan requests.")
     var passive = false
 
     @Flag(help: "Report every advertising event, not only changes.")
@@ -44,23 +45,23 @@ struct ScanCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Ends the scan after this time, such as 10s.", valueName: "duration"))
     var timeout: String?
 
-    @OptionGroup var phone: PhoneOptions
+    @OptionGroup var options: RadioOptions<PhoneSide>
 
     func run() async throws {
         let services = try service.map { try CentralOptions.service($0, of: Self.self) }
         let timeout = try CentralOptions.duration(timeout, "--timeout", of: Self.self)
-        Logs.begin(phone.log.level)
-        // Before a screen is drawn, which would hide which radio it is.
-        var options = try CentralOptions.radio(phone, of: Self.self)
+        Logs.begin(options.logLevel)
+        // The name of the radio is printed before a screen hides it.
+        var making = try CentralOptions.radio(options, of: Self.self)
         let shown = Lock<ScanOutput?>(nil)
-        options.notice = { warning in
+        making.notice = { warning in
             if let output = shown.withLock({ $0 }) {
                 output.warn(warning)
             } else {
                 CentralOptions.print(warning)
             }
         }
-        let maker = RadioMaker(options)
+        let maker = RadioMaker(making)
         let interruption = Interruption()
         let radio: HostRadio
         do throws(RadioError) {
@@ -72,13 +73,17 @@ struct ScanCommand: AsyncParsableCommand {
         let output = ScanOutput(
             format: format,
             model: ScanModel(
-                title: "mynah scan on the \(options.choice.name)", known: services, wanted: filter),
+                place: "on the \(making.choice.name)", known: services, wanted: filter,
+                hearsOwnDevices: making.choice == .virtual),
             tellsAll: all, interruption: interruption,
             whenLost: { StandardError.print("warning: \($0); Mynah waits for it to come back") })
         shown.withLock { $0 = output }
         let manager = CentralManager(radio: radio, sink: output)
         let hasListened = Lock(false)
-        let failure = await CentralOptions.play(manager, until: interruption) { () throws(RadioError) in
+        let failure = await RadioWork.play(
+            until: interruption, stop: { await manager.stop() }
+        ) { () throws(RadioError) in
+            try await manager.start()
             try await scan(manager, services)
             hasListened.withLock { $0 = true }
             guard let timeout else { return }
@@ -91,23 +96,23 @@ struct ScanCommand: AsyncParsableCommand {
         maker.end()
         output.end()
         if let problem = output.problem {
-            StandardError.print("error: devices cannot be written to standard output: \(problem)")
+            StandardError.print("error: standard output cannot be written: \(problem)")
             throw Exit.problems
         }
         if let failure {
             StandardError.print("error: \(failure)")
             throw Exit.problems
         }
-        if hasListened.withLock({ $0 }), output.hasHeardNothing { tellNothingHeard(maker) }
+        if hasListened.withLock({ $0 }), output.hasHeardNothing { reportNothingHeard(maker) }
     }
 
-    /// An empty list does not say where devices were looked for, and another air may be full of them.
-    private func tellNothingHeard(_ maker: RadioMaker) {
-        let what = service.isEmpty ? "nothing" : "no device with such a service"
+    /// An empty list does not say which air was scanned, and another may be full of devices.
+    private func reportNothingHeard(_ maker: RadioMaker) {
+        let what = service.isEmpty ? "no device" : "no device with that service"
         StandardError.print("\(what) was heard \(maker.listeningPlace)")
         guard maker.airDirectory != nil else { return }
         StandardError.print(
-            "hint: devices of another user, such as root, or with another MYNAH_AIR, are on another air")
+            "hint: a device of another user, such as root, or with another MYNAH_AIR, is not heard here")
     }
 
     private func scan(_ manager: CentralManager, _ services: [BluetoothUUID]) async throws(RadioError) {

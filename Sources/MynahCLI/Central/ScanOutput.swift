@@ -6,13 +6,13 @@ import MynahSupport
 
 import Glibc
 
-/// How what was heard is told.
+/// The format of a scan's or a connection's results.
 enum ScanFormat: String, CaseIterable {
     case text
     case json
 }
 
-/// Where a scan's devices go: a table, lines or objects.
+/// The output of a scan: a table, lines or objects.
 final class ScanOutput: CentralManagerSink {
     private enum Kind: Sendable {
         case screen(LiveScreen<ScanModel>)
@@ -25,7 +25,7 @@ final class ScanOutput: CentralManagerSink {
     private let whenLost: @Sendable (RadioError) -> Void
     private let heardAny = Lock(false)
 
-    /// `tellsAll`: each advertising event is told, not only what is new.
+    /// With `tellsAll` each advertising event is reported, not only changes.
     init(
         format: ScanFormat, model: ScanModel, tellsAll: Bool, interruption: Interruption,
         whenLost: @escaping @Sendable (RadioError) -> Void
@@ -100,7 +100,7 @@ final class ScanOutput: CentralManagerSink {
     /// Whether no device was heard, shown or not.
     var hasHeardNothing: Bool { heardAny.withLock { !$0 } }
 
-    /// Why nothing can be written any more; nil: it can, or the reader has left.
+    /// The error that ended the output, or `nil` if there is none or the reader has left.
     var problem: String? {
         switch kind {
         case .lines(let output, _), .objects(let output, _): output.problem

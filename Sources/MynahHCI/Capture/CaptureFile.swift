@@ -8,12 +8,12 @@ import MynahSupport
 /// the capture ends; if writing fails, the capture ends with an error. Each write has whole blocks, so a file
 /// can be read at any time.
 public final class CaptureFile: Sendable {
-    /// Takes what the user should know; both are called on the capture's own thread or in `end`.
+    /// The receiver of warnings and errors; both closures are called on the capture's own thread or in `end`.
     public struct Reports: Sendable {
         var warn: @Sendable (RadioWarning) -> Void
         var fail: @Sendable (RadioError) -> Void
 
-        /// The closures that take a warning, and an error that has ended the capture.
+        /// A receiver of a warning, and of the error that ended the capture.
         public init(
             warn: @escaping @Sendable (RadioWarning) -> Void, fail: @escaping @Sendable (RadioError) -> Void
         ) {
@@ -82,12 +82,12 @@ public final class CaptureFile: Sendable {
 
     // MARK: - What is captured
 
-    /// A transport that records what crosses `inner` in both directions, on an interface with this name.
+    /// A transport that records the packets of `inner` in both directions, on an interface with this name.
     public func transport(_ inner: any HCITransport, named name: String) -> any HCITransport {
         CapturedTransport(inner, self, addInterface(CapturedTransport.linkType, name))
     }
 
-    /// Records what the stations of this process send to an air, and what arrives from other processes.
+    /// Records the PDUs that the stations of this process send, and those from other processes.
     public func record(_ air: LiveAir, named name: String) {
         let interface = addInterface(LinkLayerPacket.linkType, name)
         let encoder = Lock(LinkLayerEncoder())
@@ -121,7 +121,7 @@ public final class CaptureFile: Sendable {
 
     // MARK: - Writing
 
-    /// Writes what is queued and closes the file; gives up if nobody has read any of it for a second.
+    /// Writes the queue and closes the file; gives up if nobody has read any of it for a second.
     public func end() {
         change { $0.isEnding = true }
         // A write that waits for a reader looks again.

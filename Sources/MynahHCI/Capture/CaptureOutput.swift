@@ -127,7 +127,8 @@ final class CaptureOutput: Sendable {
         return .done
     }
 
-    /// What the descriptor is ready for, and whether the time is over without that and without being woken.
+    /// Returns the events of the descriptor, and whether the time is over without an event and without a
+    /// wake.
     private func wait(for events: Int16, _ milliseconds: Int32) -> (ready: Int16, isOverdue: Bool) {
         var waits = [
             pollfd(fd: descriptor, events: events, revents: 0),

@@ -3,7 +3,7 @@ import MynahSupport
 
 /// A PDU of a link without its sequence bits.
 struct LinkLayerPDU: Hashable, Sendable {
-    /// What a PDU holds (Core Specification, Vol 6, Part B, 2.4).
+    /// The LLID of a data PDU (Core Specification, Vol 6, Part B, 2.4).
     enum Content: UInt8, Sendable {
         case continued = 1
         case start = 2
@@ -32,7 +32,7 @@ struct LinkLayerPDU: Hashable, Sendable {
 
 // The PDUs of a link (Core Specification, Vol 6, Part B, 2.4).
 extension LinkLayerEncoder {
-    /// What a frame's content is on a real link.
+    /// The PDUs of a frame's content on a real link.
     ///
     /// Virtual controllers need one PDU for some exchanges that take two on a real link; these become two
     /// here.

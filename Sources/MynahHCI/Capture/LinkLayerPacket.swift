@@ -27,7 +27,7 @@ struct LinkLayerPacket: Hashable, Sendable {
 
     /// The LINKTYPE of these packets.
     static let linkType: UInt16 = 256
-    /// What all advertising is sent with (Core Specification, Vol 6, Part B, 2.1.2 and 3.1.1).
+    /// The access address of all advertising (Core Specification, Vol 6, Part B, 2.1.2 and 3.1.1).
     static let advertisingAccess: UInt32 = 0x8E89_BED6
     static let advertisingCRCStart: UInt32 = 0x55_5555
 

@@ -1,7 +1,7 @@
 import Glibc
 import MynahCore
 
-/// What the environment's variables say about netsim, the Android emulator's radio.
+/// The environment variables for netsim, the Android emulator's radio.
 package struct NetsimEnvironment: Sendable {
     private let variables: [String: String]
     private let isMacOS: Bool

@@ -4,7 +4,7 @@ import Glibc
 
 /// Finds the radio of an Android emulator by the file that it writes and by its port.
 package struct NetsimSearch: Sendable {
-    /// What a path holds.
+    /// The contents of a path.
     enum Entry: Hashable, Sendable {
         case none
         /// A regular file that netsim may have written.
@@ -15,7 +15,7 @@ package struct NetsimSearch: Sendable {
         case other
     }
 
-    /// What is asked of the system.
+    /// The system calls that the search uses.
     struct Probes: Sendable {
         var names: @Sendable (_ directory: String) -> [String]
         var entry: @Sendable (_ path: String) -> Entry

@@ -82,12 +82,15 @@ package final class NetsimTransport: HCITransport {
         socket.close()
     }
 
-    private static let closed = RadioError(.lost, "the transport was closed before a controller was reached")
+    private static let closed = RadioError(.lost, "the transport was closed before a controller connected")
 
     private func waitForEmulator(_ run: Int) async throws(RadioError) {
         guard !listens(place.port) else { return }
         whenWaiting(
-            "waiting up to \(Self.patience.components.seconds) s for an Android emulator (\(place)); looked for \(place.searched)"
+            """
+            waiting up to \(Self.patience.components.seconds) s for an Android emulator (\(place)); \
+            looked for \(place.searched)
+            """
         )
         let (listens, sleep, port) = (listens, sleep, place.port)
         let waiting = Task {
@@ -111,9 +114,15 @@ package final class NetsimTransport: HCITransport {
         guard isThere else {
             throw RadioError(
                 .unreachable,
-                "no Android emulator was found within \(Self.patience.components.seconds) s: nothing listens on \(HCITransportAddress.loopback):\(place.port) (looked for \(place.searched))",
+                """
+                no Android emulator was found within \(Self.patience.components.seconds) s: nothing \
+                listens on \(HCITransportAddress.loopback):\(place.port) (looked for \(place.searched))
+                """,
                 remedy:
-                    "start an Android emulator, version 33.1.4 or later; if its radio has another port, set NETSIM_HCI_PORT"
+                    """
+                    start an Android emulator, version 33.1.4 or later; if its radio has another port, \
+                    set NETSIM_HCI_PORT
+                    """
             )
         }
     }

@@ -23,7 +23,7 @@ struct AirDirectory: Sendable {
     func prepare() throws(RadioError) {
         if mkdir(path, 0o700) != 0, errno != EEXIST {
             throw RadioError(
-                .unreachable, "the directory of the air, \(path), cannot be made: \(SystemError(errno))",
+                .unreachable, "the directory of the air, \(path), cannot be created: \(SystemError(errno))",
                 remedy: Self.remedy)
         }
         var status = stat()
@@ -40,12 +40,15 @@ struct AirDirectory: Sendable {
         guard status.st_uid == geteuid() else {
             throw RadioError(
                 .notPermitted,
-                "the directory of the air, \(path), belongs to user \(status.st_uid), and this is user \(geteuid())",
+                """
+                the directory of the air, \(path), belongs to user \(status.st_uid), and this is user \
+                \(geteuid())
+                """,
                 remedy: "run this as that user, or \(Self.remedy)")
         }
         guard status.st_mode & 0o022 == 0 else {
             throw RadioError(
-                .notPermitted, "the directory of the air, \(path), can be written by others",
+                .notPermitted, "the directory of the air, \(path), is writable by other users",
                 remedy: "run chmod go-w \(path), or \(Self.remedy)")
         }
     }

@@ -3,7 +3,7 @@ import MynahCore
 
 /// Chooses the directory of the air from the environment.
 struct AirDirectoryChoice {
-    /// What a path leads to, links followed.
+    /// The file or directory at a path, after links are followed.
     enum Status: Hashable {
         case directory(owner: UInt32)
         case notDirectory
@@ -59,7 +59,10 @@ struct AirDirectoryChoice {
             ? nil
             : RadioWarning(
                 "airDirectory",
-                "\(problems.joined(separator: ", and ")): the directory of the air is \(path) instead; set MYNAH_AIR to choose another"
+                """
+                \(problems.joined(separator: ", and ")): the directory of the air is \(path) instead; \
+                set MYNAH_AIR to choose another
+                """
             )
     }
 

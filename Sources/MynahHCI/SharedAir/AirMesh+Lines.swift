@@ -111,7 +111,7 @@ extension AirMesh {
         notices.append(
             RadioWarning(
                 "airNeighbourDeaf",
-                "a process on the air does not read what it hears; it misses the rest until it does"))
+                "a process on the air does not read its packets; it loses packets until it does"))
     }
 
     /// Sends whether we want advertising; unlike a frame, this is sent later if there is no room now.
@@ -137,12 +137,18 @@ extension AirMesh {
         case .tooMany:
             RadioWarning(
                 "airNonsense",
-                "a process on this air was refused because it has more than \(AirNeighbours.stationLimit) devices"
+                """
+                a process on this air was refused because it has more than \
+                \(AirNeighbours.stationLimit) devices
+                """
             )
         case .foreignVersion(let version):
             RadioWarning(
                 "airVersion",
-                "a process on this air was refused because it runs another version of Mynah (air protocol \(version), and this one has \(AirGreeting.version))"
+                """
+                a process on this air was refused because it runs another version of Mynah (air \
+                protocol \(version), and this one has \(AirGreeting.version))
+                """
             )
         }
     }

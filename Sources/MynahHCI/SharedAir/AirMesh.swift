@@ -116,7 +116,10 @@ final class AirMesh: Sendable {
             give(
                 RadioWarning(
                     "airNotWatched",
-                    "the directory of the air, \(directory.path), cannot be watched (\(trouble)): if this run's socket is deleted, later runs do not find it"
+                    """
+                    the directory of the air, \(directory.path), cannot be watched (\(trouble)): if \
+                    this run's socket is deleted, later runs do not find it
+                    """
                 ))
         }
         // Left meanwhile by another thread.
@@ -192,9 +195,9 @@ final class AirMesh: Sendable {
         do throws(RadioError) {
             try keepOpen()
             try find()
-            outcome = "it was made again"
+            outcome = "it was created again"
         } catch {
-            outcome = "it cannot be made again, so later runs do not find this one: \(error.message)"
+            outcome = "it cannot be created again, so later runs do not find this one: \(error.message)"
         }
         give(
             RadioWarning(

@@ -11,7 +11,7 @@ struct AirNeighbours: Sendable {
         static func < (left: Connection, right: Connection) -> Bool { left.number < right.number }
     }
 
-    /// What a message asks for.
+    /// The action that a message requires.
     enum Action: Hashable {
         /// Close the connection; the reason is nil if the other side did nothing wrong.
         case close(Connection, Reason?)

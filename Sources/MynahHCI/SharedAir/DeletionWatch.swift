@@ -9,7 +9,7 @@ final class DeletionWatch: Sendable {
     /// The watch of this process.
     static let shared = DeletionWatch()
 
-    /// What happened in a directory that is followed.
+    /// A change in a watched directory.
     enum Change: Hashable, Sendable {
         /// An entry of this name was deleted or moved away.
         case entry(String)

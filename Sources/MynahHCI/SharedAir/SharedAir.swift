@@ -1,10 +1,12 @@
 public import MynahCore
 import MynahSupport
 
-/// One air for several processes: each finds the others in a directory, and no one has to be started first.
+/// An air that several processes share.
 ///
-/// Advertising goes to the processes that listen for it. A process that ends is missed only by those that had
-/// a link with it.
+/// They find each other in a directory, in any order.
+///
+/// Advertising is sent to the processes that scan. If a process ends, only peers with a link to it
+/// notice.
 public final class SharedAir: Sendable {
     /// The directory in which its processes find each other.
     public let directory: String
@@ -12,7 +14,9 @@ public final class SharedAir: Sendable {
     public let air: LiveAir
     private let mesh: AirMesh
 
-    /// Joins the air of a directory, or if it is `nil`, the one of `MYNAH_AIR`, else this user's.
+    /// Joins the air of a directory.
+    ///
+    /// If it is `nil`, this is the one in `MYNAH_AIR`, or else the user's own.
     ///
     /// `notice` takes warnings, on any thread.
     public init(
@@ -48,7 +52,8 @@ public final class SharedAir: Sendable {
 
     /// A new controller on it.
     ///
-    /// Its public address is `address`; nil: it has none, and its host draws a static random one.
+    /// Its public address is `address`. If that is `nil`, it has none, and its host generates a static random
+    /// address.
     public func transport(
         address: DeviceAddress? = nil, cipher: ControllerConfiguration.Cipher? = nil
     ) -> VirtualTransport {
@@ -57,12 +62,12 @@ public final class SharedAir: Sendable {
                 address: address ?? DeviceAddress(value: 0, kind: .public), cipher: cipher))
     }
 
-    /// A new controller on it, made as one likes.
+    /// A new controller with this configuration.
     public func transport(_ configuration: ControllerConfiguration) -> VirtualTransport {
         VirtualTransport(air: air, configuration: configuration, keeping: self)
     }
 
-    /// Leaves it, and is heard by the controllers of this process alone.
+    /// Leaves it; the controllers of this process then reach only each other.
     public func leave() {
         air.share(nil)
         mesh.leave()

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What the system's calls on descriptors look like from here.
+/// The system calls on file descriptors.
 enum Descriptor {
-    /// What a call that moves bytes came to.
+    /// The outcome of a call that reads or writes bytes.
     enum Outcome: Equatable {
         case moved(Int)
         /// Not now.
@@ -26,7 +26,7 @@ enum Descriptor {
         return .success(made)
     }
 
-    /// What `SOCK_STREAM` and its like are as numbers, whatever type the C library gives them.
+    /// `SOCK_STREAM` and the like as `Int32`, because their types differ between C libraries.
     static let stream = 1 as Int32
     static let raw = 3 as Int32
     static let sequencedPackets = 5 as Int32
@@ -49,7 +49,9 @@ enum Descriptor {
         }
     }
 
-    /// Calls `body` with an address of the Unix domain; nil: the path is too long for one.
+    /// Calls `body` with an address of a Unix domain socket.
+    ///
+    /// Returns `nil` if the path is too long for one.
     static func withUnixAddress<Result>(
         _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) -> Result? {

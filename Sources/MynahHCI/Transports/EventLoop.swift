@@ -9,7 +9,7 @@ final class EventLoop: Sendable {
     /// The loop.
     static let shared = EventLoop()
 
-    /// What a descriptor is waited for.
+    /// The events to wait for on a descriptor.
     struct Interest: OptionSet, Hashable, Sendable {
         let rawValue: UInt8
         static let reading = Interest(rawValue: 1)
@@ -33,7 +33,7 @@ final class EventLoop: Sendable {
     }
 
     private struct Clock {
-        /// In microseconds of the system's clock; nil: never.
+        /// In microseconds of the system's clock, or `nil` for never.
         var moment: Int64?
         var handler: @Sendable () -> Void
     }
@@ -43,7 +43,8 @@ final class EventLoop: Sendable {
         var watches: [UInt64: Watched] = [:]
         var alarms: [UInt64: Clock] = [:]
         var works: [@Sendable () -> Void] = []
-        /// Until when the thread sleeps; nil: it is awake, and looks at everything before it sleeps.
+        /// The end of the thread's sleep, or `nil` if it is awake and will check every source before it
+        /// sleeps.
         var sleepsUntil: Int64?
     }
 

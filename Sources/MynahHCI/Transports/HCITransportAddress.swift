@@ -1,19 +1,19 @@
 public import MynahCore
 
-/// Where a controller is, as it is written on the command line.
+/// The address of a controller, as on the command line.
 public enum HCITransportAddress: Hashable, Sendable {
-    /// `tcp-client:HOST:PORT`: the controller listens there.
+    /// `tcp-client:HOST:PORT`: connects to the controller.
     case tcpClient(host: String, port: UInt16)
-    /// `tcp-server:PORT` or `tcp-server:HOST:PORT`: the controller connects to us, on this machine alone
-    /// unless a host is named.
+    /// `tcp-server:PORT` or `tcp-server:HOST:PORT`: waits for the controller to connect, by default from
+    /// this machine only.
     case tcpServer(host: String, port: UInt16)
-    /// `unix:PATH`: the controller listens there.
+    /// `unix:PATH`: connects to the controller's Unix domain socket.
     case unixClient(path: String)
-    /// `unix-server:PATH`: the controller connects to us.
+    /// `unix-server:PATH`: waits for the controller to connect to this socket.
     case unixServer(path: String)
-    /// `pty:PATH`, or `serial:PATH` with `,BAUD` behind it.
+    /// `pty:PATH`, or `serial:PATH` with an optional `,BAUD`.
     case serial(path: String, baud: Int?)
-    /// `user:N`: the adapter hciN, taken whole through the kernel's user channel.
+    /// `user:N`: the adapter hciN through the kernel's user channel, which excludes other programs.
     case userChannel(UInt16)
 
     /// The forms, for who has to choose.
@@ -22,21 +22,21 @@ public enum HCITransportAddress: Hashable, Sendable {
         "serial:PATH,BAUD", "user:N",
     ]
 
-    /// Who is meant where no host is named: this machine.
+    /// The host to use if none is named: this machine.
     static let loopback = "127.0.0.1"
 
-    /// An address as people write it.
+    /// Parses an address of the command line.
     public init(parsing text: String) throws(RadioError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let rest = parts.count > 1 ? String(parts[1]) : ""
         func path() throws(RadioError) -> String {
-            guard !rest.isEmpty else { throw Self.trouble("\(text) names no path") }
+            guard !rest.isEmpty else { throw Self.trouble("\(text) has no path") }
             return rest
         }
         switch parts[0] {
         case "tcp-client":
             let (host, port) = try Self.hostAndPort(rest, in: text)
-            guard port > 0 else { throw Self.trouble("\(text) has the port 0, where nobody listens") }
+            guard port > 0 else { throw Self.trouble("\(text) has the port 0, which accepts no connections") }
             self = .tcpClient(host: host, port: port)
         case "tcp-server":
             let (host, port) = try Self.hostAndPort(rest, in: text)
@@ -53,17 +53,17 @@ public enum HCITransportAddress: Hashable, Sendable {
             let baud = Int(path[path.index(after: comma)...])
             guard let baud, SerialLine.speed(baud) != nil, comma > path.startIndex else {
                 throw Self.trouble(
-                    "\(text) has no baud rate that a serial line takes, such as 115200 or 1000000")
+                    "\(text) has no valid baud rate, such as 115200 or 1000000")
             }
             self = .serial(path: String(path[..<comma]), baud: baud)
         case "user":
             let number = rest.hasPrefix("hci") ? String(rest.dropFirst(3)) : rest
             guard let number = UInt16(number), number < 0xFFFF else {
-                throw Self.trouble("\(text) names no adapter: user:0 is hci0")
+                throw Self.trouble("\(text) has no adapter number; user:0 is hci0")
             }
             self = .userChannel(number)
         default:
-            throw Self.trouble("\(text.isEmpty ? "nothing" : text) is no way to a controller")
+            throw Self.trouble("\(text.isEmpty ? "nothing" : text) is not a controller's address")
         }
     }
 
@@ -87,8 +87,9 @@ public enum HCITransportAddress: Hashable, Sendable {
         return (host.isEmpty ? loopback : host, port)
     }
 
-    /// A transport that goes there, not open; a server calls `whenListening` with the place where a
-    /// controller may connect now.
+    /// A transport to the controller, not open.
+    ///
+    /// A server calls `whenListening` with its address once a controller can connect.
     public func transport(
         whenListening: @escaping @Sendable (_ place: String) -> Void = { _ in }
     ) -> any HCITransport {
@@ -97,7 +98,7 @@ public enum HCITransportAddress: Hashable, Sendable {
 }
 
 extension HCITransportAddress: CustomStringConvertible {
-    /// As it is written.
+    /// The address as on the command line.
     public var description: String {
         switch self {
         case .tcpClient(let host, let port): "tcp-client:\(Self.endpoint(host, port))"

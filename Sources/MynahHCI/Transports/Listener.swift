@@ -33,12 +33,12 @@ struct Listener: Sendable {
         case EADDRINUSE:
             throw RadioError(
                 .unreachable, "the port \(port) is in use",
-                remedy: "choose another, or end who has it: ss -ltnp")
+                remedy: "choose another, or end the process that has it: ss -ltnp")
         case EACCES:
             throw RadioError(
-                .notPermitted, "the port \(port) may be used by root alone", remedy: "choose one above 1023")
+                .notPermitted, "only root may listen on the port \(port)", remedy: "choose one above 1023")
         default:
-            throw RadioError(.unreachable, "\(host):\(port) cannot be listened on: \(last)")
+            throw RadioError(.unreachable, "cannot listen on \(host):\(port): \(last)")
         }
     }
 
@@ -55,11 +55,11 @@ struct Listener: Sendable {
             let error = SystemError(errno)
             systemClose(made)
             switch (bound, error.number) {
-            case (nil, _): throw RadioError(.unreachable, "\(path) is too long a name for a socket")
+            case (nil, _): throw RadioError(.unreachable, "the path \(path) is too long for a socket")
             case (_, EADDRINUSE):
                 throw RadioError(
                     .unreachable, "\(path) is in use", remedy: "choose another path, or remove it")
-            default: throw RadioError(.unreachable, "\(path) cannot be listened on: \(error)")
+            default: throw RadioError(.unreachable, "cannot listen on \(path): \(error)")
             }
         }
         descriptor = made
@@ -77,7 +77,7 @@ struct Listener: Sendable {
             && errno == ECONNREFUSED
     }
 
-    /// Whoever has connected; nil: nobody has.
+    /// The descriptor of a new connection, or `nil` if there is none.
     func accept() -> Int32? {
         let accepted = systemAccept(descriptor)
         guard accepted >= 0 else { return nil }

@@ -2,9 +2,9 @@ import Glibc
 import MynahCore
 import MynahSupport
 
-/// An open descriptor through which packets go as H4 has them, to and from one other side.
+/// An open file descriptor that carries H4 packets to and from one peer.
 final class PacketLine: Sendable {
-    /// What is behind the descriptor.
+    /// The kind of file.
     enum Kind: Sendable {
         case socket
         /// A terminal: the end of the other side is an error there.
@@ -15,9 +15,11 @@ final class PacketLine: Sendable {
         var descriptor: Int32
         var watch: EventLoop.Watch?
         var decoder = H4Decoder()
-        /// What the other side had no room for; each is written whole, as the kernel's user channel wants it.
+        /// Packets that could not be sent yet.
+        ///
+        /// Each is sent with one write, as the kernel's user channel requires.
         var waiting: [[UInt8]] = []
-        /// How much of the first has gone.
+        /// The number of bytes of the first packet that have been sent.
         var gone = 0
         var size = 0
     }
@@ -86,7 +88,10 @@ final class PacketLine: Sendable {
                         [],
                         RadioError(
                             .protocolViolation,
-                            "\(other) sent 0x\(Hex.encode([error.byte])) where a packet begins: it speaks no H4, or lost a byte"
+                            """
+                            \(other) sent 0x\(Hex.encode([error.byte])) at the beginning of a packet: it \
+                            does not speak H4, or a byte was lost
+                            """
                         )
                     )
                 }
@@ -129,7 +134,7 @@ final class PacketLine: Sendable {
             guard state.descriptor >= 0 else { return nil }
             guard state.waiting.isEmpty else {
                 guard state.size + bytes.count <= Self.limit else {
-                    return RadioError(.lost, "\(other) does not take what is sent to it")
+                    return RadioError(.lost, "\(other) does not read its packets")
                 }
                 state.waiting.append(bytes)
                 state.size += bytes.count

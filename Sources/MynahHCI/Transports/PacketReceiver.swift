@@ -2,11 +2,13 @@ import Glibc
 import MynahCore
 import MynahSupport
 
-/// Whom a transport tells what comes; once `close` has returned, nobody any more.
+/// The receiver of a transport's packets.
+///
+/// After `close` has returned, it receives none.
 final class PacketReceiver: Sendable {
     private struct State {
         var isOpen = true
-        /// Who is telling now.
+        /// The thread that is in a call of the receiver.
         var caller: pthread_t?
     }
 

@@ -3,10 +3,10 @@ import MynahCore
 
 /// A terminal device as a line of bytes.
 enum SerialLine {
-    /// What most boards speak.
+    /// The rate of most boards.
     static let usualBaud = 1_000_000
 
-    /// What termios calls a rate.
+    /// The constant of termios for a rate.
     static func speed(_ baud: Int) -> speed_t? {
         switch baud {
         case 9600: speed_t(B9600)
@@ -39,7 +39,7 @@ enum SerialLine {
         var settings = termios()
         guard tcgetattr(descriptor, &settings) == 0 else {
             close(descriptor)
-            throw RadioError(.unreachable, "\(path) is no serial device or terminal")
+            throw RadioError(.unreachable, "\(path) is not a serial device or terminal")
         }
         cfmakeraw(&settings)
         settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
@@ -52,7 +52,7 @@ enum SerialLine {
         guard tcsetattr(descriptor, TCSANOW, &settings) == 0 else {
             let error = SystemError(errno)
             close(descriptor)
-            throw RadioError(.unreachable, "\(path) does not take its settings: \(error)")
+            throw RadioError(.unreachable, "\(path) does not accept the settings: \(error)")
         }
         return descriptor
     }

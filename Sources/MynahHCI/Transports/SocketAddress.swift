@@ -4,7 +4,7 @@ import MynahSupport
 
 /// Addresses of the system's sockets, and sockets at them.
 enum SocketAddress {
-    /// What a host and port stand for.
+    /// The addresses of a host and port.
     struct Resolved: Sendable {
         var family: Int32
         var bytes: [UInt8]
@@ -62,7 +62,7 @@ enum SocketAddress {
         guard code == 0,
             storage.ss_family == sa_family_t(AF_INET) || storage.ss_family == sa_family_t(AF_INET6)
         else { return nil }
-        // In both families the port stands behind the family, highest byte first.
+        // In both families the port follows the family, most significant byte first.
         return withUnsafeBytes(of: &storage) { UInt16($0[2]) << 8 | UInt16($0[3]) }
     }
 

@@ -2,10 +2,10 @@ import Glibc
 package import MynahCore
 import MynahSupport
 
-/// A controller behind a socket, a serial line or the kernel, spoken to in H4.
+/// A transport that speaks H4 to a controller on a socket, a serial line or the kernel's user channel.
 ///
-/// It can be opened again when it has ended or was closed. A server's opening waits until a controller has
-/// connected.
+/// It can be opened again after it has ended or was closed. If it is a server, `open` waits for a
+/// controller to connect.
 package final class SocketTransport: HCITransport {
     private enum Phase {
         case closed
@@ -16,7 +16,7 @@ package final class SocketTransport: HCITransport {
     private struct State {
         var phase = Phase.closed
         var port: UInt16?
-        /// What a controller may connect to, while it is waited for.
+        /// The listening socket, while a controller is awaited.
         var listener: Listener?
         /// Changes with each opening, so that the end of an earlier one ends nothing.
         var run = 0
@@ -108,7 +108,7 @@ package final class SocketTransport: HCITransport {
         }
     }
 
-    private static let closed = RadioError(.lost, "the transport was closed before a controller was reached")
+    private static let closed = RadioError(.lost, "the transport was closed before a controller connected")
 
     // MARK: - Reaching
 
@@ -164,8 +164,8 @@ package final class SocketTransport: HCITransport {
             return descriptor
         }
         throw RadioError(
-            .unreachable, "no controller is reached at \(host):\(port): \(last)",
-            remedy: last.number == ECONNREFUSED ? "start what listens there first" : nil)
+            .unreachable, "cannot connect to a controller at \(host):\(port): \(last)",
+            remedy: last.number == ECONNREFUSED ? "start the controller first" : nil)
     }
 
     private static func error(of descriptor: Int32) -> Int32 {
@@ -185,13 +185,13 @@ package final class SocketTransport: HCITransport {
         let error = SystemError(errno)
         systemClose(descriptor)
         guard outcome != nil else {
-            throw RadioError(.unreachable, "\(path) is too long a name for a socket")
+            throw RadioError(.unreachable, "the path \(path) is too long for a socket")
         }
         throw RadioError(
             error.number == EACCES ? .notPermitted : .unreachable,
-            "no controller is reached at \(path): \(error)",
+            "cannot connect to a controller at \(path): \(error)",
             remedy: error.number == ECONNREFUSED || error.number == ENOENT
-                ? "start what listens there first" : nil)
+                ? "start the controller first" : nil)
     }
 
     private func accept(
@@ -206,7 +206,7 @@ package final class SocketTransport: HCITransport {
         whenListening(place)
         guard await wait.wait(for: listener.descriptor, .reading) == .ready else { throw Self.closed }
         guard let descriptor = listener.accept() else {
-            throw RadioError(.lost, "the controller that connected to \(address) was gone at once")
+            throw RadioError(.lost, "the controller that connected to \(address) disconnected at once")
         }
         return descriptor
     }

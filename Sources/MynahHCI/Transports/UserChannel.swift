@@ -35,22 +35,22 @@ enum UserChannel {
         return descriptor
     }
 
-    /// What the kernel means.
+    /// The error to report for an error of the kernel.
     static func trouble(_ error: SystemError, _ number: UInt16) -> RadioError {
         let name = "hci\(number)"
         return switch error.number {
         case EBUSY:
             RadioError(
-                .unreachable, "\(name) is in use: it can be taken whole only while it is off",
+                .unreachable, "\(name) is in use: a user channel needs an adapter that is off",
                 remedy: "bluetoothctl power off, or stop bluetoothd: systemctl stop bluetooth")
         case EPERM, EACCES:
             RadioError(
-                .notPermitted, "\(name) may be taken whole by root alone",
+                .notPermitted, "only root may open a user channel on \(name)",
                 remedy: "run with sudo, or grant cap_net_admin with setcap")
         case ENODEV:
             RadioError(
                 .noAdapter, "there is no adapter \(name)",
-                remedy: "ls /sys/class/bluetooth shows those that are")
+                remedy: "ls /sys/class/bluetooth lists the adapters")
         case EAFNOSUPPORT, EPROTONOSUPPORT:
             RadioError(
                 .noAdapter, "this kernel has no Bluetooth", remedy: "modprobe bluetooth, or use another radio"
@@ -58,7 +58,7 @@ enum UserChannel {
         case ERFKILL:
             RadioError(.blocked, "\(name) is blocked", remedy: "rfkill unblock bluetooth")
         default:
-            RadioError(.unreachable, "\(name) cannot be taken: \(error)")
+            RadioError(.unreachable, "a user channel on \(name) cannot be opened: \(error)")
         }
     }
 }

@@ -1,12 +1,12 @@
 package import MynahCore
 import MynahSupport
 
-/// What lies between controllers: it carries what one sends to those who hear it, as far and as reliably as
+/// The medium between controllers: it delivers each PDU to the stations in range, and loses as many as
 /// it is told to.
 ///
-/// A machine without I/O; time moves when it is told to, and many devices cost one heap of due times.
+/// A machine without I/O. Time moves when it is told to, and many devices share one heap of deadlines.
 package struct Air: Sendable {
-    /// What it wants done.
+    /// An output of the medium.
     package enum Output: Hashable, Sendable {
         /// A packet for the host of a controller.
         case host(Station, H4Packet)
@@ -71,7 +71,7 @@ package struct Air: Sendable {
     /// Whether a capture wants everything that is sent here or comes from other processes, advertising
     /// included.
     package var isMonitored = false
-    /// What time it is on it.
+    /// The time on it.
     package private(set) var now = AirTime.zero
 
     private var random: SplitMix
@@ -80,7 +80,7 @@ package struct Air: Sendable {
     private var heap = DueHeap()
     /// Where stations of this process are, but for those at the usual distance.
     private var places: [Station: Place] = [:]
-    /// Where two stations are to each other, whatever is said of each alone.
+    /// The places of two stations relative to each other, which override the place of each.
     private var pairs: [Pair: Place] = [:]
     /// The same for a station of this process and a device by its address, until what the device sends names
     /// its station.
@@ -99,7 +99,7 @@ package struct Air: Sendable {
     /// out.
     static let spareEntries = 64
 
-    /// An empty air; whatever is drawn on it follows from the seed.
+    /// An empty air; all its random numbers follow from the seed.
     package init(seed: UInt64) {
         random = SplitMix(seed: seed)
     }
@@ -114,7 +114,7 @@ package struct Air: Sendable {
     /// How many entries are held of when something is due.
     var dueCount: Int { heap.count }
 
-    /// When something is due next; nil: never.
+    /// The time of the next event, or `nil` if none is scheduled.
     package var due: AirTime? { heap.first?.time }
 
     /// Puts a controller on it, and returns what it is called there.
@@ -235,7 +235,7 @@ package struct Air: Sendable {
 
     /// As `take`, and leaves what it wants done for `drain`.
     mutating func receive(_ frame: AirFrame) {
-        // Who speaks for one of ours is no one.
+        // A frame from outside must not come from one of our own stations.
         guard members.index(of: frame.from) == nil else { return }
         if isMonitored { outputs.append(.captured(frame)) }
         deliveries.append(
@@ -266,7 +266,7 @@ package struct Air: Sendable {
         now = max(now, time)
     }
 
-    /// What it wants done since it was asked last.
+    /// The outputs since the last call.
     mutating func drain() -> [Output] {
         defer { outputs = [] }
         return outputs
@@ -310,7 +310,7 @@ package struct Air: Sendable {
         if let due = members[at: index].controller.due,
             members[at: index].scheduled.map({ due < $0 }) ?? true
         {
-            // What is due already comes next, and never again at once.
+            // An event that is already due comes next, and never twice at one time.
             let time = max(due, now + 1)
             members[at: index].scheduled = time
             heap.insert(DueHeap.Entry(time: time, station: station))

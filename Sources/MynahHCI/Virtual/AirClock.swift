@@ -1,7 +1,7 @@
-/// The system's clock as an air lives by it.
+/// The system's clock, as the air uses it.
 ///
-/// A process that was stopped, or had no processor, has not lived through the time: its links would all end
-/// for a silence that was its own.
+/// The clock stops while a process is stopped or gets no processor time. Otherwise all of its links
+/// would end with a supervision timeout that no peer caused.
 struct AirClock: Sendable {
     /// How late it may be without the time standing still, in microseconds.
     static let patience: Int64 = 100_000
@@ -13,7 +13,7 @@ struct AirClock: Sendable {
         self.start = start
     }
 
-    /// What time it is on the air, on which something is due, when the system's clock says this.
+    /// The time on the air for a time of the system's clock, if the next event is due at `due`.
     mutating func time(at now: Int64, due: AirTime?) -> AirTime {
         let time = AirTime(microseconds: now &- start)
         guard let due, time - due > Self.patience else { return time }

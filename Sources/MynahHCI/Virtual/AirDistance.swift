@@ -1,22 +1,22 @@
 import Glibc
 
-/// How far a station is away from the others of its air.
+/// The distance of a station from the others of its air.
 ///
-/// Of two stations the farther one counts, so that it is enough to move an accessory and leave the phone
-/// where it is.
+/// Between two stations the greater one applies, so it is enough to move an accessory and leave the
+/// phone in its place.
 public struct AirDistance: Hashable, Sendable, Comparable {
     /// In centimetres, at least one.
     let centimetres: UInt32
 
     /// The longest, in centimetres: once around the Earth, long past where anything is heard.
     static let longest: UInt32 = 4_000_000_000
-    /// One metre: how far a station is away unless it is said.
+    /// One metre, the default distance.
     public static let usual = AirDistance(unchecked: 100)
 
-    /// In metres.
+    /// The distance in metres.
     public var metres: Double { Double(centimetres) / 100 }
 
-    /// A distance in metres, to the centimetre; `nil` if it is none, negative, no number, or longer than
+    /// A distance in metres, rounded to a centimetre; `nil` if it is negative, not a number, or over
     /// 40,000 km.
     public init?(metres: Double) {
         guard metres > 0, let centimetres = UInt32(exactly: max(1, (metres * 100).rounded())) else {
@@ -42,7 +42,7 @@ public struct AirDistance: Hashable, Sendable, Comparable {
         self == .usual ? 40 : 40 + Int((20 * log10(max(metres, 0.1))).rounded())
     }
 
-    /// Whether one is nearer than the other.
+    /// Whether the first is nearer.
     public static func < (left: AirDistance, right: AirDistance) -> Bool {
         left.centimetres < right.centimetres
     }

@@ -3,11 +3,11 @@ import MynahSupport
 
 /// A PDU with who sends it and for whom, as it goes from process to process.
 package struct AirFrame: Hashable, Sendable {
-    /// Who sends it.
+    /// The sender.
     package var from: Station
-    /// For whom; nil: for all who hear it.
+    /// The receiver, or `nil` for all in range.
     package var to: Station?
-    /// What it says.
+    /// The PDU.
     package var pdu: AirPDU
     /// How far its sender is away.
     package var distance: AirDistance

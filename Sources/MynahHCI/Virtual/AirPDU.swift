@@ -1,7 +1,7 @@
 package import MynahCore
 
-/// What one station sends to others: advertising PDUs, and data of links (Core Specification, Vol 6, Part B,
-/// 2).
+/// A PDU between stations: an advertising channel PDU, or a frame of a link (Core Specification, Vol 6,
+/// Part B, 2).
 package enum AirPDU: Hashable, Sendable {
     /// ADV_IND and its like, and ADV_EXT_IND with what hangs on it.
     case advertisement(AirAdvertisement)
@@ -15,10 +15,9 @@ package enum AirPDU: Hashable, Sendable {
     case link(LinkFrame)
 }
 
-/// What an advertising PDU says.
+/// The contents of an advertising PDU.
 package struct AirAdvertisement: Hashable, Sendable {
-    /// What may be done with it, numbered as in the event type of extended reports (Vol 4, Part E,
-    /// 7.7.65.13).
+    /// Its properties, numbered as in the Event_Type of extended reports (Vol 4, Part E, 7.7.65.13).
     package struct Properties: OptionSet, Hashable, Sendable {
         /// The bits.
         package let rawValue: UInt8
@@ -40,11 +39,11 @@ package struct AirAdvertisement: Hashable, Sendable {
         package static let legacy = Properties(rawValue: 0x10)
     }
 
-    /// What may be done with it.
+    /// The properties.
     package var properties: Properties
-    /// Who sends it.
+    /// The advertiser's address, AdvA.
     package var address: DeviceAddress
-    /// Whom it is for; nil: everyone.
+    /// The target's address, TargetA, or `nil` if the PDU is undirected.
     package var target: DeviceAddress?
     /// The advertising set's number on the air; nil in legacy PDUs.
     package var identifier: UInt8?
@@ -70,15 +69,15 @@ package struct AirAdvertisement: Hashable, Sendable {
     }
 }
 
-/// CONNECT_IND: with it a link begins (Core Specification, Vol 6, Part B, 2.3.3.1).
+/// CONNECT_IND, which establishes a link (Core Specification, Vol 6, Part B, 2.3.3.1).
 package struct AirConnect: Hashable, Sendable {
-    /// Who wants it.
+    /// The initiator's address, InitA.
     package var initiator: DeviceAddress
-    /// With whom.
+    /// The advertiser's address, AdvA.
     package var advertiser: DeviceAddress
-    /// What names the link from now on.
+    /// The access address of the link.
     package var access: UInt32
-    /// How often the sides meet.
+    /// The connection parameters.
     package var parameters: LEConnection.Parameters
 
     /// A request.
@@ -93,18 +92,20 @@ package struct AirConnect: Hashable, Sendable {
     }
 }
 
-/// What goes over a link at once: it may be lost, and is then sent again.
+/// A frame of a link.
 ///
-/// A real link layer numbers with one bit and meets at each interval; here a whole window is on its way at
-/// once.
+/// It may be lost, and is then sent again.
+///
+/// A real link layer has one bit of sequence number and exchanges PDUs at each connection event. Here a
+/// whole window of PDUs is in flight at once.
 package struct LinkFrame: Hashable, Sendable {
-    /// Which link.
+    /// The access address of the link.
     package var access: UInt32
-    /// The number of what is in it.
+    /// The sequence number of its content.
     package var sequence: UInt16
-    /// The number that is expected from the other side next.
+    /// The next sequence number that its sender expects.
     package var expected: UInt16
-    /// What is in it; nil: only what was heard is acknowledged.
+    /// The content, or `nil` if the frame only acknowledges.
     package var content: LinkPDU?
 
     /// A frame.

@@ -29,8 +29,9 @@ package struct AirTime: Comparable, Hashable, Sendable {
     }
 }
 
-/// Whoever sends and hears on an air; the number is drawn, so that processes need not agree on who gives them
-/// out.
+/// A station that sends and receives on an air.
+///
+/// Its number is random, so that processes need not agree on who assigns numbers.
 package struct Station: Hashable, Sendable, Comparable {
     /// The number; 0 is nobody's.
     package let rawValue: UInt64

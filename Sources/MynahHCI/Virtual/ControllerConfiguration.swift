@@ -1,11 +1,14 @@
 public import MynahCore
 
-/// What a virtual controller is made like.
+/// The capabilities of a virtual controller.
 public struct ControllerConfiguration: Sendable {
-    /// AES-128 of one block, key and block as FIPS 197 writes them; nil: what needs it is an unknown command.
+    /// AES-128 of one block.
+    ///
+    /// Key and block are in the byte order of FIPS 197. If it returns `nil`, commands that need it are
+    /// unknown commands.
     public typealias Cipher = @Sendable (_ key: [UInt8], _ block: [UInt8]) -> [UInt8]?
 
-    /// Its public address, which is also how it is found again.
+    /// Its public address, by which it is found again.
     public var address: DeviceAddress
     /// The most bytes of one ACL packet, 27 to 251.
     package var packetLength: Int
@@ -22,7 +25,7 @@ public struct ControllerConfiguration: Sendable {
     /// AES-128, for LE Encrypt and for resolving addresses.
     package var cipher: Cipher?
 
-    /// A controller of today, with an address.
+    /// A controller with current features and this address.
     public init(
         address: DeviceAddress, packetLength: Int = 251, packetCount: Int = 12, isExtended: Bool = true,
         setCount: Int = 8, linkCount: Int = 16, listLength: Int = 16, cipher: Cipher? = nil

@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// What a virtual controller wants done.
+/// An output of a virtual controller.
 package enum ControllerOutput: Hashable, Sendable {
     /// A packet for the host.
     case host(H4Packet)
@@ -8,7 +8,7 @@ package enum ControllerOutput: Hashable, Sendable {
     case air(AirPDU, to: Station?)
 }
 
-/// What a controller wants done, in order, and which events its host takes.
+/// A controller's outputs in order, and the event masks of its host.
 ///
 /// Every part of the controller writes its events and PDUs into it.
 struct ControllerOutbox: Sendable {

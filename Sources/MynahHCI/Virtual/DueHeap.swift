@@ -1,4 +1,4 @@
-/// Who is due when, the earliest first.
+/// Stations by the time of their next event, the earliest first.
 struct DueHeap: Sendable {
     struct Entry: Sendable {
         var time: AirTime

@@ -1,16 +1,16 @@
 import MynahCore
 import MynahSupport
 
-/// An air that several threads use at once, and whose time passes: the clock's, or a test's.
+/// An air for several threads, with the time of the system's clock or of a test.
 ///
-/// Who sends does the air's work in the same call: between two hosts of one process there is no thread to
-/// wait for. A thread of its own has only what becomes due, and sleeps until then.
+/// The sender does the air's work in the same call, so there is no change of thread between two hosts of
+/// one process. The air's own thread handles only timed events, and sleeps between them.
 public final class LiveAir: Sendable {
-    /// Who moves the time.
+    /// The source of the time.
     public enum Time: Hashable, Sendable {
         /// The system's clock.
         case real
-        /// Whoever calls `advance(by:)`.
+        /// The caller of `advance(by:)`.
         case manual
     }
 
@@ -29,7 +29,7 @@ public final class LiveAir: Sendable {
         var capture: (@Sendable (AirFrame) -> Void)?
         /// Of the air, while they are looked through; empty otherwise.
         var outputs: [Air.Output] = []
-        /// What waits to be delivered, in the order of the air.
+        /// The PDUs to deliver, in the order in which they were sent.
         var deliveries: [Delivery] = []
         /// Somebody is delivering, and will go on until nothing waits.
         var isDelivering = false
@@ -44,7 +44,7 @@ public final class LiveAir: Sendable {
     private let loop: EventLoop
     private let alarm: Lock<EventLoop.Alarm?>
 
-    /// An empty air; whatever is drawn on it follows from the seed.
+    /// An empty air; all its random numbers follow from the seed.
     public init(seed: UInt64 = .random(in: .min ... .max), time: Time = .real) {
         state = Lock(State(air: Air(seed: seed), clock: time == .real ? AirClock(start: EventLoop.now) : nil))
         self.time = time
@@ -59,7 +59,7 @@ public final class LiveAir: Sendable {
         if let alarm = alarm.withLock({ $0 }) { loop.remove(alarm) }
     }
 
-    /// A new controller on it, switched on whenever the transport is opened.
+    /// A new controller on it; it is switched on each time the transport is opened.
     public func transport(_ configuration: ControllerConfiguration) -> VirtualTransport {
         VirtualTransport(air: self, configuration: configuration)
     }
@@ -67,10 +67,10 @@ public final class LiveAir: Sendable {
     /// How many controllers of this process are on it.
     package var count: Int { state.withLock { $0.air.count } }
 
-    /// What time it is on it.
+    /// The time on it.
     package var now: AirTime { state.withLock { $0.air.now } }
 
-    /// Lets time pass, where nobody else does.
+    /// Advances the time of an air with the time `manual`.
     public func advance(by microseconds: Int64) {
         precondition(time == .manual, "the clock moves the time of this air")
         enter { air in air.pass(to: air.now + microseconds) }
@@ -154,7 +154,7 @@ public final class LiveAir: Sendable {
 
     private func enter(_ body: (inout Air) -> Void) {
         let (isMine, moment) = state.withLock { state in
-            // What was due before comes before.
+            // Events that were due earlier come first.
             if let clock = Self.clock(&state) { state.air.pass(to: clock) }
             body(&state.air)
             var moment: Int64?

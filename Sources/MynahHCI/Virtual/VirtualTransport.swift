@@ -1,10 +1,10 @@
 public import MynahCore
 import MynahSupport
 
-/// Connects a host with a virtual controller on an air, without anything between them.
+/// A transport to a virtual controller on an air.
 ///
-/// Each opening switches a new controller on; closing switches it off, and those who had a link with it
-/// notice its silence.
+/// `open` switches a new controller on and `close` switches it off. Its peers notice that when the
+/// supervision timeout expires.
 public final class VirtualTransport: HCITransport {
     private struct State {
         var station: Station?
@@ -17,7 +17,7 @@ public final class VirtualTransport: HCITransport {
 
     private let air: LiveAir
     private let configuration: ControllerConfiguration
-    /// What has to stay as long as the transport does.
+    /// Keeps the shared air alive as long as the transport.
     private let keeping: SharedAir?
     private let state = Lock(State())
 
@@ -29,7 +29,7 @@ public final class VirtualTransport: HCITransport {
 
     deinit { close() }
 
-    /// What the controller is called on the air; nil: it is switched off.
+    /// The station of the controller on the air, or `nil` if it is switched off.
     package var station: Station? { state.withLock { $0.station } }
 
     /// Switches the controller on.
@@ -41,7 +41,9 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
-    /// As `open`, for who cannot wait, as there is nothing to wait for; false: it was on.
+    /// Opens the transport without waiting.
+    ///
+    /// Returns `false` if it was open already.
     func switchOn(
         receive: @escaping @Sendable (H4Packet) -> Void, ended: @escaping @Sendable (RadioError?) -> Void
     ) -> Bool {
@@ -56,8 +58,8 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
-    /// Moves the controller away from all others of its air, now and whenever it is switched on; `nil` moves
-    /// it out of range.
+    /// Sets the controller's distance from all others of its air, now and after each `open`; `nil` is
+    /// out of range.
     ///
     /// A link that is lost by it ends by its supervision timeout.
     public func setDistance(_ distance: AirDistance?) {
@@ -67,7 +69,7 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
-    /// Moves the controller away from the device of an address alone; `nil`: they do not hear each other.
+    /// Sets the controller's distance from the device with an address; `nil` is out of range.
     public func setDistance(_ distance: AirDistance?, from device: DeviceAddress) {
         state.withLock { state in
             state.devices[device] = .some(distance)
@@ -75,7 +77,7 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
-    /// What was said of the device of an address does not count any more.
+    /// Forgets the distance that was set for a device's address.
     public func forgetDistance(from device: DeviceAddress) {
         state.withLock { state in
             state.devices.removeValue(forKey: device)
@@ -83,7 +85,7 @@ public final class VirtualTransport: HCITransport {
         }
     }
 
-    /// Hands a packet to the controller, which answers in this call.
+    /// Gives a packet to the controller, which answers in this call.
     public func send(_ packet: H4Packet) {
         guard let station else { return }
         air.take(packet, of: station)

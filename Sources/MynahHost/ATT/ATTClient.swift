@@ -7,7 +7,7 @@ import MynahSupport
 /// Procedures run one after the other, because prepared writes of two would mix in the server's one queue; of
 /// each, one request is under way at a time (3.3.2).
 struct ATTClient {
-    /// What it wants done.
+    /// An action for the driver.
     enum Action: Hashable, Sendable {
         case send([UInt8])
         /// Both ends have agreed on an MTU.
@@ -20,7 +20,7 @@ struct ATTClient {
         case subscribedToServices(AttributeHandle)
     }
 
-    /// What both ends of a bearer have agreed on.
+    /// The parameters that both ends of a bearer have agreed on.
     struct Bearer: Hashable, Sendable {
         var mtu = GATT.defaultMTU
         /// The client has asked for an MTU, which it does once (3.4.2.1).
@@ -161,5 +161,5 @@ struct ATTClient {
 
     private static let overdue = RequestError.failed(
         RadioError(
-            .timedOut, "the peripheral did not answer a request in time, and can be asked nothing more"))
+            .timedOut, "the peripheral did not answer a request in time; this link takes no more requests"))
 }

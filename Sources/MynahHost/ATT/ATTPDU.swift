@@ -20,7 +20,7 @@ enum ATTPDU {
         return writer.bytes
     }
 
-    /// A value behind an opcode, cut to what the MTU carries.
+    /// An opcode and a value, which is cut to ATT_MTU.
     static func value(_ opcode: UInt8, _ value: some Sequence<UInt8>, mtu: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(1 + min(value.underestimatedCount, mtu - 1))
@@ -38,7 +38,7 @@ enum ATTPDU {
         return writer.bytes
     }
 
-    /// A notification of several values, each behind its length.
+    /// A notification of several values, each after its length.
     static func multipleHandleValue(_ values: [(handle: AttributeHandle, value: [UInt8])]) -> [UInt8] {
         var writer = ByteWriter(capacity: values.reduce(1) { $0 + 4 + $1.value.count })
         writer.write(ATTOpcode.multipleHandleValueNotification)

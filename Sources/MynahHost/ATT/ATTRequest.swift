@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// What a client sends to a server, taken apart (Core Specification, Vol 3, Part F, 3.4).
+/// A decoded PDU of a client (Core Specification, Vol 3, Part F, 3.4).
 enum ATTRequest: Hashable, Sendable {
     case exchangeMTU(UInt16)
     case findInformation(ClosedRange<AttributeHandle>)
@@ -17,7 +17,7 @@ enum ATTRequest: Hashable, Sendable {
     case readMultipleVariable([AttributeHandle])
     case confirmation
     case writeCommand(AttributeHandle, [UInt8])
-    /// With the 12 bytes of the signature behind the value.
+    /// The signature is the 12 bytes after the value.
     case signedWriteCommand(AttributeHandle, [UInt8], signature: [UInt8])
 
     /// Why bytes are no request; nothing is answered where the error is nil.

@@ -11,7 +11,7 @@ extension ATTServer {
         return attribute
     }
 
-    /// What the host itself knows of a value; `nil` if the application is asked for it.
+    /// The value, if the host itself has it; `nil` if the application is asked for it.
     func known(_ attribute: Attribute, _ context: Context) -> [UInt8]? {
         switch attribute.content {
         case .constant, .service: return attribute.constantValue

@@ -46,14 +46,14 @@ extension ATTServer {
         else { return [] }
         let part = WriteRequest.Part(attribute: key, value: value)
         if isSigned {
-            // On an encrypted link the link's own protection stands for the signature, and what wants
-            // encryption is not open to a signature (Vol 3, Part C, 10.2.2, 10.4).
+            // On an encrypted link, encryption takes the place of the signature. An attribute that
+            // requires encryption does not accept a signed write instead (Vol 3, Part C, 10.2.2, 10.4).
             guard attribute.access.canSign, !security.isEncrypted,
                 security.denial(attribute.access.write) == nil
             else { return [] }
             return [.signedWrite(part, pdu: pdu)]
         }
-        // What is open to a signature is so to a command on such a link.
+        // An attribute that accepts signed writes also accepts commands on an encrypted link.
         guard attribute.access.canCommand || attribute.access.canSign && security.isEncrypted,
             security.denial(attribute.access.write) == nil
         else { return [] }

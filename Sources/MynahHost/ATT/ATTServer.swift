@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// What a server wants done after a PDU.
+/// An action of the server after a PDU.
 enum ATTAction: Hashable, Sendable {
     case send([UInt8])
     /// Asks for a value from an offset on; `answered` brings it.
@@ -29,7 +29,7 @@ enum ATTAction: Hashable, Sendable {
 /// The server's end of one ATT bearer (Core Specification, Vol 3, Part F and G), without I/O: PDUs in,
 /// actions out.
 struct ATTServer: Sendable {
-    /// What is under way and waits for an answer from outside.
+    /// The request that waits for the application's answer.
     enum Pending: Hashable {
         case read(opcode: UInt8, handle: AttributeHandle)
         case multiple(opcode: UInt8, handles: [AttributeHandle], values: [[UInt8]])
@@ -39,7 +39,7 @@ struct ATTServer: Sendable {
         case execute(handle: AttributeHandle, [OwnWrite])
         case valueSearch(ValueSearch)
 
-        /// What the request wants of values, or `nil` if it compares them.
+        /// The access that the request needs, or `nil` if it compares values.
         var access: RefusedRequest.Access? {
             switch self {
             case .read, .multiple, .byType: .read
@@ -49,7 +49,7 @@ struct ATTServer: Sendable {
         }
     }
 
-    /// What a queue leaves of one of the host's own attributes.
+    /// The prepared writes to one of the host's own attributes.
     struct OwnWrite: Hashable {
         var handle: AttributeHandle
         var value: [UInt8]
@@ -156,10 +156,11 @@ struct ATTServer: Sendable {
         }
     }
 
-    /// What the application should know of a request that it is not asked for.
+    /// The request to report to the application because the host refused it.
     ///
-    /// That a client is out of date is none of its concern, nor that a search found nothing: its error names
-    /// the handle that the search began at, whatever is there.
+    /// Two errors are not reported: that a client's database is out of sync, and that a search found
+    /// nothing. The latter's error names the handle at which the search began, with or without an
+    /// attribute there.
     private func refusal(
         _ access: RefusedRequest.Access?, _ denial: Denial, _ database: AttributeDatabase
     ) -> [ATTAction] {
@@ -173,7 +174,7 @@ struct ATTServer: Sendable {
         }
     }
 
-    /// What a request is answered from.
+    /// The state that a request is answered from.
     struct Context {
         var database: AttributeDatabase
         var security: LinkSecurity
@@ -253,7 +254,8 @@ struct ATTServer: Sendable {
                 found + [Found(handle: handles.first ?? .none, value: value)],
                 context)
         case (.byType(_, let handles, let found), .failure(let error)):
-            // What was found before it is answered; of the first its error is (Part F, 3.4.4.1).
+            // Values found before the error are sent. The error itself is sent if it is for the first (Part
+            // F, 3.4.4.1).
             guard found.isEmpty else { return [.send(byTypeResponse(found))] }
             throw Denial(error, at: handles.first ?? .none)
         case (.valueSearch(var search), .success(let value)):
@@ -286,7 +288,7 @@ struct ATTServer: Sendable {
         self.mtu = max(GATT.defaultMTU, mtu)
     }
 
-    /// An indication; nil: another one waits for its confirmation.
+    /// An indication, or `nil` if another one waits for its confirmation.
     mutating func indicate(_ handle: AttributeHandle, _ value: [UInt8]) -> [UInt8]? {
         guard indicated == nil else { return nil }
         indicated = handle
@@ -339,7 +341,7 @@ extension ATTRequest {
         }
     }
 
-    /// What it wants of a value, or `nil` if it wants something else.
+    /// The access that it needs, or `nil` if it accesses no value.
     var access: RefusedRequest.Access? {
         switch self {
         case .read, .readBlob, .readMultiple, .readMultipleVariable, .readByType: .read

@@ -20,10 +20,10 @@ struct LinkSecurity: Hashable, Sendable {
             || keySize < other.keySize
     }
 
-    /// Why a requirement is not met; nil: it is.
+    /// The error if a requirement is not met, or `nil` if it is met.
     ///
-    /// Without encryption a bonded peer is told to encrypt, another to pair (10.3.1). `authorized` is open to
-    /// a peer that is paired and shows by encrypting that it is the one whose address it uses.
+    /// If the link is not encrypted, a bonded peer is told to encrypt, and another peer to pair
+    /// (10.3.1). `authorized` accepts a paired peer that has proved its identity by encrypting.
     func denial(_ requirement: SecurityRequirement) -> ATTError? {
         switch requirement {
         case .open:

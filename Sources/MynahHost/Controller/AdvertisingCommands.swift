@@ -3,7 +3,7 @@ import MynahHCI
 import MynahSupport
 
 extension HostAdvertiser.Step {
-    /// What the step does, as in "refused setting the advertising data".
+    /// The step's purpose, as in "refused setting the advertising data".
     var purpose: String {
         switch self {
         case .setParameters: "setting the advertising parameters"

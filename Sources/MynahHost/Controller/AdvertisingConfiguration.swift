@@ -7,7 +7,7 @@ extension HostAdvertiser.Configuration {
     /// The interval unless another is asked for: 100 ms.
     static let defaultInterval: UInt16 = 0x00A0
 
-    /// What an advertisement is on the air.
+    /// Encodes an advertisement.
     ///
     /// Throws `advertisementRefused` if it does not fit.
     init(_ advertisement: Advertisement) throws(RadioError) {
@@ -31,7 +31,7 @@ extension HostAdvertiser.Configuration {
         return UInt16(clamping: min(max((microseconds + 312) / 625, Int64(shortestInterval)), 0x4000))
     }
 
-    /// What is reported of it while it is on the air.
+    /// The report while it is on the air.
     func report(from address: DeviceAddress?) -> AdvertisingReport {
         let exact = Duration.microseconds(Int64(interval) * 625)
         return AdvertisingReport(

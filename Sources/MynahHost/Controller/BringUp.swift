@@ -7,7 +7,7 @@ import MynahSupport
 ///
 /// A machine without I/O: `next()` gives one command at a time, `finished` takes its answer.
 struct BringUp {
-    /// What a controller lacks, or does not answer.
+    /// A missing feature of a controller, or a command that it does not answer.
     enum Failure: Error, Hashable {
         case refused(purpose: String, HCIStatus)
         /// It has no LE, and why that shows.
@@ -33,7 +33,7 @@ struct BringUp {
 
     private var step = Step.reset
     private var features: [UInt8] = []
-    /// What was learnt so far.
+    /// The controller's answers so far.
     private(set) var profile = ControllerProfile()
     /// The public address, or `nil` if the controller has none.
     private(set) var publicAddress: DeviceAddress?
@@ -73,7 +73,7 @@ struct BringUp {
         case .reset: step = .readFeatures
         case .readFeatures:
             features = reader.readRest()
-            guard features.count >= 8 else { throw .hasNoLE("it tells no LE features") }
+            guard features.count >= 8 else { throw .hasNoLE("it reports no LE features") }
             // LE Extended Advertising is bit 12 (Vol 6, Part B, 4.6).
             profile.hasExtendedCommands = features[1] & 0x10 != 0
             step = .readCommands
@@ -120,7 +120,7 @@ struct BringUp {
         // A controller without these commands can do the rest.
         case .readCommands, .readStates: step = .setEventMask
         case .suggestDataLength: step = .readAddress
-        case .readFeatures where status == .unknownCommand: throw .hasNoLE("it does not know LE commands")
+        case .readFeatures where status == .unknownCommand: throw .hasNoLE("it lacks LE commands")
         default: throw .refused(purpose: next()?.purpose ?? "", status)
         }
     }

@@ -6,7 +6,7 @@ struct CommandPort<Sender: Sendable>: Sendable {
     /// A command that waits for its turn or for its answer.
     struct Entry: Sendable {
         var command: HCICommand
-        /// What the command is for, as in "refused setting the advertising data".
+        /// The command's purpose, as in "refused setting the advertising data".
         var purpose: String
         var sender: Sender
         /// When the controller has to have answered.

@@ -3,13 +3,13 @@ import MynahHCI
 import MynahSupport
 
 extension Connector.Step {
-    /// What the step does, as in "refused connecting".
+    /// The step's purpose, as in "refused connecting".
     var purpose: String {
         switch self {
-        case .clearAcceptList: "emptying the filter accept list"
+        case .clearAcceptList: "clearing the filter accept list"
         case .accept: "filling the filter accept list"
         case .create: "connecting"
-        case .cancel: "giving up a connection"
+        case .cancel: "cancelling a connection"
         }
     }
 }

@@ -71,7 +71,7 @@ struct Connector {
 
     func wants(_ address: DeviceAddress) -> Bool { requests.contains { $0.address == address } }
 
-    // MARK: What the host wants
+    // MARK: Requests of the host
 
     /// Asks for a connection, and returns the number of the request.
     mutating func want(_ address: DeviceAddress, onAir: DeviceAddress) -> UInt64 {
@@ -109,7 +109,7 @@ struct Connector {
         isHeld = false
     }
 
-    // MARK: What happens to the controller
+    // MARK: Events of the controller
 
     /// A controller was reset and brought up; it does not initiate.
     mutating func began() {

@@ -9,7 +9,7 @@ enum CommandStyle: Hashable {
     case extended
 }
 
-/// What a controller says of itself while it is brought up.
+/// The version, features and buffers that a controller reports during bring-up.
 struct ControllerProfile: Hashable {
     /// The buffers for ACL data: bytes in one packet, and packets (Core Specification, Vol 4, Part E, 7.8.2).
     struct Buffers: Hashable {

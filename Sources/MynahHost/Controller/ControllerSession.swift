@@ -2,12 +2,12 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// What the host wants of its controller by commands, and how far the controller is, from reset to loss and
-/// over to the next one.
+/// The host's requests to its controller, and the controller's stage: from reset to loss, and on to the
+/// next controller.
 ///
 /// A part without I/O. It owns the command queue and the machines that use it: bring-up, own address,
-/// advertiser, scanner and connector. Its driver sends what it asks for and tells it what the controller
-/// answers. What is wanted outlives a controller that is lost; what the controller holds does not.
+/// advertiser, scanner and connector. Its driver sends its commands and gives it the controller's
+/// events. Requests outlive a controller that is lost; the controller's state does not.
 struct ControllerSession: Sendable {
     /// Where a command comes from, and so where its answer goes.
     enum Sender: Hashable, Sendable {
@@ -38,7 +38,7 @@ struct ControllerSession: Sendable {
         }
     }
 
-    /// What the driver is asked to do.
+    /// An action for the driver.
     enum Action: Sendable {
         case send(HCICommand)
         /// The controller has told what it is. `choose` must follow.
@@ -65,7 +65,7 @@ struct ControllerSession: Sendable {
         case running
     }
 
-    /// What the controller is called in messages, with where it is.
+    /// The name of the controller and its location, for messages.
     let name: String
     /// How long it may take to answer a command.
     let timeout: Duration
@@ -122,7 +122,8 @@ struct ControllerSession: Sendable {
         actions.append(.settled(.scanner))
     }
 
-    /// The controller is about to be reset: advertising, scanning and initiating stop, whatever is wanted.
+    /// The controller is about to be reset: advertising, scanning and initiating stop, even if they are
+    /// requested.
     mutating func turnOff(at now: Duration, _ actions: inout [Action]) {
         isTurningOff = true
         hold()
@@ -271,7 +272,7 @@ struct ControllerSession: Sendable {
         }
     }
 
-    // MARK: What the host wants
+    // MARK: Requests of the host
 
     /// Changes what is wanted of the advertiser, the scanner or the connector, and has the controller follow.
     mutating func change<Result>(
@@ -416,7 +417,7 @@ struct ControllerSession: Sendable {
         case .refused(let purpose, let status): refusal(purpose, status)
         case .hasNoLE(let why):
             RadioError(
-                .noAdapter, "\(name) has no LE: \(why)",
+                .noAdapter, "\(name) does not support LE: \(why)",
                 remedy: "use a controller for Bluetooth 4.0 or later")
         case .tooShort(let what): RadioError(.protocolViolation, "\(name) returned no \(what)")
         }

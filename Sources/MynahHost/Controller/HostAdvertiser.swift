@@ -7,7 +7,7 @@ import MynahHCI
 /// `finished`, one step at a time. A link that begins or ends in between changes only what is believed of the
 /// controller, so no step is ever sent to a controller that is about to refuse it.
 struct HostAdvertiser {
-    /// What goes on the air.
+    /// The parameters and the data to advertise.
     struct Configuration: Hashable {
         /// Advertising interval, in units of 0.625 ms (Core Specification, Vol 4, Part E, 7.8.5).
         var interval: UInt16
@@ -29,7 +29,7 @@ struct HostAdvertiser {
         case disable
     }
 
-    /// What became of a request, after the last step.
+    /// The outcome of a request, after the last step.
     enum Verdict: Hashable {
         case onAir
         /// The controller cannot advertise while it is connected; it is asked again when a link ends.
@@ -41,7 +41,9 @@ struct HostAdvertiser {
         case lost
     }
 
-    /// What the controller holds since it was reset; `nil` if it was not set, or may be anything.
+    /// The parameters and data set in the controller since its reset.
+    ///
+    /// A field is `nil` if it was not set or is unknown.
     private struct Held: Hashable {
         var interval: UInt16?
         var isConnectable: Bool?
@@ -98,17 +100,18 @@ struct HostAdvertiser {
         if case .on = controller { return false }
         return true
     }
-    /// What the controller sends now, or `nil` if nothing is on or it is not known.
+    /// The interval and length of data that the controller advertises now, or `nil` if it does not advertise
+    /// or that is unknown.
     var sent: (interval: UInt16, dataLength: Int)? {
         guard case .on(let held) = controller, let interval = held.interval, let data = held.data else {
             return nil
         }
         return (interval, data.count)
     }
-    /// What was last reported to be on the air, or `nil` if nothing was.
+    /// The last report, or `nil` if it said that nothing is advertised.
     var announced: AdvertisingReport? { announcement?.report }
 
-    // MARK: What the host wants
+    // MARK: Requests of the host
 
     /// Asks for an advertisement in place of any other, and returns the number of the request.
     mutating func want(_ configuration: Configuration) -> UInt64 {
@@ -162,7 +165,7 @@ struct HostAdvertiser {
         return request.isWaiting ? .waitsForLinkEnd : .onAir
     }
 
-    // MARK: What happens to the controller
+    // MARK: Events of the controller
 
     /// A controller was reset and brought up; it holds nothing and advertises nothing.
     mutating func began(_ address: DeviceAddress?) {
@@ -269,7 +272,7 @@ struct HostAdvertiser {
 
     private mutating func refused(_ exchange: Exchange, _ status: HCIStatus, _ held: Held) {
         guard let request, request.number == exchange.number else {
-            // Nobody wants it any more. What the command left in the controller is not known.
+            // The request was withdrawn. The command may have left any state in the controller.
             controller = .off(Held())
             return
         }

@@ -13,7 +13,7 @@ struct HostScanner {
         case disable
     }
 
-    /// What became of a request, after the last step.
+    /// The outcome of a request, after the last step.
     enum Verdict: Hashable {
         case scanning
         case refused(Step, HCIStatus)
@@ -57,7 +57,7 @@ struct HostScanner {
     static let following = ScanOptions(
         isActive: false, allowsDuplicates: false, interval: .milliseconds(100), window: .milliseconds(30))
 
-    /// What was asked for, or `nil` if nothing was.
+    /// The requested scan, or `nil` if none is requested.
     var wanted: ScanOptions? { request?.options }
     /// The number of the request, or `nil` if there is none.
     // Not inlined: Swift 6.3.1 stops with "Found ownership error" where an async function reads it, if it is
@@ -76,7 +76,7 @@ struct HostScanner {
     /// Whether nothing is on and nothing is under way.
     var isQuiet: Bool { underWay == nil && scanning == nil }
 
-    // MARK: What the host wants
+    // MARK: Requests of the host
 
     /// Asks for a scan in place of any other, and returns the number of the request.
     ///
@@ -122,7 +122,7 @@ struct HostScanner {
         return controller == .absent ? .lost : .scanning
     }
 
-    // MARK: What happens to the controller
+    // MARK: Events of the controller
 
     /// A controller was reset and brought up; it does not scan.
     mutating func began() {

@@ -3,7 +3,7 @@ import MynahHCI
 import MynahSupport
 
 extension HostScanner.Step {
-    /// What the step does, as in "refused starting to scan".
+    /// The step's purpose, as in "refused starting to scan".
     var purpose: String {
         switch self {
         case .setParameters: "setting the scan parameters"

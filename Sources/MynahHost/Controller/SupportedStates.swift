@@ -16,7 +16,7 @@ struct SupportedStates: OptionSet, Hashable, Sendable {
     /// Every combination, as is taken of a controller that does not say.
     static let all = SupportedStates(rawValue: .max)
 
-    /// What a radio can do with such a controller.
+    /// The capabilities of a radio on such a controller.
     var capabilities: CentralCapabilities {
         var capabilities = CentralCapabilities()
         capabilities.scansBesidePeripherals = contains(.scanningAsCentral)

@@ -1,7 +1,7 @@
 import MynahCore
 import MynahHCI
 
-/// What the radio has used of the air, through every controller that it has had.
+/// The radio's use of the air, over all its controllers.
 ///
 /// Its drivers share it. It is confined to the radio's executor.
 final class AirMeter {
@@ -26,7 +26,7 @@ final class AirMeter {
 }
 
 extension ControllerSession {
-    /// What the controller does beside its links.
+    /// The controller's advertising and scanning.
     fileprivate var activity: RadioMeter.Activity {
         var activity = RadioMeter.Activity()
         activity.advertising = advertiser.sent.map {

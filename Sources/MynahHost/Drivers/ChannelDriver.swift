@@ -4,8 +4,8 @@ import MynahHCI
 
 /// Drives the L2CAP of every link: channels, and requests for connection parameters.
 ///
-/// It is confined to the radio's executor. What it sends waits with everything else in the `Outbound` of the
-/// links' driver.
+/// It is confined to the radio's executor. Its PDUs wait with all others in the `Outbound` of the links'
+/// driver.
 final class ChannelDriver {
     typealias Call<Value> = CheckedContinuation<Result<Value, RadioError>, Never>
 
@@ -68,7 +68,7 @@ final class ChannelDriver {
         return isAny
     }
 
-    // MARK: What a user asks for
+    // MARK: Requests of the user
 
     /// Publishes a PSM, to which centrals open channels, and returns it.
     func publish(isEncrypted: Bool) throws(RadioError) -> UInt16 {

@@ -28,9 +28,9 @@ final class ControllerDriver {
     private let sinks: RadioSinks
     /// Advertising, scanning and connecting.
     unowned var access: GenericAccess?
-    /// What goes over links.
+    /// The driver of the links.
     unowned var links: LinkDriver?
-    /// What the radio uses of the air.
+    /// The radio's use of the air.
     let meter = AirMeter()
     private(set) var session: ControllerSession
     private(set) var stage = ControllerStage.absent
@@ -89,7 +89,7 @@ final class ControllerDriver {
         stage = .running
     }
 
-    private static let stopped = RadioError(.lost, "the radio was stopped while it was started")
+    private static let stopped = RadioError(.lost, "the radio was stopped while it was starting")
 
     private func open() async throws(RadioError) {
         epoch += 1
@@ -266,7 +266,7 @@ final class ControllerDriver {
         stage = .running
     }
 
-    // MARK: What it reports
+    // MARK: Reports
 
     /// Takes a packet of the transport that was opened at an epoch.
     func take(_ packet: H4Packet, _ epoch: Int) {
@@ -280,7 +280,7 @@ final class ControllerDriver {
     }
 
     private func takeEvent(_ body: [UInt8]) {
-        // What comes with each packet is not taken apart first.
+        // This event comes with almost every packet, so it is handled before events are decoded.
         if body.first == HCIEvent.numberOfCompletedPackets, let completed = HCIEvent.completedPackets(body) {
             links?.completed(completed)
             return
@@ -302,7 +302,7 @@ final class ControllerDriver {
         }
     }
 
-    // MARK: What is asked of it
+    // MARK: Requests
 
     /// Lets the session take something, and carries out what it asks for.
     @discardableResult

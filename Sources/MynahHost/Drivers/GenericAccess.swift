@@ -26,7 +26,7 @@ final class GenericAccess {
     private let timer: HostTimer
     private let sinks: RadioSinks
     private let controller: ControllerDriver
-    /// What goes over links.
+    /// The driver of the links.
     unowned var links: LinkDriver?
     private var reports = ReportAssembler()
     private(set) var peers = PeerAddresses()
@@ -70,7 +70,7 @@ final class GenericAccess {
         reportLostAdvertisement()
         if let scan, case .refused(let step, let status) = controller.session.scanner.verdict(on: scan) {
             let error = controller.session.refusal(step.purpose, status)
-            sinks.tellCentral(.warning(RadioWarning("scanLost", "the scan does not go on: \(error)")))
+            sinks.tellCentral(.warning(RadioWarning("scanLost", "the scan stopped: \(error)")))
         }
         sinks.tell(.stateChanged(.poweredOn))
         if afterLoss { sinks.tell(.recovered) }
@@ -89,7 +89,7 @@ final class GenericAccess {
     /// then.
     func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
         guard controller.isRunning else {
-            throw controller.unavailable("a device can be advertised while the radio runs")
+            throw controller.unavailable("a device can be advertised only while the radio runs")
         }
         let configuration = try HostAdvertiser.Configuration(advertisement)
         let number = controller.change { advertiser, _, _ in advertiser.want(configuration) }
@@ -98,7 +98,10 @@ final class GenericAccess {
         case .onAir: break
         case .waitsForLinkEnd:
             let message =
-                "\(environment.options.controller) cannot advertise while it is connected; it advertises again after a link ends"
+                """
+                \(environment.options.controller) cannot advertise while it is connected; it advertises \
+                again after a link ends
+                """
             sinks.warn(RadioWarning("advertisingWaits", message))
         case .refused(let step, let status):
             throw controller.session.refusal(step.purpose, status, .advertisementRefused)
@@ -126,7 +129,7 @@ final class GenericAccess {
     func reportLostAdvertisement() {
         let lost = controller.drive { session, _, _ in session.takeLostAnnouncement() }
         guard let lost else { return }
-        sinks.warn(RadioWarning("advertisingLost", "the device is not advertised any more: \(lost)"))
+        sinks.warn(RadioWarning("advertisingLost", "advertising stopped: \(lost)"))
         sinks.tell(.advertisingChanged(.silent))
     }
 
@@ -205,10 +208,10 @@ final class GenericAccess {
         let address = identity(of: address)
         let stage = links.stage(ofPeripheral: address)
         guard stage != .givenUp else {
-            throw RadioError(.disconnected, "a link to \(address) that was given up has not ended yet")
+            throw RadioError(.disconnected, "the previous link to \(address) has not ended yet")
         }
         guard stage == nil, !controller.session.connector.wants(address) else {
-            throw RadioError(.invalidState, "\(address) is connected already, or about to be")
+            throw RadioError(.invalidState, "\(address) is already connected or connecting")
         }
         let onAir = peers.current(of: address)
         let number = controller.change { _, _, connector in connector.want(address, onAir: onAir) }

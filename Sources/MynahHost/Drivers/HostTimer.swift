@@ -1,7 +1,7 @@
 import MynahCore
 import MynahHCI
 
-/// What a radio waits for, by time.
+/// A deadline of a radio.
 enum HostDeadline: Hashable {
     /// The controller has to answer a command.
     case command

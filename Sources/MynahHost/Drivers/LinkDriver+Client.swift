@@ -18,6 +18,11 @@ extension LinkDriver {
         }.get()
     }
 
+    /// Whether a link has room for a command; if not, `readyToWrite` follows.
+    func hasRoomToWrite(to peer: Peer.ID) -> Bool {
+        (try? table.handle(of: peer)).map { client.hasRoom(on: $0, &outbound) } ?? false
+    }
+
     /// Writes by a command; returns `false` if there is no room for it, and `readyToWrite` follows.
     func write(
         _ value: [UInt8], to handle: AttributeHandle, of peer: Peer.ID

@@ -64,7 +64,7 @@ extension LinkDriver {
     func refused(_ command: ControllerSession.LinkCommand, _ handle: ConnectionHandle, _ peer: Peer.ID) {
         guard table[handle]?.peer.id == peer else { return }
         switch command {
-        // What the controller reports of the link is taken as true.
+        // The controller's reports of the link are trusted.
         case .readFeatures: heard(handle)
         case .encrypt:
             secure(handle) { $0.encryptionChanged(handle, .unspecifiedError, at: $1, &$2) }
@@ -124,7 +124,7 @@ extension LinkDriver {
         for key in server.end(link.handle) { sinks.tell(.unsubscribed(key, link.peer.id)) }
     }
 
-    // MARK: What a user asks for
+    // MARK: Requests of the user
 
     /// How far the link to the peripheral with an address is known, or `nil` if there is none.
     func stage(ofPeripheral address: DeviceAddress) -> Link.Stage? { table.stage(ofPeripheral: address) }
@@ -141,7 +141,7 @@ extension LinkDriver {
             try await controller.command(
                 .disconnect(handle, .remoteUserTerminatedConnection), "ending a link")
         } catch {
-            environment.logger.debug("the link ends by itself", metadata: ["error": "\(error)"])
+            environment.logger.debug("the link has ended already", metadata: ["error": "\(error)"])
         }
     }
 
@@ -150,7 +150,7 @@ extension LinkDriver {
         let command = HCICommand(.readRSSI, handle: try table.handle(of: peer))
         let answer = try await controller.command(command, "reading the RSSI of a link")
         guard answer.count >= 3, answer[2] != 127 else {
-            throw RadioError(.protocolViolation, "the controller returned no signal strength")
+            throw RadioError(.protocolViolation, "the controller returned no RSSI")
         }
         return Int8(bitPattern: answer[2])
     }

@@ -26,7 +26,7 @@ extension LinkDriver {
         secure { $0.forgetBond(with: address, &$2) }
     }
 
-    /// What the own address is made of.
+    /// The source of the radio's own address.
     func addressSource(_ publicAddress: DeviceAddress?) -> OwnAddress.Source {
         OwnAddress.Source(
             policy: environment.options.address, publicAddress: publicAddress,
@@ -117,7 +117,7 @@ extension LinkDriver {
     /// Lets the bonds be written; what is reported from here on can wait until they are.
     private func saveBonds() {
         environment.options.bonds?.save(security.bonds) { [weak radio] problem in
-            let warning = RadioWarning("bondsNotKept", "the bonds cannot be kept: \(problem)")
+            let warning = RadioWarning("bondsNotKept", "the bonds cannot be saved: \(problem)")
             radio?.perform { $0.sinks.warn(warning) }
         }
     }

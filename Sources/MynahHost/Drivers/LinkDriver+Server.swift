@@ -18,7 +18,7 @@ extension LinkDriver {
     /// Publishes services together; handles that the same services had before they have again.
     func publish(_ services: [ServiceDefinition]) throws(RadioError) -> PublishedServices {
         guard controller.isRunning || controller.isOff else {
-            throw RadioError(.invalidState, "services can be published while the radio runs")
+            throw RadioError(.invalidState, "services can be published only while the radio runs")
         }
         return try serve { server, outbound, actions throws(RadioError) in
             try server.publish(services, at: environment.now(), &outbound, &actions)
@@ -43,8 +43,8 @@ extension LinkDriver {
         var actions: [GATTServer.Action] = []
         swap(&actions, &serverActions)
         let result = try body(&server, &outbound, &actions)
-        // What is answered at once adds to the list: a call within a call for each value of one request could
-        // fill the stack.
+        // Actions that follow at once are added to the list. Recursion, with a call for each value of
+        // one request, could overflow the stack.
         var next = 0
         while next < actions.count {
             carryOut(actions[next], &actions)
@@ -79,7 +79,7 @@ extension LinkDriver {
 
     // MARK: Answers
 
-    /// What the sink answers at once, or `nil` if it answers later.
+    /// The sink's answer if it has one now, or `nil` if it answers later.
     private func outcome(of answer: RadioAnswer, _ link: ConnectionHandle) -> PendingReply.Outcome? {
         switch answer {
         case .none, .pairing, .pairingLater: return .failure(.unlikelyError)
@@ -100,7 +100,7 @@ extension LinkDriver {
         serve { $0.answered(outcome, link, security[link], at: environment.now(), &$1, &$2) }
     }
 
-    /// What a bonded client configured, and whether it knows the services as they are, is kept.
+    /// Keeps a bonded client's configuration, and whether it knows the current services.
     private func remember(_ handle: ConnectionHandle) {
         secure { security, _, actions in
             security.rememberClient(handle, &actions) { server.remember(handle, in: &$0) }

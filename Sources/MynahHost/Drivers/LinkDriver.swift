@@ -140,12 +140,12 @@ final class LinkDriver {
     func send(_ frame: L2CAPFrame, to handle: ConnectionHandle) {
         if !outbound.send(frame, to: handle) {
             environment.logger.debug(
-                "dropped, because too much waits for the link", metadata: ["link": "\(handle)"])
+                "dropped, because too many PDUs wait for the link", metadata: ["link": "\(handle)"])
         }
         sendData()
     }
 
-    /// Sends what the controller has room for, and reports room where there was none.
+    /// Sends the PDUs that the controller has room for, and reports room to those that were refused.
     func sendData() {
         var isMore = true
         while isMore {
@@ -160,9 +160,6 @@ final class LinkDriver {
 
     /// Reports that there is room again for what was refused.
     func reportRoom() {
-        guard outbound.hasRefused else { return }
-        let ready = outbound.takeReady { server.takesIndications($0) }
-        if ready.peripheral { sinks.tell(.readyToSend) }
-        if ready.central { sinks.tellCentral(.readyToWrite) }
+        sinks.tell(outbound.takeReady { server.takesIndications($0) }, of: table)
     }
 }

@@ -1,12 +1,12 @@
 import MynahCore
 
-/// What a radio's two halves report to.
+/// The sinks of a radio's two roles.
 ///
 /// Its drivers share it. It is confined to the radio's executor.
 final class RadioSinks {
-    /// What the peripheral's half reports to, or `nil` if it is not started.
+    /// The sink of the peripheral role, or `nil` if it is not started.
     var peripheral: (any RadioSink)?
-    /// What the central's half reports to, or `nil` if it is not started.
+    /// The sink of the central role, or `nil` if it is not started.
     var central: (any CentralSink)?
 
     /// Reports to the peripheral's half.
@@ -19,6 +19,14 @@ final class RadioSinks {
     @discardableResult
     func tellCentral(_ event: CentralEvent) -> RadioAnswer {
         central?.handle(event) ?? .none
+    }
+
+    /// Reports that there is room again on links.
+    func tell(_ ready: Outbound.Ready, of links: LinkTable) {
+        if ready.values { tell(.readyToSend) }
+        for link in ready.writes {
+            if let peer = links[link]?.peer.id { tellCentral(.readyToWrite(peer)) }
+        }
     }
 
     /// Reports another Bluetooth state to both halves, and before it why the controller is gone, if it is.

@@ -6,8 +6,8 @@ struct Attribute: Hashable, Sendable {
     enum Content: Hashable, Sendable {
         /// These bytes, which nobody can write.
         case constant([UInt8])
-        /// A characteristic's value or a descriptor, of whoever published it; the bytes, where the host
-        /// answers by itself.
+        /// A characteristic's value or a descriptor. `fixed` is its value if the host answers without
+        /// asking its publisher.
         case value(AttributeKey, fixed: [UInt8]?)
         /// The Client Characteristic Configuration of a characteristic, kept for each client.
         case configuration(AttributeKey, allows: CharacteristicProperties)
@@ -19,7 +19,7 @@ struct Attribute: Hashable, Sendable {
         case service(BluetoothUUID, isPrimary: Bool, end: AttributeHandle)
     }
 
-    /// What reading or writing it takes.
+    /// The permissions for reading and writing it.
     struct Access: Hashable, Sendable {
         var canRead = true
         var canWrite = false

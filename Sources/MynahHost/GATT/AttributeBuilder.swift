@@ -19,7 +19,7 @@ struct AttributeBuilder {
 
     private var place: AttributeHandle
 
-    /// Says where a service will stand, so that others can include it whatever their order.
+    /// Determines a service's handles, so that any other service can include it.
     mutating func place(_ service: ServiceDefinition) {
         let end = place + (service.attributeCount - 1)
         ranges[service.key] = (place, end, service.uuid)
@@ -105,12 +105,11 @@ struct AttributeBuilder {
 }
 
 extension CharacteristicProperties {
-    /// Whether a Client Characteristic Configuration stands behind the value.
+    /// Whether a Client Characteristic Configuration descriptor follows the value.
     var hasConfiguration: Bool { !isDisjoint(with: [.notify, .indicate]) }
     /// Whether a Characteristic Extended Properties descriptor does.
     var hasExtended: Bool { !isDisjoint(with: [.extendedProperties, .reliableWrite, .writableAuxiliaries]) }
-    /// The properties as the declaration has them: eight bits, the last of which stands for the extended
-    /// ones.
+    /// The properties in the declaration: eight bits, the last of which is Extended Properties.
     var declared: CharacteristicProperties {
         var declared = CharacteristicProperties(rawValue: rawValue & 0x7F)
         if hasExtended { declared.insert(.extendedProperties) }
@@ -129,8 +128,9 @@ extension ServiceDefinition {
 }
 
 extension [ServiceDefinition] {
-    /// What two batches have to share so that one may take the handles of the other: types, properties and
-    /// order.
+    /// The shape of a batch: types, properties and order.
+    ///
+    /// A batch of the same shape may reuse the handles of another.
     var shape: [UInt8] {
         var writer = ByteWriter()
         for service in self {

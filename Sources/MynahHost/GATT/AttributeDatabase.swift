@@ -14,7 +14,7 @@ struct AttributeDatabase: Sendable {
     }
 
     private(set) var attributes: [Attribute] = []
-    /// The Database Hash of what is published, kept by whoever can compute it.
+    /// The Database Hash of the published services; its owner sets it.
     var hash: [UInt8] = []
     private var batches: [Batch] = []
     private var handles: [AttributeKey: AttributeHandle] = [:]
@@ -33,15 +33,15 @@ struct AttributeDatabase: Sendable {
         return attributes[start..<end]
     }
 
-    /// The first attribute from a handle on; nil: there is none.
+    /// The index of the first attribute with this handle or a greater one, or `nil` if there is none.
     private func index(from handle: AttributeHandle) -> Int? {
         let index = attributes[...].partitionPoint { $0.handle >= handle }
         return index < attributes.endIndex ? index : nil
     }
 
-    /// Publishes services, and says which handles they have; nil: there are none left.
+    /// Publishes services and returns their handles, or `nil` if there are not enough left.
     ///
-    /// In the server's own there are values that the server keeps for each client, or computes.
+    /// Some values of the server's own services are computed or kept for each client.
     mutating func publish(
         _ services: [ServiceDefinition], isOwn: Bool = false
     ) -> ClosedRange<AttributeHandle>? {
@@ -75,7 +75,7 @@ struct AttributeDatabase: Sendable {
         handles = handles.filter { !range.contains($0.value) }
     }
 
-    /// What the host answers by itself for an attribute; nil: whoever published it is asked.
+    /// Sets the value that the host answers with for an attribute; with `nil`, its publisher is asked.
     mutating func setFixed(_ value: [UInt8]?, of key: AttributeKey) {
         guard let handle = handles[key], let index = index(from: handle),
             case .value = attributes[index].content
@@ -83,7 +83,7 @@ struct AttributeDatabase: Sendable {
         attributes[index].content = .value(key, fixed: value)
     }
 
-    /// What the Database Hash is made of: the declarations with their values, and the types of the
+    /// The input of the Database Hash: the declarations with their values, and the types of the
     /// descriptors that describe them (Core Specification, Vol 3, Part G, 7.3).
     var hashInput: [UInt8] {
         var writer = ByteWriter()
@@ -125,7 +125,7 @@ extension BluetoothUUID {
 }
 
 extension ArraySlice {
-    /// The first index for which it holds, where it holds for all behind it.
+    /// The first index for which it is true, if it is true for all after it.
     func partitionPoint(where holds: (Element) -> Bool) -> Index {
         var (low, high) = (startIndex, endIndex)
         while low < high {

@@ -6,13 +6,13 @@ import MynahSupport
 ///
 /// A part without I/O. It writes PDUs into `Outbound`, and asks for everything else by actions.
 struct GATTServer: Sendable {
-    /// What the driver is asked to do.
+    /// An action for the driver.
     enum Action {
         case event(RadioEvent)
         /// An indication is under way, and its confirmation is due at a time; the driver then calls
         /// `confirmationDue`.
         case watchConfirmation(link: ConnectionHandle, Duration)
-        /// What a bond keeps of a client has changed.
+        /// The state of a client that a bond keeps has changed.
         case remember(link: ConnectionHandle)
         /// An event whose answer `answered` takes.
         case ask(link: ConnectionHandle, RadioEvent)
@@ -380,7 +380,7 @@ struct GATTServer: Sendable {
         guard isError || !bearers[at: index].isToldTooShort else { return }
         let peer = bearers[at: index].peer.address.map { "\($0)" } ?? "a central"
         let room = bearers[at: index].att.mtu - GATT.notificationHeaderLength
-        let message = "the value has \(value.count) bytes and the link to \(peer) carries \(room) of one"
+        let message = "the value has \(value.count) bytes and the link to \(peer) carries \(room)"
         guard !isError else { throw RadioError(.valueTooLong, message) }
         bearers[at: index].isToldTooShort = true
         let warning = RadioWarning("valueTooLong", message + ": it is sent to the others")
@@ -441,7 +441,7 @@ struct GATTServer: Sendable {
         bearers[at: index].confirmBy = nil
         bearers[at: index].indications = []
         let message =
-            "a central did not confirm an indication within \(timeout.text), and is sent nothing more"
+            "a central did not confirm an indication within \(timeout.text); no more values are sent to it"
         actions.append(.event(.warning(RadioWarning("confirmationOverdue", message))))
     }
 

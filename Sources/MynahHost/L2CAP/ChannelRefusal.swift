@@ -15,15 +15,15 @@ struct ChannelRefusal: RawRepresentable, Hashable, Sendable {
     /// Whether pairing may help.
     var wantsSecurity: Bool { self == .insufficientAuthentication || self == .insufficientEncryption }
 
-    /// As in "the peer opens no channel: it has no room".
+    /// As in "the peer refused the channel: it has no room".
     var reason: String {
         switch self {
-        case .unknownNumber: "nothing is published under that number"
-        case .noResources: "it has no room"
-        case .insufficientAuthentication: "it wants a paired peer"
-        case .insufficientAuthorization: "it does not allow it"
+        case .unknownNumber: "the PSM is not published"
+        case .noResources: "it has no resources"
+        case .insufficientAuthentication: "it requires pairing"
+        case .insufficientAuthorization: "it is not authorized"
         case .insufficientKeySize: "the key is too short"
-        case .insufficientEncryption: "it wants encryption"
+        case .insufficientEncryption: "it requires encryption"
         default: "result \(rawValue)"
         }
     }

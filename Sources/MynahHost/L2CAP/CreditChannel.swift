@@ -2,10 +2,10 @@ import MynahSupport
 
 /// One end of an LE credit-based channel, without I/O (Core Specification, Vol 3, Part A, 3.4 and 10.1).
 ///
-/// What comes in is bounded: as many SDUs as may be unread, and one that is not whole yet. A peer is given no
+/// Received data is bounded: a limited number of unread SDUs, and one incomplete SDU. The peer gets no
 /// more credits until the SDUs are read.
 struct CreditChannel: Sendable {
-    /// What is sent and taken by one end, in bytes.
+    /// The sizes that one end sends and accepts, in bytes.
     struct Limits: Hashable, Sendable {
         /// Of an SDU.
         var mtu = 2048
@@ -75,7 +75,7 @@ struct CreditChannel: Sendable {
     /// The peer gives credits; none at all, or more than 65535 together, it may not (4.24, 10.1).
     mutating func credited(_ count: UInt16) throws(Violation) {
         guard count > 0, sendCredits + Int(count) <= 0xFFFF else {
-            throw Violation(reason: "it gave \(count) credits where \(sendCredits) were left")
+            throw Violation(reason: "it gave \(count) credits, and \(sendCredits) were left")
         }
         sendCredits += Int(count)
     }

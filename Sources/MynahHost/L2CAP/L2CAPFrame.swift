@@ -8,7 +8,7 @@ struct L2CAPFrame: Hashable, Sendable {
         static let attribute: UInt16 = 0x0004
         static let signalling: UInt16 = 0x0005
         static let securityManager: UInt16 = 0x0006
-        /// What credit-based channels are given.
+        /// The channel identifiers of LE credit-based channels.
         static let dynamic: ClosedRange<UInt16> = 0x0040...0x007F
     }
 
@@ -41,10 +41,10 @@ struct L2CAPFrame: Hashable, Sendable {
     }
 }
 
-/// Puts the PDUs of one link together again.
+/// Reassembles the PDUs of one link.
 ///
-/// What does not fit together is dropped, as the specification has it for data that was flushed: a beginning
-/// amid another, a continuation of nothing, more than was announced.
+/// Packets that do not fit are dropped, as the specification requires for flushed data: a first packet
+/// within another PDU, a continuation without a first packet, or more data than announced.
 struct L2CAPReassembler: Sendable {
     private var buffer: [UInt8] = []
     private var needed = 0
@@ -52,7 +52,7 @@ struct L2CAPReassembler: Sendable {
     /// How many bytes are held; never more than one PDU has.
     var pending: Int { buffer.count }
 
-    /// The channel of the PDU that has begun; nil: none has, or it is not known yet.
+    /// The channel of the PDU that has begun, or `nil` if none has or it is not known yet.
     var channel: UInt16? {
         buffer.count < 4 ? nil : UInt16(buffer[2]) | UInt16(buffer[3]) << 8
     }

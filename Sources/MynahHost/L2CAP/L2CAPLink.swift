@@ -11,7 +11,7 @@ struct L2CAPLink: Sendable {
 
     let handle: ConnectionHandle
     let peer: Peer.ID
-    /// What this side is on it.
+    /// This side's role on the link.
     let role: LEConnection.Role
     var signalling = Signalling()
     private(set) var channels: [OpenChannel] = []
@@ -62,7 +62,7 @@ struct L2CAPLink: Sendable {
         guard channels[place].machine.add(bytes) else {
             let limit = channels[place].machine.peer.mtu
             throw RadioError(
-                .valueTooLong, "a piece has \(bytes.count) bytes and the peer takes \(limit)")
+                .valueTooLong, "the SDU has \(bytes.count) bytes, and the peer accepts \(limit)")
         }
         pump(place, &outbound, &actions)
         channels[place].isSendAwaited = !channels[place].machine.isDrained

@@ -7,7 +7,7 @@ import MynahSupport
 /// A part without I/O. It writes frames into `Outbound`, and asks for everything else by actions. A call is
 /// known by its number, a channel by its key; the driver keeps what waits for them.
 struct L2CAPManager: Sendable {
-    /// What the driver is asked to do.
+    /// An action for the driver.
     enum Action: Sendable {
         /// A peer has opened a channel to a number that this side published.
         case opened(ChannelEnd)
@@ -84,7 +84,7 @@ struct L2CAPManager: Sendable {
     /// Throws `servicesRefused` if no number is left.
     mutating func publish(isEncrypted: Bool) throws(RadioError) -> UInt16 {
         guard let psm = Self.numbers.first(where: { services[$0] == nil }) else {
-            throw RadioError(.servicesRefused, "no number is left for a channel")
+            throw RadioError(.servicesRefused, "no channel identifier is left")
         }
         services[psm] = isEncrypted
         return psm
@@ -139,7 +139,7 @@ struct L2CAPManager: Sendable {
         }
         guard links[at: index].role == .peripheral else {
             let error = RadioError(
-                .invalidState, "a peripheral asks a central, and not the other way round")
+                .invalidState, "only a peripheral can request connection parameters from its peer")
             actions.append(.parametersEnded(call: lastCall, .failure(error)))
             return lastCall
         }
@@ -182,7 +182,7 @@ struct L2CAPManager: Sendable {
         }
     }
 
-    /// What a request comes to that is not answered.
+    /// The outcome of a request that gets no response.
     private func failure(of request: Signalling.Request) -> Action {
         switch request {
         case .openChannel(let call, _, _):
@@ -248,7 +248,7 @@ struct L2CAPManager: Sendable {
         _ security: LinkSecurity
     ) -> ChannelRefusal? {
         let link = links[at: index]
-        // What is published is published to centrals.
+        // Only centrals can connect to a published PSM.
         guard link.role == .peripheral, let isEncrypted = services[psm] else { return .unknownNumber }
         if isEncrypted, !security.isEncrypted {
             return security.isBonded ? .insufficientEncryption : .insufficientAuthentication
@@ -272,7 +272,7 @@ struct L2CAPManager: Sendable {
                 L2CAPFrame.Channel.dynamic.contains(destination)
             else {
                 return .failure(
-                    RadioError(.protocolViolation, "the channel cannot be as the peer wants it"))
+                    RadioError(.protocolViolation, "the peer's parameters for the channel are invalid"))
             }
             let machine = CreditChannel(peer: theirs, credits: credits)
             return .success(add(psm, own: own, peer: destination, machine, isService: false, index))
@@ -281,9 +281,9 @@ struct L2CAPManager: Sendable {
             return .failure(
                 RadioError(
                     refusal.wantsSecurity ? .insufficientSecurity : .channelRefused,
-                    "the peer opens no channel: \(refusal.reason)"))
+                    "the peer refused the channel: \(refusal.reason)"))
         default:
-            return .failure(RadioError(.unsupported, "the peer has no channels"))
+            return .failure(RadioError(.unsupported, "the peer does not support L2CAP channels"))
         }
     }
 

@@ -23,7 +23,7 @@ enum L2CAPSignal: Hashable, Sendable {
     /// One that this side does not know, or whose length is wrong.
     case unknown(code: UInt8)
 
-    /// The command in a PDU, with its identifier; nil: there is no command at all in it.
+    /// The command in a PDU and its identifier, or `nil` if the PDU has no command.
     static func parse(_ bytes: [UInt8]) -> (identifier: UInt8, signal: L2CAPSignal)? {
         var reader = ByteReader(bytes)
         guard let code = reader.readUInt8(), let identifier = reader.readUInt8(),

@@ -1,8 +1,8 @@
 import MynahCore
 import MynahSupport
 
-/// What is kept of a peer after pairing, so that it need not pair again (Core Specification, Vol 3, Part C,
-/// 9.4.4).
+/// The keys and the data of a bonded peer, with which it need not pair again (Core Specification, Vol 3,
+/// Part C, 9.4.4).
 struct Bond: Hashable, Sendable {
     /// A long-term key, and by what it is asked for; both zero from LE Secure Connections.
     struct LongTermKey: Hashable, Sendable {
@@ -19,8 +19,8 @@ struct Bond: Hashable, Sendable {
 
     /// The address that the peer is known by.
     var identity: DeviceAddress
-    /// The address that it paired with, where that is neither private nor its identity: some use on what they
-    /// do not tell.
+    /// The address that it paired with, if that is neither private nor its identity address: some
+    /// devices distribute another identity address than they use.
     var usedAddress: DeviceAddress?
     /// The key that a peer asks for when we are the peripheral.
     var ownKey: LongTermKey?
@@ -31,9 +31,9 @@ struct Bond: Hashable, Sendable {
     var isSecureConnections = false
     /// Resolves the peer's private addresses.
     var identityResolvingKey: SecretKey?
-    /// What we sign with.
+    /// The local CSRK.
     var ownSigningKey: SigningKey?
-    /// What the peer signs with.
+    /// The peer's CSRK.
     var peerSigningKey: SigningKey?
     /// The Client Characteristic Configurations that the peer has written, by handle.
     var configurations: [AttributeHandle: UInt16] = [:]
@@ -44,7 +44,7 @@ struct Bond: Hashable, Sendable {
     /// The Database Hash of what the peer knows of us.
     var databaseHash: [UInt8]?
 
-    /// What a link is worth when it is encrypted with this bond.
+    /// The security of a link that is encrypted with this bond.
     var security: LinkSecurity {
         LinkSecurity(
             isEncrypted: true, isAuthenticated: isAuthenticated, isSecureConnections: isSecureConnections,
@@ -95,7 +95,7 @@ struct Bond: Hashable, Sendable {
 }
 
 extension Bond: CustomStringConvertible {
-    /// Whom it is with and how strong it is; no keys.
+    /// The peer and the strength of the bond, without keys.
     var description: String {
         "bond with \(identity), \(isSecureConnections ? "LE Secure Connections" : "LE legacy"), "
             + "\(isAuthenticated ? "authenticated" : "unauthenticated"), \(keySize) bytes"

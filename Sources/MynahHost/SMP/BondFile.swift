@@ -8,13 +8,13 @@ package import MynahSupport
 /// state directory sees to that.
 public struct BondFile: Sendable {
     private let file: KeptFile
-    /// Where it is.
+    /// The file's path.
     public var path: String { file.path }
 
     /// Writes it; `settle()` returns when it is as it should be.
     let writer: FileWriter
 
-    /// The file with this path, which need not be there yet.
+    /// A file with this path, which need not exist yet.
     public init(path: String) {
         self.init(path: path, writer: FileWriter())
     }
@@ -25,11 +25,11 @@ public struct BondFile: Sendable {
         self.writer = writer
     }
 
-    /// What was kept.
+    /// The contents of a file of bonds.
     struct Contents {
         /// Nil: nothing that can be used.
         var store: BondStore?
-        /// What the user should know.
+        /// A warning for the user.
         var warning: String?
         /// False: what is there could not be set aside, and must not be written over.
         var mayReplace = true
@@ -41,15 +41,15 @@ public struct BondFile: Sendable {
             guard let bytes = try file.read() else { return Contents() }
             return Contents(store: try BondStore(try JSON(parsing: bytes)))
         } catch let error as JSON.ParseError {
-            problem = "it is no JSON: \(error)"
+            problem = "it is not JSON: \(error)"
         } catch {
             problem = "\(error)"
         }
         let place = file.setAside()
         return Contents(
             warning: "the bonds in \(file.path) cannot be used: \(problem); "
-                + (place.map { "the file was set aside as \($0)" }
-                    ?? "it could not be set aside, and new ones are not kept"),
+                + (place.map { "the file was renamed to \($0)" }
+                    ?? "it could not be renamed, and new bonds are not saved"),
             mayReplace: place != nil)
     }
 

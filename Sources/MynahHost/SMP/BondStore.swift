@@ -19,7 +19,8 @@ struct BondStore: Hashable, Sendable {
         identityResolvingKey = SecretKey(from: &random)
     }
 
-    /// The bond with whoever uses this address now: its identity, or a private address of its key.
+    /// The bond with the peer that uses this address now, which is its identity address or one that its IRK
+    /// resolves.
     subscript(address: DeviceAddress) -> Bond? {
         bonds.first { $0.identity == address } ?? bonds.first { $0.usedAddress == address }
             ?? bonds.first { bond in
@@ -27,17 +28,17 @@ struct BondStore: Hashable, Sendable {
             }
     }
 
-    /// The peer asked to encrypt with a key of ours (Core Specification, Vol 4, Part E, 7.7.65.5); nil: it
-    /// has to pair.
+    /// The key for a peer's request to encrypt (Core Specification, Vol 4, Part E, 7.7.65.5), or `nil`
+    /// if it has to pair.
     func key(for address: DeviceAddress, ediv: UInt16, rand: UInt64) -> SecretKey? {
         guard let key = self[address]?.ownKey, key.ediv == ediv, key.rand == rand else { return nil }
         return key.value
     }
 
-    /// Keeps a bond in place of an older one with the same peer, by its identity or its resolving key.
+    /// Keeps a bond, and removes an older one with the same identity address or IRK.
     ///
-    /// What the peer had subscribed to goes with the old bond: a new one begins without (Vol 3, Part G,
-    /// 3.3.3.3).
+    /// The peer's subscriptions are removed with the old bond: a new bond begins without any (Vol 3,
+    /// Part G, 3.3.3.3).
     mutating func keep(_ bond: Bond) {
         bonds.removeAll { $0.isOfSamePeer(as: bond) }
         if bonds.count >= Self.limit { bonds.removeFirst() }
@@ -109,7 +110,7 @@ struct BondStore: Hashable, Sendable {
             do {
                 keep(try Bond(entry))
             } catch {
-                throw RadioError(.stateDirectory, "bond \(index + 1) has no good \(error.name)")
+                throw RadioError(.stateDirectory, "bond \(index + 1) has no valid \(error.name)")
             }
         }
     }

@@ -4,7 +4,7 @@ import MynahCore
 struct KeyExchange: Sendable {
     private let context: PairingContext
     private var own: PairingIdentity
-    /// What is still to come, in this order.
+    /// The PDUs that are still expected, in this order.
     private var expected: [SMPPDU.Code]
     private var hasSent = false
     private(set) var bond: Bond
@@ -25,7 +25,7 @@ struct KeyExchange: Sendable {
 
     var isDone: Bool { hasSent && expected.isEmpty }
 
-    /// What is sent before anything has come.
+    /// The PDUs to send before any is received.
     mutating func start(_ random: inout SecurityRandom) -> [PairingAction] {
         context.isInitiator && !expected.isEmpty ? [] : send(&random)
     }
@@ -82,11 +82,11 @@ struct KeyExchange: Sendable {
     }
 }
 
-/// Who we are, whatever address we use (Core Specification, Vol 3, Part C, 10.7).
+/// The device's identity (Core Specification, Vol 3, Part C, 10.7).
 struct PairingIdentity: Hashable, Sendable {
     /// Public, or random and static.
     var address: DeviceAddress
-    /// What our private addresses are made with; nil: there are none.
+    /// The IRK of its resolvable private addresses, or `nil` if it does not use them.
     var resolvingKey: SecretKey?
 }
 

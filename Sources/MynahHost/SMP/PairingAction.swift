@@ -1,7 +1,7 @@
 import MynahCore
 import MynahSupport
 
-/// What a pairing wants done.
+/// An action of a pairing.
 enum PairingAction: Hashable, Sendable {
     /// Send a PDU over the Security Manager's channel.
     case send(SMPPDU)
@@ -39,22 +39,23 @@ enum PairingFailure: Hashable, Sendable {
 }
 
 extension PairingFailure {
-    /// What the warning about it is called.
+    /// The code of the warning about it.
     var warningCode: String {
         if case .weakerThanBond = self { "weakerPairingRefused" } else { "pairingFailed" }
     }
 
-    /// What the user is told of it, and what to do; `file` is the path of the file of bonds, or `nil` if
-    /// there is none.
+    /// The message about it and the remedy.
+    ///
+    /// `file` is the path of the file of bonds, or `nil` if there is none.
     func error(_ peer: DeviceAddress, _ role: PairingRole, _ file: String?) -> RadioError {
         let other = role == .initiator ? "the peripheral" : "the central"
         let reason: String
         var remedy: String?
         switch self {
-        case .refused(let code): reason = "it was refused here: \(code)"
+        case .refused(let code): reason = "this side refused it: \(code)"
         case .refusedByPeer(let code): reason = "\(other) refused: \(code)"
-        case .timedOut: reason = "\(other) said nothing for \(PairingMachine.timeout.text)"
-        case .encryptionFailed: reason = "the controllers did not encrypt"
+        case .timedOut: reason = "\(other) did not answer for \(PairingMachine.timeout.text)"
+        case .encryptionFailed: reason = "the controllers did not encrypt the link"
         case .weakerThanBond(let identity):
             reason = "it is weaker than the authenticated bond with \(identity), which was kept"
             remedy = Self.remedy(role, file)
@@ -66,8 +67,8 @@ extension PairingFailure {
         switch (role, file) {
         case (.initiator, _): "forget the bond here first, then pair again"
         case (.responder, let file?):
-            "to pair anew, stop this device and remove \(file), which holds all its bonds"
-        case (.responder, nil): "to pair anew, restart this device: it keeps bonds in memory only"
+            "to pair again, stop this device and remove \(file), which holds all its bonds"
+        case (.responder, nil): "to pair again, restart this device: it keeps bonds in memory only"
         }
     }
 }

@@ -13,7 +13,7 @@ extension IOCapability {
         }
     }
 
-    /// The capability of a number; nil: it is reserved.
+    /// The capability with a number, or `nil` if the number is reserved.
     init?(code: UInt8) {
         guard let capability = Self.allCases.first(where: { $0.code == code }) else { return nil }
         self = capability
@@ -51,7 +51,7 @@ struct KeyDistribution: OptionSet, Hashable, Sendable {
     static let all: KeyDistribution = [.encryption, .identity, .signing]
 }
 
-/// What Pairing Request and Pairing Response carry (Core Specification, Vol 3, Part H, 3.5.1, 3.5.2).
+/// The parameters of Pairing Request and Pairing Response (Core Specification, Vol 3, Part H, 3.5.1, 3.5.2).
 struct PairingFeatures: Hashable, Sendable {
     var ioCapability: IOCapability
     var hasOOBData = false
@@ -60,7 +60,7 @@ struct PairingFeatures: Hashable, Sendable {
     var initiatorKeys: KeyDistribution
     var responderKeys: KeyDistribution
 
-    /// The six bytes behind a PDU's code.
+    /// The six bytes after the code of the PDU.
     var bytes: [UInt8] {
         [
             ioCapability.code, hasOOBData ? 1 : 0, authentication.rawValue, maximumKeySize,

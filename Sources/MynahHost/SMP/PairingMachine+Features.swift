@@ -2,7 +2,7 @@ import MynahCore
 
 /// Phase 1: features are exchanged (Core Specification, Vol 3, Part H, 2.3.1 to 2.3.4).
 extension PairingMachine {
-    /// What a Security Request and our features say.
+    /// The AuthReq of a Security Request and of our features.
     var ownAuthentication: AuthenticationRequirements {
         var requirements: AuthenticationRequirements = configuration.isBonding ? .bonding : []
         if configuration.wantsAuthentication || configuration.demands.authentication {
@@ -17,7 +17,7 @@ extension PairingMachine {
     private var gives: KeyDistribution { configuration.gives.intersection(.all) }
     private var takes: KeyDistribution { configuration.takes.intersection(.all) }
 
-    /// What an initiator offers.
+    /// The features that an initiator sends.
     var ownFeatures: PairingFeatures {
         PairingFeatures(
             ioCapability: configuration.ioCapability, authentication: ownAuthentication,

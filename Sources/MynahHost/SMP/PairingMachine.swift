@@ -11,14 +11,14 @@ struct PairingMachine: Sendable {
         var isPairable = true
         /// Whether keys are to be kept.
         var isBonding = true
-        /// Whether protection against a man in the middle is asked for; what is refused without it stands in
-        /// `demands`.
+        /// Whether MITM protection is requested; `demands` has the requirements without which pairing is
+        /// refused.
         var wantsAuthentication = false
         var hasSecureConnections = true
         var demands = PairingDemands()
         /// Of a key, in bytes; 7 to 16.
         var maximumKeySize = 16
-        /// What we give, and what we take.
+        /// The keys that this side distributes, and those that it accepts.
         var gives = KeyDistribution.all
         var takes = KeyDistribution.all
         /// Whether the user is asked before a responder goes into Just Works.
@@ -51,12 +51,12 @@ struct PairingMachine: Sendable {
     /// The addresses that the link was made with.
     let ownAddress: DeviceAddress
     let peerAddress: DeviceAddress
-    /// What is known of the peer's failures; it outlives the link.
+    /// The peer's failed attempts, which outlive the link.
     private(set) var attempts: PairingAttempts
-    /// When `expire` is to be called; nil: nothing is under way.
+    /// The time to call `expire`, or `nil` if no pairing is under way.
     var deadline: Duration?
     var random: SecurityRandom
-    /// What is kept of peers while a step is taken: a weaker pairing does not replace an authenticated bond.
+    /// The bonds, during a step only: a weaker pairing does not replace an authenticated bond.
     var kept: BondStore?
     var state = State.idle
 
@@ -74,7 +74,7 @@ struct PairingMachine: Sendable {
         peerAddress = peer
     }
 
-    /// The key of a pairing that is under way, when the controller asks for it; nil: ask the bonds.
+    /// The key of the pairing under way, for the controller, or `nil` if the key is in the bonds.
     func longTermKey(ediv: UInt16, rand: UInt64) -> SecretKey? {
         guard role == .responder, ediv == 0, rand == 0 else { return nil }
         return switch state {

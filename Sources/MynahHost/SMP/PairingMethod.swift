@@ -46,7 +46,7 @@ enum PairingMethod: Hashable, Sendable {
     }
 }
 
-/// What both sides have agreed on in phase 1 (Core Specification, Vol 3, Part H, 2.3.1).
+/// The parameters that both sides have agreed on in phase 1 (Core Specification, Vol 3, Part H, 2.3.1).
 struct PairingContext: Hashable, Sendable {
     var role: PairingRole
     var request: PairingFeatures
@@ -81,7 +81,7 @@ struct PairingContext: Hashable, Sendable {
         return keys.intersection(isSecureConnections ? [.identity, .signing] : .all)
     }
 
-    /// What a link that this pairing encrypts is worth.
+    /// The security of a link that this pairing encrypts.
     var security: LinkSecurity {
         LinkSecurity(
             isEncrypted: true, isAuthenticated: method.isAuthenticated,
@@ -118,7 +118,7 @@ struct PairingContext: Hashable, Sendable {
     }
 }
 
-/// What a pairing must come to, or it is refused.
+/// The security that a pairing must reach; otherwise it is refused.
 struct PairingDemands: Hashable, Sendable {
     /// Just Works is not enough.
     var authentication = false

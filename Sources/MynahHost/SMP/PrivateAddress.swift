@@ -71,7 +71,7 @@ struct AddressRotation: Sendable {
     private let key: SecretKey
     private let interval: Duration
     private var random: SecurityRandom
-    /// What is on the air now.
+    /// The current address.
     private(set) var address: DeviceAddress
     /// When the next one is due.
     private(set) var due: Duration

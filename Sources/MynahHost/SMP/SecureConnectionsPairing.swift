@@ -9,7 +9,8 @@ struct SecureConnectionsPairing: Sendable {
         case confirm
         /// A responder's user still types, and the peer has confirmed its first bit.
         case entry(confirm: [UInt8])
-        /// The peer's nonce is expected; nil: it confirms nothing with it.
+        /// The peer's nonce is expected. `confirm` is the value that it must match, or `nil` if there is
+        /// none.
         case random(confirm: [UInt8]?)
         /// A user compares, and the peer may have sent its check.
         case comparison(Checks, peerCheck: [UInt8]?)
@@ -18,7 +19,7 @@ struct SecureConnectionsPairing: Sendable {
         case done
     }
 
-    /// What the last stage needs.
+    /// The values for the last phase.
     private struct Checks {
         var own: [UInt8]
         var peer: [UInt8]
@@ -34,7 +35,7 @@ struct SecureConnectionsPairing: Sendable {
     private var peerX: [UInt8] = []
     private var secret: [UInt8] = []
     private var ownNonce: [UInt8] = []
-    /// What was shown or typed; nil while the user types, and without passkey.
+    /// The passkey that was shown or entered; `nil` before it is entered, and in methods without one.
     private var passkey: UInt32?
     private var round = 0
 

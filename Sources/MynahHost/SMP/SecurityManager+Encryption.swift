@@ -90,7 +90,7 @@ extension SecurityManager {
         let error = RadioError(
             .pairingFailed,
             forgot
-                ? "\(peer) has forgotten the bond"
+                ? "\(peer) no longer has the bond"
                 : "encrypting failed: status 0x\(Hex.encode([status.code]))",
             remedy: forgot ? "forget it here too, and pair again" : nil)
         guard entries[at: index].waiters.isEmpty else { return end(index, error, &actions) }

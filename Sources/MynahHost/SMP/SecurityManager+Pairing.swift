@@ -145,6 +145,6 @@ extension SecurityManager {
 }
 
 extension LEConnection.Role {
-    /// What a device with this role is in a pairing.
+    /// The pairing role of a device with this link role.
     fileprivate var pairing: PairingRole { self == .central ? .initiator : .responder }
 }

@@ -9,7 +9,7 @@ import MynahSupport
 /// a link's `deadline` has come. The calls that wait for a link to be secured are numbers, which the driver
 /// gives.
 struct SecurityManager: Sendable {
-    /// What the driver is asked to do.
+    /// An action for the driver.
     enum Action {
         /// Send a PDU over the Security Manager's channel.
         case send(SMPPDU, link: ConnectionHandle)
@@ -19,7 +19,7 @@ struct SecurityManager: Sendable {
         case giveKey(SecretKey?, link: ConnectionHandle)
         /// Ask the user; the answer goes to `answered`, except that a number to display wants none.
         case ask(Question)
-        /// What is known of the peer has changed.
+        /// The peer's name, address or bond has changed.
         case peerChanged(Peer, link: ConnectionHandle)
         /// A link is encrypted, with the key of this bond or with that of a pairing.
         case secured(link: ConnectionHandle, by: Bond?)
@@ -40,11 +40,11 @@ struct SecurityManager: Sendable {
         case saveBonds
     }
 
-    /// What the user is asked.
+    /// A question to the user.
     struct Question: Hashable {
         var link: ConnectionHandle
         var peer: Peer.ID
-        /// What this side is on the link.
+        /// This side's role on the link.
         var role: LEConnection.Role
         var step: PairingStep
         /// Counts the questions of a link, so that a late answer answers no other.
@@ -65,7 +65,7 @@ struct SecurityManager: Sendable {
         /// Those that were on the air when the link began (Vol 3, Part H, 2.2.3).
         var own: DeviceAddress
         var peer: DeviceAddress
-        /// What the peer is told to know us by.
+        /// The identity address that this side distributes.
         var identity: DeviceAddress
     }
 
@@ -78,7 +78,7 @@ struct SecurityManager: Sendable {
         case bond(DeviceAddress)
     }
 
-    /// What there is of one link.
+    /// The state of one link.
     struct Entry: Sendable {
         let role: LEConnection.Role
         let addresses: Addresses
@@ -91,7 +91,7 @@ struct SecurityManager: Sendable {
         var lastQuestion = 0
         /// The calls that wait for the link to be secured.
         var waiters: [UInt64] = []
-        /// What the bond remembers of the client applies.
+        /// The client's state was restored from the bond.
         var isRestored = false
     }
 
@@ -100,7 +100,7 @@ struct SecurityManager: Sendable {
     static let linkEnded = RadioError(.disconnected, "the link ended before it was secured")
 
     let configuration: Configuration
-    /// What the device has for its user to pair with.
+    /// The device's IO capability.
     var ioCapability = IOCapability.noInputNoOutput
     var random: SecurityRandom
     /// The bonds, and our own identity towards them.
@@ -152,7 +152,7 @@ struct SecurityManager: Sendable {
         entries[at: index].waiters = []
     }
 
-    /// What a peer that failed to pair has to wait.
+    /// The failed attempts of a peer, which determine its waiting time.
     subscript(attempts address: DeviceAddress) -> PairingAttempts {
         get { attempts[address] ?? PairingAttempts() }
         set {
@@ -202,7 +202,7 @@ struct SecurityManager: Sendable {
     /// Pairing gave a bond.
     mutating func keep(_ bond: Bond, _ index: Int, _ actions: inout [Action]) {
         if let old = bonds[bond.identity], bond.isWeaker(than: old) {
-            let message = "\(bond.identity) paired again, and less safely than before: \(bond)"
+            let message = "\(bond.identity) paired again with less security than before: \(bond)"
             actions.append(.warn(RadioWarning("bondWeaker", message)))
         }
         let link = entries.keys[index]

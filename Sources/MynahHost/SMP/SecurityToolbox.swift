@@ -116,7 +116,7 @@ enum SecurityToolbox {
 }
 
 extension DeviceAddress {
-    /// The address as it stands in packets.
+    /// The address in the byte order of packets.
     var littleEndianBytes: [UInt8] {
         var writer = ByteWriter(capacity: 8)
         writer.write(value)
@@ -126,6 +126,7 @@ extension DeviceAddress {
     /// 0 for a public address, 1 for a random one.
     var typeByte: UInt8 { kind == .random ? 1 : 0 }
 
-    /// The address and behind it, most significant, its type (Core Specification, Vol 3, Part H, 2.2.7).
+    /// The address and then, as the most significant byte, its type (Core Specification, Vol 3, Part H,
+    /// 2.2.7).
     var typedBytes: [UInt8] { littleEndianBytes + [typeByte] }
 }

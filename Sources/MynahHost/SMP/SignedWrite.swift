@@ -5,7 +5,7 @@ enum SignedWrite {
     /// A sign counter and a message authentication code.
     static let signatureLength = 12
 
-    /// What is appended to a PDU: the counter, and the upper half of the code of both.
+    /// The signature to append to a PDU: the counter, and the upper half of the MAC of both.
     static func signature(of pdu: [UInt8], counter: UInt32, with key: SecretKey) -> [UInt8] {
         var writer = ByteWriter(capacity: signatureLength)
         writer.write(counter)
@@ -15,8 +15,10 @@ enum SignedWrite {
         return writer.bytes
     }
 
-    /// The counter of a PDU that is signed with this key, and not older than the lowest counter that is still
-    /// good; nil: it is neither to be answered nor obeyed.
+    /// The counter of a PDU that is signed with this key, or `nil` if the signature is wrong or the
+    /// counter is below the lowest valid one.
+    ///
+    /// Such a PDU is neither answered nor obeyed.
     static func counter(of signed: [UInt8], with key: SecretKey, from lowest: UInt32) -> UInt32? {
         guard signed.count >= signatureLength else { return nil }
         let pdu = Array(signed.dropLast(signatureLength))

@@ -34,14 +34,14 @@ import MynahTestSupport
             print(
                 """
                 usage: mynah-bench-hci device DIRECTORY | reads [DIRECTORY [COUNT]] |
-                       exchange READS NOTIFICATIONS [WRITES [COMMANDS]] | advertising DEVICES SECONDS | connected DEVICES |
-                       scan DEVICES
+                       exchange READS NOTIFICATIONS [WRITES [COMMANDS]] |
+                       advertising DEVICES SECONDS | connected DEVICES | scan DEVICES
                 """)
             exit(64)
         }
     }
 
-    /// What this process has used of the processors, in microseconds.
+    /// The processor time of this process, in microseconds.
     static var processorTime: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

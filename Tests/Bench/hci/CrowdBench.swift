@@ -44,7 +44,7 @@ enum CrowdBench {
         for device in devices { await device.radio.stop() }
     }
 
-    /// What one of `count` devices costs while it is connected, its host and its controller.
+    /// The cost of one of `count` connected devices, with its host and its controller.
     static func connected(_ count: Int) async throws {
         let air = LiveAir()
         var configuration = ControllerConfiguration(address: address(count))

@@ -3,8 +3,8 @@ import MynahHCI
 import MynahHost
 import MynahSupport
 
-/// Our host asks our host, both on one air in this process: reads one behind the other,
-/// writes one behind the other, then notifications as fast as they are taken.
+/// Two of our hosts on one air in this process: reads one at a time, writes one at a time, then
+/// notifications as fast as they are accepted.
 enum ExchangeBench {
     static func run(reads: Int, notifications: Int, writes: Int, commands: Int) async throws {
         let air = LiveAir()

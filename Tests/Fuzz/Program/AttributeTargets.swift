@@ -4,7 +4,7 @@ import MynahSupport
 @testable import MynahHost
 
 extension FuzzTarget {
-    /// A server: whatever comes, each answer fits the MTU, and what waits has a bound.
+    /// A server: for all PDUs, each answer fits the MTU, and its queue is bounded.
     static let attServer = FuzzTarget("att-server") { bytes in
         var server = ATTServer()
         var database = AttributeDatabase()

@@ -1,4 +1,4 @@
-/// One decoder or machine, and what has to hold of it whatever it is given; what does not hold traps.
+/// One decoder or machine, with conditions that hold for all inputs; one that does not hold traps.
 struct FuzzTarget: Sendable {
     var name: String
     var run: @Sendable ([UInt8]) -> Void

@@ -5,7 +5,7 @@ import MynahSupport
 /// Which one is being fuzzed; libFuzzer's callback can hold nothing.
 private let chosen = FuzzTarget.all.first { CommandLine.arguments.dropFirst().first == $0.name }
 
-/// What libFuzzer calls; its library wants the name even where its own main is not used.
+/// The function that libFuzzer calls; its library needs the name even if its own main is not used.
 @_cdecl("LLVMFuzzerTestOneInput")
 func runOne(_ data: UnsafePointer<UInt8>?, _ size: Int) -> Int32 {
     chosen?.run(Array(UnsafeBufferPointer(start: data, count: size)))
@@ -14,7 +14,7 @@ func runOne(_ data: UnsafePointer<UInt8>?, _ size: Int) -> Int32 {
 
 /// Lists the targets, fuzzes one or makes seeds.
 ///
-/// `mynah-fuzz` lists them. `mynah-fuzz TARGET …` takes libFuzzer's own arguments behind it.
+/// `mynah-fuzz` lists them. `mynah-fuzz TARGET …` passes further arguments to libFuzzer.
 /// `mynah-fuzz --seeds FILE FOLDER`: makes a file of each line, of the bytes it has or, in FILE.hex, says.
 @main enum Main {
     static func main() {

@@ -89,7 +89,7 @@ final class Attributes: PeripheralSink, PhoneSink {
         uuid: uuid(7), properties: .read, permissions: AttributePermissions(read: .authenticated))
     private let values: Lock<[AttributeKey: [UInt8]]>
 
-    /// What is typed where a number is wanted.
+    /// The passkey to enter when one is needed.
     private static let passkey: UInt32 = 123_456
 
     init() {

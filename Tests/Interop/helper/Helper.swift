@@ -44,7 +44,7 @@ import MynahSupport
         return NetsimTransport(try NetsimSearch(.current).place(instance: instance))
     }
 
-    /// Controllers for whoever connects, the first C0:00:00:00:00:01.
+    /// Controllers for hosts that connect, the first C0:00:00:00:00:01.
     private static func controllers(_ address: HCITransportAddress) async throws {
         let server = ControllerServer(air: LiveAir()) { number in
             ControllerConfiguration(
@@ -58,12 +58,12 @@ import MynahSupport
     }
 
     static func say(_ word: String, _ value: String = "") {
-        // Past the C library's streams: its flush waits for whoever reads standard input.
+        // Not through the C library's streams, whose flush waits for the reader of standard input.
         let line = Array((value.isEmpty ? "\(word)\n" : "\(word) \(value)\n").utf8)
         _ = write(1, line, line.count)
     }
 
-    /// What the driver says; it ends with the driver.
+    /// The driver's lines; they end with the driver.
     private static func lines() -> AsyncStream<String> {
         AsyncStream { continuation in
             var thread = pthread_t()

@@ -74,7 +74,7 @@ struct Phone {
     }
 }
 
-/// What the phone heard.
+/// The phone's events.
 final class Ears: CentralSink {
     struct State {
         var heard: Set<DeviceAddress> = []

@@ -1,4 +1,4 @@
-"""What two stacks do with each other, one check each."""
+"""The exchanges between two stacks, one check each."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -44,7 +44,7 @@ class Check:
     secure: bool = True
     # Whether our device is a central too, which listens meanwhile.
     scans: bool = False
-    # Why Bumble's device does not do it; empty: it does.
+    # Why Bumble's device does not do it, or an empty string if it does.
     ours_only: str = ""
 
 

@@ -21,7 +21,7 @@ class Channel:
         channel.sink = self.came.put_nowait
 
     async def exchange(self, value: bytes) -> bytes:
-        """What comes for what is sent; Bumble puts pieces together as it likes."""
+        """The answers to a PDU; Bumble may combine them as it likes."""
         self.channel.write(value)
         answer = b""
         while len(answer) < len(value):
@@ -108,7 +108,7 @@ class Phone:
         return await asyncio.wait_for(self.heard.get(), 20)
 
     def holds(self, io: str, secure: bool) -> User:
-        """Who holds it, and what it can show and type."""
+        """The phone's user, with the IO capability."""
         user = User(IOS[io])
         mitm = io != "noInputNoOutput"
         # It is known by the address that it has on the air, not by its controller's.

@@ -56,7 +56,7 @@ class Ours(Place):
 
 
 class Sink:
-    """What a controller of Bumble's tells its host, on its way to the socket."""
+    """Packets of a Bumble controller for its host, on their way to the socket."""
 
     def __init__(self, transport: asyncio.WriteTransport) -> None:
         self.transport = transport
@@ -94,7 +94,7 @@ class Guest(asyncio.Protocol):
 
 
 class Bumbles(Place):
-    """Bumble's controllers on its link, behind a socket of this process."""
+    """Bumble's controllers on its link, on a socket of this process."""
 
     name = "Bumble's controllers"
 

@@ -103,7 +103,7 @@ async def confirms_nothing(place: Place) -> None:
             for _ in range(3):
                 await other.until_counted(100)
                 assert bytes(await other.readable.read_value()) == b"\x03"
-            # What it does not confirm holds back no notifications to it either.
+            # An unconfirmed indication does not delay notifications to it either.
             await silent.until_counted(100, "FFE2")
         finally:
             await silent.stop()

@@ -1,10 +1,10 @@
-"""Who holds a Bumble device or phone: types what is shown, and says that equal numbers are equal."""
+"""The user of a Bumble device or phone: enters the passkey that is shown, and confirms equal numbers."""
 
 import asyncio
 
 from bumble.pairing import PairingDelegate
 
-# What is shown where the other side's user has to type.
+# The passkey that is shown if the other side's user has to enter it.
 PASSKEY = 123456
 
 

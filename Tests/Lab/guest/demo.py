@@ -71,7 +71,7 @@ async def value(phone: Phone, characteristic: Characteristic) -> str:
 
 
 async def listen(phone: Phone) -> None:
-    """Subscribes to whatever notifies and tells what comes, for a while."""
+    """Subscribes to every characteristic that notifies and prints the values, for a while."""
     told: dict[int, int] = {}
     for service in phone.services:
         for each in service.characteristics:

@@ -16,7 +16,7 @@ def drive(checkout: Path, mynah: Path, results: Path, limit: float) -> int:
             **os.environ,
             "LAB_CHECKOUT": str(checkout), "LAB_MYNAH": str(mynah), "LAB_RESULTS": str(results), "LAB_WORK": work,
             "PYTHONPATH": str(system.host_packages()), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1",
-            # Whatever is on this user's air is none of the scenarios' business.
+            # Keeps other devices on this user's air away from the scenarios.
             "MYNAH_AIR": f"{work}/air",
         }  # fmt: skip
         driver = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""What a guest boots from: a kernel, a root, and Python packages for the guest's Python."""
+"""The system that a guest boots: a kernel, a root, and Python packages for the guest's Python."""
 
 import hashlib
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from host import cache
 
-# What the guest's driver imports. The phone is Bumble's, and dbus-fast plays the other applications on the bus.
+# Imports of the guest's driver. The phone is Bumble's, and dbus-fast plays the other applications on the bus.
 PYTHON_PACKAGES = ["bumble==0.0.236", "dbus-fast==2.44.3"]
 TREE_PACKAGES = [
     "bluez", "dbus", "kmod", "libdbus-1-3", "libglib2.0-0t64", "linux-image-amd64", "python3",

@@ -30,7 +30,10 @@ import Testing
             _ handle: UInt8 = 1, type: String = "1300", policy: String = "00", reports: String = "00"
         ) -> CommandAnswer? {
             CommandAnswer.of(
-                "0\(handle) \(type) A00000 A00000 07 00 00 000000000000 \(policy) 7F 01 00 01 0\(handle) \(reports)"
+                """
+                0\(handle) \(type) A00000 A00000 07 00 00 000000000000 \(policy) 7F 01 00 01 0\(handle) \
+                \(reports)
+                """
             ) { advertiser.setExtendedParameters(&$0) }
         }
 

@@ -32,7 +32,7 @@ import Testing
         #expect(take() == [])
         asks.receive(peer, isAnswer: true, own: own, central, &actions)
         #expect(take() == [report])
-        // What is known needs no exchange.
+        // Known features need no exchange.
         asks.read(own, central, &actions)
         #expect(take() == [report])
 
@@ -101,7 +101,7 @@ import Testing
 
     @Test(
         arguments: [
-            // What the peer sends and receives, what the host prefers: the PHYs of this side.
+            // The PHYs that the peer sends and receives, those that the host prefers, and those of this side.
             (7, 7, 7, 7, 2, 2), (1, 2, 7, 7, 2, 1), (4, 4, 7, 7, 3, 3), (4, 4, 3, 3, 1, 1),
             (7, 7, 1, 4, 1, 3),
         ] as [(UInt8, UInt8, UInt8, UInt8, UInt8, UInt8)])

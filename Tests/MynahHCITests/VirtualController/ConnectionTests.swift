@@ -26,7 +26,7 @@ import Testing
 
     // MARK: The window
 
-    @Test func `what is not acknowledged is sent again`() {
+    @Test func `unacknowledged frames are sent again`() {
         var window = TransmitWindow()
         #expect(window.retransmission == nil)
         for number: UInt8 in 0..<3 {
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test mutating func `what is acknowledged gives the host its credits back`() {
+    @Test mutating func `acknowledged packets return credits to the host`() {
         var connection = Part.connection(.central)
         connection.send(packet(1), at: .zero, &outbox)
         connection.send(packet(2), at: .zero, &outbox)

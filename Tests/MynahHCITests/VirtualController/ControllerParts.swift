@@ -15,8 +15,8 @@ extension ControllerOutbox {
         return outbox
     }
 
-    /// What has been written since the last call, one line each: packets of the host as hex, PDUs as "air"
-    /// and hex.
+    /// The output since the last call, one item a line: packets to the host as hex, PDUs as "air" and
+    /// hex.
     mutating func take() -> [String] {
         defer { outputs = [] }
         return outputs.map { output in

@@ -5,7 +5,7 @@ import Testing
 @testable import MynahHost
 
 @Suite struct BringUpTests {
-    /// What a controller with everything returns to each command.
+    /// The answers of a controller with every feature.
     static let answers: [HCIOpcode: [UInt8]] = [
         .leReadLocalSupportedFeatures: Array(repeating: 0xFF, count: 8),
         .readLocalSupportedCommands: Array(repeating: 0xFF, count: 64),
@@ -63,11 +63,11 @@ import Testing
             try Self.run(&machine, [.reset: (.commandDisallowed, [])])
         }
         machine = BringUp()
-        #expect(throws: BringUp.Failure.hasNoLE("it does not know LE commands")) {
+        #expect(throws: BringUp.Failure.hasNoLE("it lacks LE commands")) {
             try Self.run(&machine, [.leReadLocalSupportedFeatures: (.unknownCommand, [])])
         }
         machine = BringUp()
-        #expect(throws: BringUp.Failure.hasNoLE("it tells no LE features")) {
+        #expect(throws: BringUp.Failure.hasNoLE("it reports no LE features")) {
             try Self.run(&machine, [.leReadLocalSupportedFeatures: (.success, [1])])
         }
         machine = BringUp()

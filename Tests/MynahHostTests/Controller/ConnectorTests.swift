@@ -104,7 +104,7 @@ import Testing
         #expect(connector.addresses == [address(1), address(2)])
     }
 
-    @Test func `what the controller refuses fails for all that it was for, and the next is tried`() {
+    @Test func `a refused command fails for all its requests, and the next one is tried`() {
         for refused in 0..<4 {
             var connector = connector(1, 2)
             for _ in 0..<refused {
@@ -129,9 +129,7 @@ import Testing
     }
 
     @Test
-    func
-        `a peripheral that has another address now is asked for by that one, and no other request is touched`()
-    {
+    func `a peripheral's new address replaces the old one in its request, and in no other request`() {
         var connector = connector(1)
         _ = run(&connector)
         connector.moved(address(2), to: address(7))

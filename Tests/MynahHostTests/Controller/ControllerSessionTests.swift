@@ -14,7 +14,7 @@ import Testing
         var other: [ControllerSession.Action] = []
         var refused: [HCIOpcode: HCIStatus] = [:]
 
-        /// What this controller answers instead of what any other does.
+        /// The answers in which this controller differs from the default one.
         var answers: [HCIOpcode: [UInt8]] = [:]
 
         init(central: Bool, _ answers: [HCIOpcode: [UInt8]] = [:]) throws {
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `nothing goes on the air on a controller that is turned off, whatever it was about to do`(
+    func `nothing is advertised after a controller was turned off during any step`(
         isAddressDue: Bool
     ) throws {
         var scene = try Scene(central: true)
@@ -154,7 +154,7 @@ import Testing
             opcodes.contains(.leSetExtendedAdvertisingEnable) && opcodes.contains(.leSetExtendedScanEnable))
     }
 
-    @Test func `what is wanted outlives a controller, but for connections and calls`() throws {
+    @Test func `requests outlive a controller, except connections and calls`() throws {
         var scene = try Scene(central: true)
         let peer = DeviceAddress(value: 0xC0_0000_0000_01, kind: .random)
         _ = try scene.change { advertiser, scanner, connector in

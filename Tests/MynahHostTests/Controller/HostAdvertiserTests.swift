@@ -205,7 +205,7 @@ private struct ModelController {
     }
 
     @Test(arguments: Happening.allCases, [true, false])
-    func `whatever happens during any step, the controller ends as wanted`(
+    func `after any event during any step, the controller's state is as requested`(
         happening: Happening, doesBoth: Bool
     ) {
         var cases = 0

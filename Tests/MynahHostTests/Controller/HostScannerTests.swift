@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: Happening.allCases, [true, false])
-    func `whatever happens during any step, the controller ends as wanted`(
+    func `after any event during any step, the controller's state is as requested`(
         happening: Happening, beforeAnswer: Bool
     ) {
         // A change from one scan to another has three steps; a fourth place comes after the last.

@@ -179,7 +179,10 @@ import Glibc
 
     @Test(arguments: [
         "", "{", #"{"version":1}"#, #"{"version":7,"bonds":[]}"#,
-        #"{"version":1,"identityResolvingKey":"000102030405060708090A0B0C0D0E0F","staticAddress":"00:11:22:33:44:55","bonds":[]}"#,
+        #"""
+        {"version":1,"identityResolvingKey":"000102030405060708090A0B0C0D0E0F",\#
+        "staticAddress":"00:11:22:33:44:55","bonds":[]}
+        """#,
     ])
     func `a file that is damaged is set aside, said, and never lost`(text: String) async throws {
         try KeptFile(path: path).replace(Array(text.utf8))

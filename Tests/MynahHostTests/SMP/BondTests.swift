@@ -41,7 +41,8 @@ import Testing
         throws
     {
         let file = #"""
-            {"version":1,"identityResolvingKey":"000102030405060708090A0B0C0D0E0F","staticAddress":"\#(text)","bonds":[]}
+            {"version":1,"identityResolvingKey":"000102030405060708090A0B0C0D0E0F",\#
+            "staticAddress":"\#(text)","bonds":[]}
             """#
         let json = try JSON(parsing: Array(file.utf8))
         if isTaken {
@@ -63,15 +64,22 @@ import Testing
         ),
         (
             #"{"version":1,"identityResolvingKey":"000102030405060708090A0B0C0D0E0F","bonds":[{}]}"#,
-            "bond 1 has no good address"
+            "bond 1 has no valid address"
         ),
         (
-            #"{"version":1,"identityResolvingKey":"000102030405060708090A0B0C0D0E0F","bonds":[{"address":"00:00:00:00:00:01","addressType":"public","keySize":16,"ownLongTermKey":{"value":"00"}}]}"#,
-            "bond 1 has no good ownLongTermKey"
+            #"""
+            {"version":1,"identityResolvingKey":"000102030405060708090A0B0C0D0E0F",\#
+            "bonds":[{"address":"00:00:00:00:00:01","addressType":"public","keySize":16,\#
+            "ownLongTermKey":{"value":"00"}}]}
+            """#,
+            "bond 1 has no valid ownLongTermKey"
         ),
         (
-            #"{"version":1,"identityResolvingKey":"000102030405060708090A0B0C0D0E0F","bonds":[{"address":"00:00:00:00:00:01","addressType":"public","keySize":6}]}"#,
-            "bond 1 has no good keySize"
+            #"""
+            {"version":1,"identityResolvingKey":"000102030405060708090A0B0C0D0E0F",\#
+            "bonds":[{"address":"00:00:00:00:00:01","addressType":"public","keySize":6}]}
+            """#,
+            "bond 1 has no valid keySize"
         ),
     ])
     func `a file that is no good says what is wrong`(text: String, message: String) throws {

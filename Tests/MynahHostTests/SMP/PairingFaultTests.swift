@@ -8,7 +8,7 @@ import Testing
 func bytes(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
 
 @Suite struct PairingFaultTests {
-    // MARK: What users do
+    // MARK: Actions of users
 
     @Test(arguments: [PairingRole.initiator, .responder], [false, true])
     func `a wrong passkey ends pairing, and the other side is told`(wrong: PairingRole, isSecure: Bool) throws
@@ -84,7 +84,7 @@ func bytes(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
         }
     }
 
-    // MARK: What peers do
+    // MARK: Actions of peers
 
     @Test(arguments: 0...0x20 as ClosedRange<UInt8>)
     func `each reason of a peer ends pairing at each step`(code: UInt8) throws {
@@ -227,8 +227,8 @@ func bytes(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
                 }
             }
             if kind == 4 {
-                // What the taker would send is only known once it has: it is played once before with the same
-                // seed.
+                // The PDUs that the taker would send are known only afterwards, so it plays once before
+                // with the same seed.
                 var first = try #require(PairingRig(.displayYesNo, .displayYesNo, isSecureConnections: true))
                 first.pair()
                 reflected =

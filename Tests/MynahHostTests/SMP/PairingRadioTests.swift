@@ -53,7 +53,7 @@ import Testing
         #expect(try await rig.refusal(of: rig.secure, again) == (isAuthenticated && isSecure ? nil : 0x05))
         #expect(rig.user.asked.sorted() == asked)
         #expect(rig.deviceSink.all.count { $0 == "paired" } == 1)
-        // What is secured is not secured again.
+        // A secured link is not secured again.
         try await rig.phone.pair(again)
         await rig.stop()
     }
@@ -75,7 +75,7 @@ import Testing
         await rig.stop()
     }
 
-    @Test func `who does not consent, or says that numbers differ, is not paired`() async throws {
+    @Test func `a user that declines, or reports different numbers, does not pair`() async throws {
         for capability in [IOCapability.noInputNoOutput, .displayYesNo] {
             let rig = try await SecureRig(device: capability, phone: capability)
             rig.user.state.withLock { ($0.consents, $0.agrees) = (false, false) }
@@ -113,7 +113,7 @@ import Testing
         let again = try await rig.connect()
         #expect(try await rig.refusal(of: rig.encrypted, again) == 0x05)
         let error = await #expect(throws: RadioError.self) { try await rig.phone.pair(again) }
-        #expect(error?.message == "\(rig.address) has forgotten the bond")
+        #expect(error?.message == "\(rig.address) no longer has the bond")
         await rig.phone.forgetBond(with: rig.address)
         try await rig.phone.pair(again)
         #expect(try await rig.refusal(of: rig.encrypted, again) == nil)

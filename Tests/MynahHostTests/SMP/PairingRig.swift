@@ -12,7 +12,7 @@ struct PairingRig {
         var now: Duration
     }
 
-    /// What the user does wrong.
+    /// The mistakes of a user.
     struct User {
         var consents = true
         var agrees = true
@@ -28,13 +28,13 @@ struct PairingRig {
     var responder: PairingMachine
     var user = User()
     var now = Duration.seconds(1000)
-    /// What each side did, but for the PDUs.
+    /// The actions of each side, without its PDUs.
     var done: [PairingRole: [PairingAction]] = [.initiator: [], .responder: []]
     var deliveries: [Delivery] = []
     var shown: [UInt32] = []
     private var queue: [(PairingRole, PairingAction)] = []
     private var typing: [PairingRole] = []
-    /// Changes a PDU on its way; nil: it is lost.
+    /// Changes a PDU between the sides; `nil` drops it.
     var tamper: (PairingRole, SMPPDU) -> SMPPDU? = { $1 }
 
     init?(

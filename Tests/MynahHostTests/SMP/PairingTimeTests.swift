@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func `what a machine keeps is shown nowhere`() throws {
+    @Test func `a machine's keys are in no description`() throws {
         var rig = try #require(PairingRig())
         rig.pair()
         let bond = try #require(rig.bond(of: .responder))

@@ -12,7 +12,7 @@ final class PairingUser: Sendable {
         var consents = true
         var agrees = true
         var slip: UInt32 = 0
-        /// What is typed where no number is shown.
+        /// The number to enter if none is shown.
         var ownNumber: UInt32?
         var shown: UInt32?
         var typing: [PendingPairingReply] = []
@@ -71,7 +71,7 @@ final class SecureSink: RadioSink, CentralSink {
     private let channels = Lock<[any L2CAPChannel]>([])
     private let reported = Lock<[AdvertisingReport]>([])
 
-    /// What the radio said of its advertising by itself.
+    /// The radio's own reports of its advertising.
     var reports: [AdvertisingReport] { reported.withLock { $0 } }
 
     init(_ user: PairingUser) {
@@ -217,7 +217,7 @@ struct SecureRig {
         try #require(await device.handle(of: characteristic))
     }
 
-    /// The code of the error that a read is refused with; nil: it is answered.
+    /// The code of the error of a read, or `nil` if it succeeds.
     func refusal(of characteristic: CharacteristicDefinition, _ peer: Peer.ID) async throws -> UInt8? {
         let handle = try await handle(of: characteristic)
         do throws(RequestError) {

@@ -11,7 +11,7 @@ struct SecurityDuo {
     typealias Role = LEConnection.Role
     typealias Action = SecurityManager.Action
 
-    /// What is kept back until it is let go.
+    /// An action that is held back until it is released.
     enum Hold: Hashable {
         /// Answers of this side's user.
         case answers(Role)
@@ -27,7 +27,7 @@ struct SecurityDuo {
     var holds: Set<Hold> = []
     /// How many PDUs are still delivered; the others are lost.
     var deliveries = Int.max
-    /// What each side's user was asked last.
+    /// The last question to each side's user.
     var questions: [Role: SecurityManager.Question] = [:]
     /// Everything that each side has asked for.
     private(set) var actions: [Role: [Action]] = [:]
@@ -77,7 +77,7 @@ struct SecurityDuo {
         connect()
     }
 
-    /// What this side's peer is on the link that is there now.
+    /// This side's peer on the current link.
     var peer: Peer.ID { Peer.ID(links) }
 
     /// One side takes something; what it asks for waits for `run`.
@@ -136,7 +136,7 @@ struct SecurityDuo {
     /// Drops what is on its way.
     mutating func dropAll() { queue = [] }
 
-    /// What one side has asked for since the last call, in words.
+    /// The actions of one side since the last call, in words.
     mutating func asked(_ role: Role) -> String {
         defer { actions[role] = [] }
         return (actions[role] ?? []).map(Self.word).joined(separator: ", ")

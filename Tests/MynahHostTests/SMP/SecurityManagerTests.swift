@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// What the manager asks for, and a change of the link's protection; nothing in all other cases.
+    /// The manager's actions, and a change of the link's security; nothing in all other cases.
     static let central: [State: [Event: String]] = [
         .nothing: [.pair: "send pairingRequest", .request: "send pairingRequest", .keyRequest: "no key"],
         .bonded: [
@@ -256,7 +256,7 @@ import Testing
     }
 
     @Test
-    func `what a client configures is kept once the link is encrypted, and asked for when it comes back`()
+    func `a client's configuration is kept once the link is encrypted, and restored when it returns`()
         throws
     {
         var duo = SecurityDuo()
@@ -307,7 +307,7 @@ import Testing
     }
 
     @Test(arguments: 1...16 as ClosedRange<UInt64>)
-    func `every call ends once, whatever happens in whatever order`(seed: UInt64) {
+    func `every call ends once, for any events in any order`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var duo = SecurityDuo(seed: seed)
         var calls: UInt64 = 0

@@ -6,7 +6,7 @@ import Testing
 
 /// A weaker pairing does not replace an authenticated bond of the same peer.
 @Suite(.timeLimit(.minutes(15))) struct WeakerPairingTests {
-    /// What a bond is worth.
+    /// The strength of a bond.
     enum Strength: String, CaseIterable {
         case justWorksLegacy, justWorks, passkeyLegacy, passkey
 
@@ -111,18 +111,23 @@ import Testing
         #expect(failure.warningCode == "weakerPairingRefused")
         #expect(
             "\(failure.error(peer, .responder, "/state/bonds.json"))"
-                == "pairing with \(peer) failed: it is weaker than the authenticated bond with \(identity), which was kept; to pair anew, stop this device and remove /state/bonds.json, which holds all its bonds"
+                == """
+                pairing with \(peer) failed: it is weaker than the authenticated bond with \(identity), \
+                which was kept; to pair again, stop this device and remove /state/bonds.json, which \
+                holds all its bonds
+                """
         )
         #expect(failure.error(peer, .initiator, nil).remedy == "forget the bond here first, then pair again")
         #expect(
             failure.error(peer, .responder, nil).remedy
-                == "to pair anew, restart this device: it keeps bonds in memory only")
+                == "to pair again, restart this device: it keeps bonds in memory only")
     }
 
     @Test func `a phone that forgot its bond cannot replace it by Just Works`() async throws {
         let rig = try await SecureRig(device: .displayOnly, phone: .keyboardOnly)
         let peer = try await rig.connect()
         try await rig.phone.pair(peer)
+        try await until("the device has its bond too") { await !rig.device.bonds.bonds.isEmpty }
         let old = try #require(await rig.device.bonds.bonds.first)
         #expect(old.isAuthenticated)
         try await rig.disconnect(peer)

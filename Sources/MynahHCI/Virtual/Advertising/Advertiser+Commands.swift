@@ -149,7 +149,7 @@ extension Advertiser {
     }
 }
 
-/// What an extended data command does with its bytes (7.8.54).
+/// The Operation of an extended data command (7.8.54).
 private enum DataOperation: UInt8 {
     case intermediate, first, last, complete, unchanged
 }

@@ -1,6 +1,6 @@
 import MynahCore
 
-/// What a procedure of a connection asks for, in order.
+/// An action of a connection's procedure; actions are carried out in order.
 enum ConnectionAction: Hashable, Sendable {
     /// Sends a PDU.
     case send(LinkPDU)

@@ -1,4 +1,4 @@
-/// What the controller has in common for all its connections.
+/// The controller's settings for all its connections.
 struct ConnectionSettings: Sendable {
     /// The most connections.
     let limit: Int

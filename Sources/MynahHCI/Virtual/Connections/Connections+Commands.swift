@@ -28,7 +28,7 @@ extension Connections {
             })
     }
 
-    // MARK: What the peer has
+    // MARK: Features and version of the peer
 
     /// Read Remote Version Information.
     mutating func readRemoteVersion(

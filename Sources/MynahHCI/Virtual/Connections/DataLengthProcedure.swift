@@ -7,7 +7,7 @@ struct DataLengthProcedure: Sendable {
     /// The longest.
     static let longest = (octets: UInt16(251), time: UInt16(17040))
 
-    /// What this side can receive, and wants to send.
+    /// The lengths that this side can receive and wants to send.
     private var own: DataLengths
     private var sentOctets = Self.shortest.octets
     /// The most bytes in a data PDU of the peer.

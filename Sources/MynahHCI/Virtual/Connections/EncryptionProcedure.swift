@@ -125,7 +125,7 @@ struct EncryptionProcedure: Sendable {
         finish(&actions)
     }
 
-    /// Ends the procedure, and sends what waited for that.
+    /// Ends the procedure, and sends the PDUs that waited for its end.
     private mutating func finish(_ actions: inout [ConnectionAction]) {
         stage = .idle
         deadline = nil
@@ -133,7 +133,7 @@ struct EncryptionProcedure: Sendable {
         held = []
     }
 
-    /// What only a side with the key and both nonces can compute.
+    /// A number that proves the possession of the key and both nonces.
     static func proof(_ key: [UInt8], _ nonce: UInt64, _ own: UInt64) -> UInt64 {
         key.reduce(SplitMix.mix(nonce) ^ SplitMix.mix(own &+ 1)) { SplitMix.mix($0 &+ UInt64($1) &+ 1) }
     }

@@ -1,5 +1,5 @@
-/// The PHYs of the two directions of a connection: numbers of PHYs, or bits for each of them where there is a
-/// choice.
+/// The PHYs of the two directions of a connection: one PHY each, or a bit for each PHY that may be
+/// chosen.
 struct LinkPHYs: Hashable, Sendable {
     var sending: UInt8
     var receiving: UInt8
@@ -39,7 +39,7 @@ struct PHYProcedure: Sendable {
         _ wanted: LinkPHYs, _ settings: ConnectionSettings, _ endpoints: ConnectionEndpoints,
         _ actions: inout [ConnectionAction]
     ) {
-        // What this side sends, the peer receives.
+        // This side's transmit direction is the peer's receive direction.
         let preferred = settings.defaultPHYs
         let chosen = LinkPHYs(
             sending: Self.fastest(wanted.receiving & preferred.sending, settings) ?? current.sending,

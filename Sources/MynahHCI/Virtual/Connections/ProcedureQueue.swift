@@ -1,7 +1,7 @@
 /// The control procedures that one side of a connection begins: one at a time (Core Specification, Vol 6,
 /// Part B, 5.2).
 struct ProcedureQueue: Sendable {
-    /// What becomes of a procedure that is to begin.
+    /// The outcome of a request to begin a procedure.
     enum Start: Hashable, Sendable {
         case now
         /// After those before it.
@@ -20,7 +20,7 @@ struct ProcedureQueue: Sendable {
     /// The first PDUs of the procedures after it.
     private var waiting: [LinkPDU] = []
 
-    /// Begins a procedure with its first PDU, or puts it behind the others.
+    /// Begins a procedure with its first PDU, or puts it at the end of the queue.
     mutating func begin(_ request: LinkPDU) -> Start {
         guard current != nil else {
             current = Self.procedure(begunBy: request)

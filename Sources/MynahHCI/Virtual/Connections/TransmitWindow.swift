@@ -1,15 +1,15 @@
-/// The PDUs that one side of a connection has sent and the other has not acknowledged, and what it expects
-/// itself.
+/// The unacknowledged PDUs that one side of a connection has sent, and the sequence number that it
+/// expects.
 ///
-/// Frames are numbered and sent again until they are acknowledged, as Vol 6, Part B, 4.5.9 of the Core
-/// Specification asks of a link layer.
+/// Frames are numbered, and sent again until they are acknowledged (Core Specification, Vol 6, Part B,
+/// 4.5.9).
 struct TransmitWindow: Sendable {
     private struct Unacknowledged: Sendable {
         var sequence: UInt16
         var content: LinkPDU
     }
 
-    /// What an acknowledgement was for.
+    /// The PDUs that an acknowledgement covered.
     struct Acknowledged: Equatable, Sendable {
         /// How many of the host's packets.
         var packets = 0

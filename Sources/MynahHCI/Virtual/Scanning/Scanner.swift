@@ -29,7 +29,7 @@ struct Scanner: Sendable {
         var period: (duration: Int64, length: Int64)?
     }
 
-    /// What a report is a duplicate of.
+    /// The properties by which a report counts as a duplicate.
     private struct Reported: Hashable {
         var address: DeviceAddress
         var identifier: UInt8?

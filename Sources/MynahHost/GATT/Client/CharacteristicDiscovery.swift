@@ -25,7 +25,7 @@ struct CharacteristicDiscovery: GATTProcedure {
         case .failure(let error): return .failed(.refused(error))
         case .success(let bytes):
             guard takeDeclarations(bytes) else {
-                return .violated("the peripheral told characteristics that cannot be")
+                return .violated("the peripheral returned invalid characteristics")
             }
             return next()
         }
@@ -40,10 +40,10 @@ struct CharacteristicDiscovery: GATTProcedure {
             guard let declaration = reader.readAttributeHandle(), let properties = reader.readUInt8(),
                 let handle = reader.readAttributeHandle(), let type = reader.readBytes(Int(length) - 5),
                 let uuid = BluetoothUUID(littleEndian: type), declaration < handle, handle <= end,
-                // Where the walk goes on: behind the value, which is no declaration.
+                // The walk continues after the value, which is not a declaration.
                 walk.take(declaration...handle)
             else { return false }
-            // Those before it end where it begins; by the walk it begins behind their values.
+            // The characteristic before ends at this declaration; so far its range began after its value.
             if let last = found.indices.last { found[last].end = declaration - 1 }
             found.append(
                 RemoteCharacteristic(
@@ -75,7 +75,7 @@ struct DescriptorDiscovery: GATTProcedure {
         case .failure(.attributeNotFound): return .done(found)
         case .failure(let error): return .failed(.refused(error))
         case .success(let bytes):
-            guard takePairs(bytes) else { return .violated("the peripheral told descriptors that cannot be") }
+            guard takePairs(bytes) else { return .violated("the peripheral returned invalid descriptors") }
             return next()
         }
     }

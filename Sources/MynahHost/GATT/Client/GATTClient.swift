@@ -84,7 +84,8 @@ struct GATTClient {
         let room = mtu(of: link) - 3
         guard value.count <= room else {
             throw RadioError(
-                .valueTooLong, "the value has \(value.count) bytes and a command carries \(room) of one")
+                .valueTooLong,
+                "the value has \(value.count) bytes, and a command on this link carries \(room)")
         }
         return send(on: link, &outbound) { ATTClientPDU.writeCommand(handle, value) } ?? false
     }
@@ -102,7 +103,7 @@ struct GATTClient {
         guard value.count <= room else {
             throw RadioError(
                 .valueTooLong,
-                "the value has \(value.count) bytes and a signed command carries \(room) of one")
+                "the value has \(value.count) bytes, and a signed command on this link carries \(room)")
         }
         let isSent = send(on: link, &outbound) { sign(ATTClientPDU.signedWriteCommand(handle, value)) }
         guard let isSent else {
@@ -113,14 +114,18 @@ struct GATTClient {
         return isSent
     }
 
+    /// Whether a link has room for a command; if not, `Outbound` reports when it has.
+    func hasRoom(on link: ConnectionHandle, _ outbound: inout Outbound) -> Bool {
+        if outbound.takes(on: link) { return true }
+        outbound.refuse(.write, on: link)
+        return false
+    }
+
     /// Sends a command if there is room; returns whether there was, or `nil` if there is no command.
     private func send(
         on link: ConnectionHandle, _ outbound: inout Outbound, _ command: () -> [UInt8]?
     ) -> Bool? {
-        guard outbound.takes(on: link) else {
-            outbound.refuse(.write, on: link)
-            return false
-        }
+        guard hasRoom(on: link, &outbound) else { return false }
         guard let pdu = command() else { return nil }
         outbound.send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: pdu), to: link)
         return true

@@ -1,17 +1,19 @@
 import MynahCore
 import MynahSupport
 
-/// What a client does on a server in one or several requests, without I/O: answers in, requests out.
+/// A GATT procedure of a client, in one or more requests.
 ///
-/// An answer that breaks the rules ends it with an error, and each must bring it on: a hostile server can
-/// make it neither trap nor go on for ever.
+/// A machine without I/O: answers in, requests out.
+///
+/// An invalid answer ends it with an error, and each valid one makes progress, so a hostile server can
+/// make it neither trap nor run for ever.
 protocol GATTProcedure: Sendable {
-    /// What it comes to.
+    /// The result of the procedure.
     associatedtype Value: Sendable
 
     /// The first request, if one is needed at all; on a bearer that is as it is now.
     mutating func begin(_ bearer: ATTClient.Bearer) -> GATTStep<Value>
-    /// What to do after an answer: the bytes after the opcode of the response, or the error.
+    /// Returns the next step after an answer, which is the response without its opcode, or the error.
     mutating func take(_ answer: Result<[UInt8], ATTError>) -> GATTStep<Value>
     /// The bearer after the procedure came to a value.
     func bearer(_ bearer: ATTClient.Bearer, after value: Value) -> ATTClient.Bearer
@@ -22,7 +24,7 @@ extension GATTProcedure {
     func bearer(_ bearer: ATTClient.Bearer, after value: Value) -> ATTClient.Bearer { bearer }
 }
 
-/// What a procedure wants next.
+/// The next step of a procedure.
 enum GATTStep<Value: Sendable>: Sendable {
     case ask([UInt8])
     case done(Value)
@@ -40,7 +42,7 @@ enum GATTStep<Value: Sendable>: Sendable {
 /// It is a closure and no existential of a generic type: the compiler specialises a closure, and a request
 /// costs no look-up of metadata while the program runs.
 struct QueuedProcedure {
-    /// What happens to a procedure.
+    /// An event for a procedure.
     enum Event {
         case begin
         /// The bytes after the opcode of the response, or the error.
@@ -81,7 +83,7 @@ struct QueuedProcedure {
 
 /// Goes through a range of handles, request by request.
 struct HandleWalk: Hashable, Sendable {
-    /// Where the next request starts; nil: the range is done.
+    /// The first handle of the next request, or `nil` if the range is done.
     private(set) var next: AttributeHandle?
     let end: AttributeHandle
 
@@ -90,13 +92,15 @@ struct HandleWalk: Hashable, Sendable {
         end = range.upperBound
     }
 
-    /// What is left; nil: nothing.
+    /// The rest of the range, or `nil` if it is done.
     var rest: ClosedRange<AttributeHandle>? {
         guard let next, next <= end else { return nil }
         return next...end
     }
 
-    /// Takes one that was found; false: it is not in what is left, or ends before it starts.
+    /// Takes a range that was found.
+    ///
+    /// Returns `false` if it is not in the rest, or ends before it starts.
     mutating func take(_ range: ClosedRange<AttributeHandle>) -> Bool {
         guard let rest, rest.contains(range.lowerBound) else { return false }
         // Groups may reach past the range that was asked for (Core Specification, Vol 3, Part F, 3.4.4.10).
@@ -106,7 +110,7 @@ struct HandleWalk: Hashable, Sendable {
 }
 
 extension ByteReader {
-    /// Two handles, as a range; nil: they are none.
+    /// Two handles as a range, or `nil` if they are not one.
     mutating func readHandles() -> ClosedRange<AttributeHandle>? {
         guard let start = readAttributeHandle(), let end = readAttributeHandle(), start > .none, start <= end
         else { return nil }

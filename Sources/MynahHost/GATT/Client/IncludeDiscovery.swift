@@ -29,7 +29,7 @@ struct IncludeDiscovery: GATTProcedure {
         case .failure(let error): return .failed(.refused(error))
         case .success(let bytes):
             let isRight = unnamed.isEmpty ? takeDeclarations(bytes) : takeType(bytes)
-            return isRight ? next() : .violated("the peripheral told included services that cannot be")
+            return isRight ? next() : .violated("the peripheral returned invalid included services")
         }
     }
 

@@ -50,7 +50,7 @@ struct ServiceDiscovery: GATTProcedure {
         case .success(let bytes):
             var reader = ByteReader(bytes)
             guard uuid == nil ? takeGroups(&reader) : takeHandles(&reader) else {
-                return .violated("the peripheral told services that cannot be")
+                return .violated("the peripheral returned invalid services")
             }
             return next()
         }

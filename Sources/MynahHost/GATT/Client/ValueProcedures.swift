@@ -58,7 +58,7 @@ struct ValueRead: GATTProcedure {
             value += bytes
             guard value.count <= GATT.maximumValueLength else {
                 return .violated(
-                    "the peripheral told a value of more than \(GATT.maximumValueLength) bytes")
+                    "the peripheral returned a value of more than \(GATT.maximumValueLength) bytes")
             }
             guard bytes.count >= mtu - 1, value.count < GATT.maximumValueLength else {
                 return .done(value)
@@ -87,14 +87,14 @@ struct MultipleRead: GATTProcedure {
             var reader = ByteReader(bytes)
             var values = [[UInt8]?](repeating: nil, count: handles.count)
             for index in handles.indices {
-                // What was cut is the last of the answer.
+                // Only the last value of an answer may be cut.
                 guard let length = reader.readUInt16(), let value = reader.readBytes(Int(length)) else {
                     return .done(values)
                 }
                 values[index] = value
             }
             guard reader.isAtEnd else {
-                return .violated("the peripheral told more values than were asked for")
+                return .violated("the peripheral returned more values than requested")
             }
             return .done(values)
         }
@@ -111,7 +111,7 @@ struct ValuesRead: GATTProcedure {
 
     /// The handles whose values are not read yet.
     private var rest: ArraySlice<AttributeHandle>
-    /// What was read together of the first of them; `nil` for a value that has to be read by itself.
+    /// The first values that were read together; `nil` for a value that has to be read alone.
     private var found: ArraySlice<[UInt8]?> = []
     private var values: [[UInt8]] = []
     private var read: Read?
@@ -227,7 +227,7 @@ struct ValueWrite: GATTProcedure {
                 .failed(
                     RadioError(
                         .valueTooLong,
-                        "the value has \(value.count) bytes and no value has more than \(GATT.maximumValueLength)"
+                        "the value has \(value.count) bytes; the maximum is \(GATT.maximumValueLength)"
                     )))
         }
         guard value.count > mtu - 3 else { return .ask(ATTClientPDU.write(handle, value)) }
@@ -255,7 +255,7 @@ struct ValueWrite: GATTProcedure {
                 return cancel(
                     .failed(
                         RadioError(
-                            .protocolViolation, "the peripheral took another value than it was sent")))
+                            .protocolViolation, "the peripheral returned another value than it was sent")))
             }
             guard offset + part.count == value.count else { return prepare(at: offset + part.count) }
             state = .executing

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// What a program with a main of its own calls to be fuzzed; `-sanitize=fuzzer` links it.
+/// The entry point for a program with its own main; `-sanitize=fuzzer` links it.
 int LLVMFuzzerRunDriver(int *argc, char ***argv, int (*one)(const uint8_t *data, size_t size));
 
 #endif

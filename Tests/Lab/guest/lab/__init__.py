@@ -1,1 +1,1 @@
-"""What scenarios are written with: a phone, the device under test, the air between them, and the machine's services."""
+"""The parts of scenarios: a phone, the device under test, the air between them, and the machine's services."""

@@ -1,4 +1,4 @@
-"""The adapter: a virtual controller that can be pulled out and put back, on /dev/vhci or behind a socket."""
+"""The adapter: a virtual controller that can be removed and added again, on /dev/vhci or a socket."""
 
 import asyncio
 import contextlib

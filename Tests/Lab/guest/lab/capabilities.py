@@ -1,4 +1,4 @@
-"""What the radio under test can do, by name, so that a scenario rules itself out by a reason and never by a product."""
+"""The capabilities of the radio under test, so that a scenario is skipped for a reason and never for a product."""
 
 import asyncio
 import re
@@ -20,15 +20,16 @@ class Capabilities:
     places_scan_response: bool = True
     # The bytes on the air are all the profile's own, and their order Mynah's.
     exact_advert: bool = True
-    # A daemon stands between the device and its adapter, which can be restarted and configured, and has an adapter's power.
+    # A daemon is between the device and its adapter. It can be restarted and configured, and it can switch the adapter
+    # off.
     daemon: bool = False
     # The MTU of a link can be unknown to the device.
     unknown_mtu: bool = False
-    # Who subscribed is told, where it is asked for.
+    # Subscribers are reported by address.
     names_subscribers: bool = True
     # A phone's link outlives the run that it came for.
     links_of_its_own: bool = False
-    # What a bonded phone has subscribed to is remembered, also when the device is started anew.
+    # A bonded phone's subscriptions are remembered, also after the device is restarted.
     keeps_subscriptions: bool = True
     # A bonded phone is asked to encrypt as soon as it is connected.
     asks_for_encryption: bool = False
@@ -36,7 +37,8 @@ class Capabilities:
     falls_silent: bool = True
     # An app that is a central can be played.
     connects: bool = True
-    # What a phone without a key gets where encryption is wanted. Volume 3, Part C, 10.3.1.
+    # The error for a phone without a key that accesses an attribute that requires encryption. Volume 3, Part C,
+    # 10.3.1.
     unpaired_error: int = 0x05
 
 

@@ -5,7 +5,7 @@ from lab.air import Air
 
 
 class Daemonless:
-    """What scenarios want of bluetoothd whatever the radio is; the rest they want where `capabilities.daemon` says so."""
+    """The calls to bluetoothd that scenarios make on any radio; other calls need `capabilities.daemon`."""
 
     mode = ""
 

@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 
 class TimedOut(AssertionError):
-    """What was waited for did not come."""
+    """An expected event did not come."""
 
 
 class Signal:
-    """Wakes whoever waits for a condition each time something has happened."""
+    """Wakes every waiter each time something has happened."""
 
     def __init__(self) -> None:
         self.waiters: set[tuple[Callable[[], object], asyncio.Future]] = set()

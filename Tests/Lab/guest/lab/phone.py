@@ -25,7 +25,7 @@ PROPERTIES = [
     "extendedProperties",
 ]  # fmt: skip
 PRIMARY, SECONDARY = 0x2800, 0x2801
-# What the phone shows where the device's user has to type: the one that profiles give.
+# The passkey that the phone shows if the device's user has to enter it: the one in the profiles.
 PASSKEY = 123456
 
 
@@ -66,7 +66,7 @@ class Service:
 
 
 class Delegate(PairingDelegate):
-    """What the phone's user does: types the number that the device shows, or says that two numbers are equal."""
+    """The phone's user, who enters the passkey that the device shows, or confirms that two numbers are equal."""
 
     def __init__(self, io: PairingDelegate.IoCapability, signal: Signal) -> None:
         super().__init__(io)
@@ -184,7 +184,7 @@ class Phone:
         await asyncio.wait_for(self.connection.encrypt(), 10)
 
     def on_security_request(self) -> None:
-        """What every phone does with a bond when it is asked for security; BlueZ answers nothing before."""
+        """Encrypts a bonded phone's link when it is asked for security; BlueZ answers nothing before."""
         if self.connection is not None and not self.connection.is_encrypted and self.bonded:
             self.encrypting = asyncio.ensure_future(self.encrypt())
 

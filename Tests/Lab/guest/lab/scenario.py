@@ -65,7 +65,7 @@ def scenario(
 
 @dataclass
 class Lab:
-    """What a scenario works with."""
+    """The parts that a scenario uses."""
 
     results: Path
     air: Air

@@ -17,7 +17,7 @@ BLUETOOTHD = next(
 )
 HCI0 = "/org/bluez/hci0"
 
-# Of what a peripheral can want of bluetoothd's configuration; the stock file stands for everybody else.
+# bluetoothd's configuration for a peripheral; the stock file is used for all other settings.
 QUIET = """
 [General]
 ControllerMode = le
@@ -139,7 +139,7 @@ class Services:
 
     @staticmethod
     def drop_bonds() -> None:
-        """What bluetoothd has stored of phones, while it does not run."""
+        """Deletes the bonds with phones that bluetoothd has stored, while it does not run."""
         for folder in Path("/var/lib/bluetooth").glob("*/*:*:*"):
             shutil.rmtree(folder)
 
@@ -216,7 +216,7 @@ class Services:
             pass
 
     async def settings(self) -> dict[str, object]:
-        """What of the adapter must be found again as it was."""
+        """The adapter's properties that must be restored."""
         names = ["Alias", "Powered", "Discoverable", "Pairable"]
         return {name: await self.get("org.bluez.Adapter1", name) for name in names}
 

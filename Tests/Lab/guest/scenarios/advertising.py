@@ -1,4 +1,4 @@
-"""What is on the air, in bytes."""
+"""The advertising data, in bytes."""
 
 from lab.air import structures
 from lab.scenario import Lab, Skipped, expect, expect_that, scenario
@@ -53,7 +53,7 @@ async def interval(lab: Lab) -> None:
 
 @scenario("everything.yaml")
 async def long_uuid(lab: Lab) -> None:
-    """a 128-bit UUID stands beside a 16-bit one, each in its own list"""
+    """a 128-bit UUID is beside a 16-bit one, each in its own list"""
     on_air = await lab.air.until_advertised()
     lists = [(0x03, "0D18"), (0x07, "00000062616C0080614C0001616E796D".upper())]
     wanted = [(0x01, "06"), *lists] if lab.capabilities.exact_advert else [*lists, (0x01, "06")]

@@ -28,7 +28,7 @@ BOTH = mask(36, 57)
 
 
 def parts(on_air: AdvertisingSet) -> list[tuple[int, bytes]]:
-    """What is on the air of a set, wherever it stands, but for the Flags, which are bluetoothd's."""
+    """The bytes of a set in either payload, without the Flags, which are bluetoothd's."""
     return [each for each in structures(on_air.data) + structures(on_air.scan_response) if each[0] != 0x01]
 
 
@@ -90,7 +90,7 @@ async def suspended_foreground_only(lab: Lab) -> None:
     heard = await phone.subscribe(phone.characteristic(RATE))
     await phone.command(control, b"\x05")
     # Behind both on the same link, so that both have been seen when it is answered.
-    expect(await phone.read(phone.characteristic(STATIC).handle), b"\x01", "static value behind them")
+    expect(await phone.read(phone.characteristic(STATIC).handle), b"\x01", "static value after them")
     expect(len(heard), 0, "count of notifications while suspended")
     expect(len(lab.mynah.all("subscribed")), 0, "count of subscribed before the return")
     before = lab.mynah.mark
@@ -119,14 +119,14 @@ async def woken_by_a_read(lab: Lab) -> None:
 
 @scenario("app.yaml", fresh=True)
 async def woken_by_a_subscription(lab: Lab) -> None:
-    """a subscription wakes a suspended app; it notifies for as long as it is awake, and stands still after that"""
+    """a subscription wakes a suspended app; it notifies for as long as it is awake, and stops after that"""
     phone = await lab.meet()
     await lab.mynah.press("s", "app.suspended")
     before = lab.mynah.mark
     heard = await phone.subscribe(phone.characteristic(RATE))
     await phone.until_heard(heard, 10)
     await lab.mynah.wait_for("app.suspended", before)
-    # What was handed over before is on its way; a static read behind it has passed it.
+    # Earlier notifications come before the answer to a later static read.
     await phone.read(phone.characteristic(STATIC).handle)
     still = len(heard)
     await phone.write(phone.characteristic(CONTROL).handle, b"\x01")

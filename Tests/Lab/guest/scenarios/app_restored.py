@@ -1,4 +1,4 @@
-"""What an app's managers had is kept, and comes back in the next run."""
+"""The state of an app's managers is kept, and restored in the next run."""
 
 import signal
 import tempfile

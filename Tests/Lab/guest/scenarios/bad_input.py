@@ -1,4 +1,4 @@
-"""What cannot work ends with a clear error and a status, and leaves nothing behind."""
+"""Input that cannot work ends with a clear error and a status, and leaves nothing behind."""
 
 from dbus_fast import Message, MessageType, Variant
 from pathlib import Path
@@ -134,7 +134,7 @@ async def held_by_another(lab: Lab) -> None:
 
 @scenario()
 async def profiles(lab: Lab) -> None:
-    """with profiles that are none: absent, no YAML, of wrong types, too long, reserved, over their budget"""
+    """with invalid profiles: absent, no YAML, of wrong types, too long, reserved, over their budget"""
     head = "mynah: 1\nname: Bad\ndevice: {name: Bad}\n"
     service = "services:\n  - uuid: battery\n    characteristics:\n      - {uuid: 2A19, properties: [read], value: {hex: 64}}\n"
     bad = {

@@ -104,7 +104,7 @@ async def cancelled_write(lab: Lab) -> None:
 
 @scenario("values.yaml", fresh=True)
 async def write_in_the_middle(lab: Lab) -> None:
-    """a prepared write at an offset replaces what is there and keeps what stands before it"""
+    """a prepared write at an offset keeps the bytes before the offset and replaces the rest"""
     phone = await lab.meet()
     handle = of(phone, 0x0205).handle
     await phone.prepare(handle, 4, b"abcdef")
@@ -122,7 +122,7 @@ async def prepared_beyond(lab: Lab) -> None:
     await expect_refusal(0x0D, phone.execute(), "execution of 30 bytes where 20 fit")
     expect(await phone.read(handle), b"", "value")
     await phone.prepare(handle, 5, b"gap")
-    await expect_refusal(0x07, phone.execute(), "execution behind a gap")
+    await expect_refusal(0x07, phone.execute(), "execution after a gap")
     expect(await phone.read(handle), b"", "value after the gap")
 
 

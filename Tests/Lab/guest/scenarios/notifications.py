@@ -8,7 +8,7 @@ def sent(lab: Lab, since: int, characteristic: str) -> list[str]:
 
 
 async def until_sent(lab: Lab, since: int, characteristic: str, count: int) -> list[str]:
-    """What was told of the first values; a phone can have heard one whose event has not been read yet."""
+    """The events of the first values; a phone can have received one whose event has not been read yet."""
     return await lab.mynah.signal.until(
         lambda: found if len(found := sent(lab, since, characteristic)) >= count else None, f"{count} events notified"
     )
@@ -31,12 +31,12 @@ async def two_hundred(lab: Lab) -> None:
 
 @scenario("notifications.yaml", options=("--seed", "7"))
 async def nothing_unasked(lab: Lab) -> None:
-    """who has not subscribed hears nothing, and who unsubscribes hears nothing more"""
+    """a phone without a subscription receives nothing, and one that unsubscribes receives nothing more"""
     phone = await lab.meet()
     heard = await phone.subscribe(phone.characteristic("2A37"))
     await phone.until_heard(heard, 5)
     await phone.unsubscribe(phone.characteristic("2A37"))
-    # What was on its way has come before the answer to the next request.
+    # Values on their way come before the answer to the next request.
     await phone.read(of(phone, 0x0403).handle)
     count, listener = len(heard), await phone.subscribe(of(phone, 0x0404))
     await phone.until_heard(listener, 3)

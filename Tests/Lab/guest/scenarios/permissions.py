@@ -1,4 +1,4 @@
-"""What is refused to a stranger and granted to a phone that has paired."""
+"""Accesses that are refused to an unpaired phone and granted to one that has paired."""
 
 import signal
 import tempfile

@@ -68,7 +68,7 @@ async def adapter_pulled_out(lab: Lab) -> None:
 
 @scenario("heart-rate.yaml", fresh=True, needs=("daemon",))
 async def twice(lab: Lab) -> None:
-    """what was survived once is survived again"""
+    """the same failure is survived twice"""
     for _ in range(2):
         await survives(lab, lambda: lab.services.power(False), lambda: lab.services.power(True))
         await lab.phone.disconnect()

@@ -75,7 +75,7 @@ async def phones_are_told_apart(lab: Lab) -> None:
 
 @scenario(fresh=True, needs=("names_subscribers",))
 async def subscribers_have_names(lab: Lab) -> None:
-    """who subscribes and who unsubscribes is told, both hear, and one that leaves takes nothing from the other"""
+    """each subscriber is reported, both receive, and one that leaves changes nothing for the other"""
     await lab.play("heart-rate.yaml", *(["--name-subscribers"] if lab.capabilities.daemon else []))
     first, second = await lab.meet(lab.phone), await lab.meet(lab.second)
     mine = await first.subscribe(first.characteristic(HEART_RATE))

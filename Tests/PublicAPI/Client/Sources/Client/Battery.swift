@@ -2,7 +2,7 @@ import Mynah
 import MynahCore
 import MynahLifecycle
 
-/// A battery on whatever radio, by the product `Mynah` alone.
+/// A battery on any radio, with the product `Mynah` alone.
 public func playBattery(on radio: any PeripheralRadio) async throws {
     let level = CharacteristicDefinition(uuid: "2A19", properties: [.read, .notify])
     let phone = Phone(

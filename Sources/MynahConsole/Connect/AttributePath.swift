@@ -1,18 +1,18 @@
-import Mynah
-import MynahConsole
-import MynahCore
+package import Mynah
+package import MynahCore
 import MynahEmulator
 
-/// An attribute of the connected device, as it is typed.
-struct AttributePath: Hashable, Sendable {
-    /// What it leads to.
-    enum Target: Sendable {
+/// An attribute of the connected device, as it was typed.
+package struct AttributePath: Hashable, Sendable {
+    /// The attribute that it names.
+    package enum Target: Sendable {
         case characteristic(DiscoveredCharacteristic)
         case descriptor(RemoteDescriptor, of: DiscoveredCharacteristic)
     }
 
     private let name: AttributeName
-    let text: String
+    /// As it was typed, safe for a terminal.
+    package let text: String
 
     init(parsing text: String) throws(ConnectRequest.Problem) {
         self.text = PrintableText.of(text)
@@ -23,8 +23,8 @@ struct AttributePath: Hashable, Sendable {
         }
     }
 
-    /// What it leads to among what was discovered.
-    func target(in services: [DiscoveredService]) throws(ConnectRequest.Problem) -> Target {
+    /// The attribute that it names, among those that were discovered.
+    package func target(in services: [DiscoveredService]) throws(ConnectRequest.Problem) -> Target {
         let position: AttributeTree.Position
         do throws(AttributeName.Problem) {
             position = try name.resolve(in: AttributeTree(services))
@@ -38,10 +38,10 @@ struct AttributePath: Hashable, Sendable {
         return .descriptor(descriptors[index], of: characteristic)
     }
 
-    /// The names of characteristics that begin with what is typed, each of which leads to one attribute.
+    /// The names of characteristics that begin with the typed text; each names one attribute.
     ///
-    /// `properties` is what a characteristic must have one of; if it is empty, any will do. UUIDs are offered
-    /// only when something is typed.
+    /// A characteristic must have one of `properties`, unless they are empty. UUIDs are offered only after
+    /// something was typed.
     static func completions(
         of typed: String, in services: [DiscoveredService], having properties: CharacteristicProperties
     ) -> [String] {

@@ -1,17 +1,17 @@
-import MynahEmulator
-import MynahProfiles
+package import MynahEmulator
+package import MynahProfiles
 import MynahSupport
 
 /// Which profiles of a run share a radio: apps are apps of one phone, and each accessory needs a radio of its
 /// own.
-struct RunGroups {
-    private(set) var groups: [[Profile]] = []
-    /// What events call the devices of each group.
-    private(set) var labels: [[String]] = []
+package struct RunGroups {
+    package private(set) var groups: [[Profile]] = []
+    /// The names of the devices of each group, as in events.
+    package private(set) var labels: [[String]] = []
     /// The names of all devices, in the order of the command line.
-    let names: DeviceNames
+    package let names: DeviceNames
 
-    init(_ profiles: [Profile]) {
+    package init(_ profiles: [Profile]) {
         let unique = DeviceLabels.unique(profiles.map(\.name))
         names = DeviceNames(
             zip(profiles, unique).map { profile, label in
@@ -30,8 +30,8 @@ struct RunGroups {
         }
     }
 
-    /// What keeps apps from being on one phone.
-    var issues: [ProfileIssue] {
+    /// The errors if apps cannot be on one phone.
+    package var issues: [ProfileIssue] {
         groups.flatMap { group in
             group.indices.dropFirst().flatMap { index in
                 group[..<index].flatMap { Self.conflicts(of: group[index], with: $0) }
@@ -39,12 +39,13 @@ struct RunGroups {
         }
     }
 
-    /// What keeps two apps from being told apart, or `nil` if nothing does.
-    static func nameIssue(of profile: Profile, with other: Profile) -> ProfileIssue? {
+    /// The error if two apps of a phone have the same name, else `nil`.
+    package static func nameIssue(of profile: Profile, with other: Profile) -> ProfileIssue? {
         guard profile.app != nil, other.app != nil, profile.name == other.name else { return nil }
         return profile.issue(
             .error, at: profile.marks["name"],
-            "the name \"\(profile.name)\" is \(other.file)'s already; two apps of a phone need different names"
+            "the name \"\(profile.name)\" is taken by \(other.file); "
+                + "two apps of a phone need different names"
         )
     }
 

@@ -1,15 +1,15 @@
-import MynahEmulator
-import MynahProfiles
+package import MynahEmulator
+package import MynahProfiles
 
-/// What `--state` says: the state that apps start in.
-enum RunState: String, CaseIterable {
+/// The state that apps start in, as `--state` takes it.
+package enum RunState: String, CaseIterable {
     case foreground
     case background
     case suspended
     /// The phone was restarted, and the app was not opened.
     case terminated
 
-    func apply(to app: inout EmulatedApp?) {
+    package func apply(to app: inout EmulatedApp?) {
         switch self {
         case .foreground: app?.startState = .foreground
         case .background: app?.startState = .background
@@ -18,11 +18,11 @@ enum RunState: String, CaseIterable {
         }
     }
 
-    /// What keeps these profiles from starting in it, or `nil` if nothing does.
-    func problem(with profiles: [Profile], hasStateDirectory: Bool) -> String? {
+    /// The error if these profiles cannot start in it, else `nil`.
+    package func problem(with profiles: [Profile], hasStateDirectory: Bool) -> String? {
         guard self == .terminated else { return nil }
         guard hasStateDirectory else {
-            return "--state terminated restores what --state-dir keeps, and there is none"
+            return "--state terminated restores apps from --state-dir: add it"
         }
         let isRelaunched = profiles.contains { profile in
             guard let app = profile.app else { return false }

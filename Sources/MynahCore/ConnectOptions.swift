@@ -1,4 +1,4 @@
-/// What an app asks for with a connection (connect(_:options:)); everything is off unless said.
+/// The options of connect(_:options:); all are off by default.
 public struct ConnectOptions: Hashable, Sendable {
     /// An alert if the connection is made while the app is suspended
     /// (CBConnectPeripheralOptionNotifyOnConnectionKey).
@@ -9,11 +9,11 @@ public struct ConnectOptions: Hashable, Sendable {
     /// An alert for each value that comes while the app is suspended
     /// (CBConnectPeripheralOptionNotifyOnNotificationKey).
     public var notifyOnNotification = false
-    /// How long the system waits before it tries to connect (CBConnectPeripheralOptionStartDelayKey).
+    /// The system's delay before it tries to connect (CBConnectPeripheralOptionStartDelayKey).
     public var startDelay: Duration = .zero
     /// Whether the system connects again after a loss (CBConnectPeripheralOptionEnableAutoReconnect).
     public var autoReconnect = false
 
-    /// Everything off.
+    /// Options that are all off.
     public init() {}
 }

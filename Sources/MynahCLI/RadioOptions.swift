@@ -1,0 +1,60 @@
+import ArgumentParser
+
+/// The options of every command that uses a radio.
+struct RadioOptions<Side: RadioSide>: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("\(Side.radioHelp)", valueName: "radio"), completion: Side.completion,
+        transform: Side.parse)
+    var radio: RadioChoice = .auto
+
+    @Option(
+        help: ArgumentHelp("\(Side.captureHelp)", valueName: "file.pcapng"),
+        completion: CaptureTarget.completion, transform: CaptureTarget.parse)
+    var capture: CaptureTarget?
+
+    @Option(
+        name: .customLong("log-level"),
+        help: "trace, debug, info, notice, warning (the default) or error. Logs go to standard error.",
+        completion: Choice.completion(of: LogLevel.self), transform: Choice.parse)
+    var logLevel: LogLevel = .warning
+}
+
+/// The side of a connection that a command plays, which decides what `--radio` and `--capture` take.
+protocol RadioSide {
+    static var radioHelp: String { get }
+    static var captureHelp: String { get }
+    static var completion: CompletionKind { get }
+    static var parse: @Sendable (String) throws -> RadioChoice { get }
+}
+
+/// A device, or the phone that apps run on.
+enum DeviceSide: RadioSide {
+    static let radioHelp = """
+        auto, bluez, virtual, netsim[:instance=N] or hci:TRANSPORT. auto, the default, takes BlueZ if \
+        there is an adapter, else the radio of a running Android emulator, else virtual, the radio that \
+        this user's processes share. netsim waits up to 30 s for an emulator. TRANSPORT is one of \
+        \(RadioChoice.transports).
+        """
+    static let captureHelp = """
+        virtual, netsim and hci only. \(PhoneSide.captureHelp) - writes it to standard output and turns \
+        events off.
+        """
+    static let completion = RadioChoice.completion
+
+    static let parse: @Sendable (String) throws -> RadioChoice = { try RadioChoice.parse($0) }
+}
+
+/// A phone that scans and connects, which BlueZ does not serve.
+enum PhoneSide: RadioSide {
+    static let radioHelp = """
+        auto, virtual, netsim[:instance=N] or hci:TRANSPORT. auto, the default, takes the radio of a \
+        running Android emulator, else virtual, the radio that this user's processes share.
+        """
+    static let captureHelp = """
+        Records HCI packets, and the air of the virtual radio, for Wireshark. The file contains pairing \
+        keys.
+        """
+    static let completion = RadioChoice.phoneCompletion
+
+    static let parse: @Sendable (String) throws -> RadioChoice = { try RadioChoice.parseForPhone($0) }
+}

@@ -1,0 +1,32 @@
+import MynahCore
+
+/// Work on radios, from its start until the user or a failure ends it: `run`, `scan` and `connect` share it.
+enum RadioWork {
+    /// Starts the work, waits for the interruption and stops everything; returns the failure that ended it.
+    ///
+    /// `work` returns when everything is started, or later. `stop` is called once, even while the work
+    /// starts: it makes a start fail, and that failure is not returned. The first failure interrupts.
+    static func play(
+        until interruption: Interruption, stop: @escaping @Sendable () async -> Void,
+        _ work: @escaping @Sendable () async throws(RadioError) -> Void
+    ) async -> RadioError? {
+        let starting = Task<RadioError?, Never> {
+            do throws(RadioError) {
+                try await work()
+                return nil
+            } catch {
+                return error
+            }
+        }
+        let stopping = Task {
+            await interruption.wait()
+            starting.cancel()
+            await stop()
+        }
+        let failure = await starting.value
+        let wasInterrupted = interruption.isInterrupted
+        if failure != nil { interruption.interrupt() }
+        await stopping.value
+        return wasInterrupted ? nil : failure
+    }
+}

@@ -1,0 +1,73 @@
+import Mynah
+import MynahCore
+import MynahEmulator
+
+/// Text of `mynah connect` in columns.
+enum ConnectText {
+    /// A line of two texts.
+    struct Row {
+        var indent: String
+        var text: String
+        /// The columns of the first text, for rows that are below each other.
+        var column: Int
+        var rest = ""
+    }
+
+    /// Services with their characteristics and descriptors, for a terminal of this width.
+    static func lines(of services: [DiscoveredService], width: Int) -> [String] {
+        lines(of: services.flatMap(rows), width: width)
+    }
+
+    private static func rows(of service: DiscoveredService) -> [Row] {
+        let kind = service.isPrimary ? "" : "  secondary"
+        var rows = [Row(indent: "", text: title(service.uuid) + kind, column: 0)]
+        rows += service.includedServices.map {
+            Row(indent: "  ", text: "includes \(title($0.uuid))", column: 0)
+        }
+        for characteristic in service.characteristics {
+            let properties = characteristic.properties.names.joined(separator: ", ")
+            rows.append(
+                Row(
+                    indent: "  ", text: title(characteristic.uuid), column: 48,
+                    rest: ScreenLine.pad("@\(characteristic.id)", 5) + "  " + properties))
+            rows += (characteristic.descriptors ?? []).map {
+                Row(indent: "    ", text: title($0.uuid), column: 46, rest: "@\($0.handle)")
+            }
+        }
+        return rows
+    }
+
+    /// Rows in columns, or without columns if one does not fit; the rest may have lines of its own then.
+    static func lines(of rows: [Row], width: Int) -> [String] {
+        let columns = rows.map { row in
+            row.indent + (row.rest.isEmpty ? row.text : ScreenLine.pad(row.text, row.column) + row.rest)
+        }
+        if columns.allSatisfy({ DisplayWidth.of($0) <= width }) { return columns }
+        return rows.flatMap { row in
+            let words = row.rest.split(separator: " ").map(String.init)
+            let line = row.indent + row.text + (words.isEmpty ? "" : "  " + words.joined(separator: " "))
+            if words.isEmpty || DisplayWidth.of(line) <= width { return [ScreenLine.cut(line, width)] }
+            return [ScreenLine.cut(row.indent + row.text, width)]
+                + ScreenLine.flow(words, separator: " ", indent: row.indent + "  ", width: width)
+        }
+    }
+
+    // MARK: - Values
+
+    /// A value with the name of its attribute and its time, in one line or two.
+    ///
+    /// A narrow terminal shows less of the time and the name. A value is never cut.
+    static func lines(ofValue value: String, of name: String, at time: WallTime?, width: Int) -> [String] {
+        let clock = time?.localClock ?? ""
+        let candidates = [[clock, name, value], [String(clock.prefix(8)), name, value], [name, value]].map {
+            $0.filter { !$0.isEmpty }.joined(separator: "  ")
+        }
+        return candidates.first { DisplayWidth.of($0) <= width }.map { [$0] }
+            ?? [ScreenLine.cut(name, width), "  " + value]
+    }
+
+    private static func title(_ uuid: BluetoothUUID) -> String {
+        let shown = uuid.shortest.description
+        return AssignedNumbers.displayName(of: uuid).map { "\(shown) \($0)" } ?? shown
+    }
+}

@@ -1,0 +1,56 @@
+import MynahCore
+import MynahEmulator
+import MynahSupport
+
+/// The advertising of a device, for the screen of its run.
+struct ScreenAir {
+    private let data: [UInt8]
+    private let scanResponse: [UInt8]
+    /// `nil` if the radio does not report it.
+    let interval: String?
+
+    /// From an event that reports it.
+    init(_ event: DeviceEvent) {
+        data = event.string("data").flatMap { Hex.decode($0) } ?? []
+        scanResponse = event.string("scanResponse").flatMap { Hex.decode($0) } ?? []
+        guard case .number(let milliseconds)? = event["intervalMilliseconds"] else {
+            interval = nil
+            return
+        }
+        interval = "every \(JSON.number(milliseconds).text) ms"
+    }
+
+    /// The name that a phone sees; `nil` if none is advertised.
+    var name: String? { whole.localName.map { PrintableText.of($0) } }
+
+    /// Advertising data and scan response together.
+    private var whole: AdvertisementData {
+        var advertisement = AdvertisementData(data)
+        advertisement.add(scanResponse)
+        return advertisement
+    }
+
+    /// Both together, in words.
+    func words(among known: [BluetoothUUID]) -> [String] {
+        AirWords.of(whole, among: known, naming: true)
+    }
+
+    /// Its words, and below them the bytes.
+    func lines(among known: [BluetoothUUID], width: Int) -> [String] {
+        func lines(_ title: String, _ bytes: [UInt8], _ more: [String]) -> [String] {
+            let words = AirWords.of(AdvertisementData(bytes), among: known, naming: true) + more
+            let isWide = width >= 60
+            let indent = isWide ? 17 : 4
+            var text = ScreenLine.flow(
+                words, separator: AirWords.separator, indent: Self.spaces(indent), width: width)
+            if !bytes.isEmpty { text.append(Self.spaces(indent) + Hex.encode(bytes)) }
+            guard isWide, let first = text.first else { return ["  " + title] + text }
+            text[0] = ScreenLine.pad("  " + title, indent) + first.dropFirst(indent)
+            return text
+        }
+        return lines("advertising", data, [interval].compactMap { $0 })
+            + (scanResponse.isEmpty ? [] : lines("scan response", scanResponse, []))
+    }
+
+    private static func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }
+}

@@ -1,0 +1,47 @@
+import MynahLifecycle
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@testable import Mynah
+
+/// The identifiers that an app stores in a state directory.
+@Suite(.timeLimit(.minutes(5))) struct SavedIdentifiersTests {
+    private let temporary: TemporaryDirectory
+    private let directory: StateDirectory
+
+    init() throws {
+        temporary = try TemporaryDirectory()
+        directory = try StateDirectory(path: temporary.path)
+    }
+
+    @Test(arguments: ["App", "a/../b", "ein Türschloß", String(repeating: "x", count: 300), ""])
+    func `each app finds what it stored`(app: String) async throws {
+        let identifier = try #require(PeripheralIdentifier("12345678-1234-1234-1234-123456789ABC"))
+        let stored = SavedIdentifiers(
+            app: app, peripherals: ["Door": identifier, "": identifier, "\"\u{1B}": identifier])
+        directory.save(stored) { error in Issue.record("\(error)") }
+        directory.save(SavedIdentifiers(app: app + "2")) { error in Issue.record("\(error)") }
+        await directory.writer.settle()
+        let (found, warning) = directory.loadSavedIdentifiers(of: app)
+        #expect(found == stored && warning == nil)
+        #expect(directory.loadSavedIdentifiers(of: "never seen").identifiers == nil)
+    }
+
+    @Test(arguments: [
+        ("", "it is no JSON"), ("[]", "it holds no object"), ("{}", "it has no version"),
+        (#"{"mynahState": 2}"#, "version 2"),
+        (#"{"mynahState": 1, "app": "B", "peripherals": {}}"#, "it is of another app"),
+        (#"{"mynahState": 1, "app": "A"}"#, "peripherals are missing"),
+        (#"{"mynahState": 1, "app": "A", "peripherals": []}"#, "peripherals are missing"),
+        (#"{"mynahState": 1, "app": "A", "peripherals": {"D": 1}}"#, "the peripheral D has no identifier"),
+        (#"{"mynahState": 1, "app": "A", "peripherals": {"D": "x"}}"#, "the peripheral D has no identifier"),
+    ])
+    func `a damaged file is set aside, and the warning says why`(text: String, reason: String) throws {
+        try temporary.write(text, to: "app+A.json")
+        let (found, warning) = directory.loadSavedIdentifiers(of: "A")
+        #expect(found == nil)
+        #expect(warning?.contains(reason) == true, "\(warning ?? "none")")
+        #expect(temporary.files.contains("app+A.json.unusable-1") && !temporary.files.contains("app+A.json"))
+    }
+}
