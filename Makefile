@@ -53,7 +53,7 @@ build:
 	@.ci/quietly "Building mynah (minutes the first time)" swift build $(RELEASE) --product mynah
 
 lint:
-	@.ci/quietly "Checking the style" swift format lint --strict --parallel -r Sources Tests Package.swift
+	@.ci/quietly "Checking the style" swift format lint --strict --parallel -r Sources Tests Examples Package.swift
 	@.ci/quietly "Checking the rules for words" .ci/words --self-check
 	@.ci/quietly "Checking words and the width of lines" .ci/words
 
@@ -66,6 +66,7 @@ unit:
 	    timeout 1800 swift test $(DEBUG) --skip-build --disable-xctest $(WIDTH)
 	@.ci/quietly "Compiling what users of the library write" Tests/PublicAPI/users $(MODULES)
 	@.ci/quietly "Comparing the library's public declarations" Tests/PublicAPI/digest --modules $(MODULES)
+	@.ci/quietly "Running the examples" Tests/Examples/run .build/debug
 
 # The library's public declarations as they are now, for Tests/PublicAPI: `make unit` compares with them.
 api-digest:
@@ -100,6 +101,7 @@ tsan:
 # The lab's virtual machine uses one core, and everything after the builds that use all cores runs beside it.
 test: PACKAGES := $(TEST_PACKAGES)
 test: lint unit docs without-headers build
+	@.ci/quietly "Checking the size of the program and the libraries that it needs" .ci/program $(MYNAH)
 	@$(MAKE) -j2 --no-print-directory --output-sync=line lab-bookworm all-but-the-lab
 
 lab-bookworm: lab-slow
@@ -134,11 +136,13 @@ histories:
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
 	@MYNAH_HISTORIES=$(HISTORIES) swift test $(DEBUG) --skip-build --disable-xctest --filter PhoneHistoryTests
 
-# Records what the commands in Tests/Transcripts print, and the screens in Tests/MynahConsoleTests/Screens; read the
-# difference before it is committed.
+# Records what the commands in Tests/Transcripts, the README and the articles print, and the screens in
+# Tests/MynahConsoleTests/Screens; read the difference before it is committed. Of the README and the articles it replaces
+# only lines that differ.
 transcripts:
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
-	@MYNAH_RECORD=1 swift test $(DEBUG) --skip-build --disable-xctest --filter 'TranscriptTests|ScreenFileTests'
+	@MYNAH_RECORD=1 swift test $(DEBUG) --skip-build --disable-xctest \
+	    --filter 'TranscriptTests|ScreenFileTests|DocumentTests'
 
 interop:
 	@.ci/need $(TEST_PACKAGES)
@@ -176,4 +180,4 @@ fuzz:
 	@Tests/Fuzz/run --seconds $(FUZZ_SECONDS) $(TARGET)
 
 format:
-	@swift format --in-place --parallel -r Sources Tests Package.swift
+	@swift format --in-place --parallel -r Sources Tests Examples Package.swift

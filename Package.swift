@@ -163,8 +163,8 @@ let package = Package(
         .testTarget(
             name: "MynahCLITests",
             dependencies: [
-                "MynahBlueZStandIn", "MynahCore", "MynahDBus", "MynahHCI", "MynahHost", "MynahSupport",
-                "MynahTestSupport",
+                "MynahBlueZStandIn", "MynahCore", "MynahDBus", "MynahEmulator", "MynahHCI", "MynahHost",
+                "MynahSupport", "MynahTestSupport",
             ]),
         .testTarget(
             name: "MynahHostTests",

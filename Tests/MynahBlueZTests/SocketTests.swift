@@ -161,7 +161,8 @@ import Testing
             }
         }
         let values = try await phone.notifications(1000).map(\.value)
-        #expect(values == (0..<1000).map { [UInt8($0 >> 8), UInt8($0 & 0xFF)] })
+        let sent = (0..<1000).map { (number: Int) -> [UInt8] in [UInt8(number >> 8), UInt8(number & 0xFF)] }
+        #expect(values == sent)
         #expect(await rig.violations() == [])
     }
 

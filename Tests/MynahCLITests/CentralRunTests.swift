@@ -23,39 +23,6 @@ import Testing
         try await Program(["run", "--radio", "virtual", "--timeout", "10 min"] + arguments).end()
     }
 
-    /// A line of an article or an output without what is another each time.
-    private static func masked(_ line: String) -> String {
-        line.replacing(/([0-9A-F]{2}:){5}[0-9A-F]{2}/, with: "ADDRESS")
-            .replacing(/-?[0-9]+ dBm/, with: "RSSI").replacing(/coalesced [0-9]+/, with: "coalesced N")
-            .replacing(/^(value.updated .*  )[0-9A-F]+$/) { "\($0.1)VALUE" }
-    }
-
-    @Test func `the transcript of the article is what its command prints`() async throws {
-        let article = try String(
-            contentsOfFile: "\(repository)/Sources/Mynah/Mynah.docc/ConnectFromAnApp.md", encoding: .utf8)
-        let blocks = article.components(separatedBy: "```\n")
-        let command = try #require(blocks.first { $0.hasPrefix("mynah run") })
-        let expected = try #require(blocks.first { $0.hasPrefix("app.launched") })
-            .split(separator: "\n").map { Self.masked(String($0)) }
-        var words = command.replacing("\\\n", with: "").split(separator: " ").map(String.init)
-        let until = try #require(words.firstIndex(of: "--until"))
-        words = words[...until] + ["app.woken by=notified"]
-        words = words.dropFirst(2).map { $0.hasPrefix("profiles/") ? "\(repository)/\($0)" : $0 }
-        let result = try await Program(["run"] + words).end()
-        #expect(result.status == .exited(0) && result.complaint == "")
-        let prefix = "Heart rate app: "
-        let lines = result.output.split(separator: "\n").filter { $0.hasPrefix(prefix) }.map {
-            // The time has 12 characters, and two spaces follow.
-            Self.masked(String($0.dropFirst(prefix.count + 14)))
-        }
-        // How many values came before the app was suspended, and how often the strap was heard, is another
-        // each time.
-        var shown: [String] = []
-        for line in lines where shown.last != line { shown.append(line) }
-        let end = try #require(shown.firstIndex { $0.hasPrefix("app.woken") })
-        #expect(Array(shown[...end]) == expected)
-    }
-
     @Test func `an app that the system ended is relaunched by a value, and restored first`() async throws {
         let app = try ProfileFile(Self.subscriber)
         let stage = try Program([

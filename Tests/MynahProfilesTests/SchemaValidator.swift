@@ -69,6 +69,49 @@ struct SchemaValidator {
         }
     }
 
+    /// Every key that the schema has, as `definition.key`.
+    var allKeys: Set<String> {
+        (root["$defs"]?.members ?? []).reduce(into: []) { keys, definition in
+            let choices = ["oneOf", "anyOf"].flatMap { definition.value[$0]?.elements ?? [] }
+            for property in ([definition.value] + choices).flatMap({ $0["properties"]?.members ?? [] }) {
+                keys.insert("\(definition.key).\(property.key)")
+            }
+        }
+    }
+
+    /// The keys that a valid value has, as `definition.key`.
+    func keys(of value: JSON) -> Set<String> { keys(of: value, by: root, in: "") }
+
+    private func keys(of value: JSON, by schema: JSON, in definition: String) -> Set<String> {
+        var found: Set<String> = []
+        for member in schema.members ?? [] {
+            switch member.key {
+            case "$ref":
+                let name = member.value.string?.split(separator: "/").last.map(String.init) ?? ""
+                found.formUnion(keys(of: value, by: resolve(member.value), in: name))
+            case "anyOf", "oneOf":
+                for choice in member.value.elements ?? []
+                where problems(of: value, by: choice, at: "").isEmpty {
+                    found.formUnion(keys(of: value, by: choice, in: definition))
+                }
+            case "if" where problems(of: value, by: member.value, at: "").isEmpty:
+                found.formUnion(keys(of: value, by: schema["then"] ?? .bool(true), in: definition))
+            case "items":
+                for element in value.elements ?? [] {
+                    found.formUnion(keys(of: element, by: member.value, in: definition))
+                }
+            case "properties":
+                for property in value.members ?? [] {
+                    guard let schema = member.value[property.key] else { continue }
+                    found.insert("\(definition).\(property.key)")
+                    found.formUnion(keys(of: property.value, by: schema, in: definition))
+                }
+            default: break
+            }
+        }
+        return found
+    }
+
     private func resolve(_ reference: JSON) -> JSON {
         guard let name = reference.string?.split(separator: "/").last else { return .bool(false) }
         return root["$defs"]?[String(name)] ?? .bool(false)

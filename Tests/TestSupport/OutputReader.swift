@@ -91,6 +91,11 @@ public final class OutputReader: Sendable {
         try await line("a line of output that contains \"\(text)\"") { $0.contains(text) }
     }
 
+    /// The lines so far, without one that has not ended.
+    public var lines: [String] { state.withLock { Self.lines($0.bytes) } }
+    /// How many bytes there were so far.
+    public var size: Int { state.withLock { $0.bytes.count } }
+
     /// The whole output, when it has ended.
     public func text() async throws -> String {
         _ = try await line("the end of the output") { _ in false }
