@@ -158,7 +158,7 @@ let package = Package(
             dependencies: [
                 "MynahConsole", "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles",
                 "MynahSupport", "MynahTestSupport",
-            ]),
+            ], exclude: ["Screens"]),
         // The program is run, not linked; it is built because it is a product.
         .testTarget(
             name: "MynahCLITests",

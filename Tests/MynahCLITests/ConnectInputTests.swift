@@ -6,8 +6,7 @@ import Testing
     @Test func `a pipe is read only as far as its commands are carried out`() async throws {
         let stage = try await AirStage()
         var ends: [Int32] = [-1, -1]
-        #expect(pipe(&ends) == 0)
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        #expect(makePipe(&ends) == 0)
         _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
         defer { for end in ends { close(end) } }
         let commands = Array("rssi\nwait 1 min\n".utf8)

@@ -263,8 +263,7 @@ import Testing
     @Test func `a device that goes is reported, and ends a script at its next command`() async throws {
         let stage = try await AirStage()
         var ends: [Int32] = [-1, -1]
-        #expect(pipe(&ends) == 0)
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        #expect(makePipe(&ends) == 0)
         defer { for end in ends { close(end) } }
         let phone = try stage.phone(["connect", "Mynah HRM"], input: ends[0])
         #expect(try await phone.output.line(containing: "180F Battery") != nil)
@@ -369,8 +368,7 @@ import Testing
         let device = try Program(["run", "--events", "json", uart] + radio)
         #expect(try await device.output.line(containing: "\"ready\"") != nil)
         var ends: [Int32] = [-1, -1]
-        #expect(pipe(&ends) == 0)
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        #expect(makePipe(&ends) == 0)
         let phone = try Program(["connect", "Nordic", "--timeout", "1 min"] + radio, input: ends[0])
         #expect(try await phone.output.line(containing: "6E400003") != nil)
         // Nothing arrives any more, and no time passes in which the link would end.

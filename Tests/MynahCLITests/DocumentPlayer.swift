@@ -41,9 +41,8 @@ struct DocumentPlayer {
         var reader: Int32 { ends[0] }
 
         init() throws {
-            let isMade = pipe(&ends) == 0
+            let isMade = makePipe(&ends) == 0
             try #require(isMade)
-            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         }
 
         deinit { for end in ends { close(end) } }

@@ -31,8 +31,7 @@ import Testing
     @Test func `a reader that has seen enough is no error`() async throws {
         let path = try #require(Program.path)
         var ends: [Int32] = [-1, -1]
-        #expect(pipe(&ends) == 0)
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        #expect(makePipe(&ends) == 0)
         close(ends[0])
         defer { close(ends[1]) }
         for (launcher, status) in [

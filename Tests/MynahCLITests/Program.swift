@@ -76,9 +76,8 @@ struct Program {
     /// The end of a pipe that holds this text and no more.
     static func pipe(holding text: String) throws -> Int32 {
         var ends: [Int32] = [-1, -1]
-        let isMade = Glibc.pipe(&ends) == 0
+        let isMade = makePipe(&ends) == 0
         try #require(isMade)
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let bytes = Array(text.utf8)
         let isWritten = write(ends[1], bytes, bytes.count) == bytes.count
         try #require(isWritten)

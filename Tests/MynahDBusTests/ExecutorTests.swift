@@ -128,7 +128,7 @@ private actor Resident {
 
     @Test func `a descriptor is duplicated, and an invalid one is an error`() throws {
         var ends: [Int32] = [-1, -1]
-        try #require(pipe(&ends) == 0)
+        try #require(makePipe(&ends) == 0)
         let original = DBusFileDescriptor(owning: ends[0])
         let writing = DBusFileDescriptor(owning: ends[1])
         let copy = try DBusFileDescriptor(duplicating: writing.rawValue)

@@ -21,8 +21,7 @@ import Testing
 
     private func pipe() throws -> (reader: Int32, writer: Int32) {
         var ends: [Int32] = [-1, -1]
-        try #require(Glibc.pipe(&ends) == 0)
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        try #require(makePipe(&ends) == 0)
         return (ends[0], ends[1])
     }
 

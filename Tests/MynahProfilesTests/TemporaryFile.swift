@@ -1,3 +1,4 @@
+import MynahTestSupport
 import MynahProfiles
 
 import Glibc
@@ -43,10 +44,8 @@ final class Pipe {
 
     init?() {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return nil }
+        guard makePipe(&ends) == 0 else { return nil }
         (reader, writer) = (ends[0], ends[1])
-        // A process that another test starts would keep it open.
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     }
 
     /// A reader is at the end only when nobody can write any more.

@@ -87,18 +87,24 @@ public final class ChildProcess: Sendable {
     }
 }
 
+/// Makes a pipe as `pipe` does, so that no process of another test inherits an end. Returns 0 or -1.
+package func makePipe(_ ends: inout [Int32]) -> Int32 {
+    Spawn.turn.withLock { _ in
+        let code = pipe(&ends)
+        for end in ends where code == 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return code
+    }
+}
+
 /// `posix_spawnp`, and pipes that no other child inherits.
 enum Spawn {
-    // A pipe is closed on exec a moment after it is made: nobody is started in between.
-    private static let turn = Lock(())
+    /// Held while a pipe is made and while a process is started: a child would inherit an end that is not yet
+    /// close-on-exec, and its reader would wait for that child.
+    fileprivate static let turn = Lock(())
 
     static func pipe() -> (reader: Int32, writer: Int32)? {
-        turn.withLock { _ in
-            var ends: [Int32] = [-1, -1]
-            guard Glibc.pipe(&ends) == 0 else { return nil }
-            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-            return (ends[0], ends[1])
-        }
+        var ends: [Int32] = [-1, -1]
+        return makePipe(&ends) == 0 ? (ends[0], ends[1]) : nil
     }
 
     static func start(
