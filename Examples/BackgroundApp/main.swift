@@ -52,8 +52,8 @@ try await central.start()
 let peripheral = await central.peripheral(at: address)
 try await central.connect(peripheral, timeout: .seconds(10))
 let level = try await peripheral.discoverAll(["180F"])[0].characteristics[0]
-for state in [AppTransition.enterBackground, .suspend, .terminate] {
-    await app.carryOut(state)
+for step in [{ await app.enterBackground() }, { await app.suspend() }, { await app.terminate() }] {
+    await step()
     print("app: \(await app.state.rawValue); central: reads \(try await peripheral.readValue(for: level))")
 }
 await central.stop()
