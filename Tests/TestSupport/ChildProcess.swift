@@ -87,7 +87,7 @@ public final class ChildProcess: Sendable {
     }
 }
 
-/// Makes a pipe as `pipe` does, so that no process of another test inherits an end. Returns 0 or -1.
+/// Makes a pipe of which no process of another test inherits an end, and returns 0, or -1 if it cannot.
 package func makePipe(_ ends: inout [Int32]) -> Int32 {
     Spawn.turn.withLock { _ in
         let code = pipe(&ends)
