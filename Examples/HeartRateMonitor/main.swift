@@ -21,7 +21,8 @@ print("advertising")
 
 /// Sends a heart rate every 200 ms: flags, then beats per minute (Heart Rate Service 1.0, 3.1.1).
 func sendRates() async throws {
-    for beats: UInt8 in 60... {
+    for beat in 0... {
+        let beats = UInt8(60 + beat % 120)
         // `false` means that the subscriber has no room: the next value is sent in its place.
         _ = try await manager.updateValue([0, beats], for: rate.key)
         try await Task.sleep(for: .milliseconds(200))

@@ -48,7 +48,9 @@ extension Peripheral {
                 throw .failed(error)
             }
         }
-        return access.owned(channel)
+        if let channel = access.owned(channel) { return channel }
+        await channel.close()
+        throw .failed(RadioError(.disconnected, "\(address) is not connected"))
     }
 
     // MARK: - Discovery
@@ -223,8 +225,9 @@ extension Peripheral {
             try await writeValue(value, at: characteristic.id)
             return true
         case .withoutResponse, .signed:
+            try await access.waitUntilRunning()
+            hasAnswerWaited = false
             let peer = try link()
-            try access.check()
             let isSent: Bool
             do throws(RadioError) {
                 isSent =
@@ -242,10 +245,10 @@ extension Peripheral {
     /// Whether a write without response, signed or not, finds room now.
     ///
     /// If it is `false`, `.readyToWrite` follows when there is room. It is `false`, and no event follows, if
-    /// the peripheral is not connected or the app does not run.
+    /// the peripheral is not connected or the app has ended.
     public var canSendWriteWithoutResponse: Bool {
         get async {
-            guard let peer, (try? access.check()) != nil else { return false }
+            guard (try? await access.waitUntilRunning()) != nil, let peer else { return false }
             let hasRoom = await radio.hasRoomToWrite(to: peer)
             if !hasRoom { access.waitToWrite(on: peer) }
             return hasRoom

@@ -7,12 +7,21 @@ import MynahSupport
 package struct SavedIdentifiers: Hashable, Sendable {
     /// The app's name.
     package let app: String
-    /// The identifiers, by the names that the app has for its peripherals.
-    package var peripherals: [String: PeripheralIdentifier]
+    /// For each of its central managers, the identifiers by the names that the app has for its peripherals.
+    package var managers: [[String: PeripheralIdentifier]]
 
-    package init(app: String, peripherals: [String: PeripheralIdentifier] = [:]) {
+    package init(app: String, managers: [[String: PeripheralIdentifier]] = []) {
         self.app = app
-        self.peripherals = peripherals
+        self.managers = managers
+    }
+
+    /// The identifiers of a manager, by its index in the app.
+    package subscript(manager: Int) -> [String: PeripheralIdentifier] {
+        get { managers.indices.contains(manager) ? managers[manager] : [:] }
+        set {
+            while managers.count <= manager { managers.append([:]) }
+            managers[manager] = newValue
+        }
     }
 }
 
@@ -23,27 +32,35 @@ extension SavedIdentifiers: KeptContent {
     var subject: String { "what the app \(app) stored" }
 
     var json: JSON {
-        let members = peripherals.sorted { $0.key < $1.key }.map { name, identifier in
-            JSON.Member(name, .string(identifier.description))
+        let managers = managers.map { peripherals in
+            JSON.object(
+                peripherals.sorted { $0.key < $1.key }.map { name, identifier in
+                    .init(name, .string(identifier.description))
+                })
         }
         return .object([
             .init("mynahState", .integer(Self.version)), .init("app", .string(app)),
-            .init("peripherals", .object(members)),
+            .init("managers", .array(managers)),
         ])
     }
 
     init(json: JSON, app: String) throws(PreservedStateProblem) {
         try json.checkVersion(Self.version)
         guard json["app"]?.stringValue == app else { throw .init(description: "it is of another app") }
-        guard case .object(let members)? = json["peripherals"] else {
-            throw .init(description: "peripherals are missing")
+        guard let managers = json["managers"]?.arrayValue else {
+            throw .init(description: "managers are missing")
         }
         self.init(app: app)
-        for member in members {
-            guard let identifier = member.value.stringValue.flatMap({ PeripheralIdentifier($0) }) else {
-                throw .init(description: "the peripheral \(member.key) has no identifier")
+        for (index, manager) in managers.enumerated() {
+            guard case .object(let members) = manager else {
+                throw .init(description: "a manager is not an object")
             }
-            peripherals[member.key] = identifier
+            for member in members {
+                guard let identifier = member.value.stringValue.flatMap({ PeripheralIdentifier($0) }) else {
+                    throw .init(description: "the peripheral \(member.key) has no identifier")
+                }
+                self[index][member.key] = identifier
+            }
         }
     }
 }

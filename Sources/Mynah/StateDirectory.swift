@@ -197,13 +197,22 @@ public final class StateDirectory: Sendable {
     }
 
     /// The path of the file for a device's bonds.
-    ///
-    /// If there is none yet, the one that an earlier version kept for the device at this place of the command
-    /// line is taken over.
-    package func bondPath(of owner: BondOwner, at place: Int) -> String {
-        let file = file(owner.fileName)
-        if !file.exists { self.file(BondOwner.formerFileName(at: place)).move(to: file) }
-        return file.path
+    package func bondPath(of owner: BondOwner) -> String { file(owner.fileName).path }
+
+    /// The path that an earlier version used for the bonds of the device at this place of the command line.
+    package func formerBondPath(at place: Int) -> String {
+        file(BondOwner.formerFileName(at: place)).path
+    }
+
+    /// Renames the file of an earlier version for a device without one; returns a warning if it did.
+    package func takeOverBonds(for owner: BondOwner, at place: Int) -> String? {
+        let (file, former) = (file(owner.fileName), KeptFile(path: formerBondPath(at: place)))
+        guard !file.exists, former.exists else { return nil }
+        former.move(to: file)
+        return """
+            an earlier version kept bonds in \(former.path) for device \(place + 1) of the command line; \
+            they are now in \(file.path); rename that file if they belong to another device
+            """
     }
 
     private func file(_ name: String) -> KeptFile { KeptFile(path: "\(path)/\(name)") }

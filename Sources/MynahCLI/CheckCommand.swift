@@ -8,7 +8,7 @@ struct CheckCommand: ParsableCommand {
         commandName: "check",
         abstract: "Reports every problem in profiles, with its line and column.",
         discussion: """
-            Exits with status 0 if there is no problem, 1 if there is one, and 64 for wrong usage.
+            Exits with status 0 if there are no errors, 1 if there are, and 64 for wrong usage.
 
             Without --radio, one line for each profile counts what BlueZ would do differently; --radio \
             bluez lists it. BlueZ checks assume \(KnownRadio.bluezVersion), the oldest supported version, \

@@ -130,7 +130,14 @@ final class RadioMaker: Sendable {
         var host = HostRadio.Options()
         host.address = address.policy
         host.bonds = options.stateDirectory.map { directory in
-            BondFile(path: directory.bondPath(of: owner, at: index), writer: directory.writer)
+            // A device that is only looked for changes no bonds, and must not take them from another.
+            if owner != .connect, let message = directory.takeOverBonds(for: owner, at: index) {
+                options.notice(RadioWarning("bondsRenamed", message))
+            }
+            return BondFile(
+                path: directory.bondPath(of: owner),
+                formerPath: owner == .connect ? directory.formerBondPath(at: 0) : nil,
+                writer: directory.writer)
         }
         let notice = options.notice
         switch choice {

@@ -6,8 +6,10 @@ enum RadioWork {
     ///
     /// `work` returns when everything is started, or later. `stop` is called once, even while the work
     /// starts: it makes a start fail, and that failure is not returned. The first failure interrupts.
+    /// `interrupted` is called before the work is cancelled, which wakes it from a wait.
     static func play(
-        until interruption: Interruption, stop: @escaping @Sendable () async -> Void,
+        until interruption: Interruption, interrupted: @escaping @Sendable () -> Void = {},
+        stop: @escaping @Sendable () async -> Void,
         _ work: @escaping @Sendable () async throws(RadioError) -> Void
     ) async -> RadioError? {
         let starting = Task<RadioError?, Never> {
@@ -20,6 +22,7 @@ enum RadioWork {
         }
         let stopping = Task {
             await interruption.wait()
+            interrupted()
             starting.cancel()
             await stop()
         }

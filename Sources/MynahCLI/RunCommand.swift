@@ -89,8 +89,8 @@ struct RunCommand: AsyncParsableCommand {
             \(UserAction.words.dropLast().joined(separator: ", ")) or \(UserAction.words.last ?? ""). With \
             --radio virtual it also moves accessories: \(RangeChange.words.joined(separator: ", ")). \
             poweredOff and poweredOn are for the phone, or for every accessory of a run without apps, and \
-            not for BlueZ. NAME: before it selects the device of that name or file, or for range a \
-            peripheral of central:, which then moves for its phone alone. Repeatable.
+            not for BlueZ. NAME: before it selects the device of that name or file. For a range it can be a \
+            peripheral of central:, which then moves for that phone only. Repeatable.
             """,
             valueName: "10s=[NAME:]background"))
     var planned: [String] = []
@@ -108,7 +108,7 @@ struct RunCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             Ends the run at this time after ready: with status 1 if an event of --until is missing, else \
-            with 0. A run that is not ready within this time, and at least 30 s, ends with 1.
+            with 0. A run that is not ready within this time or 30 s, whichever is longer, ends with 1.
             """,
             valueName: "time"))
     var timeout: String?
@@ -129,8 +129,8 @@ struct RunCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Seed for generated values and, with the same addresses, a phone's identifiers of devices: a \
-            whole number. Default: random.
+            Seed for generated values, a whole number. With the same addresses it also reproduces a \
+            phone's peripheral identifiers. Default: random.
             """,
             valueName: "seed"),
         transform: { try Choice.number($0, in: 0...UInt64.max) })

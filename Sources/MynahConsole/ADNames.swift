@@ -31,7 +31,7 @@ package enum ADNames {
     private static func flags(_ data: [UInt8]) -> String {
         let names: [(UInt8, String)] = [
             (0x01, "limited discoverable"), (0x02, "general discoverable"), (0x04, "no BR/EDR"),
-            (0x18, "LE and BR/EDR at once"),
+            (0x18, "simultaneous LE and BR/EDR"),
         ]
         let bits = data.first ?? 0
         let words = names.filter { bits & $0.0 != 0 }.map(\.1)

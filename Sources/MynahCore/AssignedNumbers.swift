@@ -46,18 +46,18 @@ public enum AssignedNumbers {
         uuid.assignedNumber.flatMap { descriptors.name(of: $0) } != nil
     }
 
-    /// The appearance of this name.
+    /// Returns the Appearance value with this name, or `nil` if there is none.
     public static func appearance(named name: String) -> UInt16? {
         appearances.number(named: name)
     }
 
-    /// The identifier of a service, a characteristic or a descriptor; `nil` if it has none.
+    /// Returns the identifier of a service, a characteristic or a descriptor, or `nil` if it has none.
     public static func name(of uuid: BluetoothUUID) -> String? {
         displayName(of: uuid).map { AssignedIdentifier.text(of: $0) }
     }
 
-    /// The SIG's or vendor's name of a service, a characteristic or a descriptor, as `Heart Rate
-    /// Measurement`; `nil` if it has no name.
+    /// Returns the SIG's or a vendor's name of a service, a characteristic or a descriptor, such as `Heart
+    /// Rate Measurement`, or `nil` if it has no name.
     package static func displayName(of uuid: BluetoothUUID) -> String? {
         guard let number = uuid.assignedNumber else { return vendorName(of: uuid) }
         return switch number {

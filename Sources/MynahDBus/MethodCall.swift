@@ -4,7 +4,7 @@
 public final class MethodCall: @unchecked Sendable {
     // `@unchecked`: only the executor touches `isAnswered`, or the last owner.
 
-    /// The message.
+    /// The D-Bus message of the call.
     public let message: DBusMessage
     private let connection: DBusConnection
     private var isAnswered: Bool

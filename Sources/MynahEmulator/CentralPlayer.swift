@@ -33,6 +33,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     /// The writes that were due while the app did not run.
     private var held: Set<Repetition> = []
     private var waits = ReconnectWaits()
+    private let room = RoomSignal()
     /// Where the device of each entry was last.
     private var addresses: [Int: DeviceAddress] = [:]
 
@@ -69,7 +70,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         waiting = []
         state = .unknown
         script.launched()
-        if let saved = player.appSide.saved { script.recall(saved.peripherals) }
+        if let saved = player.appSide.saved { script.recall(saved[link.number]) }
         manager = try app.access.makeCentralManager(
             restoreIdentifier: central.restoreIdentifier, options: .init(), sink: link)
     }
@@ -80,6 +81,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         waiting = []
         waits.cancel()
         stopWriting()
+        room.signal()
         if isQuit || !isKept { report(nil) }
     }
 
@@ -96,6 +98,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         waiting = []
         waits.cancel()
         stopWriting()
+        room.signal()
         report(nil)
     }
 
@@ -121,6 +124,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
             if new != .poweredOn {
                 waits.cancel()
                 stopWriting()
+                room.signal()
             }
             power()
             reportScan()
@@ -136,6 +140,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
             act { $0.failed(peripheral.identifier, into: &$1) }
         case .disconnected(let peripheral, let end):
             stopWriting { $0 == peripheral.identifier }
+            room.signal()
             report(.peripheralDisconnected, peripheral, EventFields.of(end))
             act { $0.disconnected(peripheral.identifier, isReconnecting: end.isReconnecting, into: &$1) }
         case .valueUpdated(let update):
@@ -146,11 +151,12 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
             report(
                 .servicesChanged, peripheral, [.init("uuids", EventFields.list(invalidated.map(\.uuid)))])
         case .paired(let peripheral): report(.paired, peripheral)
+        case .readyToWrite: room.signal()
         case .missed(let count):
             events.warn(
                 "eventsMissed", "\(count) events were dropped because the app did not run for so long")
         // A profile registers for no connection events.
-        case .mtuChanged, .pairing, .readyToWrite, .lost, .recovered, .warning, .connectionEvent: break
+        case .mtuChanged, .pairing, .lost, .recovered, .warning, .connectionEvent: break
         }
     }
 
@@ -182,7 +188,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     /// The app stores the identifiers of its devices, unless nothing about them is new.
     private func save() {
         guard var saved = player.appSide.saved else { return }
-        saved.peripherals.merge(script.saved) { $1 }
+        saved[link.number].merge(script.saved) { $1 }
         guard saved != player.appSide.saved else { return }
         player.appSide.saved = saved
         player.appSide.app?.access.save(saved)
@@ -360,9 +366,9 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     }
 
     private func work(of entry: Int, on peripheral: Peripheral) -> PeripheralWork {
-        PeripheralWork(central.peripherals[entry], on: peripheral) { [unowned self] name, more in
-            let queued = peripheral.look { $0.hasAnswerWaited } ? EventFields.queued : []
-            report(name, peripheral, more() + queued)
+        PeripheralWork(central.peripherals[entry], on: peripheral, room) { [unowned self] name, more in
+            let hasWaited = name != .warning && peripheral.look { $0.hasAnswerWaited }
+            report(name, peripheral, more() + (hasWaited ? EventFields.queued : []))
         }
     }
 
@@ -448,7 +454,8 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
         events.report(name, fields)
     }
 
-    private func fields(_ peripheral: Peripheral) -> [JSON.Member] {
+    /// The fields that identify a device of an entry, or another device.
+    func fields(_ peripheral: Peripheral) -> [JSON.Member] {
         var fields = EventFields.peripheral(peripheral)
         if let entry = script.entry(of: peripheral.identifier) {
             fields.append(.init("as", .string(central.peripherals[entry].name)))

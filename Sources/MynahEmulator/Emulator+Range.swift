@@ -15,7 +15,7 @@ extension Emulator {
             guard let address = player.centrals.lazy.compactMap({ $0.address(of: peripheral) }).first else {
                 return player.events.warn(
                     "peripheralUnknown",
-                    "\(label) has found no device for \(peripheral) so far, so nothing is moved")
+                    "\(label) has not found \(peripheral) yet; its range is unchanged")
             }
             // A bonded device is known by its identity address, and may use another on the air.
             move(await emulator.phone.addressOnAir(of: address))

@@ -324,7 +324,7 @@ extension Emulator {
         for player in players {
             for central in player.centrals {
                 guard let known = central.peripheral(at: address) else { continue }
-                return EventFields.peripheral(known)
+                return central.fields(known)
             }
         }
         return [.init("address", .string(address.description))]

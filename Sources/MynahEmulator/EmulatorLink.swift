@@ -62,7 +62,7 @@ extension Emulator {
 final class CentralLink<C: Clock>: CentralManagerSink where C.Duration == Duration {
     private let link: PlayerLink<C>
     /// Its index among the central managers of the app.
-    private let number: Int
+    let number: Int
 
     /// Whether it is the first of its app.
     var isFirst: Bool { number == 0 }

@@ -10,13 +10,15 @@ struct PeripheralWork {
     private let entry: Profile.Central.Peripheral
     private let peripheral: Peripheral
     private let report: (DeviceEvent.Name, () -> [JSON.Member]) -> Void
+    private let room: RoomSignal
 
     init(
-        _ entry: Profile.Central.Peripheral, on peripheral: Peripheral,
+        _ entry: Profile.Central.Peripheral, on peripheral: Peripheral, _ room: RoomSignal,
         report: @escaping (DeviceEvent.Name, () -> [JSON.Member]) -> Void
     ) {
         self.entry = entry
         self.peripheral = peripheral
+        self.room = room
         self.report = report
     }
 
@@ -55,7 +57,11 @@ struct PeripheralWork {
         guard let characteristic = await find(write.target) else { return }
         let type: Peripheral.WriteType = write.withResponse ? .withResponse : .withoutResponse
         let failure = try await failure { () async throws(RequestError) in
-            try await peripheral.writeValue(write.value, for: characteristic, type: type)
+            var seen = room.count
+            while try await !peripheral.writeValue(write.value, for: characteristic, type: type) {
+                await room.wait(after: seen)
+                seen = room.count
+            }
         }
         report(.valueWritten) {
             EventFields.of(characteristic) + [

@@ -54,7 +54,7 @@ extension Profile {
         var plan = phone.compose([requested])
         if requested.mode == .off {
             let reason =
-                "without the background mode bluetooth-peripheral nothing is advertised off the screen"
+                "a background app cannot advertise without the background mode bluetooth-peripheral"
             plan.omitted = [
                 (requested.localName == nil ? [] : ["localName"])
                     + requested.serviceUUIDs.indices.map { "serviceUUIDs[\($0)]" }

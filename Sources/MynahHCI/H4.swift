@@ -1,6 +1,6 @@
 import MynahSupport
 
-/// The packet indicator before each packet on a UART transport, and on the sockets that imitate one
+/// The HCI packet indicator before each packet on a UART transport, or on a socket with the same framing
 /// (Core Specification, Vol 4, Part A, 2).
 public enum H4PacketType: UInt8, Hashable, Sendable, CaseIterable {
     /// HCI Command.

@@ -188,7 +188,7 @@ extension ProfileDecoder {
             // Of the presentation formats there may be several, and nobody says so of one's own.
             let isOnce = [GATT.userDescription, "2905"].contains(descriptor.uuid)
             if !seen.insert(descriptor.uuid).inserted, isOnce {
-                error(at: descriptor.mark, "a characteristic can have only one descriptor \(descriptor.uuid)")
+                error(at: descriptor.mark, "a characteristic can have only one \(descriptor.uuid) descriptor")
             }
         }
         let isWritable = characteristic.descriptors.contains {

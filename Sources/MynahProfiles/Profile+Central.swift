@@ -14,7 +14,7 @@ extension Profile {
         /// A device that it finds is the first one that it matches.
         public var peripherals: [Peripheral]
 
-        /// A manager.
+        /// Creates the settings of a central manager.
         public init(restoreIdentifier: String? = nil, scan: Scan? = nil, peripherals: [Peripheral] = []) {
             self.restoreIdentifier = restoreIdentifier
             self.scan = scan

@@ -146,11 +146,11 @@ extension ProfileDecoder {
         if let ordinal, found.indices.contains(ordinal - 1) { return found[ordinal - 1] }
         if ordinal == nil, found.count == 1 { return found[0] }
         let choices = found.count == 1 ? ["\(uuid)"] : found.indices.map { "\(uuid)~\($0 + 1)" }
-        let count = "\(found.count) service\(found.count == 1 ? "" : "s") \(uuid)"
+        let count = "\(found.count) service\(found.count == 1 ? "" : "s") with UUID \(uuid)"
         error(
             at: node,
             ordinal.map {
-                "the profile has \(count) and no \(uuid)~\($0); include \(Self.list(choices, "or"))"
+                "the profile has \(count), so no \(uuid)~\($0); include \(Self.list(choices, "or"))"
             }
                 ?? "the profile has \(count); include \(Self.list(choices, "or"))")
         return nil

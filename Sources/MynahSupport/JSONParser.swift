@@ -104,7 +104,7 @@ private struct JSONParser {
         case UInt8(ascii: "f")?: return try word("false", .bool(false))
         case UInt8(ascii: "n")?: return try word("null", .null)
         case UInt8(ascii: "-")?, .some(0x30...0x39): return try number()
-        case nil: throw error("it ends where a value is expected")
+        case nil: throw error("unexpected end of input; expected a value")
         default: throw error("no value begins like this")
         }
     }

@@ -91,7 +91,7 @@ import Testing
                 .first { $0["event"] as? String == "peripherals.retrieved" }
             #expect((retrieved?["found"] as? [Any])?.count == (isFirst ? nil : 1), "\(result.output)")
         }
-        try state.write("{\"mynahState\": 1, \"app\": \"Other\", \"peripherals\": {}}", to: "app+App.json")
+        try state.write("{\"mynahState\": 1, \"app\": \"Other\", \"managers\": []}", to: "app+App.json")
         let result = try await run([
             "--events", "json", "--state-dir", state.path, app.path, Self.strap, "--until",
             "peripheral.connected",
@@ -99,6 +99,74 @@ import Testing
         #expect(result.output.contains("savedIdentifiersUnusable"))
         #expect(result.output.contains("\"peripheral.discovered\""))
         #expect(state.files.contains("app+App.json.unusable-1") && state.files.contains("app+App.json"))
+    }
+
+    @Test func `two managers of an app each save their own device under the same name`() async throws {
+        let app = try ProfileFile(
+            """
+            mynah: 1
+            name: App
+            app: {}
+            central:
+              - {scan: {services: [180D]}, reconnect: [known], peripherals: [{name: Device}]}
+              - {scan: {services: [1809]}, reconnect: [known], peripherals: [{name: Device}]}
+            """)
+        let thermometer = try ProfileFile(
+            """
+            mynah: 1
+            name: Thermometer
+            advertising: {serviceUUIDs: [1809], interval: 30 ms}
+            services: [{uuid: 1809, characteristics: [{uuid: 2A1C, properties: [indicate]}]}]
+            """)
+        let state = try TemporaryDirectory()
+        for _ in 1...2 {
+            let program = try Program([
+                "run", "--radio", "virtual", "--events", "json", "--state-dir", state.path, app.path,
+                Self.strap, thermometer.path,
+            ])
+            // One connection of each manager, in either order.
+            try await see("\"peripheral.connected\"", 2, of: program)
+            program.child.send(SIGTERM)
+            #expect(try await program.end().status == .exited(0))
+            let managers = try #require(
+                try json(try state.read("app+App.json"))["managers"] as? [[String: Any]])
+            let identifiers = managers.compactMap { $0["Device"] as? String }
+            #expect(identifiers.count == 2 && Set(identifiers).count == 2, "\(managers)")
+        }
+    }
+
+    @Test func `writes without response that find no room are sent when there is room`() async throws {
+        let count = 300
+        let entry = "{to: FFE0/FFE1, value: {hex: \"01\"}, withResponse: false}"
+        let app = try ProfileFile(
+            """
+            mynah: 1
+            name: App
+            app: {}
+            central:
+              scan: {services: [FFE0]}
+              peripherals:
+                - {name: Sink, write: [\(repeatElement(entry, count: count).joined(separator: ", "))]}
+            """)
+        let sink = try ProfileFile(
+            """
+            mynah: 1
+            name: Sink
+            advertising: {serviceUUIDs: [FFE0], interval: 30 ms}
+            services: [{uuid: FFE0, characteristics: [{uuid: FFE1, properties: [writeWithoutResponse]}]}]
+            """)
+        let program = try Program([
+            "run", "--radio", "virtual", "--events", "json", app.path, sink.path,
+        ])
+        try await see("\"event\":\"value.written\"", count, of: program)
+        try await see("\"event\":\"write\"", count, of: program)
+        program.child.send(SIGTERM)
+        let result = try await program.end()
+        #expect(result.status == .exited(0))
+        for name in ["value.written", "write"] {
+            let lines = result.output.split(separator: "\n").count { $0.contains("\"event\":\"\(name)\"") }
+            #expect(lines == count, "\(name)")
+        }
     }
 
     @Test func `all managers of both roles are restored before the first is told the Bluetooth state`()
@@ -280,6 +348,13 @@ import Testing
             "warning code=peripheralUnknown",
         ])
         #expect(result.status == .exited(0))
+    }
+
+    /// Waits until as many lines with a text have come.
+    private func see(_ text: String, _ count: Int, of program: Program) async throws {
+        try await until("\(count) lines with \(text)") {
+            program.output.lines.count { $0.contains(text) } >= count
+        }
     }
 
     /// Waits for events in this order, with any others between them.

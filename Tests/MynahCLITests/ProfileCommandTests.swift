@@ -272,8 +272,8 @@ import Testing
         #expect(
             result.output.contains(
                 """
-                  omitted: localName, serviceUUIDs[0] (C007): without the background mode \
-                bluetooth-peripheral
+                  omitted: localName, serviceUUIDs[0] (C007): a background app cannot advertise without \
+                the background mode bluetooth-peripheral
                 """
             ))
         let shown = try json(

@@ -59,7 +59,7 @@ import Testing
         let warning = try #require(choice.warning)
         #expect(warning.code == "airDirectory")
         #expect(warning.message.hasPrefix("XDG_RUNTIME_DIR is /run/user/1000, \(reason): "))
-        #expect(warning.message.contains("the directory of the air is /var/tmp/mynah-air-0 instead"))
+        #expect(warning.message.contains("the virtual radio's directory is /var/tmp/mynah-air-0 instead"))
     }
 
     @Test func `where no variable helps, the directory is in /tmp`() throws {

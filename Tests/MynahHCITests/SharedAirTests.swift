@@ -270,7 +270,7 @@ final class Stranger: Sendable {
         chmod(directory.path, 0o700)
         try directory.write("", to: "file")
         #expect { try SharedAir(directory: directory.path + "/file") } throws: {
-            ($0 as? RadioError)?.message.hasSuffix("/file, is not a directory") == true
+            ($0 as? RadioError)?.message.hasSuffix("/file is not a directory") == true
         }
         #expect { try SharedAir(directory: directory.path + "/missing/air") } throws: {
             ($0 as? RadioError)?.code == .unreachable

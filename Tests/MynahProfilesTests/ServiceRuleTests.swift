@@ -65,15 +65,15 @@ import Testing
         ),
         (
             services("  - {uuid: 180F, includes: [180A]}\n  - uuid: 180A\n  - uuid: 180A\n"),
-            ["4:29: error: the profile has 2 services 180A; include 180A~1 or 180A~2"]
+            ["4:29: error: the profile has 2 services with UUID 180A; include 180A~1 or 180A~2"]
         ),
         (
             services("  - {uuid: 180F, includes: [180A~3]}\n  - uuid: 180A\n  - uuid: 180A\n"),
-            ["4:29: error: the profile has 2 services 180A and no 180A~3; include 180A~1 or 180A~2"]
+            ["4:29: error: the profile has 2 services with UUID 180A, so no 180A~3; include 180A~1 or 180A~2"]
         ),
         (
             services("  - {uuid: 180F, includes: [180A~2]}\n  - uuid: 180A\n"),
-            ["4:29: error: the profile has 1 service 180A and no 180A~2; include 180A"]
+            ["4:29: error: the profile has 1 service with UUID 180A, so no 180A~2; include 180A"]
         ),
         (
             services("  - {uuid: 180F, includes: [180A~x]}\n  - uuid: 180A\n"),
@@ -377,7 +377,7 @@ import Testing
         ),
         (
             descriptor("uuid: 2901}\n          - {uuid: 2901"),
-            ["10:13: error: a characteristic can have only one descriptor 2901"]
+            ["10:13: error: a characteristic can have only one 2901 descriptor"]
         ),
     ]
 

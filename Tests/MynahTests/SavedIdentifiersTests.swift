@@ -19,7 +19,7 @@ import Testing
     func `each app finds what it stored`(app: String) async throws {
         let identifier = try #require(PeripheralIdentifier("12345678-1234-1234-1234-123456789ABC"))
         let stored = SavedIdentifiers(
-            app: app, peripherals: ["Door": identifier, "": identifier, "\"\u{1B}": identifier])
+            app: app, managers: [[:], ["Door": identifier, "": identifier, "\"\u{1B}": identifier]])
         directory.save(stored) { error in Issue.record("\(error)") }
         directory.save(SavedIdentifiers(app: app + "2")) { error in Issue.record("\(error)") }
         await directory.writer.settle()
@@ -31,11 +31,12 @@ import Testing
     @Test(arguments: [
         ("", "it is no JSON"), ("[]", "it holds no object"), ("{}", "it has no version"),
         (#"{"mynahState": 2}"#, "version 2"),
-        (#"{"mynahState": 1, "app": "B", "peripherals": {}}"#, "it is of another app"),
-        (#"{"mynahState": 1, "app": "A"}"#, "peripherals are missing"),
-        (#"{"mynahState": 1, "app": "A", "peripherals": []}"#, "peripherals are missing"),
-        (#"{"mynahState": 1, "app": "A", "peripherals": {"D": 1}}"#, "the peripheral D has no identifier"),
-        (#"{"mynahState": 1, "app": "A", "peripherals": {"D": "x"}}"#, "the peripheral D has no identifier"),
+        (#"{"mynahState": 1, "app": "B", "managers": []}"#, "it is of another app"),
+        (#"{"mynahState": 1, "app": "A"}"#, "managers are missing"),
+        (#"{"mynahState": 1, "app": "A", "managers": {}}"#, "managers are missing"),
+        (#"{"mynahState": 1, "app": "A", "managers": [1]}"#, "a manager is not an object"),
+        (#"{"mynahState": 1, "app": "A", "managers": [{"D": 1}]}"#, "the peripheral D has no identifier"),
+        (#"{"mynahState": 1, "app": "A", "managers": [{"D": "x"}]}"#, "the peripheral D has no identifier"),
     ])
     func `a damaged file is set aside, and the warning says why`(text: String, reason: String) throws {
         try temporary.write(text, to: "app+A.json")

@@ -181,11 +181,14 @@ struct PeripheralAccess: Sendable {
     }
 
     /// A channel as the program gets it: while its app is suspended, sending and receiving wait.
-    func owned(_ channel: any L2CAPChannel) -> any L2CAPChannel {
+    ///
+    /// Returns `nil` if the manager has given up the link, or is gone.
+    func owned(_ channel: any L2CAPChannel) -> (any L2CAPChannel)? {
         look { manager, phone in
+            guard phone.central.connections.holds(channel.peer, manager) else { return nil }
             manager.opened(channel)
             return manager.app.map { AppChannel(channel, of: App($0, on: phone)) } ?? channel
-        } ?? channel
+        } ?? nil
     }
 }
 

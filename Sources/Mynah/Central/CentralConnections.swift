@@ -208,6 +208,11 @@ final class CentralConnections {
         }
     }
 
+    /// Whether a manager holds a link.
+    func holds(_ link: Peer.ID, _ manager: CentralManagerState) -> Bool {
+        ledger.holders(of: link).contains(manager.key)
+    }
+
     private func carryOut(_ action: LinkAction, on phone: isolated Phone) {
         let central = phone.central
         switch action {

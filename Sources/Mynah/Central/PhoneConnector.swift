@@ -102,8 +102,8 @@ final class PhoneConnector {
         case .linksExhausted(let limit):
             let message =
                 """
-                the controller has no room for a link beside its \(limit); devices that are waited for \
-                are connected when one ends
+                the controller is at its limit of \(limit) connections; pending connections are made when \
+                one of them ends
                 """
             central.warn(RadioWarning("linksExhausted", message), on: phone)
         case .failed(let address, let error):

@@ -25,7 +25,7 @@ package struct ScanStatus: Hashable, Sendable {
         self.options = isInForce ? options : nil
         omitted = request.omitted
         if !isInForce, omitted.isEmpty {
-            let reason = "without the background mode bluetooth-central nothing is scanned for off the screen"
+            let reason = "a background app cannot scan without the background mode bluetooth-central"
             omitted = [.init(item: "scan", reason: reason)]
         }
     }

@@ -40,7 +40,7 @@ struct ConnectCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Time limit of the search for the device, and again of the connection.",
+            "Time limit for finding the device, and separately for connecting.",
             valueName: "duration"))
     var timeout: String = "10s"
 
@@ -116,11 +116,10 @@ struct ConnectCommand: AsyncParsableCommand {
             let manager = CentralManager(radio: radio, identity: identity(terminal != nil), sink: sink)
             failure = await RadioWork.play(
                 until: interruption,
-                stop: {
+                interrupted: {
                     sink.tells(nil)
                     input.end()
-                    await manager.stop()
-                },
+                }, stop: { await manager.stop() },
                 { () throws(RadioError) in
                     try await manager.start()
                     let peripheral = try await find(manager, sink, timeout)
@@ -188,7 +187,7 @@ struct ConnectCommand: AsyncParsableCommand {
             terminal.begin(prompt: name) { ConnectRequest.completions(of: $0, in: sink.services) }
         }
         do throws(ConnectRequest.Problem) {
-            while let line = try await input.next() {
+            while let line = try await input.next(), !session.isEnding() {
                 switch await session.perform(line) {
                 case .done: continue
                 case .failed:

@@ -23,32 +23,33 @@ struct AirDirectory: Sendable {
     func prepare() throws(RadioError) {
         if mkdir(path, 0o700) != 0, errno != EEXIST {
             throw RadioError(
-                .unreachable, "the directory of the air, \(path), cannot be created: \(SystemError(errno))",
+                .unreachable,
+                "the virtual radio's directory \(path) cannot be created: \(SystemError(errno))",
                 remedy: Self.remedy)
         }
         var status = stat()
         guard lstat(path, &status) == 0 else {
             throw RadioError(
-                .unreachable, "the directory of the air, \(path), cannot be read: \(SystemError(errno))",
+                .unreachable, "the virtual radio's directory \(path) cannot be read: \(SystemError(errno))",
                 remedy: Self.remedy)
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {
             throw RadioError(
-                .unreachable, "the directory of the air, \(path), is not a directory", remedy: Self.remedy)
+                .unreachable, "the virtual radio's directory \(path) is not a directory", remedy: Self.remedy)
         }
         // Anyone who can put a socket there is on the air, and could put a link there that leads elsewhere.
         guard status.st_uid == geteuid() else {
             throw RadioError(
                 .notPermitted,
                 """
-                the directory of the air, \(path), belongs to user \(status.st_uid), and this is user \
+                the virtual radio's directory \(path) belongs to user \(status.st_uid), and this is user \
                 \(geteuid())
                 """,
                 remedy: "run this as that user, or \(Self.remedy)")
         }
         guard status.st_mode & 0o022 == 0 else {
             throw RadioError(
-                .notPermitted, "the directory of the air, \(path), is writable by other users",
+                .notPermitted, "the virtual radio's directory \(path) is writable by other users",
                 remedy: "run chmod go-w \(path), or \(Self.remedy)")
         }
     }
@@ -68,7 +69,7 @@ struct AirDirectory: Sendable {
     func nodes() throws(RadioError) -> [UInt64] {
         guard let directory = opendir(path) else {
             throw RadioError(
-                .unreachable, "the directory of the air, \(path), cannot be listed: \(SystemError(errno))")
+                .unreachable, "the virtual radio's directory \(path) cannot be listed: \(SystemError(errno))")
         }
         defer { closedir(directory) }
         var found: [UInt64] = []
@@ -122,7 +123,7 @@ struct AirDirectory: Sendable {
         case nil:
             close(descriptor)
             throw RadioError(
-                .unreachable, "the directory of the air, \(path), has too long a name for sockets in it",
+                .unreachable, "the virtual radio's directory \(path) has too long a name for sockets in it",
                 remedy: "set MYNAH_AIR to one with a shorter name")
         default:
             let error = SystemError(errno)

@@ -60,7 +60,7 @@ struct AirDirectoryChoice {
             : RadioWarning(
                 "airDirectory",
                 """
-                \(problems.joined(separator: ", and ")): the directory of the air is \(path) instead; \
+                \(problems.joined(separator: ", and ")): the virtual radio's directory is \(path) instead; \
                 set MYNAH_AIR to choose another
                 """
             )

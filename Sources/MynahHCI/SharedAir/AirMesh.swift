@@ -117,7 +117,7 @@ final class AirMesh: Sendable {
                 RadioWarning(
                     "airNotWatched",
                     """
-                    the directory of the air, \(directory.path), cannot be watched (\(trouble)): if \
+                    the virtual radio's directory \(directory.path) cannot be watched (\(trouble)): if \
                     this run's socket is deleted, later runs do not find it
                     """
                 ))
@@ -202,7 +202,7 @@ final class AirMesh: Sendable {
         give(
             RadioWarning(
                 "airSocketDeleted",
-                "this run's socket in the directory of the air, \(directory.path), was deleted; \(outcome)"))
+                "this run's socket in the directory \(directory.path) was deleted; \(outcome)"))
     }
 
     /// Gives a warning, unless it was given before.

@@ -70,7 +70,7 @@ final class GenericAccess {
         reportLostAdvertisement()
         if let scan, case .refused(let step, let status) = controller.session.scanner.verdict(on: scan) {
             let error = controller.session.refusal(step.purpose, status)
-            sinks.tellCentral(.warning(RadioWarning("scanLost", "the scan stopped: \(error)")))
+            sinks.tellCentral(.warning(RadioWarning("scanLost", "scanning could not be resumed: \(error)")))
         }
         sinks.tell(.stateChanged(.poweredOn))
         if afterLoss { sinks.tell(.recovered) }

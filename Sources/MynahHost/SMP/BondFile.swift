@@ -8,6 +8,8 @@ package import MynahSupport
 /// state directory sees to that.
 public struct BondFile: Sendable {
     private let file: KeptFile
+    /// A file of another name that holds the bonds until they change.
+    private let former: Lock<KeptFile?>
     /// The file's path.
     public var path: String { file.path }
 
@@ -20,8 +22,11 @@ public struct BondFile: Sendable {
     }
 
     /// The file with this path; `writer` writes other files of the process too.
-    package init(path: String, writer: FileWriter) {
+    ///
+    /// If there is none, the bonds of `formerPath` are used, and the first change gives that file this path.
+    package init(path: String, formerPath: String? = nil, writer: FileWriter) {
         file = KeptFile(path: path)
+        former = Lock(formerPath.map { KeptFile(path: $0) })
         self.writer = writer
     }
 
@@ -36,6 +41,8 @@ public struct BondFile: Sendable {
     }
 
     func load() -> Contents {
+        if file.exists { former.withLock { $0 = nil } }
+        let file = former.withLock { $0 } ?? file
         let problem: String
         do {
             guard let bytes = try file.read() else { return Contents() }
@@ -55,6 +62,10 @@ public struct BondFile: Sendable {
 
     /// Replaces what it holds, soon; `failed` is called on another thread, once while the reason is the same.
     func save(_ store: BondStore, failed: @escaping @Sendable (KeptFile.Problem) -> Void) {
+        former.withLock { former in
+            former?.move(to: file)
+            former = nil
+        }
         writer.replace(file, with: { Array((store.json.prettyText + "\n").utf8) }, failed: failed)
     }
 }

@@ -66,6 +66,22 @@ import Glibc
         await rig.stop()
     }
 
+    @Test func `bonds of a former name are used, and renamed at the first change`() async throws {
+        let (rig, peer) = try await subscribed(2)
+        let identity = await rig.device.bonds.identityResolvingKey
+        try await rig.disconnect(peer)
+        await rig.device.stop()
+        await rig.stop()
+        let new = BondFile(path: temporary.path + "/new.json", formerPath: path, writer: FileWriter())
+        let store = try #require(new.load().store)
+        #expect(store.identityResolvingKey == identity && store.bonds.count == 1)
+        #expect(!KeptFile(path: new.path).exists)
+        new.save(store) { Issue.record("\($0)") }
+        await new.writer.settle()
+        #expect(!KeptFile(path: path).exists)
+        #expect(try #require(new.load().store).bonds == store.bonds)
+    }
+
     @Test func `bonds and subscriptions outlive the device`() async throws {
         let (rig, peer) = try await subscribed(2)
         let identity = await rig.device.bonds.identityResolvingKey
