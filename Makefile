@@ -61,7 +61,7 @@ MODULES := .build/debug/Modules
 unit:
 	@.ci/need $(TEST_PACKAGES)
 	@.ci/quietly "Building the tests, warnings as errors (minutes the first time)" swift build $(DEBUG) --build-tests
-	@KEEP='^.{0,4}Test run with|warning:' RECAP='recorded an issue|failed after|Fatal error' \
+	@KEEP='^.{0,4}Test run with|^/[^ ]*: warning:|^warning:' RECAP='recorded an issue|failed after|Fatal error' \
 	    .ci/quietly "Running the unit tests" \
 	    timeout 1800 swift test $(DEBUG) --skip-build --disable-xctest $(WIDTH)
 	@.ci/quietly "Compiling what users of the library write" Tests/PublicAPI/users $(MODULES)
