@@ -104,6 +104,8 @@ public actor BlueZStandIn {
         guard let connection else { return }
         self.connection = nil
         forgetEverything()
+        // The bus may see that a connection is closed only after the next daemon asks for the name.
+        try? await connection.releaseName("org.bluez")
         await connection.close()
         changed()
     }
