@@ -17,7 +17,7 @@ extension Peripheral {
     private func answering<Value: Sendable>(
         isPreserved: Bool = false, _ body: (Peer.ID) async throws(RequestError) -> Value
     ) async throws(RequestError) -> Value {
-        try await access.waitUntilRunning()
+        let launch = try await access.waitUntilRunning()
         let peer = try link()
         let result: Result<Value, RequestError>
         do throws(RequestError) {
@@ -26,7 +26,7 @@ extension Peripheral {
             result = .failure(error)
         }
         if isPreserved { access.preserve() }
-        hasAnswerWaited = try await access.answered()
+        hasAnswerWaited = try await access.answered(to: launch)
         return try result.get()
     }
 

@@ -384,6 +384,21 @@ extension App {
         await rig.phone.stop()
     }
 
+    @Test func `an answer to a process that has ended comes to nothing after a relaunch`() async throws {
+        let rig = try await Rig(hasMode: true, restoreIdentifier: "strap")
+        let strap = try await rig.connect()
+        let location = try #require(await strap.characteristic("2A38"))
+        await rig.radio.holdReads()
+        let reading = Task { _ = try await strap.readValue(for: location) }
+        try await until("the read is on its way") { await rig.radio.heldCount == 1 }
+        await rig.app.crash()
+        await rig.sendValue()
+        #expect(rig.code.takeWords().contains("willRestoreState"))
+        await rig.radio.releaseReads()
+        await #expect(throws: RequestError.self) { try await reading.value }
+        await rig.phone.stop()
+    }
+
     @Test func `an answer wakes an app with the mode`() async throws {
         let rig = try await Rig(hasMode: true)
         let strap = try await rig.connect()

@@ -115,30 +115,38 @@ struct PeripheralAccess: Sendable {
         }
     }
 
-    /// Returns when the app's code runs, which does nothing while the app is suspended.
+    /// Returns when the app's code runs, which does nothing while the app is suspended: the launch whose code
+    /// asks.
     ///
-    /// Throws `invalidState` if the app has ended, or its manager is gone.
-    func waitUntilRunning() async throws(RequestError) {
-        let suspended = look { manager, phone in
-            manager.app.flatMap { $0.isSuspended ? App($0, on: phone) : nil }
+    /// Throws `invalidState` if the app has ended, also if it was launched again since, or if its manager is
+    /// gone.
+    @discardableResult
+    func waitUntilRunning() async throws(RequestError) -> CentralReference {
+        let asking = look { manager, phone in
+            (CentralReference(manager), manager.app.flatMap { $0.isSuspended ? App($0, on: phone) : nil })
         }
-        if case .some(let app?) = suspended { await app.waitWhileSuspended() }
+        guard let (launch, app) = asking else { throw .failed(PhoneCentral.managerIsGone) }
+        await app?.waitWhileSuspended()
         try check()
+        guard look({ manager, _ in CentralReference(manager) }) == launch else {
+            throw .failed(PhoneCentral.managerIsGone)
+        }
+        return launch
     }
 
-    /// An answer came: returns when the program is to have it, which an app has when it runs; `true` if it
-    /// has waited for that.
+    /// An answer came: returns when the launch that asked is to have it, which is when its code runs; `true`
+    /// if it has waited for that.
     ///
     /// Throws `invalidState` if the app ended before.
-    func answered() async throws(RequestError) -> Bool {
-        guard let phone = link.phone, let hasWaited = await Self.answered(manager, on: phone) else {
+    func answered(to launch: CentralReference) async throws(RequestError) -> Bool {
+        guard let phone = link.phone, let hasWaited = await Self.answered(launch, on: phone) else {
             throw .failed(PhoneCentral.managerIsGone)
         }
         return hasWaited
     }
 
-    private static func answered(_ manager: UInt64, on phone: isolated Phone) async -> Bool? {
-        guard let manager = phone.central.manager(manager) else { return nil }
+    private static func answered(_ launch: CentralReference, on phone: isolated Phone) async -> Bool? {
+        guard let manager = phone.central.manager(launch) else { return nil }
         guard let app = manager.app else { return false }
         return await withCheckedContinuation { continuation in
             app.receive(PendingResult(continuation), on: phone)
