@@ -34,6 +34,9 @@ import Testing
         phone = nil
         // Work that is under way may hold the phone for a moment.
         try await until("the device has left the air") { transport.station == nil }
+        // Reports that were on their way to the phone arrive before later ones.
+        let before = heard(address)
+        try await until("the other device is heard") { heard(address) > before + 10 }
         let (last, since) = (heard(rig.address), heard(address))
         try await until("the other device is heard on") { heard(address) > since + 10 }
         #expect(heard(rig.address) == last)
