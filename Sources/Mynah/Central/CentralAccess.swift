@@ -115,11 +115,9 @@ struct PeripheralAccess: Sendable {
         }
     }
 
-    /// Returns when the app's code runs, which does nothing while the app is suspended: the launch whose code
-    /// asks.
+    /// Waits until the app is not suspended, and returns the launch that makes the request.
     ///
-    /// Throws `invalidState` if the app has ended, also if it was launched again since, or if its manager is
-    /// gone.
+    /// Throws `invalidState` if the app has ended, even if it was launched again, or if its manager is gone.
     @discardableResult
     func waitUntilRunning() async throws(RequestError) -> CentralReference {
         let asking = look { manager, phone in
@@ -134,10 +132,10 @@ struct PeripheralAccess: Sendable {
         return launch
     }
 
-    /// An answer came: returns when the launch that asked is to have it, which is when its code runs; `true`
-    /// if it has waited for that.
+    /// Waits until the app is not suspended, so that its code gets an answer that has come.
     ///
-    /// Throws `invalidState` if the app ended before.
+    /// Returns `true` if the answer had to wait. Throws `invalidState` if the launch that made the request
+    /// has ended.
     func answered(to launch: CentralReference) async throws(RequestError) -> Bool {
         guard let phone = link.phone, let hasWaited = await Self.answered(launch, on: phone) else {
             throw .failed(PhoneCentral.managerIsGone)
