@@ -37,6 +37,13 @@ package struct ManagerAccess: Sendable {
     package func updateValue(
         _ value: [UInt8], for attribute: AttributeKey, onSubscribedCentrals centrals: [Central.ID]?
     ) throws(RadioError) -> Bool {
+        try send(value, of: attribute, to: centrals) != .full
+    }
+
+    /// Sends a value as `PeripheralManager.updateValue` does, and returns how many centrals it was sent to.
+    package func send(
+        _ value: [UInt8], of attribute: AttributeKey, to centrals: [Central.ID]?
+    ) throws(RadioError) -> SendResult {
         try act { phone, reference throws(RadioError) in
             try phone.updateValue(value, for: attribute, of: reference, to: centrals)
         }

@@ -12,6 +12,18 @@ final class ManagerState {
         var services: [ServiceDefinition]
         /// Whether the radio was asked to take preserved ones, and has not answered.
         var isOnItsWay = false
+        /// The attribute handles, as far as the radio reports them.
+        var handles: [AttributeKey: AttributeHandle] = [:]
+
+        init(id: PublishedServices.ID?, services: [ServiceDefinition]) {
+            (self.id, self.services) = (id, services)
+        }
+
+        /// Services that the radio has published.
+        init(_ published: PublishedServices, _ services: [ServiceDefinition]) {
+            self.init(id: published.id, services: services)
+            handles = published.handles
+        }
     }
 
     /// Whether its program hears of it.

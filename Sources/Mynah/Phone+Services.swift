@@ -37,7 +37,7 @@ extension Phone {
         return try await self.services.publish(services, for: manager, on: self) { published in
             guard epoch == manager.databaseEpoch, !manager.isEnded else { return false }
             if let published {
-                manager.changeAdded(on: self) { $0.append(.init(id: published.id, services: services)) }
+                manager.changeAdded(on: self) { $0.append(.init(published, services)) }
             }
             return true
         }
@@ -65,7 +65,7 @@ extension Phone {
 
     func updateValue(
         _ value: [UInt8], for attribute: AttributeKey, of reference: ManagerReference, to centrals: [Peer.ID]?
-    ) throws(RadioError) -> Bool {
+    ) throws(RadioError) -> SendResult {
         let manager = try acting(reference)
         guard value.count <= GATT.maximumValueLength else {
             throw RadioError(
@@ -73,11 +73,10 @@ extension Phone {
                 "the value has \(value.count) bytes and no value has more than \(GATT.maximumValueLength)"
             )
         }
-        guard manager.subscriptions.isSubscribed(attribute) else { return true }
-        let result = try radio.onOwnExecutor { radio throws(RadioError) in
+        guard manager.subscriptions.isSubscribed(attribute) else { return .sent(0) }
+        return try radio.onOwnExecutor { radio throws(RadioError) in
             try radio.send(value, of: attribute, as: .asSubscribed, to: centrals)
         }
-        return result != .full
     }
 
     func setDesiredConnectionLatency(

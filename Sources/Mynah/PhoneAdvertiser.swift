@@ -24,8 +24,15 @@ final class PhoneAdvertiser {
         advertisement.isHeld = true
     }
 
+    /// Advertises nothing until `release`, and returns when nothing is on the air.
+    func silence(on phone: isolated Phone) async {
+        advertisement.isSilenced = true
+        // A radio does not refuse to stop.
+        try? await settle(on: phone)
+    }
+
     func release(on phone: isolated Phone) async throws(RadioError) {
-        advertisement.isHeld = false
+        (advertisement.isHeld, advertisement.isSilenced) = (false, false)
         try await settle(on: phone)
     }
 

@@ -145,7 +145,7 @@ final class ServiceRegistry {
             do throws(RadioError) {
                 _ = try await publish(services, for: manager, on: phone) { published in
                     guard let index = current() else { return false }
-                    if let published { manager.added[index] = .init(id: published.id, services: services) }
+                    if let published { manager.added[index] = .init(published, services) }
                     phone.meter.update(on: phone)
                     return true
                 }

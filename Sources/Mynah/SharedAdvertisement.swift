@@ -59,6 +59,8 @@ struct SharedAdvertisement {
 
     /// Whether the radio keeps its advertisement while requests change.
     var isHeld = false
+    /// Whether advertising is off, in spite of requests.
+    var isSilenced = false
     /// Changes with each request, so that a request that comes while the radio works is not missed.
     private(set) var epoch = 0
 
@@ -86,7 +88,7 @@ struct SharedAdvertisement {
     /// advertise.
     mutating func next(_ parts: [Part]) -> Step {
         guard !isHeld else { return .none }
-        guard let advertisement = compose(parts) else {
+        guard !isSilenced, let advertisement = compose(parts) else {
             guard sent != .nothing else { return .none }
             sent = .nothing
             return .stop

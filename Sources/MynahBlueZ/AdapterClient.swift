@@ -207,6 +207,24 @@ final class AdapterClient {
         }
     }
 
+    /// The address of a device that bluetoothd knows, or `nil` if it knows none at the path.
+    func address(ofDevice path: String) -> DeviceAddress? {
+        session.objects.devices[path].flatMap {
+            DeviceAddress($0.address, kind: $0.isRandom ? .random : .public)
+        }
+    }
+
+    /// Removes a device with its bond, which ends its link; returns `false` if bluetoothd knows none.
+    func removeDevice(_ address: DeviceAddress) async throws(RadioError) -> Bool {
+        let (daemon, adapter) = try reach()
+        let known = session.objects.devices.keys.filter { $0.hasPrefix(adapter.string + "/") }
+        guard let device = known.first(where: { self.address(ofDevice: $0) == address }),
+            let path = try? ObjectPath(device)
+        else { return false }
+        try await daemon.removeDevice(path, of: adapter)
+        return true
+    }
+
     /// Sends the event of the timer `pace` when fewer than `limit` bytes wait for the bus.
     func awaitRoom(below limit: Int) {
         daemon?.connection.whenOutgoing(isBelow: limit) { [send] in send(.timer(.pace)) }

@@ -1,6 +1,19 @@
 import MynahCore
 
 extension BlueZAdvertising {
+    /// The advertisement of a radio with these capabilities.
+    ///
+    /// Throws `advertisementRefused` if it does not fit.
+    init(_ advertisement: Advertisement, _ capabilities: RadioCapabilities.Advertising) throws(RadioError) {
+        do throws(AdvertisementError) {
+            try self.init(
+                advertisement, keepsInterval: capabilities.keepsInterval,
+                placesScanResponse: capabilities.placesScanResponse)
+        } catch {
+            throw RadioError(.advertisementRefused, "the advertisement does not fit: \(error)")
+        }
+    }
+
     /// The differences between the advertisement that was asked for and what bluetoothd sends, as warnings.
     func warnings(keepsInterval: Bool) -> [RadioWarning] {
         var warnings: [RadioWarning] = []

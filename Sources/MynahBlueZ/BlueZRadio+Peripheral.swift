@@ -19,14 +19,7 @@ extension BlueZRadio {
             throw RadioError(.invalidState, "a device can be advertised only while the radio runs")
         }
         let capabilities = adapter.session.capabilities.advertising
-        let advertising: BlueZAdvertising
-        do throws(AdvertisementError) {
-            advertising = try BlueZAdvertising(
-                advertisement, keepsInterval: capabilities.keepsInterval,
-                placesScanResponse: capabilities.placesScanResponse)
-        } catch {
-            throw RadioError(.advertisementRefused, "the advertisement does not fit: \(error)")
-        }
+        let advertising = try BlueZAdvertising(advertisement, capabilities)
         for warning in advertising.warnings(keepsInterval: capabilities.keepsInterval) { warnOnce(warning) }
         return meter.take(try await advertiser.advertise(advertising), at: RadioClock.now)
     }

@@ -1,6 +1,6 @@
 public import MynahCore
 
-extension BlueZRadio: PeripheralRadio {
+extension BlueZRadio: PeripheralRadio, ControllableRadio {
     /// Finds bluetoothd and the adapter, turns it on and becomes its pairing agent.
     public func start(
         _ identity: DeviceIdentity, sink: any RadioSink
@@ -49,6 +49,14 @@ extension BlueZRadio: PeripheralRadio {
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {
         try notify(value, of: attribute, to: centrals)
+    }
+
+    package var bondedAddresses: [DeviceAddress] {
+        centrals.ownBonds.compactMap { adapter.address(ofDevice: $0) }
+    }
+
+    package func forgetBond(with address: DeviceAddress) async throws(RadioError) -> Bool {
+        try await adapter.removeDevice(address)
     }
 
     /// Ends a central's link; bluetoothd takes two seconds for it.

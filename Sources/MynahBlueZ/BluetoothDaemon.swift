@@ -93,6 +93,13 @@ final class BluetoothDaemon {
         _ = try await call(device, BlueZ.device, "Disconnect", doing: "disconnecting a central")
     }
 
+    /// Removes a device with everything that is known of it, which ends its link.
+    func removeDevice(_ device: ObjectPath, of adapter: ObjectPath) async throws(RadioError) {
+        _ = try await call(adapter, BlueZ.adapter, "RemoveDevice", doing: "deleting a bond") {
+            $0.append(device)
+        }
+    }
+
     // MARK: The pairing agent
 
     /// Makes us the pairing agent of a device with these abilities.

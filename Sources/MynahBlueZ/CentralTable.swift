@@ -46,6 +46,8 @@ struct CentralTable {
     private var links: [String: Central] = [:]
     /// The identifiers of authorized centrals, which keep them from one link to the next.
     private var authorized: [String: Peer.ID] = [:]
+    /// The centrals that paired while they were connected to this device; bluetoothd keeps other bonds too.
+    private var paired: Set<String> = []
     private var lastID: UInt32 = 0
 
     /// The connected centrals.
@@ -58,6 +60,9 @@ struct CentralTable {
     func path(of id: Peer.ID) -> String? {
         links.first { $0.value.id == id }?.key
     }
+
+    /// The paths of the devices whose bonds were made by a pairing with this device.
+    var ownBonds: [String] { paired.sorted() }
 
     // MARK: Events
 
@@ -85,16 +90,21 @@ struct CentralTable {
         if now.isAuthorized {
             let id = links[path]?.id ?? authorized[path] ?? newID()
             authorized[path] = id
-            if let before, !before.isPaired, now.isPaired { changes.append(.paired(id)) }
+            if let before, !before.isPaired, now.isPaired {
+                changes.append(.paired(id))
+                if links[path] != nil { paired.insert(path) }
+            }
         } else {
             authorized[path] = nil
         }
+        if !now.isPaired { paired.remove(path) }
         return changes
     }
 
     /// bluetoothd removed a device.
     mutating func remove(_ path: String) -> [Change] {
         authorized[path] = nil
+        paired.remove(path)
         guard let central = links.removeValue(forKey: path) else { return [] }
         return [.disconnected(central.id, isBonded: false)]
     }

@@ -36,6 +36,11 @@ struct AttributeTable {
         entries[key] = entry
     }
 
+    /// Changes where an attribute's value comes from.
+    mutating func set(_ source: Source, of key: AttributeKey) {
+        entries[key]?.source = source
+    }
+
     /// The whole value now: what was stored, or what the generator makes for the last tick that has passed.
     func value(of key: AttributeKey, at elapsed: Duration) -> [UInt8]? {
         guard let entry = entries[key] else { return nil }

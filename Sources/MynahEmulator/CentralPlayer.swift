@@ -33,7 +33,7 @@ final class CentralPlayer<C: Clock> where C.Duration == Duration {
     /// The writes that were due while the app did not run.
     private var held: Set<Repetition> = []
     private var waits = ReconnectWaits()
-    private let room = RoomSignal()
+    private let room = ChangeSignal()
     /// Where the device of each entry was last.
     private var addresses: [Int: DeviceAddress] = [:]
 

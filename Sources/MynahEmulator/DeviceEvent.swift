@@ -90,4 +90,16 @@ public struct DeviceEvent: Hashable, Sendable {
         .object(
             [.init("time", .string(time.rfc3339)), .init("event", .string(name.rawValue))] + fields)
     }
+
+    /// Reads an event as `json` writes it, or the journal; `nil` if it is none of this version.
+    package init?(json: JSON) {
+        guard case .object(let members) = json,
+            let name = members.first(where: { $0.key == "event" })?.value.stringValue.flatMap(Name.init),
+            let time = members.first(where: { $0.key == "time" })?.value.stringValue.flatMap(
+                WallTime.init(rfc3339:))
+        else { return nil }
+        self.init(
+            time: time, name: name,
+            fields: members.filter { !["seq", "time", "event", "differs"].contains($0.key) })
+    }
 }

@@ -13,4 +13,12 @@ public enum DeviceLabels {
             return "\(name)~\(number)"
         }
     }
+
+    /// The label of one more device, beside those that are taken.
+    package static func next(_ name: String, after taken: [String]) -> String {
+        guard taken.contains(name) else { return name }
+        var number = 2
+        while taken.contains("\(name)~\(number)") { number += 1 }
+        return "\(name)~\(number)"
+    }
 }

@@ -70,7 +70,9 @@ public struct DeviceNames: Sendable {
             let names = devices.flatMap { [$0.label, $0.stem] + $0.peripherals }
             let hint =
                 NearestName.of(name, among: names).map { "; did you mean \"\($0)\"?" }
-                ?? "; the devices are \(devices.map { "\"\($0.label)\"" }.joined(separator: ", "))"
+                ?? (devices.isEmpty
+                    ? "; there are no devices"
+                    : "; the devices are \(devices.map { "\"\($0.label)\"" }.joined(separator: ", "))")
             throw Problem(message: "there is no device \"\(name)\"\(hint)")
         }
         guard found.count == 1 else {

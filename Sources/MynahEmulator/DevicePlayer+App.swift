@@ -73,7 +73,7 @@ extension DevicePlayer {
     /// Its user starts or stops advertising, for as long as the app remembers it.
     private func setAdvertising(_ isWanted: Bool) async {
         guard await isOnScreen("\(isWanted ? "start" : "stop") advertising") else { return }
-        appSide.isSilenced = !isWanted
+        (appSide.isSilenced, device.change.isOn) = (!isWanted, nil)
         guard let manager else { return }
         do throws(RadioError) {
             try await advertise(with: manager)

@@ -13,7 +13,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     let clock: C
     let events: EventReporter
     /// The published device; after a restoration, with the keys of the restored services.
-    private(set) var device: EmulatedDevice
+    var device: EmulatedDevice
     var table: AttributeTable
     private(set) lazy var ticks = TickSender(self)
     private(set) var manager: PeripheralManager?
@@ -63,7 +63,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     }
 
     func advertise(with manager: PeripheralManager) async throws(RadioError) {
-        if let advertisement = device.advertisement, !appSide.isSilenced {
+        if let advertisement = device.requestedAdvertisement, !appSide.isSilenced {
             try await manager.startAdvertising(advertisement)
         } else {
             // The restored advertising may be of an older profile.
@@ -165,7 +165,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
 
     /// An app's process has started: its memory is gone, and what was written to it is as the profile has it.
     func launched(_ manager: PeripheralManager?) {
-        table = device.table
+        table = device.memory
         stage.take(.missing)
         self.manager = manager
     }
@@ -184,13 +184,13 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
             return
         }
         rekey(mapping)
-        stage.take(state.advertisement == device.advertisement ? .done : .missing)
+        stage.take(state.advertisement == device.requestedAdvertisement ? .done : .missing)
     }
 
     /// Its attributes are called what they were called before.
     func rekey(_ mapping: [AttributeKey: AttributeKey]) {
         device = device.rekeyed(mapping)
-        table = device.table
+        table = device.memory
     }
 
     /// Its app's process is gone.

@@ -19,7 +19,10 @@ public struct EmulatedDevice: Sendable {
     public var app: EmulatedApp?
     /// The app's central managers.
     public var centrals: [Profile.Central] = []
+    /// The table that its memory begins with, but for static values that were set since.
     var table: AttributeTable
+    /// A test's changes of the advertisement.
+    var change = AdvertisingChange()
 
     /// Whether it plays a peripheral too.
     var isPeripheral: Bool { centrals.isEmpty || !services.isEmpty || advertisement != nil }

@@ -20,17 +20,27 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     }
 
     let clock: C
-    let events: EventReporter
+    private(set) var events: EventReporter
     let phone: Phone
-    private let devices: [EmulatedDevice]
+    private var devices: [EmulatedDevice]
+    /// Whether apps play its devices.
+    public nonisolated let playsApps: Bool
+    /// How many devices it has played.
+    private var count = 0
     private(set) var players: [DevicePlayer<C>] = []
     private var state = State.idle
-    private nonisolated let passkey = PasskeyEntry()
+    nonisolated let passkey = PasskeyEntry()
     /// The peripheral that pairing asked for last.
-    private var asking: (address: DeviceAddress, link: Peer.ID)?
+    private(set) var asking: (address: DeviceAddress, link: Peer.ID)?
+    /// Signals the end of a link, of a publication, of a reset and of the run.
+    let changes = ChangeSignal()
+    /// How many publications are under way that a change of the Bluetooth state began.
+    private(set) var publications = 0
+    /// Whether a reset is under way.
+    var isResetting = false
     private var isOnAir = false
     private var planned = PlannedActions<C.Instant>()
-    /// The index of the app that was on the screen last.
+    /// The number of the app that was on the screen last.
     private var lastInFront: Int?
     private var planning: Task<Void, Never>?
     /// Waits for the next report of what the radio uses.
@@ -39,6 +49,12 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
 
     /// The radio's executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { phone.unownedExecutor }
+
+    /// The names of its devices in events.
+    package var labels: [String] { devices.map(\.label) }
+
+    /// Whether the run is under way.
+    package var isRunning: Bool { if case .running = state { true } else { false } }
 
     /// An emulator of a device on a radio that has not been started.
     public init(
@@ -66,6 +82,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
             devices.count == 1 || devices.count > 1 && devices.allSatisfy { $0.app != nil },
             "one radio plays one accessory, or apps")
         self.devices = devices
+        playsApps = devices[0].app != nil
         self.clock = clock
         events = EventReporter(wallTime: wallTime, observer: observer)
         phone = Phone(
@@ -144,12 +161,30 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     }
 
     private func makePlayers() {
-        players = devices.enumerated().map { index, device in
-            var events = events
-            if devices.count > 1 { events.device = device.label }
-            return DevicePlayer(
-                device, on: phone, clock: clock, events: events, link: PlayerLink(link, index))
-        }
+        players = devices.map { makePlayer($0, label: devices.count > 1 ? $0.label : nil) }
+    }
+
+    private func makePlayer(_ device: EmulatedDevice, label: String?) -> DevicePlayer<C> {
+        var events = events
+        events.device = label
+        defer { count += 1 }
+        return DevicePlayer(device, on: phone, clock: clock, events: events, link: PlayerLink(link, count))
+    }
+
+    /// A player of one more app; events of the phone name all its apps from now on.
+    func join(_ device: EmulatedDevice) -> DevicePlayer<C> {
+        devices.append(device)
+        let player = makePlayer(device, label: device.label)
+        players.append(player)
+        events.device = labels.joined(separator: ", ")
+        return player
+    }
+
+    /// A player has stopped, and its device is forgotten.
+    func leave(_ player: DevicePlayer<C>) {
+        devices.removeAll { $0.label == player.device.label }
+        players.removeAll { $0 === player }
+        events.device = labels.joined(separator: ", ")
     }
 
     private func reportReady(_ capabilities: RadioCapabilities) {
@@ -168,7 +203,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     /// Withdraws everything and stops the radio; `forgetting` what would be restored too.
     public func stop(forgetting: Bool = false) async {
         if case .stopped = state { return }
-        let wasRunning = if case .running = state { true } else { false }
+        let wasRunning = isRunning
         state = .stopped
         planned.removeAll()
         planning?.cancel()
@@ -180,6 +215,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         if isOnAir { reportAdvertising(.silent) }
         players = []
         link.emulator = nil
+        changes.signal()
     }
 
     /// Answers pairing with the number that it asked for; returns `false` if it did not ask.
@@ -189,9 +225,6 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     public nonisolated var asksForPasskey: Bool { passkey.isAsked }
 
     // MARK: Apps
-
-    /// Whether apps play its devices.
-    public nonisolated var playsApps: Bool { devices[0].app != nil }
 
     /// Moves apps in their life.
     package func carryOut(_ transition: AppTransition, on target: AppTarget = .every) async {
@@ -234,7 +267,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     }
 
     private func players(for action: UserAction, _ target: AppTarget) -> [DevicePlayer<C>] {
-        let last = player(lastInFront ?? 0).map { [$0] } ?? []
+        let last = (lastInFront.flatMap { player($0) } ?? players.first).map { [$0] } ?? []
         return switch (target, action) {
         case (.named(let label), _): players.filter { $0.device.label == label }
         case (.peripheral, _): []
@@ -265,6 +298,11 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     /// A player's app puts up again what the system has taken away.
     func publishAgain(_ index: Int) async {
         guard let player = player(index) else { return }
+        publications += 1
+        defer {
+            publications -= 1
+            changes.signal()
+        }
         do throws(RadioError) {
             try await player.publish()
         } catch {
@@ -295,8 +333,10 @@ extension Emulator {
             player(with: request.attribute)?.report(request, central)
         case .lost, .stateChanged:
             for player in players { player.forgetReports() }
-        case .paired(let central), .disconnected(let central):
+        case .paired(let central): passkey.end(for: central.id)
+        case .disconnected(let central):
             passkey.end(for: central.id)
+            changes.signal()
         case .linkEnded(let address):
             if let asking, asking.address == address { passkey.end(for: asking.link) }
         default:

@@ -44,10 +44,10 @@ final class EmulatorLink<C: Clock>: PhoneSink where C.Duration == Duration {
 }
 
 extension Emulator {
-    /// Returns a player of the run, or `nil` after its end.
-    func player(_ index: Int) -> DevicePlayer<C>? {
-        players.indices.contains(index) ? players[index] : nil
-    }
+    /// Returns the player with this number, or `nil` after its end.
+    ///
+    /// The number is not its place: others may have left before it.
+    func player(_ index: Int) -> DevicePlayer<C>? { players.first { $0.link.index == index } }
 
     /// Returns the player of an app's central manager, or `nil` after the end of the run.
     func central(_ index: Int, _ number: Int) -> CentralPlayer<C>? { player(index)?.centrals[number] }
@@ -102,7 +102,7 @@ final class CentralLink<C: Clock>: CentralManagerSink where C.Duration == Durati
 /// The sink of a player's manager and app: it names the player and leads to it.
 final class PlayerLink<C: Clock>: PeripheralSink, AppDelegate where C.Duration == Duration {
     let emulator: EmulatorLink<C>
-    /// The player's index in the run.
+    /// The player's number in the run.
     let index: Int
 
     init(_ emulator: EmulatorLink<C>, _ index: Int) {

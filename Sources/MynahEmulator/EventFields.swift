@@ -7,8 +7,13 @@ public enum EventFields {
     /// Marks an event that has waited while its app did not run, and may not hold any more.
     static let queued: [JSON.Member] = [.init("queued", .bool(true))]
 
+    /// The name of a central: its address, if the radio reports it.
+    static func name(of central: Central) -> String {
+        central.address?.description ?? "central-\(central.id.rawValue)"
+    }
+
     static func central(_ central: Central) -> JSON.Member {
-        .init("central", .string(central.address?.description ?? "central-\(central.id.rawValue)"))
+        .init("central", .string(name(of: central)))
     }
 
     static func code(_ error: ATTError) -> JSON {

@@ -15,10 +15,12 @@ extension EventMatch {
         }
         try self.init(parsing: event)
         guard !event.contains(" ") else { throw Problem(message: "there is no event \"\(event)\"") }
-        for member in members where member.key != "event" {
-            guard !conditions.contains(where: { $0.key == member.key }) else {
+        var keys: Set<String> = []
+        for member in members {
+            guard keys.insert(member.key).inserted else {
                 throw Problem(message: "\(member.key) is there twice")
             }
+            if member.key == "event" { continue }
             conditions += try Self.conditions(member.key, member.value)
         }
         text = json.text

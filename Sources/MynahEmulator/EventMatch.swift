@@ -131,6 +131,17 @@ public struct EventMatch: Hashable, Sendable {
         event.name == name && conditions.allSatisfy { Self.holds($0, for: event) }
     }
 
+    /// The members of the match that an event differs in, in their order; empty if it matches.
+    ///
+    /// Another name is a difference in `event`. Two comparisons of one field are one member.
+    package func differing(from event: DeviceEvent) -> [String] {
+        var members = event.name == name ? [] : ["event"]
+        for condition in conditions where !Self.holds(condition, for: event) {
+            if members.last != condition.key { members.append(condition.key) }
+        }
+        return members
+    }
+
     private static func holds(_ condition: Condition, for event: DeviceEvent) -> Bool {
         switch condition {
         case .equal(let key, let expected):

@@ -19,9 +19,12 @@ final class PasskeyEntry: Sendable {
         return reply.pending
     }
 
-    /// Gives the number; returns `false` if none was asked for.
-    func enter(_ passkey: UInt32) -> Bool {
-        guard let asked = take(where: { _ in true }) else { return false }
+    /// The peer whose pairing waits for a number, or `nil` if none does.
+    var peer: Peer.ID? { asked.withLock { $0?.central } }
+
+    /// Gives the number; returns `false` if none was asked for, or if it was asked for another peer.
+    func enter(_ passkey: UInt32, for peer: Peer.ID? = nil) -> Bool {
+        guard let asked = take(where: { peer == nil || $0 == peer }) else { return false }
         asked.reply.answer(.passkey(passkey))
         return true
     }

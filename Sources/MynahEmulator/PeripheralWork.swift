@@ -10,10 +10,10 @@ struct PeripheralWork {
     private let entry: Profile.Central.Peripheral
     private let peripheral: Peripheral
     private let report: (DeviceEvent.Name, () -> [JSON.Member]) -> Void
-    private let room: RoomSignal
+    private let room: ChangeSignal
 
     init(
-        _ entry: Profile.Central.Peripheral, on peripheral: Peripheral, _ room: RoomSignal,
+        _ entry: Profile.Central.Peripheral, on peripheral: Peripheral, _ room: ChangeSignal,
         report: @escaping (DeviceEvent.Name, () -> [JSON.Member]) -> Void
     ) {
         self.entry = entry

@@ -6,7 +6,9 @@ import MynahSupport
 ///
 /// It belongs to its player, and runs on the phone's executor.
 final class TickSender<C: Clock> where C.Duration == Duration {
-    private unowned let player: DevicePlayer<C>
+    unowned let player: DevicePlayer<C>
+    /// Signals that there may be room again, or that nobody is left to wait for.
+    let room = ChangeSignal()
     private var ticker = Ticker()
     /// Wakes for the next tick.
     private var sleeping: (task: Task<Void, Never>, until: Duration)?
@@ -31,11 +33,13 @@ final class TickSender<C: Clock> where C.Duration == Duration {
     func unsubscribe(_ central: Central?, from attribute: AttributeKey) {
         if let central { ticker.forget(attribute, of: central.id) }
         if targets(of: attribute).isEmpty { ticker.stop(attribute) }
+        room.signal()
     }
 
     func forgetLink(of central: Central) {
         ticker.forget(central.id)
         for attribute in ticker.attributes where targets(of: attribute).isEmpty { ticker.stop(attribute) }
+        room.signal()
     }
 
     /// The app runs again: subscribed values go on from now.
@@ -50,6 +54,7 @@ final class TickSender<C: Clock> where C.Duration == Duration {
         ticker.stopAll()
         sleeping?.task.cancel()
         sleeping = nil
+        room.signal()
     }
 
     /// The recipients of a value: each central for itself if the radio can address one.
@@ -132,6 +137,7 @@ final class TickSender<C: Clock> where C.Duration == Duration {
             }
         }
         sendDue()
+        room.signal()
     }
 
     /// Returns whether there was room, or `nil` if the value could not be sent at all.
@@ -150,14 +156,14 @@ final class TickSender<C: Clock> where C.Duration == Duration {
     }
 
     /// A woken app that sends what it was not woken for.
-    private func noteExtraneous(_ attribute: AttributeKey) {
+    func noteExtraneous(_ attribute: AttributeKey) {
         guard player.appSide.isNewlyExtraneous(attribute) else { return }
         player.appSide.app?.access.noteExtraneousWork(on: attribute)
     }
 
     // MARK: Reports
 
-    private func reportNotified(_ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID? = nil) {
+    func reportNotified(_ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID? = nil) {
         guard player.events.isObserved else { return }
         player.report(.notified, on: attribute, central.flatMap(named)) {
             [.init("value", .string(Hex.encode(value)))]

@@ -17,6 +17,24 @@ public struct WallTime: Hashable, Sendable {
         return WallTime(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }
 
+    /// Reads a time as `rfc3339` writes it; `nil` if it is none.
+    package init?(rfc3339 text: String) {
+        let parts = text.utf8.split(whereSeparator: { !(0x30...0x39).contains($0) }).map {
+            Int32(String(decoding: $0, as: UTF8.self)) ?? -1
+        }
+        guard text.utf8.count == 27, text.hasSuffix("Z"), parts.count == 7, parts.allSatisfy({ $0 >= 0 }),
+            parts.dropLast().allSatisfy({ $0 <= 9999 })
+        else {
+            return nil
+        }
+        var date = tm()
+        (date.tm_year, date.tm_mon, date.tm_mday) = (parts[0] - 1900, parts[1] - 1, parts[2])
+        (date.tm_hour, date.tm_min, date.tm_sec) = (parts[3], parts[4], parts[5])
+        self.init(microseconds: Int64(timegm(&date)) * 1_000_000 + Int64(parts[6]))
+        // It is no date if it is another one after its days and hours have been carried over.
+        guard rfc3339 == text else { return nil }
+    }
+
     /// As RFC 3339 has it, in UTC: `2026-11-21T06:15:00.123456Z`.
     public var rfc3339: String {
         let (seconds, fraction) = split

@@ -141,3 +141,8 @@ public enum JSON: Hashable, Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 }
+
+extension JSON: ExpressibleByStringLiteral {
+    /// Text, as it is written in code.
+    public init(stringLiteral value: String) { self = .string(value) }
+}

@@ -102,4 +102,26 @@ import Testing
         #expect(again.central.mtu == nil)
         #expect(again.central.id == Peer.ID(3))
     }
+
+    @Test func `a bond is this device's own if it was made while the central was connected`() {
+        var table = CentralTable()
+        let plain = device(isConnected: true)
+        let away = device(isConnected: false)
+        let bonded = device(isConnected: true, isBonded: true)
+        let bondedAway = device(isConnected: false, isBonded: true)
+        // Another program's: bonded before it was seen, or while it was not connected.
+        _ = table.update("/a", from: nil, to: bonded)
+        _ = table.update("/b", from: nil, to: away)
+        _ = table.update("/b", from: away, to: bondedAway)
+        #expect(table.ownBonds == [])
+        for path in ["/c", "/d"] {
+            _ = table.update(path, from: nil, to: plain)
+            _ = table.update(path, from: plain, to: bonded)
+        }
+        _ = table.update("/c", from: bonded, to: bondedAway)
+        #expect(table.ownBonds == ["/c", "/d"])
+        _ = table.update("/c", from: bondedAway, to: away)
+        _ = table.remove("/d")
+        #expect(table.ownBonds == [])
+    }
 }

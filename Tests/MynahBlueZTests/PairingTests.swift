@@ -88,4 +88,21 @@ import Testing
         #expect(rig.sink.words("paired") == [])
         #expect(await rig.violations() == [])
     }
+
+    @Test func `a bond that was made with this device is deleted with its link`() async throws {
+        let (rig, phone) = try await connected(.noInputNoOutput)
+        let address = try #require(DeviceAddress("F0:F1:F2:F3:F4:F5", kind: .random))
+        #expect(await rig.radio.bondedAddresses == [])
+        try await phone.pair()
+        try await rig.sink.wait(for: "paired")
+        #expect(await rig.radio.bondedAddresses == [address])
+        #expect(try await rig.radio.forgetBond(with: address))
+        try await rig.sink.wait(for: "disconnected")
+        try await until("the device is gone") { await rig.radio.bondedAddresses == [] }
+        #expect(try await !rig.radio.forgetBond(with: address))
+        await #expect(throws: RadioError.self) {
+            try await rig.radio.disconnect(Peer.ID(1), reason: 0x15)
+        }
+        #expect(await rig.violations() == [])
+    }
 }

@@ -20,6 +20,15 @@ import Testing
         #expect(Set(labels).count == labels.count)
     }
 
+    @Test(
+        arguments: [
+            ("A", [], "A"), ("A", ["B"], "A"), ("A", ["A"], "A~2"), ("A", ["A~2"], "A"),
+            ("A", ["A", "A~2", "A~4"], "A~3"), ("A~2", ["A", "A~2"], "A~2~2"),
+        ] as [(String, [String], String)])
+    func `a device that is added has the first free label`(name: String, taken: [String], label: String) {
+        #expect(DeviceLabels.next(name, after: taken) == label)
+    }
+
     @Test func `two apps of one name are told apart in events, and ready names the profile as it is`()
         async throws
     {

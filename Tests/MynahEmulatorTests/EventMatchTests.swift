@@ -118,6 +118,22 @@ import Testing
         #expect(try EventMatch(parsing: "ready device=\(name)").matches(event) == isMatch)
     }
 
+    @Test(arguments: [
+        ("write device=Lock value=01AB02", []),
+        ("write value=02 device=Lock central=F0", ["value", "central"]),
+        ("write handle=18 of=180F/2A39", ["handle", "of"]),
+        ("read value=01AB02 error=0x0E", ["event", "error"]),
+    ])
+    func `the members that differ are named in their order`(text: String, members: [String]) throws {
+        #expect(try EventMatch(parsing: text).differing(from: Self.write) == members)
+    }
+
+    @Test func `two comparisons of a field are one member that differs`() throws {
+        let text = #"{"event": "ready", "mtu": {">": 300, "<": 200}, "profile": "Bad"}"#
+        let match = try EventMatch(json: JSON(parsing: Array(text.utf8)))
+        #expect(match.differing(from: Self.ready) == ["mtu"])
+    }
+
     @Test func `a device is renamed to what events call it`() throws {
         let match = try EventMatch(parsing: "write device=lock-file value=..")
         #expect(match.device == "lock-file")
@@ -245,6 +261,8 @@ import Testing
         (#"{"event": "write", "rssi": {"=>": 1}}"#, "known are <, <=, >, >="),
         (#"{"event": "write", "rssi": {">": "1"}}"#, "is compared with a number"),
         (#"{"event": "write", "services": ["180D"]}"#, "services is no list"),
+        (#"{"event": "write", "event": "read"}"#, "event is there twice"),
+        (#"{"event": "write", "mtu": {}, "mtu": 23}"#, "mtu is there twice"),
     ])
     func `an invalid match is reported`(text: String, message: String) throws {
         let json = try JSON(parsing: Array(text.utf8))

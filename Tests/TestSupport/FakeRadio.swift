@@ -2,7 +2,7 @@ package import MynahCore
 import MynahSupport
 
 /// A radio without air: it keeps what it was told, and tests make events happen.
-package actor FakeRadio: PeripheralRadio {
+package actor FakeRadio: ControllableRadio {
     /// One value that was sent.
     package struct Sent: Hashable, Sendable {
         /// Of what.
@@ -42,6 +42,14 @@ package actor FakeRadio: PeripheralRadio {
     /// The numbers that are published for channels, and whether each wants encryption.
     package private(set) var channelNumbers: [UInt16: Bool] = [:]
     private var channels: [FakeChannel] = []
+    /// The centrals whose links are encrypted.
+    package private(set) var encrypted: Set<Peer.ID> = []
+    /// The bonded devices.
+    package private(set) var bondedAddresses: [DeviceAddress] = []
+    /// The reasons for which links were ended, in order.
+    package private(set) var reasons: [UInt8] = []
+    /// Whether `disconnect` leaves it to the test to end the link.
+    package private(set) var holdsLinks = false
     /// The requested latencies, in order.
     package private(set) var latencies: [ConnectionLatency] = []
 
@@ -195,7 +203,33 @@ package actor FakeRadio: PeripheralRadio {
     }
 
     package func disconnect(_ central: Peer.ID) async {
-        simulate(.disconnected(central))
+        encrypted.remove(central)
+        if !holdsLinks { simulate(.disconnected(central)) }
+    }
+
+    package func disconnect(_ central: Peer.ID, reason: UInt8) async throws(RadioError) {
+        try failIfTold()
+        reasons.append(reason)
+        await disconnect(central)
+    }
+
+    /// Leaves links up that the phone ends, until the test ends them.
+    package func holdLinks() { holdsLinks = true }
+
+    package func isEncrypted(_ central: Peer.ID) -> Bool? { encrypted.contains(central) }
+
+    /// Encrypts a central's link with a new bond.
+    package func bond(_ central: Peer) {
+        encrypted.insert(central.id)
+        if let address = central.address { bondedAddresses.append(address) }
+        simulate(.paired(central.id))
+    }
+
+    package func forgetBond(with address: DeviceAddress) async throws(RadioError) -> Bool {
+        try failIfTold()
+        let isBonded = bondedAddresses.contains(address)
+        bondedAddresses.removeAll { $0 == address }
+        return isBonded
     }
 
     package func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16 {

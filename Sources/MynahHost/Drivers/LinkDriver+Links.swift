@@ -135,11 +135,10 @@ extension LinkDriver {
     }
 
     /// Ends a link, to a central or to a peripheral.
-    func disconnect(_ peer: Peer.ID) async {
+    func disconnect(_ peer: Peer.ID, _ reason: HCIStatus = .remoteUserTerminatedConnection) async {
         guard let handle = try? table.handle(of: peer) else { return }
         do throws(RadioError) {
-            try await controller.command(
-                .disconnect(handle, .remoteUserTerminatedConnection), "ending a link")
+            try await controller.command(.disconnect(handle, reason), "ending a link")
         } catch {
             environment.logger.debug("the link has ended already", metadata: ["error": "\(error)"])
         }

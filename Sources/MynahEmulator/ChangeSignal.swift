@@ -1,7 +1,7 @@
-/// Wakes writes without response that found no room, when a link may have room again or has ended.
+/// Wakes calls that wait for a change, such as room on a link or the end of a link.
 ///
-/// It belongs to its central player, and runs on the phone's executor.
-final class RoomSignal {
+/// It belongs to a player or to its emulator, and runs on the phone's executor.
+final class ChangeSignal {
     /// The number of signals so far.
     private(set) var count = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []

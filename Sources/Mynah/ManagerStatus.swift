@@ -1,0 +1,95 @@
+package import MynahCore
+package import MynahLifecycle
+
+/// The services and advertising of a peripheral manager, or of the managers of one app, at one moment.
+package struct ManagerStatus: Sendable {
+    /// The data that is advertised for it, and the parts of its request that are left out.
+    package var advertising = AdvertisingReport.silent
+    /// The attribute handles, as far as the radio reports them.
+    package var handles: [AttributeKey: AttributeHandle] = [:]
+    /// The attributes that each central is subscribed to, as far as the radio names subscribers.
+    package var subscriptions: [Central.ID: [AttributeKey]] = [:]
+
+    /// Nothing on the radio.
+    package init() {}
+
+    fileprivate mutating func add(_ manager: ManagerState) {
+        if manager.advertising != .silent { advertising = manager.advertising }
+        for batch in manager.added where batch.id != nil {
+            handles.merge(batch.handles) { _, new in new }
+        }
+        for attribute in manager.subscriptions.attributes {
+            for central in manager.subscriptions.centrals(of: attribute) {
+                subscriptions[central, default: []].append(attribute)
+            }
+        }
+    }
+}
+
+extension ManagerAccess {
+    /// The manager's services and advertising; empty if its app or its phone has ended.
+    package var status: ManagerStatus {
+        look { manager, _ in
+            var status = ManagerStatus()
+            status.add(manager)
+            return status
+        } ?? ManagerStatus()
+    }
+
+    /// Sets the value with which the radio answers by itself, now and when the service is published again.
+    package func setStaticValue(_ value: [UInt8], of attribute: AttributeKey) async {
+        try? await ask { phone, reference in
+            guard let manager = phone.manager(reference) else { return }
+            for index in manager.added.indices {
+                manager.added[index].services.setStaticValue(value, of: attribute)
+            }
+            manager.save(on: phone)
+            await phone.radio.setValue(value, of: attribute)
+        }
+    }
+}
+
+extension AppAccess {
+    /// The state of the app; `notRunning` after its phone was stopped.
+    package var state: AppState { look { app, _ in app.state } ?? .notRunning }
+
+    /// The services and advertising of its managers, also while the app does not run.
+    package var status: ManagerStatus {
+        look { app, _ in
+            var status = ManagerStatus()
+            for manager in app.managers { status.add(manager) }
+            return status
+        } ?? ManagerStatus()
+    }
+}
+
+extension [ServiceDefinition] {
+    /// The values with which the radio answers by itself.
+    package var staticValues: [AttributeKey: [UInt8]] {
+        var values: [AttributeKey: [UInt8]] = [:]
+        for characteristic in flatMap(\.characteristics) {
+            values[characteristic.key] = characteristic.value
+            for descriptor in characteristic.descriptors { values[descriptor.key] = descriptor.value }
+        }
+        return values
+    }
+
+    /// Changes the value with which the radio answers by itself; does nothing for any other attribute.
+    package mutating func setStaticValue(_ value: [UInt8], of attribute: AttributeKey) {
+        for service in indices {
+            for index in self[service].characteristics.indices {
+                if self[service].characteristics[index].key == attribute,
+                    self[service].characteristics[index].value != nil
+                {
+                    self[service].characteristics[index].value = value
+                }
+                for number in self[service].characteristics[index].descriptors.indices
+                where self[service].characteristics[index].descriptors[number].key == attribute
+                    && self[service].characteristics[index].descriptors[number].value != nil
+                {
+                    self[service].characteristics[index].descriptors[number].value = value
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package import MynahCore
+
+/// The state of a phone's radio and its links at one moment.
+package struct PhoneStatus: Sendable {
+    /// A connected central.
+    package struct Link: Sendable {
+        /// The central.
+        package var central: Central
+        /// Whether its link is encrypted, or `nil` if the radio does not report it.
+        package var isEncrypted: Bool?
+    }
+
+    /// The radio's capabilities, or `nil` if it is not started.
+    package var capabilities: RadioCapabilities?
+    /// The Bluetooth state.
+    package var state: RadioState
+    /// The connected centrals, in the order of their identifiers.
+    package var links: [Link]
+}
+
+/// A test's requests to a phone's radio, beside those of the phone's apps.
+package enum PhoneControl {
+    /// The state of the radio and its links now.
+    package static func status(of phone: isolated Phone) async -> PhoneStatus {
+        let radio = phone.radio as? any ControllableRadio
+        var links: [PhoneStatus.Link] = []
+        for central in phone.connectedCentrals.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
+            links.append(.init(central: central, isEncrypted: await radio?.isEncrypted(central.id)))
+        }
+        return PhoneStatus(capabilities: phone.capabilities, state: phone.radioState, links: links)
+    }
+
+    /// Advertises nothing until `Phone.releaseAdvertising()`, and returns when nothing is on the air.
+    package static func silence(_ phone: isolated Phone) async {
+        await phone.advertiser.silence(on: phone)
+    }
+
+    // MARK: Links and bonds
+
+    /// Asks for the end of a central's link, for this reason or, if it is `nil`, for the radio's own.
+    ///
+    /// Throws `unsupported` if the radio cannot set the reason.
+    package static func disconnect(
+        _ central: Central.ID, reason: UInt8?, on phone: isolated Phone
+    ) async throws(RadioError) {
+        guard let reason else { return await phone.radio.disconnect(central) }
+        try await controllable(phone).disconnect(central, reason: reason)
+    }
+
+    /// The identity addresses of the bonded devices whose bonds are the radio's own.
+    ///
+    /// Throws `unsupported` if the radio does not give up bonds.
+    package static func bonds(of phone: isolated Phone) async throws(RadioError) -> [DeviceAddress] {
+        let radio = try controllable(phone)
+        return await radio.bondedAddresses
+    }
+
+    /// Deletes the bond with a device; returns `false` if there is none.
+    package static func forgetBond(
+        with address: DeviceAddress, on phone: isolated Phone
+    ) async throws(RadioError) -> Bool {
+        try await controllable(phone).forgetBond(with: address)
+    }
+
+    private static func controllable(_ phone: isolated Phone) throws(RadioError) -> any ControllableRadio {
+        guard let radio = phone.radio as? any ControllableRadio else {
+            throw RadioError(.unsupported, "this radio does not let its links and bonds be controlled")
+        }
+        return radio
+    }
+}

@@ -1,0 +1,26 @@
+import MynahCore
+
+/// Why a request of a test to a playing device is refused, as a sentence without its full stop.
+package enum ControlRefusal: Error, Hashable, Sendable {
+    /// There is no such device, central or attribute.
+    case notFound(String)
+    /// The device's state, or its radio, does not allow it now.
+    case conflict(String)
+    /// The request is wrong in any state.
+    case invalid(String)
+
+    /// The sentence.
+    package var message: String {
+        switch self {
+        case .notFound(let message), .conflict(let message), .invalid(let message): message
+        }
+    }
+
+    /// The refusal for an error of the radio.
+    init(_ error: RadioError) {
+        switch error.code {
+        case .valueTooLong, .advertisementRefused: self = .invalid(error.description)
+        default: self = .conflict(error.description)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package import MynahCore
+package import MynahLifecycle
+package import MynahSupport
+
+/// A playing device at one moment: what it has on the air, its links and its values.
+package struct DeviceSnapshot: Hashable, Sendable {
+    /// A connected central.
+    package struct Central: Hashable, Sendable {
+        /// Its name in events.
+        package var name: String
+        /// The ATT_MTU of its link, or `nil` if it is not known yet.
+        package var mtu: Int?
+        /// Whether its link is encrypted, or `nil` if the radio does not report it.
+        package var isEncrypted: Bool?
+        /// Whether it is bonded.
+        package var isBonded: Bool
+        /// The paths of the attributes that it is subscribed to, or `nil` if the radio does not name
+        /// subscribers.
+        package var subscriptions: [String]?
+    }
+
+    /// A characteristic's value or a descriptor.
+    package struct Attribute: Hashable, Sendable {
+        /// The name that leads to it alone, such as `180D/2A37`.
+        package var path: String
+        /// Its attribute handle, or `nil` if it is not published or the radio does not report it.
+        package var handle: AttributeHandle?
+        /// The names of its properties.
+        package var properties: [String]
+        /// Its value now, or `nil` if its app has no process, and so no memory.
+        package var value: [UInt8]?
+    }
+
+    /// Its name in events.
+    package var device: String
+    /// The name of its radio.
+    package var radio: String
+    /// The address of its radio, or `nil` if it is not known.
+    package var address: DeviceAddress?
+    /// The Bluetooth state.
+    package var state: RadioState
+    /// The state of the app that plays it, or `nil` if it is an accessory.
+    package var app: AppState?
+    /// The data that it advertises.
+    package var advertising: AdvertisingReport
+    /// The connected centrals.
+    package var centrals: [Central]
+    /// Its attributes, in attribute order.
+    package var attributes: [Attribute]
+
+    /// The snapshot as one JSON object, with the names that events have.
+    package var json: JSON {
+        var members: [JSON.Member] = [
+            .init("device", .string(device)), .init("radio", .string(radio)),
+        ]
+        if let address { members.append(.init("address", .string(address.description))) }
+        members += [
+            .init("state", .string(state.rawValue)),
+            .init("app", app.map { .object([.init("state", .string($0.rawValue))]) } ?? .null),
+            .init("advertising", .object(EventFields.of(advertising))),
+            .init("centrals", .array(centrals.map(\.json))),
+            .init("variables", .object([])), .init("faults", .array([])),
+            .init("attributes", .array(attributes.map(\.json))),
+        ]
+        return .object(members)
+    }
+}
+
+extension DeviceSnapshot.Central {
+    fileprivate var json: JSON {
+        var members: [JSON.Member] = [.init("central", .string(name))]
+        if let mtu { members.append(.init("mtu", .integer(mtu))) }
+        if let isEncrypted { members.append(.init("encrypted", .bool(isEncrypted))) }
+        members.append(.init("bonded", .bool(isBonded)))
+        if let subscriptions {
+            members.append(.init("subscriptions", .array(subscriptions.map { .string($0) })))
+        }
+        return .object(members)
+    }
+}
+
+extension DeviceSnapshot.Attribute {
+    fileprivate var json: JSON {
+        var members: [JSON.Member] = [.init("path", .string(path))]
+        if let handle { members.append(.init("handle", .handle(handle))) }
+        members.append(.init("properties", .array(properties.map { .string($0) })))
+        if let value { members.append(.init("value", .string(Hex.encode(value)))) }
+        return .object(members)
+    }
+}

@@ -1,0 +1,44 @@
+import Mynah
+package import MynahCore
+import MynahLifecycle
+
+// Advertising, as a test changes it.
+extension Emulator {
+    /// Changes what a device advertises until it is reset, and returns what it advertises then.
+    ///
+    /// If the radio refuses the change, the device advertises as before.
+    package func advertise(
+        _ change: AdvertisingChange, for label: String
+    ) async throws(ControlRefusal) -> AdvertisingReport {
+        let player = try player(named: label)
+        try checkCanAdvertise(player)
+        let before = (change: player.device.change, isSilenced: player.appSide.isSilenced)
+        player.device.change = change.after(before.change)
+        if change.isOn == true { player.appSide.isSilenced = false }
+        do throws(ControlRefusal) {
+            try await advertise(player)
+        } catch {
+            (player.device.change, player.appSide.isSilenced) = before
+            try? await advertise(player)
+            throw error
+        }
+        return status(of: player).advertising
+    }
+
+    /// Advertises as the device requests it now.
+    func advertise(_ player: DevicePlayer<C>) async throws(ControlRefusal) {
+        guard let manager = player.manager else { return }
+        try await attempt { () async throws(RadioError) in try await player.advertise(with: manager) }
+    }
+
+    func checkCanAdvertise(_ player: DevicePlayer<C>) throws(ControlRefusal) {
+        let label = player.device.label
+        guard player.device.isPeripheral else {
+            throw .conflict("\(label) cannot advertise: its profile has no peripheral")
+        }
+        guard player.device.app == nil || player.appSide.app?.access.isRunning == true else {
+            throw .conflict(
+                "the app \(label) cannot advertise: it does not run, it is \(appState(of: player).rawValue)")
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import Mynah
+import MynahCore
+import MynahSupport
+
+// Links, bonds and pairings, which all devices of one radio share.
+extension Emulator {
+    /// How long the end of a link takes at most: the longest supervision timeout is 32 s.
+    private static var linkLimit: Duration { .seconds(40) }
+
+    /// The reasons that a host may give for the end of a link (Core Specification, Vol 4, Part E, 7.1.6).
+    private static var reasons: [UInt8] { [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B] }
+
+    /// Ends the link of a central, or of every central if it is `nil`, and returns when it has ended.
+    ///
+    /// Without a reason it is 0x13, Remote User Terminated Connection.
+    package func disconnect(
+        central name: String? = nil, reason: UInt8? = nil, from label: String
+    ) async throws(ControlRefusal) {
+        _ = try player(named: label)
+        if let reason, !Self.reasons.contains(reason) {
+            let list = Self.reasons.map { EventFields.code(ATTError(code: $0)).stringValue ?? "" }
+            throw .invalid("no host ends a link for this reason; known are \(list.joined(separator: ", "))")
+        }
+        if let name {
+            try await endLinks([try await central(named: name)], reason: reason)
+        } else {
+            try await endLinks(await connected(), reason: reason)
+        }
+    }
+
+    /// Deletes the bond with a central, and ends its link; with `nil`, every bond.
+    ///
+    /// BlueZ shares its bonds with other programs: with `nil`, only those are deleted that were made in this
+    /// run.
+    package func forget(central name: String? = nil, in label: String) async throws(ControlRefusal) {
+        _ = try player(named: label)
+        let bonds = try await bonds()
+        let links = await connected()
+        guard let name else { return try await forget(bonds) }
+        if let central = links.first(where: { $0.isCalled(name) }) {
+            return try await forget(central.address.map { [$0] } ?? [], and: [central])
+        }
+        if let bond = bonds.first(where: { $0.isCalled(name) }) { return try await forget([bond]) }
+        let known = links.map { EventFields.name(of: $0) } + bonds.map(\.description)
+        throw .notFound(
+            "\(name) is neither connected nor bonded"
+                + (known.isEmpty ? "" : "; known are \(Set(known).sorted().joined(separator: ", "))"))
+    }
+
+    /// Types the number that the pairing with a peer asks for.
+    package func enter(
+        passkey number: UInt32, for peer: String, in label: String
+    ) async throws(ControlRefusal) {
+        _ = try player(named: label)
+        guard number <= 999_999 else { throw .invalid("a passkey has six digits at most") }
+        guard let asked = passkey.peer else { throw .conflict("no pairing asks for a passkey") }
+        let name: String
+        if let asking, asking.link == asked {
+            name = asking.address.description
+        } else {
+            name = EventFields.name(of: await phone.central(asked))
+        }
+        guard name.isCalled(peer) else {
+            throw .conflict("the pairing that asks for a passkey is with \(name), not with \(peer)")
+        }
+        guard passkey.enter(number, for: asked) else { throw .conflict("no pairing asks for a passkey") }
+    }
+
+    // MARK: Steps
+
+    /// The connected centrals, in the order of their identifiers.
+    func connected() async -> [Central] {
+        await phone.connectedCentrals.sorted { $0.id.rawValue < $1.id.rawValue }
+    }
+
+    /// A connected central, by its name in events.
+    func central(named name: String) async throws(ControlRefusal) -> Central {
+        let connected = await connected()
+        if let central = connected.first(where: { $0.isCalled(name) }) { return central }
+        let names = connected.map { EventFields.name(of: $0) }.joined(separator: ", ")
+        throw .notFound(
+            "\(name) is not connected; " + (names.isEmpty ? "no central is" : "connected are \(names)"))
+    }
+
+    /// The bonds that may be deleted.
+    func bonds() async throws(ControlRefusal) -> [DeviceAddress] {
+        try await attempt { () async throws(RadioError) in try await PhoneControl.bonds(of: phone) }
+    }
+
+    /// Deletes bonds, and ends the links of their devices and of these centrals.
+    ///
+    /// The bonds go first: a central that connects again at once finds none.
+    func forget(
+        _ bonds: [DeviceAddress], and centrals: [Central] = []
+    ) async throws(ControlRefusal) {
+        let links = await connected().filter { central in
+            centrals.contains { $0.id == central.id } || central.address.map(bonds.contains) ?? false
+        }
+        for bond in bonds {
+            _ = try await attempt { () async throws(RadioError) in
+                try await PhoneControl.forgetBond(with: bond, on: phone)
+            }
+        }
+        try await endLinks(links)
+    }
+
+    /// Ends links, and returns when they have ended.
+    func endLinks(_ centrals: [Central], reason: UInt8? = nil) async throws(ControlRefusal) {
+        let ids = Set(centrals.map(\.id))
+        for central in centrals {
+            try await attempt { () async throws(RadioError) in
+                try await PhoneControl.disconnect(central.id, reason: reason, on: phone)
+            }
+        }
+        let haveEnded = await wait(atMost: Self.linkLimit, for: changes) {
+            await phone.connectedCentrals.allSatisfy { !ids.contains($0.id) }
+        }
+        guard haveEnded else {
+            throw .conflict(isRunning ? "a link did not end in \(Self.linkLimit)" : "the run has ended")
+        }
+    }
+
+    /// Asks the phone or its radio for something.
+    func attempt<Value>(
+        _ body: () async throws(RadioError) -> Value
+    ) async throws(ControlRefusal) -> Value {
+        do throws(RadioError) {
+            return try await body()
+        } catch {
+            throw ControlRefusal(error)
+        }
+    }
+}
+
+extension String {
+    /// Whether a user's name for an address means this one: digits in either case.
+    fileprivate func isCalled(_ name: String) -> Bool { lowercased() == name.lowercased() }
+}
+
+extension DeviceAddress {
+    fileprivate func isCalled(_ name: String) -> Bool { description.isCalled(name) }
+}
+
+extension Central {
+    fileprivate func isCalled(_ name: String) -> Bool { EventFields.name(of: self).isCalled(name) }
+}

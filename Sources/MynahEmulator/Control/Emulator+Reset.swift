@@ -1,0 +1,136 @@
+import Mynah
+import MynahCore
+import MynahLifecycle
+import MynahProfiles
+
+// The state that a test begins with.
+extension Emulator {
+    /// How long a publication may take that a change of the Bluetooth state began.
+    private static var publicationLimit: Duration { .seconds(30) }
+
+    /// Brings devices back to the state at the start of a run, and returns when they are on the air again.
+    ///
+    /// Without a label all devices are reset. Links and bonds are the radio's, and so of all its devices.
+    /// While links end, nothing is advertised. Connections of an app's central managers stay. If the reset is
+    /// refused because of the state, nothing has changed.
+    package func reset(
+        _ parts: ResetParts = .all, of label: String? = nil
+    ) async throws(ControlRefusal) {
+        while isResetting { await changes.wait(after: changes.count) }
+        isResetting = true
+        defer {
+            isResetting = false
+            changes.signal()
+        }
+        guard isRunning else { throw .conflict("the run is not under way") }
+        let players = if let label { [try player(named: label)] } else { self.players }
+        try await check(parts, players)
+        guard !parts.isDisjoint(with: .ofRadio) else { return await resetValues(players, parts) }
+        if parts.isDisjoint(with: .ofLinks) {
+            await phone.holdAdvertising()
+        } else {
+            await PhoneControl.silence(phone)
+        }
+        var refusal: ControlRefusal?
+        do throws(ControlRefusal) {
+            try await restore(parts, players)
+        } catch {
+            refusal = error
+        }
+        do throws(RadioError) {
+            try await phone.releaseAdvertising()
+        } catch {
+            refusal = refusal ?? ControlRefusal(error)
+        }
+        if let refusal { throw refusal }
+    }
+
+    /// Refuses what cannot be reset now, before anything has changed.
+    private func check(_ parts: ResetParts, _ players: [DevicePlayer<C>]) async throws(ControlRefusal) {
+        let state = await phone.radioState
+        let isOn = state == .poweredOn || state == .poweredOff && parts.contains(.app)
+        guard isOn || parts.isDisjoint(with: .ofRadio) else {
+            throw .conflict("Bluetooth is \(state.rawValue)")
+        }
+        if parts.contains(.bonds) { _ = try await bonds() }
+        for player in players where player.device.app != nil && !parts.contains(.app) {
+            if parts.contains(.values), !hasMemory(player) {
+                throw .conflict(noProcess(player, "its values are its memory; reset its state too"))
+            }
+            if parts.contains(.advertising), player.device.isPeripheral { try checkCanAdvertise(player) }
+        }
+    }
+
+    private func restore(_ parts: ResetParts, _ players: [DevicePlayer<C>]) async throws(ControlRefusal) {
+        if parts.contains(.bonds) { try await forget(try await bonds()) }
+        if parts.contains(.connections) { try await endLinks(await connected()) }
+        if parts.contains(.app), await phone.radioState == .poweredOff {
+            try await attempt { () async throws(RadioError) in try await phone.setPower(true) }
+        }
+        for player in players where parts.contains(.advertising) {
+            player.device.change = AdvertisingChange()
+            player.appSide.isSilenced = false
+        }
+        if parts.contains(.app) { try await reopen(players, parts) }
+        for player in players where parts.contains(.advertising) {
+            // An app that does not run now has requested it while it was opened.
+            if player.device.app == nil || !parts.contains(.app) { try await advertise(player) }
+        }
+        await resetValues(players, parts)
+    }
+
+    // MARK: Apps
+
+    /// Opens apps one after the other, and leaves each in the state that it starts in.
+    private func reopen(_ players: [DevicePlayer<C>], _ parts: ResetParts) async throws(ControlRefusal) {
+        let front = self.players.first { $0.device.app?.startState == .foreground && !$0.isTerminated }
+        let isFrontOpened = front.map { front in
+            appState(of: front) == .foreground || players.contains { $0 === front }
+        }
+        for player in players {
+            guard let app = player.device.app else { continue }
+            // Nothing is saved before the first launch: it is as it was at the start.
+            if app.isTerminated, player.appSide.saved == nil { continue }
+            await player.carryOut(.enterForeground)
+            try await attempt { () async throws(RadioError) in try await player.publish() }
+            // The new Bluetooth state of a launch may have begun to publish first.
+            _ = await wait(atMost: Self.publicationLimit, for: changes) { publications == 0 }
+            try await advertise(player)
+            if parts.contains(.values) { await resetStaticValues(player) }
+            guard player !== front else { continue }
+            await player.carryOut(app.transitionAtStart)
+        }
+        if let front, isFrontOpened == true { await front.carryOut(.enterForeground) }
+    }
+
+    // MARK: Values
+
+    private func resetValues(_ players: [DevicePlayer<C>], _ parts: ResetParts) async {
+        for player in players where parts.contains(.values) && hasMemory(player) {
+            await resetStaticValues(player)
+            player.table = player.device.memory
+            player.ticks.stop()
+            player.begin()
+            if player.device.app == nil || player.appSide.app?.access.isRunning == true {
+                player.ticks.resume()
+            }
+        }
+    }
+
+    private func resetStaticValues(_ player: DevicePlayer<C>) async {
+        for (key, value) in player.device.services.staticValues {
+            guard let source = player.device.table.entries[key]?.source, case .stored(let initial) = source,
+                initial != value
+            else { continue }
+            await store(source, in: key, of: player)
+        }
+    }
+}
+
+extension EmulatedApp {
+    /// The way from the foreground into the state in which it starts, if another app is in front.
+    fileprivate var transitionAtStart: AppTransition {
+        if isTerminated { return .terminate }
+        return startState == .foreground ? .enterBackground : AppTransition(into: startState)
+    }
+}

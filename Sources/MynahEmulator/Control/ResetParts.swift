@@ -1,0 +1,26 @@
+/// The parts of a device's state that a reset brings back to what they are at the start of a run.
+package struct ResetParts: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// Values, generators and their ticks.
+    package static let values = ResetParts(rawValue: 1 << 0)
+    /// The app's state, and Bluetooth if it was turned off.
+    package static let app = ResetParts(rawValue: 1 << 1)
+    /// The advertisement.
+    package static let advertising = ResetParts(rawValue: 1 << 2)
+    /// The links of centrals, which end.
+    package static let connections = ResetParts(rawValue: 1 << 3)
+    /// Bonds, which are deleted; the links of bonded centrals end.
+    package static let bonds = ResetParts(rawValue: 1 << 4)
+    /// All of them.
+    package static let all: ResetParts = [.values, .app, .advertising, .connections, .bonds]
+
+    /// The parts that need Bluetooth to be on.
+    static let ofRadio = ResetParts.all.subtracting(.values)
+    /// The parts that end links.
+    static let ofLinks: ResetParts = [.connections, .bonds]
+}

@@ -1,0 +1,16 @@
+import MynahCore
+package import MynahSupport
+
+/// The result of setting a value.
+package struct SetResult: Hashable, Sendable {
+    /// The value that the attribute has now.
+    package var value: [UInt8]
+    /// How many centrals it was sent to, or `nil` if the radio cannot count them.
+    package var sent: Int?
+
+    /// The result as a JSON object; without `sent` if that is not known.
+    package var json: JSON {
+        .object(
+            [.init("value", .string(Hex.encode(value)))] + (sent.map { [.init("sent", .integer($0))] } ?? []))
+    }
+}

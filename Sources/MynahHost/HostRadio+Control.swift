@@ -1,0 +1,16 @@
+package import MynahCore
+import MynahHCI
+
+// A test's requests to the radio.
+extension HostRadio: ControllableRadio {
+    package func isEncrypted(_ central: Peer.ID) -> Bool? {
+        (try? links.table.handle(of: central)).map { links.security[$0].isEncrypted }
+    }
+
+    package var bondedAddresses: [DeviceAddress] { links.bonds.bonds.map(\.identity) }
+
+    /// Ends a link for a reason.
+    package func disconnect(_ central: Peer.ID, reason: UInt8) async throws(RadioError) {
+        await links.disconnect(central, HCIStatus(reason))
+    }
+}
