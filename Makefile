@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .PHONY: run demo docs test interop lab lab-all lab-slow lab-bookworm all-but-the-lab bench bench-air fuzz kill-test \
-    kill-test-central histories transcripts format build lint unit tsan api-digest without-headers
+    kill-test-central histories transcripts format build lint python unit tsan api-digest without-headers
 
 PROFILE ?= profiles/heart-rate.yaml
 # The device that the demo's phone connects to.
@@ -74,6 +74,16 @@ api-digest:
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
 	@Tests/PublicAPI/digest --modules $(MODULES) --update
 
+# The Python client and its pytest plugin, with the program of the debug build.
+PYTHON := .build-python
+python:
+	@.ci/need $(TEST_PACKAGES)
+	@.ci/quietly "Building mynah for the Python client" swift build $(DEBUG) --product mynah
+	@[ -x $(PYTHON)/bin/python ] || python3 -m venv $(PYTHON)
+	@.ci/quietly "Installing the Python client" $(PYTHON)/bin/pip install -q --upgrade pytest ./clients/python
+	@KEEP='passed|failed' .ci/quietly "Running the tests of the Python client" \
+	    env MYNAH=$(CURDIR)/.build/debug/mynah timeout 600 $(PYTHON)/bin/pytest -q -p no:cacheprovider clients/python
+
 # A package that needs no radio of ours builds where libdbus and GLib are missing.
 without-headers:
 	@.ci/quietly "Building a package that depends on the product Mynah alone" Tests/PublicAPI/without-headers
@@ -89,7 +99,7 @@ docs:
 # alone.
 TSAN_JOBS := $(JOBS)
 TSAN := --sanitize=thread --scratch-path .build-tsan -j $(TSAN_JOBS)
-TSAN_TESTS := ^Mynah(Support|HCI|Host|DBus|Emulator|)Tests\.
+TSAN_TESTS := ^Mynah(Support|HCI|Host|DBus|Emulator|Control|)Tests\.
 tsan:
 	@.ci/need $(TEST_PACKAGES)
 	@.ci/quietly "Building for ThreadSanitizer (many minutes the first time)" swift build $(TSAN) --build-tests
@@ -100,7 +110,7 @@ tsan:
 
 # The lab's virtual machine uses one core, and everything after the builds that use all cores runs beside it.
 test: PACKAGES := $(TEST_PACKAGES)
-test: lint unit docs without-headers build
+test: lint unit docs without-headers build python
 	@.ci/quietly "Checking the size of the program and the libraries that it needs" .ci/program $(MYNAH)
 	@$(MAKE) -j2 --no-print-directory --output-sync=line lab-bookworm all-but-the-lab
 

@@ -25,6 +25,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     ],
     targets: [
         // Level 0
@@ -79,6 +80,16 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
+        // Level 5
+        .target(
+            name: "MynahControl",
+            dependencies: [
+                "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles", "MynahSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]),
+
         // Level 6
         .target(
             name: "MynahConsole",
@@ -90,8 +101,8 @@ let package = Package(
         .executableTarget(
             name: "MynahCLI",
             dependencies: [
-                "Mynah", "MynahBlueZ", "MynahConsole", "MynahCore", "MynahEmulator", "MynahHCI", "MynahHost",
-                "MynahLifecycle", "MynahProfiles", "MynahSupport",
+                "Mynah", "MynahBlueZ", "MynahConsole", "MynahControl", "MynahCore", "MynahEmulator",
+                "MynahHCI", "MynahHost", "MynahLifecycle", "MynahProfiles", "MynahSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -152,6 +163,14 @@ let package = Package(
             dependencies: [
                 "MynahEmulator", "Mynah", "MynahCore", "MynahLifecycle", "MynahProfiles", "MynahSupport",
                 "MynahTestSupport",
+            ]),
+        .testTarget(
+            name: "MynahControlTests",
+            dependencies: [
+                "MynahControl", "Mynah", "MynahCore", "MynahEmulator", "MynahHost", "MynahLifecycle",
+                "MynahProfiles", "MynahSupport", "MynahTestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .testTarget(
             name: "MynahConsoleTests",

@@ -21,11 +21,13 @@ struct MynahCommand: AsyncParsableCommand {
               mynah run strap.yaml                  plays the device until Ctrl-C
               mynah scan                            lists the devices that a phone hears
               mynah connect 'Mynah HRM'             connects as a phone; type help
+
+            Tests control devices through mynah serve, mynah ctl and mynah run --control.
             """,
         version: "0.1.0",
         subcommands: [
             RunCommand.self, CheckCommand.self, ShowCommand.self, NewCommand.self, ScanCommand.self,
-            ConnectCommand.self,
+            ConnectCommand.self, ServeCommand.self, CtlCommand.self,
         ])
 
     static let _errorLabel = "error"

@@ -70,6 +70,26 @@ final class RadioMaker: Sendable {
         }
     }
 
+    /// The name of the chosen radio.
+    var name: String { choice.name }
+
+    /// Throws `unsupported` unless there is a radio of that number for one more device.
+    func checkHasRoom(for index: Int) throws(RadioError) {
+        switch choice {
+        case .virtual, .netsim: return
+        case .hci:
+            guard index > 0 else { return }
+            throw RadioError(
+                .unsupported, "the \(choice.name) is one radio, and it is in use",
+                remedy: "remove its device first")
+        case .bluez:
+            guard index >= max(1, options.adapters.count) else { return }
+            throw RadioError(
+                .unsupported, "every adapter is in use",
+                remedy: "remove a device, or name more adapters with --adapter at the start")
+        }
+    }
+
     // MARK: Range
 
     /// Throws `unsupported` unless devices can be moved: on the virtual radio alone.

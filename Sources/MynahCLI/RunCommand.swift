@@ -2,6 +2,7 @@ import ArgumentParser
 import Logging
 import Mynah
 import MynahConsole
+import MynahControl
 import MynahCore
 import MynahEmulator
 import MynahHCI
@@ -52,6 +53,8 @@ struct RunCommand: AsyncParsableCommand {
     var profiles: [String]
 
     @OptionGroup var options: RadioOptions<DeviceSide>
+
+    @OptionGroup(title: "Control API") var controlOptions: ControlOptions
 
     @Option(
         help: """
@@ -283,39 +286,41 @@ struct RunCommand: AsyncParsableCommand {
             StandardError.print("error: \(error)")
             throw Exit.problems
         }
-        let valueSeed = seed ?? UInt64.random(in: 0...UInt64.max)
+        let control: ControlSession?
+        do throws(ControlError) {
+            control = try ControlSession(controlOptions, isServer: false)
+        } catch {
+            StandardError.print("error: \(error)")
+            throw Exit.problems
+        }
         let format = events ?? (capture == .standardOutput ? .off : .text)
         let output = RunOutput(
-            format: format, profiles: profiles, watch: watch, interruption: interruption)
+            format: format, profiles: profiles, watch: watch, journal: control?.journal,
+            interruption: interruption)
         let captured = capture.map {
             Capture(
                 $0, devices: groups.labels.map { $0.joined(separator: ", ") },
                 reports: .init(warn: { output.warn($0) }, fail: { output.fail($0) }))
         }
-        let writer = stateDirectory?.writer ?? FileWriter()
-        let runs = zip(groups.groups, groups.labels).map { group, labels in
-            RunPlayer.Run(
-                devices: zip(group, labels).map { profile, label in
-                    var device = EmulatedDevice(profile, seed: valueSeed, label: label)
-                    state?.apply(to: &device.app)
-                    return device
-                },
-                profiles: group, stateDirectory: group[0].app != nil ? stateDirectory : nil,
-                seed: seed,
-                observer: output.observer(
-                    of: labels.joined(separator: ", "), isAlone: groups.groups.count == 1, writer))
-        }
+        let maker = RunMaker(
+            output, stateDirectory, seed: seed, state: state,
+            namesDevices: groups.groups.count > 1 || control != nil)
+        let runs = zip(groups.groups, groups.labels).map { maker.run($0, labels: $1) }
         // No other run may use it until this one has ended.
         defer { withExtendedLifetime(stateDirectory) {} }
         let player = RunPlayer(
-            runs,
+            runs, maker,
             RadioChooser(
                 choice: radio, adapters: adapter, playsCentrals: Self.playsCentrals(groups.groups),
                 notice: { output.warn($0) }),
             planned, output, watch
         ) { chosen in makeRadios(chosen, plan, captured, output, stateDirectory) }
         watch.start()
-        let failure = await player.play(until: interruption)
+        let failure = await player.play(until: interruption) { () async throws(RadioError) in
+            guard let control else { return }
+            output.served(at: try await control.serve(player), isServer: false)
+        }
+        await control?.end()
         output.end()
         if let problem = output.problem {
             StandardError.print("error: standard output cannot be written: \(problem)")

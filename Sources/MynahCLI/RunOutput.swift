@@ -1,4 +1,5 @@
 import MynahConsole
+import MynahControl
 import MynahCore
 import MynahEmulator
 import MynahLifecycle
@@ -21,9 +22,17 @@ final class RunOutput: Sendable {
     private let keyboard: Keyboard?
     /// The events that the run waits for.
     private let watch: RunWatch
+    /// Takes all events if there is a control API.
+    private let journal: Journal?
+    /// The address of the control API, once it is served.
+    private let control = Lock<String?>(nil)
 
-    init(format: EventFormat, profiles: [Profile], watch: RunWatch, interruption: Interruption) {
+    init(
+        format: EventFormat, profiles: [Profile], watch: RunWatch, journal: Journal? = nil,
+        hasScreen: Bool = true, interruption: Interruption
+    ) {
         self.watch = watch
+        self.journal = journal
         let keyboard = Keyboard()
         self.keyboard = keyboard
         switch format {
@@ -32,7 +41,7 @@ final class RunOutput: Sendable {
         case .json:
             kind = .json(EventOutput { watch.outputClosed() })
         case .text:
-            if Descriptor.isScreen, let keyboard {
+            if hasScreen, Descriptor.isScreen, let keyboard {
                 let screen = LiveScreen(
                     ScreenModel(
                         titles: profiles.map(\.name), hasApps: profiles.contains { $0.app != nil },
@@ -60,12 +69,17 @@ final class RunOutput: Sendable {
         of device: String, isAlone: Bool, _ writer: FileWriter
     ) -> (@Sendable (DeviceEvent) -> Void)? {
         let shown = observer(of: isAlone ? nil : device)
-        guard shown != nil || watch.awaitsEvents else { return nil }
+        guard shown != nil || watch.awaitsEvents || journal != nil else { return nil }
         let held = HeldReports<DeviceEvent>(for: writer) {
             Self.event(.warning, $0.code, $0.message)
-        } pass: { [watch] event in
+        } pass: { [watch, journal, control] event in
+            var event = event
+            if event.name == .ready, let address = control.withLock({ $0 }) {
+                event.fields.append(.init("control", .string(address)))
+            }
             shown?(event)
             if watch.awaitsEvents { watch.take(event.named(device)) }
+            journal?.append(event.named(device))
         }
         return { held.report($0) }
     }
@@ -97,6 +111,15 @@ final class RunOutput: Sendable {
     func tell(_ event: DeviceEvent) {
         observer(of: nil)?(event)
         watch.take(event)
+        journal?.append(event)
+    }
+
+    /// The control API is served from now on; `isServer`: that is what the run is for.
+    func served(at address: String, isServer: Bool) {
+        control.withLock { $0 = address }
+        guard isServer else { return }
+        if case .off = kind { return }
+        tell(DeviceEvent(time: .now(), name: .ready, fields: [.init("control", .string(address))]))
     }
 
     /// Reports a warning of the run itself; with `--events off` it goes to standard error.

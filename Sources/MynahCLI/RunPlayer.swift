@@ -22,6 +22,13 @@ final class RunPlayer: Sendable {
         /// The names of its apps, as in events.
         var apps: [String] { devices.filter { $0.app != nil }.map(\.label) }
 
+        /// Without a device, which is not played any more.
+        mutating func forget(_ label: String) {
+            guard let index = devices.firstIndex(where: { $0.label == label }) else { return }
+            devices.remove(at: index)
+            profiles.remove(at: index)
+        }
+
         /// Whether apps play it.
         var isPhone: Bool { devices.contains { $0.app != nil } }
     }
@@ -35,16 +42,37 @@ final class RunPlayer: Sendable {
     private let planned: [Planned]
     private let output: RunOutput
     private let watch: RunWatch
-    private let radios = Lock<RadioMaker?>(nil)
+    private let radioMaker = Lock<RadioMaker?>(nil)
+    /// Apps are added to a phone that plays, and removed from it, one after the other.
+    let phoneTurns = TurnQueue()
+    /// Makes what is added later.
+    let maker: RunMaker
     /// Those that have begun to start; `nil` if it is over, and no other begins.
-    private let emulators = Lock<[Emulator<ContinuousClock>]?>([])
+    private let playing = Lock<[Playing]?>([])
+
+    /// The devices of one radio that have begun to start.
+    struct Playing: Sendable {
+        /// The number of their radio.
+        let index: Int
+        var run: Run
+        let emulator: Emulator<ContinuousClock>
+
+        init(_ index: Int, _ run: Run, on radio: any PeripheralRadio) {
+            self.index = index
+            self.run = run
+            emulator = Emulator(
+                run.devices, on: radio, clock: ContinuousClock(), stateDirectory: run.stateDirectory,
+                seed: run.seed, observer: run.observer)
+        }
+    }
 
     /// Plays them on the radio that the chooser settles on.
     init(
-        _ runs: [Run], _ chooser: RadioChooser, _ planned: [Planned], _ output: RunOutput,
+        _ runs: [Run], _ maker: RunMaker, _ chooser: RadioChooser, _ planned: [Planned], _ output: RunOutput,
         _ watch: RunWatch, makeRadios: @escaping @Sendable (ChosenRadio) -> RadioMaker
     ) {
         self.runs = runs
+        self.maker = maker
         self.chooser = chooser
         self.makeRadios = makeRadios
         self.planned = planned
@@ -53,29 +81,36 @@ final class RunPlayer: Sendable {
     }
 
     /// Chooses the radio, starts one after the other and waits to be interrupted; the first failure ends it.
-    func play(until interruption: Interruption) async -> RadioError? {
+    ///
+    /// `serve` is called when the radio is chosen, before a device starts.
+    func play(
+        until interruption: Interruption,
+        serve: @escaping @Sendable () async throws(RadioError) -> Void = { () throws(RadioError) in }
+    ) async -> RadioError? {
         let failure = await RadioWork.play(
             until: interruption,
             stop: { [self] in await stop(forgetting: interruption.cause == SIGINT) }
         ) { [self] () throws(RadioError) in
             let chosen = try await chooser.forDevice()
             // An interruption cancels the choice of a radio alone: what has begun is withdrawn by `stop`.
-            let starting = Task { await start(on: makeRadios(chosen)) }
+            radioMaker.withLock { $0 = makeRadios(chosen) }
+            try await serve()
+            let starting = Task { await start() }
             if let failure = await starting.value { throw failure }
         }
-        radios.withLock { $0 }?.end()
+        radioMaker.withLock { $0 }?.end()
         return failure
     }
 
     /// Starts one after the other; returns the first failure.
-    private func start(on radios: RadioMaker) async -> RadioError? {
-        self.radios.withLock { $0 = radios }
+    private func start() async -> RadioError? {
+        guard let radios = radioMaker.withLock({ $0 }) else { return nil }
         do throws(RadioError) {
             if planned.contains(where: \.action.isRange) { try radios.checkHasRange() }
             for index in runs.indices {
                 let run = runs[index]
                 let label = run.devices[0].label
-                try await play(run, on: try radios.peripheralRadio(index, label, isPhone: run.isPhone))
+                try await play(run, index, on: try radios.peripheralRadio(index, label, isPhone: run.isPhone))
             }
         } catch {
             return error
@@ -85,9 +120,9 @@ final class RunPlayer: Sendable {
     }
 
     private func stop(forgetting: Bool) async {
-        let begun = emulators.withLock { emulators in
-            defer { emulators = nil }
-            return emulators ?? []
+        let begun = playing.withLock { playing in
+            defer { playing = nil }
+            return (playing ?? []).map(\.emulator)
         }
         // The phone first: an accessory that goes before it would be one that its apps have lost.
         for emulator in begun.filter(\.playsApps) + begun.reversed().filter({ !$0.playsApps }) {
@@ -95,30 +130,78 @@ final class RunPlayer: Sendable {
         }
     }
 
-    private func play(_ run: Run, on radio: any PeripheralRadio) async throws(RadioError) {
-        let emulator = Emulator(
-            run.devices, on: radio, clock: ContinuousClock(), stateDirectory: run.stateDirectory,
-            seed: run.seed,
-            observer: run.observer)
-        let isOver = emulators.withLock { emulators in
-            emulators?.append(emulator)
-            return emulators == nil
+    private func play(_ run: Run, _ index: Int, on radio: any PeripheralRadio) async throws(RadioError) {
+        let new = Playing(index, run, on: radio)
+        let isOver = playing.withLock { playing in
+            playing?.append(new)
+            return playing == nil
         }
         if isOver { throw RadioError(.invalidState, "it was stopped while it started") }
+        try await start(new)
+    }
+
+    func start(_ playing: Playing) async throws(RadioError) {
+        let emulator = playing.emulator
         // Before `ready` is reported: after it, a script may press a key.
-        let keys = output.attach(emulator, apps: run.apps)
+        let keys = output.attach(emulator, apps: playing.run.apps)
         try await emulator.start { capabilities throws(RadioError) in
-            try Self.check(run.profiles, capabilities)
+            try Self.check(playing.run.profiles, capabilities)
         }
         if let keys {
             Task { for await each in keys { await emulator.carryOut(each.action, on: each.target) } }
         }
     }
 
+    // MARK: The devices that play
+
+    /// The radios whose devices play now.
+    var played: [Playing] { playing.withLock { $0 } ?? [] }
+
+    /// The name of the radio, or `nil` before it is chosen.
+    var radioName: String? { radioMaker.withLock { $0 }?.name }
+
+    /// Adds what plays on a radio of its own: `body` makes it from the number of the radio and the labels of
+    /// the devices that play.
+    ///
+    /// Returns `nil` if the run is over, or has not begun.
+    func append(
+        _ body: (_ index: Int, _ labels: [String], RadioMaker) throws(RadioError) -> Playing
+    ) throws(RadioError) -> Playing? {
+        guard let radios = radioMaker.withLock({ $0 }) else { return nil }
+        return try playing.withLock { playing throws(RadioError) in
+            guard let others = playing else { return nil }
+            let used = Set(others.map(\.index))
+            let index = (0...).first { !used.contains($0) } ?? 0
+            let new = try body(index, others.flatMap { $0.run.devices.map(\.label) }, radios)
+            playing?.append(new)
+            return new
+        }
+    }
+
+    /// Changes what plays on a radio; returns `nil` if that does not play.
+    func change<Value>(
+        _ index: Int, _ body: (inout Run, _ labels: [String]) -> sending Value
+    ) -> sending Value? {
+        playing.withLock { playing in
+            guard var all = playing, let place = all.firstIndex(where: { $0.index == index }) else {
+                return nil
+            }
+            let labels = all.flatMap { $0.run.devices.map(\.label) }
+            let value = body(&all[place].run, labels)
+            playing = all
+            return value
+        }
+    }
+
+    /// Forgets what plays on a radio.
+    func drop(_ index: Int) {
+        playing.withLock { $0?.removeAll { $0.index == index } }
+    }
+
     /// Every device is ready: the run's time begins.
     private func begin() async {
         watch.begin()
-        for emulator in emulators.withLock({ $0 }) ?? [] {
+        for emulator in (playing.withLock { $0 } ?? []).map(\.emulator) {
             for case (let planned, let target) in planned {
                 guard case .action(let action) = planned.effect,
                     planned.isFor(phone: emulator.playsApps, ofRunWithPhone: runs.contains(where: \.isPhone))
@@ -135,7 +218,7 @@ final class RunPlayer: Sendable {
             let (seconds, attoseconds) = planned.delay.components
             let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
             DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(nanoseconds))) { [self] in
-                guard let radios = radios.withLock({ $0 }) else { return }
+                guard let radios = radioMaker.withLock({ $0 }) else { return }
                 for index in indices(of: target) { radios.move(index, change) }
             }
         }
@@ -146,10 +229,10 @@ final class RunPlayer: Sendable {
         _ peripheral: String, of label: String, _ change: RangeChange, after delay: Duration
     ) async {
         guard let index = runs.firstIndex(where: { $0.apps.contains(label) }),
-            let emulator = emulators.withLock({ $0 })?[index]
+            let emulator = playing.withLock({ $0 })?.first(where: { $0.index == index })?.emulator
         else { return }
         await emulator.find(peripheral, of: label, after: delay) { [weak self] address in
-            self?.radios.withLock { $0 }?.move(index, change, from: address)
+            self?.radioMaker.withLock { $0 }?.move(index, change, from: address)
         }
     }
 

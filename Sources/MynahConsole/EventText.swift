@@ -23,8 +23,11 @@ package enum EventText {
         switch event.name {
         case .ready:
             let address = event.string("address").map { " as \($0)" } ?? ""
-            return PrintableText.of(
-                "\(event.string("profile") ?? "") plays on \(event.string("radio") ?? "")" + address)
+            let played = event.string("profile").map {
+                "\($0) plays on \(event.string("radio") ?? "")" + address
+            }
+            let control = event.string("control").map { "control \($0)" }
+            return PrintableText.of([played, control].compactMap { $0 }.joined(separator: "  "))
         case .advertisingStarted, .advertisingChanged:
             let device = event.string("device").map { "device \(PrintableText.of($0))  " } ?? ""
             return device + advertising(event)

@@ -24,7 +24,11 @@ enum ArchitectureRules {
         "MynahHost": ["MynahCore", "MynahHCI", "MynahSupport", "Crypto", "CryptoExtras"],
         "Mynah": ["MynahCore", "MynahLifecycle", "MynahSupport"],
         "MynahEmulator": ["Mynah", "MynahCore", "MynahLifecycle", "MynahProfiles", "MynahSupport"],
-        "MynahControl": ["MynahEmulator", "MynahSupport", "FlyingFox"],
+        "MynahControl": [
+            "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles", "MynahSupport",
+            "NIOCore",
+            "NIOPosix", "NIOHTTP1",
+        ],
         "MynahConsole": [
             "Mynah", "MynahCore", "MynahEmulator", "MynahLifecycle", "MynahProfiles", "MynahSupport",
         ],

@@ -49,7 +49,7 @@ import Testing
         ("Sources/MynahDBus/A.swift", "final class A: @unchecked Sendable {}"),
         ("Tests/Anything/A.swift", "import MynahBlueZ"),
         ("Sources/MynahDBus/A.swift", "import struct Glibc.pthread_t\nlet imported = 1 // fatalError()"),
-        ("Sources/MynahControl/A.swift", "import Foundation\nimport FlyingFox"),
+        ("Sources/MynahControl/A.swift", "import Foundation\nimport NIOHTTP1"),
     ])
     func `a file that keeps them is not`(path: String, text: String) {
         #expect(ArchitectureRules.violations(of: path, text) == [])

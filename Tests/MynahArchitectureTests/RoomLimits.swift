@@ -123,6 +123,7 @@ enum RoomLimits {
         "Sources/MynahCLI/RunOutput.swift": 1,
         "Sources/MynahCLI/RadioWork.swift": 1,
         "Sources/MynahCLI/RunPlayer.swift": 2,
+        "Sources/MynahControl/HTTP/HTTPConnectionHandler.swift": 1,
         "Sources/MynahCore/CentralRadio.swift": 1,
         "Sources/MynahCore/PeripheralRadio.swift": 1,
         "Sources/MynahEmulator/EmulatorLink.swift": 2,

@@ -90,7 +90,9 @@ struct DocumentPlayer {
     /// Waits until its device is on the air, if it says so on the terminal.
     private func waitUntilReady(_ running: Running) async throws {
         let words = running.command.words
-        guard words == "make run" || running.command.verb == "run", !words.contains(" > ") else { return }
+        guard words == "make run" || ["run", "serve"].contains(running.command.verb),
+            !words.contains(" > ")
+        else { return }
         try await until("\(words) is ready", limit: .seconds(30 * pace)) {
             running.shown.contains { $0.contains("  ready  ") || $0.contains("\"ready\"") }
         }
@@ -110,7 +112,8 @@ struct DocumentPlayer {
                 passing: [keyboard?.reader ?? null: 0, output.writer: 1, output.writer: 2],
                 environment: [
                     "PATH": "\(URL(fileURLWithPath: program).deletingLastPathComponent().path):\(path)",
-                    "MYNAH_AIR": air.path, "TZ": "UTC", "NETSIM_HCI_PORT": "1", "MAKEFLAGS": nil,
+                    "MYNAH_AIR": air.path, "MYNAH_CONTROL": "unix:mynah.sock", "TZ": "UTC",
+                    "NETSIM_HCI_PORT": "1", "MAKEFLAGS": nil,
                     "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent/mynah/bus",
                 ]))
         output.start()

@@ -125,9 +125,12 @@ import Testing
         "run --adapter": "BlueZ only; the lab and MynahCLITests with a stand-in for bluetoothd have it",
         "run --notification-rate": "BlueZ only; MynahCLITests have it",
         "run --name-subscribers": "BlueZ 5.80 or later only; the lab has it",
+        "serve --adapter": "BlueZ only",
+        "ctl --control": "the examples have MYNAH_CONTROL; MynahCLITests have it",
+        "ctl --control-token-file": "a port that is free is known only when it runs; MynahCLITests have it",
     ]
 
-    @Test(arguments: ["run", "check", "show", "new", "scan", "connect"])
+    @Test(arguments: ["run", "check", "show", "new", "scan", "connect", "serve", "ctl"])
     func `every option of a command is in an example that is played`(verb: String) async throws {
         let help = try await Program.run(verb, "--help").output
         let options = Set(help.matches(of: /\n +(?:-h, )?(--[a-z-]+)/).map { String($0.1) })

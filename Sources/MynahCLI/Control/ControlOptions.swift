@@ -1,0 +1,59 @@
+import ArgumentParser
+import MynahControl
+
+/// The options of the control API.
+struct ControlOptions: ParsableArguments {
+    /// An address, or `off`.
+    enum Choice: Equatable {
+        case off
+        case address(ControlAddress)
+    }
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Serves the control API: HOST:PORT (port 0 picks one), unix:PATH or off. Only this user can \
+            reach a Unix socket; every user of this machine can reach a loopback address.
+            """, valueName: "address"),
+        transform: Self.choice)
+    var control: Choice?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with the token that clients must send. Addresses other than loopback need it.",
+            valueName: "file"),
+        completion: .file())
+    var controlTokenFile: String?
+
+    @Option(
+        name: .customLong("profiles"),
+        help: ArgumentHelp(
+            """
+            A directory: clients may add the profiles in it by their paths. On a Unix socket they may add \
+            any profile that this user can read.
+            """, valueName: "directory"),
+        completion: .directory)
+    var profileDirectory: String?
+
+    @Sendable private static func choice(_ text: String) throws -> Choice {
+        do throws(ControlError) {
+            return try ControlAddress.optional(text).map { .address($0) } ?? .off
+        } catch {
+            throw ValidationError(error.description)
+        }
+    }
+
+    /// The address, or `nil` if nothing is served; `isServer`: the default is the user's socket.
+    func address(isServer: Bool) throws(ControlError) -> ControlAddress? {
+        switch control {
+        case .off?: nil
+        case .address(let address)?: address
+        case nil: isServer ? try ControlAddress.ofThisUser() : nil
+        }
+    }
+
+    /// The text of the token, or `nil` if there is none.
+    func token() throws(ControlError) -> String? {
+        try controlTokenFile.map { path throws(ControlError) in try ControlToken.read(path) }
+    }
+}

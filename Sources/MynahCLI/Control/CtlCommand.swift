@@ -1,0 +1,149 @@
+import ArgumentParser
+import MynahConsole
+import MynahControl
+import MynahSupport
+
+import Glibc
+
+/// `mynah ctl`.
+struct CtlCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ctl",
+        abstract: "Controls the devices of a running mynah serve or mynah run --control.",
+        discussion: """
+            It exits with status 0, with 1 if a wait or a verification failed or the instance refused the \
+            request, and with 64 for wrong usage. A match is EVENT [FIELD=VALUE]..., with the names of \
+            --events json, as in run --until.
+            """,
+        subcommands: [
+            CtlDevices.self, CtlAdd.self, CtlRemove.self, CtlShow.self, CtlGet.self, CtlSet.self,
+            CtlWait.self, CtlVerify.self, CtlMark.self, CtlEvents.self, CtlReset.self, CtlDisconnect.self,
+            CtlForget.self, CtlAdvertise.self, CtlApp.self, CtlPasskey.self, CtlReport.self,
+        ])
+
+    @OptionGroup var options: CtlOptions
+}
+
+/// The format of what `ctl` prints.
+enum CtlFormat: String, CaseIterable {
+    case text
+    case json
+}
+
+/// The options of `ctl`, before or after its verb.
+struct CtlOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            The instance: unix:PATH or http://HOST:PORT. Default: MYNAH_CONTROL, else \
+            $XDG_RUNTIME_DIR/mynah.sock.
+            """, valueName: "address"))
+    var control: String?
+
+    @Option(
+        help: ArgumentHelp("A file with the token that the instance asks for.", valueName: "file"),
+        completion: .file())
+    var controlTokenFile: String?
+
+    @Option(
+        help: "text (the default) or json, as the instance answers.",
+        completion: Choice.completion(of: CtlFormat.self), transform: Choice.parse)
+    var format: CtlFormat?
+
+    /// These, and for what they leave out those that stand before the verb.
+    func after(_ before: CtlOptions) -> CtlOptions {
+        var options = self
+        options.control = control ?? before.control
+        options.controlTokenFile = controlTokenFile ?? before.controlTokenFile
+        options.format = format ?? before.format
+        return options
+    }
+
+    /// A client of the instance.
+    func client() throws(ControlError) -> ControlClient {
+        let text =
+            control ?? getenv("MYNAH_CONTROL").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+        let address: ControlAddress
+        if let text { address = try ControlAddress(text) } else { address = try .ofThisUser() }
+        let token = try controlTokenFile.map { path throws(ControlError) in try ControlToken.read(path) }
+        return ControlClient(address, token: token)
+    }
+}
+
+/// A verb of `ctl`: one request, and its answer for people.
+protocol CtlVerb: AsyncParsableCommand {
+    /// The parent.
+    var parent: CtlCommand { get }
+    var options: CtlOptions { get }
+
+    /// The request.
+    func request() throws -> ControlClient.Request
+    /// The lines that the answer is printed as.
+    func lines(_ answer: JSON) -> [String]
+    /// How long the answer may take; `nil`: the instance decides.
+    var limit: Duration? { get }
+}
+
+extension CtlVerb {
+    var limit: Duration? { .seconds(60) }
+
+    func lines(_ answer: JSON) -> [String] { [] }
+
+    func run() async throws { try await sendAndShow() }
+
+    /// Sends the request, and prints the answer.
+    func sendAndShow() async throws {
+        let request = try request()
+        let options = options.after(parent.options)
+        let response: ControlClient.Response
+        do throws(ControlError) {
+            let client = try options.client()
+            response = try await client.send(request, limit: limit)
+        } catch {
+            throw failure(error)
+        }
+        try show(response, options.format ?? .text)
+    }
+
+    /// Reports that the instance was not reached, or did not answer.
+    func failure(_ error: ControlError) -> ExitCode {
+        StandardError.print("error: \(PrintableText.of(error.description))")
+        return error.code == .invalidAddress ? Exit.usage : Exit.problems
+    }
+
+    /// Prints an answer; throws if it is an error.
+    func show(_ response: ControlClient.Response, _ format: CtlFormat) throws {
+        let json = try? JSON(parsing: response.body)
+        guard response.status < 400 else {
+            let lines =
+                json.map(ControlText.problem) ?? ["the instance answered with status \(response.status)"]
+            StandardError.print("error: " + lines.joined(separator: "\n"))
+            if format == .json, let json { StandardOutput.print(json.text) }
+            throw response.status == 400 ? Exit.usage : Exit.problems
+        }
+        guard let json else {
+            return StandardOutput.print(String(decoding: response.body, as: UTF8.self))
+        }
+        switch format {
+        case .json: StandardOutput.print(json.text)
+        case .text: for line in lines(json) { StandardOutput.print(line) }
+        }
+    }
+
+    /// A request about a device.
+    func request(
+        _ method: String, device: String, _ rest: [String] = [], _ members: [JSON.Member]? = nil
+    ) -> ControlClient.Request {
+        let path = (["v1", "devices", device] + rest).map(ControlClient.encode).joined(separator: "/")
+        return Self.request(method, "/" + path, members)
+    }
+
+    static func request(
+        _ method: String, _ target: String, _ members: [JSON.Member]? = nil
+    ) -> ControlClient.Request {
+        var headers = [HTTPField("Accept", "application/json")]
+        if members != nil { headers.append(HTTPField("Content-Type", "application/json")) }
+        return ControlClient.Request(
+            method, target, headers: headers, body: members.map { Array(JSON.object($0).text.utf8) })
+    }
+}

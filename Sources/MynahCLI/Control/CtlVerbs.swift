@@ -1,0 +1,368 @@
+import ArgumentParser
+import MynahConsole
+import MynahControl
+import MynahLifecycle
+import MynahSupport
+
+import Glibc
+
+struct CtlDevices: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "devices", abstract: "Lists the devices.")
+    @ParentCommand var parent: CtlCommand
+    @OptionGroup var options: CtlOptions
+
+    func request() -> ControlClient.Request { Self.request("GET", "/v1/devices") }
+    func lines(_ answer: JSON) -> [String] { ControlText.devices(answer) }
+}
+
+struct CtlAdd: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Plays the device of a profile, and prints its name.")
+    @ParentCommand var parent: CtlCommand
+    @Argument(help: "The profile's file.", completion: .file(extensions: ["yaml", "yml", "json"]))
+    var profile: String
+    @Option(
+        help: "Seed for generated values, a whole number. Default: the instance's.",
+        transform: { try Choice.number($0, in: 0...Int.max) })
+    var seed: Int?
+    @OptionGroup var options: CtlOptions
+
+    func request() throws -> ControlClient.Request {
+        // The instance may run in another directory.
+        guard let path = realpath(profile, nil) else {
+            StandardError.print("error: \(profile) cannot be read: \(String(cString: strerror(errno)))")
+            throw Exit.problems
+        }
+        defer { free(path) }
+        var members: [JSON.Member] = [.init("profile", .string(String(cString: path)))]
+        if let seed { members.append(.init("seed", .integer(seed))) }
+        return Self.request("POST", "/v1/devices", members)
+    }
+
+    func lines(_ answer: JSON) -> [String] { [ControlText.name(answer)] }
+}
+
+struct CtlRemove: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Takes a device off the air.")
+    @ParentCommand var parent: CtlCommand
+    @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
+    @OptionGroup var options: CtlOptions
+
+    func request() -> ControlClient.Request { request("DELETE", device: device) }
+}
+
+struct CtlShow: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Prints a device's state, centrals and attributes.")
+    @ParentCommand var parent: CtlCommand
+    @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
+    @OptionGroup var options: CtlOptions
+
+    func request() -> ControlClient.Request { request("GET", device: device) }
+    func lines(_ answer: JSON) -> [String] { ControlText.device(answer) }
+}
+
+struct CtlGet: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "get", abstract: "Prints an attribute's value in hexadecimal.")
+    @ParentCommand var parent: CtlCommand
+    @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
+    @Argument(help: CtlHelp.attribute, completion: CtlHelp.attributes) var attribute: String
+    @OptionGroup var options: CtlOptions
+
+    func request() -> ControlClient.Request {
+        request("GET", device: device, ["values"] + CtlHelp.steps(attribute))
+    }
+
+    func lines(_ answer: JSON) -> [String] { [ControlText.value(answer)] }
+}
+
+struct CtlSet: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Sets an attribute's value.",
+        discussion: "It prints how many centrals the value was sent to.")
+    @ParentCommand var parent: CtlCommand
+    @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
+    @Argument(help: CtlHelp.attribute, completion: CtlHelp.attributes) var attribute: String
+    @Argument(help: "The value in hexadecimal, or with --text as text.") var value: String
+    @Flag(help: "The value is text.") var text = false
+    @Flag(help: "Sends it to the subscribers.") var notify = false
+    @Option(help: ArgumentHelp("Sends it to this subscriber alone.", valueName: "central")) var to: String?
+    @OptionGroup var options: CtlOptions
+
+    func request() -> ControlClient.Request {
+        var members: [JSON.Member] = [.init(text ? "text" : "hex", .string(value))]
+        if notify || to != nil { members.append(.init("notify", .bool(true))) }
+        if let to { members.append(.init("to", .string(to))) }
+        return request("PUT", device: device, ["values"] + CtlHelp.steps(attribute), members)
+    }
+
+    func lines(_ answer: JSON) -> [String] { [ControlText.sent(answer)] }
+}
+
+struct CtlWait: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "wait", abstract: "Waits for an event, which may have happened since the last mark.",
+        discussion: "It prints the events, and if they do not come, what came nearest.")
+    @ParentCommand var parent: CtlCommand
+    @Argument(help: "The event and its fields, as in: write characteristic=2A39 value=01.")
+    var match: [String]
+    @Option(help: "How many events.", transform: { try Choice.number($0, in: 1...10_000) }) var count = 1
+    @Option(help: "How long, as in 500 ms. At most 10 min.") var within = "2 s"
+    @Option(
+        help: ArgumentHelp("The number of the first event that counts.", valueName: "seq"),
+        transform: { try Choice.number($0, in: 0...Int.max) })
+    var since: Int?
+    @OptionGroup var options: CtlOptions
+
+    var limit: Duration? { nil }
+
+    func request() -> ControlClient.Request {
+        var members: [JSON.Member] = [
+            .init("match", .string(match.joined(separator: " "))), .init("count", .integer(count)),
+            .init("within", .string(within)),
+        ]
+        if let since { members.append(.init("since", .integer(since))) }
+        return Self.request("POST", "/v1/wait", members)
+    }
+
+    func lines(_ answer: JSON) -> [String] { ControlText.events(answer) }
+}
+
+struct CtlVerify: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "verify", abstract: "Checks what has happened since the last mark.",
+        discussion: """
+            Without an option at least one event must match. --order takes a match, and is repeated: the \
+            events must have happened in this order, with others between them.
+            """)
+    @ParentCommand var parent: CtlCommand
+    @Argument(help: "The event and its fields, as in: write characteristic=2A39 value=01.")
+    var match: [String] = []
+    @Option(help: "So many events must match.", transform: { try Choice.number($0, in: 0...Int.max) })
+    var exactly: Int?
+    @Option(
+        help: "At least so many events must match.", transform: { try Choice.number($0, in: 0...Int.max) })
+    var atLeast: Int?
+    @Flag(help: "No event may match.") var never = false
+    @Option(help: ArgumentHelp("One event of the order.", valueName: "match")) var order: [String] = []
+    @Option(
+        help: ArgumentHelp("The number of the first event that counts.", valueName: "seq"),
+        transform: { try Choice.number($0, in: 0...Int.max) })
+    var since: Int?
+    @OptionGroup var options: CtlOptions
+
+    func request() -> ControlClient.Request {
+        var members: [JSON.Member] = []
+        if !match.isEmpty { members.append(.init("match", .string(match.joined(separator: " ")))) }
+        if let exactly { members.append(.init("exactly", .integer(exactly))) }
+        if let atLeast { members.append(.init("atLeast", .integer(atLeast))) }
+        if never { members.append(.init("never", .bool(true))) }
+        if !order.isEmpty { members.append(.init("order", .array(order.map { .string($0) }))) }
+        if let since { members.append(.init("since", .integer(since))) }
+        return Self.request("POST", "/v1/verify", members)
+    }
+
+    func lines(_ answer: JSON) -> [String] { [ControlText.count(answer)] }
+}
+
+struct CtlMark: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "mark", abstract: "Names this moment, and prints the number of the next event.")
+    @ParentCommand var parent: CtlCommand
+    @Argument(help: "What it is called.") var name: String
+    @OptionGroup var options: CtlOptions
+
+    func request() -> ControlClient.Request {
+        Self.request("POST", "/v1/mark", [.init("name", .string(name))])
+    }
+
+    func lines(_ answer: JSON) -> [String] { [ControlText.seq(answer)] }
+}
+
+struct CtlEvents: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "events", abstract: "Prints the events so far, or with --follow as they happen.")
+    @ParentCommand var parent: CtlCommand
+    @Argument(help: "Only events that match, as in: write characteristic=2A39.") var match: [String] = []
+    @Option(
+        help: ArgumentHelp("The number of the first event. Default: the last mark's.", valueName: "seq"),
+        transform: { try Choice.number($0, in: 0...Int.max) })
+    var since: Int?
+    @Flag(help: "Goes on until Ctrl-C.") var follow = false
+    @OptionGroup var options: CtlOptions
+
+    private var target: String {
+        var items: [String] = []
+        if let since { items.append("since=\(since)") }
+        if !match.isEmpty { items.append("match=" + ControlClient.encode(match.joined(separator: " "))) }
+        return "/v1/events" + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
+    }
+
+    func request() -> ControlClient.Request { Self.request("GET", target) }
+    func lines(_ answer: JSON) -> [String] { ControlText.events(answer) }
+
+    func run() async throws {
+        guard follow else { return try await sendAndShow() }
+        let options = options.after(parent.options)
+        let format = options.format ?? .text
+        let response: ControlClient.Response?
+        do throws(ControlError) {
+            let client = try options.client()
+            response = try await client.events(target) { event in
+                guard let json = try? JSON(parsing: Array(event.data.utf8)) else { return true }
+                StandardOutput.print(format == .json ? json.text : ControlText.event(json))
+                return StandardOutput.problem == nil
+            }
+        } catch {
+            throw failure(error)
+        }
+        if let response { try show(response, format) }
+    }
+}
+
+struct CtlReset: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "reset", abstract: "Makes every device what it was at the start.",
+        discussion: "Without a flag everything is reset.")
+    @ParentCommand var parent: CtlCommand
+    @Flag(help: "Values and advertising as in the profiles, and apps in their first state.") var values =
+        false
+    @Flag(help: "No bonds.") var bonds = false
+    @Flag(help: "No connections.") var connections = false
+    @Flag(help: "No events and no marks.") var journal = false
+    @OptionGroup var options: CtlOptions
+
+    func request() -> ControlClient.Request {
+        let parts = [
+            ("values", values), ("bonds", bonds), ("connections", connections), ("journal", journal),
+        ]
+        return Self.request(
+            "POST", "/v1/reset", parts.filter(\.1).map { JSON.Member($0.0, .bool(true)) })
+    }
+}
+
+struct CtlDisconnect: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "disconnect", abstract: "Ends the connection of a central, or of all.")
+    @ParentCommand var parent: CtlCommand
+    @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
+    @Argument(help: "The central, as events call it. Default: all.") var central: String?
+    @OptionGroup var options: CtlOptions
+
+    func request() -> ControlClient.Request {
+        request("POST", device: device, ["disconnect"], CtlHelp.central(central))
+    }
+}
+
+struct CtlForget: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "forget", abstract: "Deletes the bond of a central, or all bonds.")
+    @ParentCommand var parent: CtlCommand
+    @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
+    @Argument(help: "The central, as events call it. Default: all.") var central: String?
+    @OptionGroup var options: CtlOptions
+
+    func request() -> ControlClient.Request {
+        request("POST", device: device, ["forget"], CtlHelp.central(central))
+    }
+}
+
+struct CtlAdvertise: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "advertise", abstract: "Changes what a device advertises, until it is reset.")
+    @ParentCommand var parent: CtlCommand
+    @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
+    @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Advertises, or does not.") var on: Bool?
+    @Option(help: "The local name; an empty one is not advertised.") var localName: String?
+    @Option(
+        name: .customLong("service"), help: ArgumentHelp("A service UUID. Repeatable.", valueName: "uuid"))
+    var services: [String] = []
+    @OptionGroup var options: CtlOptions
+
+    func request() -> ControlClient.Request {
+        var members: [JSON.Member] = []
+        if let on { members.append(.init("on", .bool(on))) }
+        if let localName { members.append(.init("localName", .string(localName))) }
+        if !services.isEmpty { members.append(.init("serviceUUIDs", .array(services.map { .string($0) }))) }
+        return request("POST", device: device, ["advertise"], members)
+    }
+}
+
+struct CtlApp: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "app", abstract: "Changes the state of a device's app.")
+    @ParentCommand var parent: CtlCommand
+    @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
+    @Argument(
+        help: "\(AppTransition.allCases.map(\.rawValue).joined(separator: ", ")).",
+        completion: .list(AppTransition.allCases.map(\.rawValue)))
+    var state: String
+    @OptionGroup var options: CtlOptions
+
+    func request() -> ControlClient.Request {
+        request("POST", device: device, ["app"], [.init("state", .string(state))])
+    }
+}
+
+struct CtlPasskey: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "passkey", abstract: "Types the number that pairing asks for.")
+    @ParentCommand var parent: CtlCommand
+    @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
+    @Argument(help: "The number of six digits.") var passkey: String
+    @Option(help: "The central, as events call it.") var central: String?
+    @OptionGroup var options: CtlOptions
+
+    func request() -> ControlClient.Request {
+        request(
+            "POST", device: device, ["passkey"],
+            CtlHelp.central(central) + [.init("passkey", .string(passkey))])
+    }
+}
+
+struct CtlReport: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "report", abstract: "Prints a test report: a case for each mark.",
+        discussion: "It is JUnit's XML, or JSON with --format json.")
+    @ParentCommand var parent: CtlCommand
+    @OptionGroup var options: CtlOptions
+
+    func request() -> ControlClient.Request {
+        let isJSON = options.after(parent.options).format == .json
+        return Self.request("GET", "/v1/report?format=\(isJSON ? "json" : "junit")")
+    }
+}
+
+/// The help and the completion that verbs share.
+enum CtlHelp {
+    static let device = ArgumentHelp("The device: its name in events, or its profile's file without .yaml.")
+    static let attribute = ArgumentHelp("The attribute, as in 180D/2A37, heart-rate-measurement or @18.")
+    static let devices = CompletionKind.custom { words, _, _ in await names(words, attributes: false) }
+    static let attributes = CompletionKind.custom { words, _, _ in await names(words, attributes: true) }
+
+    /// The names of the devices, or of the attributes of the device on the command line.
+    private static func names(_ words: [String], attributes: Bool) async -> [String] {
+        var options = CtlOptions()
+        if let place = words.lastIndex(of: "--control"), place + 1 < words.count {
+            options.control = words[place + 1]
+        }
+        let request = CtlDevices.request("GET", "/v1/devices")
+        guard let response = try? await options.client().send(request, limit: .seconds(2)),
+            let answer = try? JSON(parsing: response.body)
+        else { return [] }
+        return attributes
+            ? ControlText.attributeNames(answer, of: words) : ControlText.deviceNames(answer)
+    }
+
+    /// The steps of an attribute's name.
+    static func steps(_ attribute: String) -> [String] {
+        attribute.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    static func central(_ central: String?) -> [JSON.Member] {
+        central.map { [.init("central", .string($0))] } ?? []
+    }
+}

@@ -1,0 +1,126 @@
+import ArgumentParser
+import Mynah
+import MynahConsole
+import MynahControl
+import MynahCore
+import MynahEmulator
+import MynahHCI
+import MynahSupport
+
+/// `mynah serve`.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Serves the control API; devices are added over it.",
+        discussion: """
+            It starts without a device and reports ready at once. mynah ctl add plays a profile; GET \
+            /v1/openapi.json describes every request. Ctrl-C or SIGTERM takes all devices off the air.
+
+            Without --control it listens on $XDG_RUNTIME_DIR/mynah.sock, where mynah ctl looks.
+            """)
+
+    @OptionGroup(title: "Control API") var controlOptions: ControlOptions
+
+    @OptionGroup var options: RadioOptions<DeviceSide>
+
+    @Option(
+        help: """
+            BlueZ only: an adapter for a device, as hci0 or AA:BB:CC:DD:EE:FF. Repeat it for each device. \
+            Default: the first adapter, for one device.
+            """
+    )
+    var adapter: [String] = []
+
+    @Option(
+        help: """
+            Directory for preserved app state and bonds (BlueZ stores its own bonds); no other user may \
+            write to it. Default: in memory only.
+            """
+    )
+    var stateDir: String?
+
+    @Option(
+        help: "text (the default), json (one object a line) or off.",
+        completion: Choice.completion(of: EventFormat.self), transform: Choice.parse)
+    var events: EventFormat = .text
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Seed for generated values, a whole number, unless a device is added with a seed of its own. \
+            Default: random.
+            """,
+            valueName: "seed"),
+        transform: { try Choice.number($0, in: 0...UInt64.max) })
+    var seed: UInt64?
+
+    func run() async throws {
+        if Set(adapter.map { $0.uppercased() }).count < adapter.count {
+            throw Exit.wrongUsage(
+                "--adapter names an adapter twice, and each radio needs one of its own", of: Self.self)
+        }
+        if !options.radio.usesAdapters, !adapter.isEmpty {
+            throw Exit.wrongUsage("--adapter is for BlueZ, and --radio selects another radio", of: Self.self)
+        }
+        if controlOptions.control == .off {
+            throw Exit.wrongUsage("--control off leaves serve nothing to do", of: Self.self)
+        }
+        let interruption = Interruption()
+        Logs.begin(options.logLevel)
+        let watch = RunWatch([], timeout: nil, interruption)
+        let stateDirectory = try stopping { () throws(RadioError) in
+            try stateDir.map { path throws(RadioError) in try StateDirectory(path: path) }
+        }
+        guard
+            let control = try stopping({ () throws(ControlError) in
+                try ControlSession(controlOptions, isServer: true)
+            })
+        else { return }
+        let output = RunOutput(
+            format: events, profiles: [], watch: watch, journal: control.journal, hasScreen: false,
+            interruption: interruption)
+        let captured = options.capture.map {
+            Capture(
+                $0, devices: [], reports: .init(warn: { output.warn($0) }, fail: { output.fail($0) }))
+        }
+        // No other run may use it until this one has ended.
+        defer { withExtendedLifetime(stateDirectory) {} }
+        let player = RunPlayer(
+            [], RunMaker(output, stateDirectory, seed: seed, state: nil, namesDevices: true),
+            RadioChooser(
+                choice: options.radio, adapters: adapter, playsCentrals: false,
+                notice: { output.warn($0) }),
+            [], output, watch
+        ) { [adapter] chosen in
+            RadioMaker(
+                RadioMaker.Options(
+                    choice: chosen, adapters: adapter, notificationRate: 2000,
+                    stateDirectory: stateDirectory, capture: captured, notice: { output.warn($0) }))
+        }
+        let failure = await player.play(until: interruption) { () async throws(RadioError) in
+            output.served(at: try await control.serve(player), isServer: true)
+        }
+        await control.end()
+        output.end()
+        if let problem = output.problem {
+            StandardError.print("error: standard output cannot be written: \(problem)")
+            throw Exit.problems
+        }
+        if let failure {
+            StandardError.print("error: \(failure)")
+            throw Exit.problems
+        }
+    }
+
+    /// Reports an error and ends the command.
+    private func stopping<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws -> Value {
+        do throws(Failure) {
+            return try body()
+        } catch {
+            StandardError.print("error: \(error)")
+            throw Exit.problems
+        }
+    }
+}

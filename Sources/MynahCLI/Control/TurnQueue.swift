@@ -1,0 +1,38 @@
+import MynahSupport
+
+/// Lets one call at a time in, in the order in which they come.
+final class TurnQueue: Sendable {
+    private struct State {
+        var isTaken = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Lock(State())
+
+    /// Waits for its turn, which lasts until `end()`.
+    func begin() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                if state.isTaken {
+                    state.waiting.append(continuation)
+                    return false
+                }
+                state.isTaken = true
+                return true
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    /// Ends a turn: the next one begins.
+    func end() {
+        let next = state.withLock { state in
+            if state.waiting.isEmpty {
+                state.isTaken = false
+                return nil as CheckedContinuation<Void, Never>?
+            }
+            return state.waiting.removeFirst()
+        }
+        next?.resume()
+    }
+}

@@ -1,0 +1,131 @@
+import MynahCore
+import MynahConsole
+import MynahControl
+import MynahEmulator
+import MynahProfiles
+import MynahSupport
+
+// Devices that come and go while others play.
+extension RunPlayer: ControlledRun {
+    var radios: [String] { radioName.map { [$0] } ?? [] }
+
+    var devices: [ControlledDevice] {
+        played.flatMap { playing in
+            zip(playing.run.devices, playing.run.profiles).map { device, profile in
+                ControlledDevice(
+                    names: .init(
+                        label: device.label, file: profile.file, isApp: profile.app != nil,
+                        peripherals: profile.centrals.flatMap(\.peripherals).map(\.name)),
+                    emulator: playing.emulator)
+            }
+        }
+    }
+
+    func add(_ source: ProfileSource, seed: UInt64?) async throws(ControlProblem) -> String {
+        let profile = try load(source)
+        guard profile.app != nil else { return try await addRadio(profile, seed) }
+        await phoneTurns.begin()
+        defer { phoneTurns.end() }
+        guard let phone = played.first(where: \.run.isPhone) else { return try await addRadio(profile, seed) }
+        return try await addApp(profile, to: phone, seed)
+    }
+
+    func remove(_ device: ControlledDevice) async throws(ControlProblem) {
+        // The last app takes its phone along.
+        let turns = device.emulator.playsApps ? phoneTurns : nil
+        await turns?.begin()
+        defer { turns?.end() }
+        guard let playing = played.first(where: { $0.emulator === device.emulator }) else { return }
+        let label = device.names.label
+        if playing.run.devices.count > 1 {
+            await playing.emulator.remove(label)
+            _ = change(playing.index) { run, _ in run.forget(label) }
+        } else {
+            await playing.emulator.stop()
+            drop(playing.index)
+        }
+    }
+
+    /// Plays an accessory, or the first app of a phone, on a radio of its own.
+    private func addRadio(_ profile: Profile, _ seed: UInt64?) async throws(ControlProblem) -> String {
+        let new: Playing?
+        do throws(RadioError) {
+            new = try append { [maker] index, labels, radios throws(RadioError) in
+                let label = DeviceLabels.next(profile.name, after: labels)
+                try radios.checkHasRoom(for: index)
+                let radio = try radios.peripheralRadio(index, label, isPhone: profile.app != nil)
+                return Playing(index, maker.run([profile], labels: [label], seed: seed), on: radio)
+            }
+        } catch {
+            throw ControlProblem(409, error.description)
+        }
+        guard let new else { throw ControlProblem(409, "the run is starting, or ends") }
+        do throws(RadioError) {
+            try await start(new)
+        } catch {
+            await new.emulator.stop()
+            drop(new.index)
+            throw ControlProblem(409, error.description)
+        }
+        return new.run.devices[0].label
+    }
+
+    /// Installs an app on the phone that plays.
+    private func addApp(
+        _ profile: Profile, to phone: Playing, _ seed: UInt64?
+    ) async throws(ControlProblem) -> String {
+        let issues = RunGroups(phone.run.profiles + [profile]).issues
+        guard issues.isEmpty else { throw Self.problem(issues) }
+        let device = change(phone.index) { [maker] run, labels in
+            let label = DeviceLabels.next(profile.name, after: labels)
+            let device = maker.device(profile, label: label, seed: seed)
+            run.devices.append(device)
+            run.profiles.append(profile)
+            return device
+        }
+        guard let device else { throw ControlProblem(409, "the phone is being removed") }
+        do throws(RadioError) {
+            try await phone.emulator.add(device)
+        } catch {
+            _ = change(phone.index) { run, _ in run.forget(device.label) }
+            throw ControlProblem(409, error.description)
+        }
+        return device.label
+    }
+
+    // MARK: Profiles
+
+    private func load(_ source: ProfileSource) throws(ControlProblem) -> Profile {
+        do throws(ProfileIssues) {
+            switch source {
+            case .object(let object): return try ProfileLoader.load(text: object.text, file: "profile")
+            case .file(let path): return try ProfileLoader.load(path: path)
+            }
+        } catch {
+            throw Self.problem(error.issues)
+        }
+    }
+
+    private static func problem(_ issues: [ProfileIssue]) -> ControlProblem {
+        ControlProblem(
+            400, "the profile cannot be played: \(issues.first { $0.severity == .error }?.message ?? "")",
+            [
+                .init(
+                    "issues",
+                    .array(
+                        issues.map { issue in
+                            .object(
+                                [
+                                    .init("severity", .string(issue.severity.rawValue)),
+                                    .init("message", .string(issue.message)),
+                                ]
+                                    + (issue.mark.map {
+                                        [
+                                            .init("line", .integer($0.line)),
+                                            .init("column", .integer($0.column)),
+                                        ]
+                                    } ?? []))
+                        }))
+            ])
+    }
+}

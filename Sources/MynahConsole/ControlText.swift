@@ -1,0 +1,135 @@
+import MynahEmulator
+package import MynahSupport
+
+/// The answers of the control API as text for people.
+package enum ControlText {
+    /// A line for each device: its name, its state, its address and its app's state.
+    package static func devices(_ answer: JSON) -> [String] {
+        let devices = answer["devices"]?.arrayValue ?? []
+        let width = devices.compactMap { $0["device"]?.stringValue }.map(DisplayWidth.of).max() ?? 0
+        return devices.map { device in
+            let name = PrintableText.of(device["device"]?.stringValue ?? "")
+            return (ScreenLine.pad(name, width) + "  " + summary(device)).trimmingEnd
+        }
+    }
+
+    private static func summary(_ device: JSON) -> String {
+        let centrals = device["centrals"]?.arrayValue?.count ?? 0
+        let parts = [
+            device["state"]?.stringValue, device["address"]?.stringValue,
+            device["app"]?["state"]?.stringValue.map { "app \($0)" },
+            device["advertising"]?["on"]?.boolValue == true ? "advertising" : nil,
+            centrals == 0 ? nil : "\(centrals) connected",
+        ]
+        return PrintableText.of(parts.compactMap { $0 }.joined(separator: "  "))
+    }
+
+    /// A device: its state, its centrals and its attributes.
+    package static func device(_ device: JSON) -> [String] {
+        var lines = [PrintableText.of(device["device"]?.stringValue ?? "") + "  " + summary(device)]
+        if let data = device["advertising"]?["data"]?.stringValue { lines.append("  data           \(data)") }
+        if let data = device["advertising"]?["scanResponse"]?.stringValue, !data.isEmpty {
+            lines.append("  scan response  \(data)")
+        }
+        for central in device["centrals"]?.arrayValue ?? [] {
+            let subscriptions = (central["subscriptions"]?.arrayValue ?? []).compactMap(\.stringValue)
+            let parts = [
+                central["central"]?.stringValue, central["mtu"]?.integerValue.map { "MTU \($0)" },
+                central["encrypted"]?.boolValue == true ? "encrypted" : nil,
+                central["bonded"]?.boolValue == true ? "bonded" : nil,
+                subscriptions.isEmpty ? nil : "subscribed to \(subscriptions.joined(separator: ", "))",
+            ]
+            lines.append("  central  " + PrintableText.of(parts.compactMap { $0 }.joined(separator: "  ")))
+        }
+        for attribute in device["attributes"]?.arrayValue ?? [] {
+            let properties = (attribute["properties"]?.arrayValue ?? []).compactMap(\.stringValue)
+            let handle = attribute["handle"]?.integerValue.map { "@\($0)" } ?? ""
+            let value = attribute["value"]?.stringValue ?? "no value while the app does not run"
+            lines.append(
+                "  \(ScreenLine.pad(handle, 5)) \(attribute["path"]?.stringValue ?? "")  \(value)  "
+                    + properties.joined(separator: ", "))
+        }
+        return lines
+    }
+
+    /// A line for each event of an answer.
+    package static func events(_ answer: JSON) -> [String] {
+        (answer["events"]?.arrayValue ?? []).map(event)
+    }
+
+    /// The line of an event; an event that this version does not know is JSON.
+    package static func event(_ json: JSON) -> String {
+        DeviceEvent(json: json).map { EventText.line(of: $0) } ?? PrintableText.of(json.text)
+    }
+
+    /// The sentence of a problem document, and the nearest events below it.
+    package static func problem(_ problem: JSON) -> [String] {
+        var lines = [PrintableText.of(problem["detail"]?.stringValue ?? problem.text)]
+        for near in problem["nearest"]?.arrayValue ?? [] {
+            let differs = (near["differs"]?.arrayValue ?? []).compactMap(\.stringValue)
+            lines.append(
+                "  nearest: \(event(near))  (differs in \(differs.joined(separator: ", ")))")
+        }
+        if case .object(let seen)? = problem["seen"], !seen.isEmpty {
+            lines.append("  seen: " + seen.map { "\($0.value.text) \($0.key)" }.joined(separator: ", "))
+        }
+        for issue in problem["issues"]?.arrayValue ?? [] {
+            let place = issue["line"]?.integerValue.map { "line \($0): " } ?? ""
+            lines.append("  \(place)\(PrintableText.of(issue["message"]?.stringValue ?? ""))")
+        }
+        return lines
+    }
+}
+
+extension JSON {
+    /// The member of a key, or `nil` if there is none or this is no object.
+    fileprivate subscript(key: String) -> JSON? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.key == key }?.value
+    }
+}
+
+extension String {
+    /// Without the spaces at its end.
+    fileprivate var trimmingEnd: String { String(reversed().drop { $0 == " " }.reversed()) }
+}
+
+// Answers of one value.
+extension ControlText {
+    /// The name of a device.
+    package static func name(_ answer: JSON) -> String {
+        PrintableText.of(answer["device"]?.stringValue ?? "")
+    }
+
+    /// A value in hexadecimal.
+    package static func value(_ answer: JSON) -> String { answer["value"]?.stringValue ?? "" }
+
+    /// How many centrals a value was sent to.
+    package static func sent(_ answer: JSON) -> String {
+        let count = answer["sent"]?.integerValue ?? 0
+        return "\(value(answer))  sent to \(count) central\(count == 1 ? "" : "s")"
+    }
+
+    /// How many events match.
+    package static func count(_ answer: JSON) -> String {
+        let count = answer["count"]?.integerValue ?? 0
+        return "\(count) event\(count == 1 ? "" : "s")"
+    }
+
+    /// The number of an event.
+    package static func seq(_ answer: JSON) -> String { answer["seq"]?.text ?? "" }
+
+    /// The names of the devices of a list.
+    package static func deviceNames(_ answer: JSON) -> [String] {
+        (answer["devices"]?.arrayValue ?? []).compactMap { $0["device"]?.stringValue }
+    }
+
+    /// The paths of the attributes of the devices that a command line names, or of all.
+    package static func attributeNames(_ answer: JSON, of words: [String]) -> [String] {
+        let devices = answer["devices"]?.arrayValue ?? []
+        let named = devices.filter { $0["device"]?.stringValue.map(words.contains) ?? false }
+        return (named.isEmpty ? devices : named).flatMap { device in
+            (device["attributes"]?.arrayValue ?? []).compactMap { $0["path"]?.stringValue }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+import MynahCore
+import MynahEmulator
+import MynahLifecycle
+import MynahSupport
+
+// Devices, their values, and what is done to them.
+extension ControlAPI {
+    /// The device that a request names by what events call it, or by its profile's file.
+    func device(_ call: Call) throws(ControlProblem) -> ControlledDevice {
+        try device(named: call.parameter("device"))
+    }
+
+    func device(named name: String) throws(ControlProblem) -> ControlledDevice {
+        let devices = run.devices
+        let label: String
+        do throws(DeviceNames.Problem) {
+            label = try DeviceNames(devices.map(\.names)).device(named: name).label
+        } catch {
+            throw ControlProblem(404, error.message)
+        }
+        guard let device = devices.first(where: { $0.label == label }) else {
+            throw ControlProblem(404, "the device \"\(label)\" was removed")
+        }
+        return device
+    }
+
+    func listDevices() async throws(ControlProblem) -> HTTPResponse {
+        var devices: [JSON] = []
+        for device in run.devices {
+            // It may have been removed meanwhile.
+            if let snapshot = await device.emulator.snapshot(of: device.label) {
+                devices.append(snapshot.json)
+            }
+        }
+        return .json(.object([.init("devices", .array(devices))]))
+    }
+
+    func response(
+        for device: ControlledDevice, status: Int = 200
+    ) async throws(ControlProblem) -> HTTPResponse {
+        guard let snapshot = await device.emulator.snapshot(of: device.label) else {
+            throw ControlProblem(404, "the device \"\(device.label)\" was removed")
+        }
+        return .json(snapshot.json, status: status)
+    }
+
+    func addDevice(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+        let body = try call.body()
+        let profile: ProfileSource
+        switch body["profile"] {
+        case .object(let members)?: profile = .object(.object(members))
+        case .string(let path)?:
+            guard !path.utf8.contains(0) else { throw ControlProblem(400, "a path has no NUL character") }
+            profile = .file(try profiles.resolve(path, isTrusted: call.request.isUnixSocket))
+        case nil:
+            throw ControlProblem(400, "\"profile\" is missing: a profile as an object, or its file's path")
+        case let other?:
+            throw ControlProblem(
+                400,
+                """
+                "profile" must be a profile as an object, or its file's path, not \
+                \(ControlProblem.shortened(other.text))
+                """)
+        }
+        let seed = try body.number("seed", in: 0...Int.max)
+        let label = try await run.add(profile, seed: seed.map { UInt64($0) })
+        return try await response(for: try device(named: label), status: 201)
+    }
+
+    func removeDevice(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+        try await run.remove(try device(call))
+        return .json(.object([]))
+    }
+
+    // MARK: Values
+
+    private func attribute(_ call: Call) throws(ControlProblem) -> AttributeName {
+        do throws(AttributeName.Problem) {
+            return try AttributeName(parsing: call.parameter("attribute"))
+        } catch {
+            throw ControlProblem(404, error.message)
+        }
+    }
+
+    func getValue(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+        let device = try device(call)
+        let name = try attribute(call)
+        let value = try await refusing { () async throws(ControlRefusal) in
+            try await device.emulator.value(of: name, in: device.label)
+        }
+        return .json(.object([.init("value", .string(Hex.encode(value)))]))
+    }
+
+    func setValue(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+        let device = try device(call)
+        let body = try call.body()
+        let name = try attribute(call)
+        let value = try value(body)
+        let notify = try body.bool("notify") ?? false
+        let central = try body.text("to")
+        if central != nil, !notify {
+            throw ControlProblem(400, "\"to\" names who is notified, so it needs \"notify\": true")
+        }
+        let result = try await refusing { () async throws(ControlRefusal) in
+            try await device.emulator.setValue(
+                value, of: name, in: device.label, notify: notify, to: central)
+        }
+        return .json(result.json)
+    }
+
+    /// The bytes of `hex` or `text`.
+    private func value(_ body: ControlBody) throws(ControlProblem) -> [UInt8] {
+        // 512 bytes, with spaces between them.
+        let hex = try body.text("hex", longest: 2048)
+        let text = try body.text("text")
+        switch (hex, text) {
+        case (let hex?, nil):
+            guard let bytes = Hex.decode(hex) else {
+                throw ControlProblem(
+                    400,
+                    "\"hex\" must be hexadecimal, as in \"01 ff\", not \(ControlProblem.shortened(hex))"
+                )
+            }
+            return bytes
+        case (nil, let text?): return Array(text.utf8)
+        case (nil, nil): throw ControlProblem(400, "there is no value: give \"hex\" or \"text\"")
+        case (_?, _?): throw ControlProblem(400, "\"hex\" and \"text\" exclude each other")
+        }
+    }
+
+    // MARK: Actions
+
+    func disconnect(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+        let device = try device(call)
+        let body = try call.body()
+        let central = try body.text("central")
+        try await refusing { () async throws(ControlRefusal) in
+            try await device.emulator.disconnect(central: central, from: device.label)
+        }
+        return .json(.object([]))
+    }
+
+    func forget(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+        let device = try device(call)
+        let body = try call.body()
+        let central = try body.text("central")
+        try await refusing { () async throws(ControlRefusal) in
+            try await device.emulator.forget(central: central, in: device.label)
+        }
+        return .json(.object([]))
+    }
+
+    func advertise(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+        let device = try device(call)
+        let body = try call.body()
+        var change = AdvertisingChange()
+        change.isOn = try body.bool("on")
+        change.localName = try body.text("localName")
+        change.serviceUUIDs = try Self.serviceUUIDs(body["serviceUUIDs"])
+        try await refusing { () async throws(ControlRefusal) in
+            _ = try await device.emulator.advertise(change, for: device.label)
+        }
+        return try await response(for: device)
+    }
+
+    private static func serviceUUIDs(_ member: JSON?) throws(ControlProblem) -> [BluetoothUUID]? {
+        guard let member else { return nil }
+        var uuids: [BluetoothUUID] = []
+        for item in member.arrayValue ?? [.null] {
+            let text = item.stringValue ?? ""
+            guard let uuid = BluetoothUUID(text) ?? AssignedNumbers.service(named: text) else {
+                throw ControlProblem(
+                    400,
+                    """
+                    "serviceUUIDs" must be a list of UUIDs or of the SIG's names, not \
+                    \(ControlProblem.shortened(member.text))
+                    """)
+            }
+            uuids.append(uuid)
+        }
+        return uuids
+    }
+
+    func setAppState(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+        let device = try device(call)
+        let body = try call.body()
+        let word = try body.text("state") ?? ""
+        guard let transition = AppTransition(rawValue: word) else {
+            throw .unknown("state", word, among: Route.appStates)
+        }
+        try await refusing { () async throws(ControlRefusal) in
+            try await device.emulator.carryOut(transition, inAppOf: device.label)
+        }
+        return try await response(for: device)
+    }
+
+    private static func isPasskey(_ text: String) -> Bool {
+        text.utf8.count == 6 && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    func enterPasskey(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+        let device = try device(call)
+        let body = try call.body()
+        let passkey: UInt32
+        switch body["passkey"] {
+        case .integer(let number)? where (0...999_999).contains(number): passkey = UInt32(number)
+        case .string(let text)? where Self.isPasskey(text): passkey = UInt32(text) ?? 0
+        // The number is a secret, and is not repeated.
+        default: throw ControlProblem(400, "\"passkey\" is a number of six digits, as in \"042042\"")
+        }
+        guard let central = try body.text("central") else {
+            throw ControlProblem(400, "\"central\" is missing: who asks, as pairing.passkey says")
+        }
+        try await refusing { () async throws(ControlRefusal) in
+            try await device.emulator.enter(passkey: passkey, for: central, in: device.label)
+        }
+        return .json(.object([]))
+    }
+
+    /// Calls the emulator; what it refuses is a problem.
+    func refusing<Value: Sendable>(
+        _ body: () async throws(ControlRefusal) -> Value
+    ) async throws(ControlProblem) -> Value {
+        do throws(ControlRefusal) {
+            return try await body()
+        } catch {
+            switch error {
+            case .notFound(let detail): throw ControlProblem(404, detail)
+            case .conflict(let detail): throw ControlProblem(409, detail)
+            case .invalid(let detail): throw ControlProblem(400, detail)
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import MynahEmulator
+import MynahProfiles
+import MynahSupport
+
+// Past and future events.
+extension ControlAPI {
+    func listEvents(_ call: Call) throws(ControlProblem) -> HTTPResponse {
+        var query = try EventsQuery(call.request.query.map { ($0.name, $0.value) })
+        query.match = query.match.map(resolved)
+        let accepted = call.request.headers.list("Accept").joined(separator: ",")
+        if accepted.contains("application/json") { return .json(try query.page(of: journal).json) }
+        return try stream(query, after: call.request.headers["Last-Event-ID"])
+    }
+
+    private func stream(
+        _ query: EventsQuery, after lastEventID: String?
+    ) throws(ControlProblem) -> HTTPResponse {
+        let frames = EventStreamFrames(epoch: journal.epoch, match: query.match)
+        let start: UInt64
+        if let lastEventID {
+            start = frames.position(after: lastEventID, kept: journal.kept)
+        } else {
+            start = try journal.start(since: query.since)
+        }
+        return .events { [journal] writer in
+            var reader = JournalReader(journal, from: start)
+            // The head reaches the client before the first event does.
+            guard await writer.write(EventStreamFrames.keepAlive) else { return }
+            while let slice = await reader.next() {
+                let bytes = frames.frames(of: slice)
+                if !bytes.isEmpty, await !writer.write(bytes) { return }
+            }
+        }
+    }
+
+    func mark(_ call: Call) throws(ControlProblem) -> HTTPResponse {
+        guard let name = try call.body().text("name"), !name.isEmpty else {
+            throw ControlProblem(400, "\"name\" is missing: what the mark is called")
+        }
+        return .json(.object([.init("seq", .integer(Int(clamping: journal.mark(name))))]))
+    }
+
+    func wait(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+        var wait = try EventWait(parsing: call.request.body)
+        wait.match = resolved(wait.match)
+        return .json(try await wait.answer(from: journal, clock: ContinuousClock()).json)
+    }
+
+    func verify(_ call: Call) throws(ControlProblem) -> HTTPResponse {
+        var verification = try Verification(parsing: call.request.body)
+        try verification.mapMatches { match throws(ControlProblem) in resolved(match) }
+        return .json(try verification.answer(from: journal).json)
+    }
+
+    /// A match whose device is what events call it; a device that is not there may be added later.
+    private func resolved(_ match: EventMatch) -> EventMatch {
+        guard let name = match.device, let device = try? device(named: name) else { return match }
+        return match.naming(device.label)
+    }
+
+    func reset(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+        let body = try call.body()
+        let names = ["values", "bonds", "connections", "journal"]
+        var wanted: Set<String> = []
+        for name in names where try body.bool(name) == true { wanted.insert(name) }
+        if names.allSatisfy({ body[$0] == nil }) { wanted = Set(names) }
+        var parts: ResetParts = []
+        if wanted.count == names.count { parts = .all }
+        if wanted.contains("values") { parts.formUnion([.values, .advertising]) }
+        if wanted.contains("bonds") { parts.formUnion(.bonds) }
+        if wanted.contains("connections") { parts.formUnion(.connections) }
+        for device in run.devices { try await reset(device, parts) }
+        if wanted.contains("journal") { journal.clear() }
+        return .json(.object([]))
+    }
+
+    private func reset(_ device: ControlledDevice, _ parts: ResetParts) async throws(ControlProblem) {
+        do throws(ControlProblem) {
+            try await refusing { () async throws(ControlRefusal) in
+                try await device.emulator.reset(parts, of: device.label)
+            }
+        } catch {
+            // One that is added or removed at this moment has nothing to be reset.
+            let isPlayed = run.devices.contains {
+                $0.label == device.label && $0.emulator === device.emulator
+            }
+            let isThere = await device.emulator.labels.contains(device.label)
+            if isPlayed, isThere, await device.emulator.isRunning { throw error }
+        }
+    }
+
+    // MARK: Reports
+
+    func metrics() -> HTTPResponse {
+        var text = """
+            # HELP mynah_devices Devices that are played.
+            # TYPE mynah_devices gauge
+            mynah_devices \(run.devices.count)
+            # HELP mynah_events_total Events that the journal has taken.
+            # TYPE mynah_events_total counter
+
+            """
+        for (name, count) in journal.counts {
+            text += "mynah_events_total{event=\"\(name.rawValue)\"} \(count)\n"
+        }
+        return .text(text, contentType: "text/plain; version=0.0.4; charset=utf-8")
+    }
+
+    func report(_ call: Call) throws(ControlProblem) -> HTTPResponse {
+        let report = MarkReport(of: journal)
+        switch call.request.query("format") {
+        case nil, "json"?: return .json(report.json)
+        case "junit"?: return .text(report.junit, contentType: "application/xml; charset=utf-8")
+        case let other?: throw .unknown("format", other, among: ["json", "junit"])
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import MynahSupport
+
+/// Answers the requests of the API.
+///
+/// It has no sockets: a server gives it requests, and tests do.
+package final class ControlAPI: Sendable {
+    let run: any ControlledRun
+    let journal: Journal
+    let version: String
+    let profiles: ProfileDirectory
+
+    /// The API of a run, whose events are in a journal; `version` is the program's.
+    package init(
+        _ run: any ControlledRun, _ journal: Journal, version: String,
+        profiles: ProfileDirectory = ProfileDirectory(nil)
+    ) {
+        self.run = run
+        self.journal = journal
+        self.profiles = profiles
+        self.version = version
+    }
+
+    /// Answers a request, with a problem document if it cannot be done.
+    package func answer(_ request: HTTPRequest) async -> HTTPResponse {
+        let (route, parameters): (Route, [String: [String]])
+        switch Self.route(of: request) {
+        case .success(let match): (route, parameters) = match
+        case .failure(let response): return response
+        }
+        do throws(ControlProblem) {
+            let known = route.query.map(\.name)
+            for item in request.query where !known.contains(item.name) {
+                throw .unknown("query parameter", item.name, among: known)
+            }
+            return try await carryOut(Call(route: route, request: request, parameters: parameters))
+        } catch {
+            return HTTPResponse(error)
+        }
+    }
+
+    /// Refuses a request whose path or method is unknown; the server asks before it reads the body.
+    package static func refusal(of request: HTTPRequest) -> HTTPResponse? {
+        switch route(of: request) {
+        case .success: nil
+        case .failure(let response): response
+        }
+    }
+
+    /// A route and the parameters of a path, or the response if there is none.
+    private enum Match {
+        case success((Route, [String: [String]]))
+        case failure(HTTPResponse)
+    }
+
+    private static func route(of request: HTTPRequest) -> Match {
+        let found = Route.all.compactMap { route in route.parameters(of: request.path).map { (route, $0) } }
+        let path = "/" + request.path.joined(separator: "/")
+        guard !found.isEmpty else {
+            let problem = ControlProblem(
+                404,
+                "there is no path \(ControlProblem.shortened(path)); GET /v1/openapi.json lists all of them")
+            return .failure(HTTPResponse(problem))
+        }
+        guard let match = found.first(where: { $0.0.method == request.method }) else {
+            let methods = found.map(\.0.method).joined(separator: ", ")
+            let problem = ControlProblem(
+                405, "\(ControlProblem.shortened(path)) takes \(methods), not \(request.method)")
+            return .failure(HTTPResponse(problem, headers: [HTTPField("Allow", methods)]))
+        }
+        return .success(match)
+    }
+
+    /// A request whose route is known.
+    struct Call: Sendable {
+        let route: Route
+        let request: HTTPRequest
+        let parameters: [String: [String]]
+
+        /// The members of the body.
+        func body() throws(ControlProblem) -> ControlBody {
+            try ControlBody(parsing: request.body, known: route.body?.members ?? [])
+        }
+
+        /// The text of a parameter of the path.
+        func parameter(_ name: String) -> String { parameters[name, default: []].joined(separator: "/") }
+    }
+
+    private func carryOut(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+        switch call.route.operation {
+        case .getInstance: .json(instance)
+        case .getHealth:
+            .json(.object([.init("status", "ok"), .init("devices", .integer(run.devices.count))]))
+        case .getOpenAPI: .json(OpenAPI.document(version: version))
+        case .getMetrics: metrics()
+        case .listDevices: try await listDevices()
+        case .addDevice: try await addDevice(call)
+        case .getDevice: try await response(for: try device(call))
+        case .removeDevice: try await removeDevice(call)
+        case .getValue: try await getValue(call)
+        case .setValue: try await setValue(call)
+        case .disconnect: try await disconnect(call)
+        case .forget: try await forget(call)
+        case .advertise: try await advertise(call)
+        case .setAppState: try await setAppState(call)
+        case .enterPasskey: try await enterPasskey(call)
+        case .listEvents: try listEvents(call)
+        case .mark: try mark(call)
+        case .wait: try await wait(call)
+        case .verify: try verify(call)
+        case .reset: try await reset(call)
+        case .getReport: try report(call)
+        }
+    }
+
+    private var instance: JSON {
+        .object([
+            .init("mynah", .string(version)), .init("radios", .array(run.radios.map { .string($0) })),
+            .init("devices", .array(run.devices.map { .string($0.label) })),
+        ])
+    }
+}

@@ -1,0 +1,54 @@
+import MynahSupport
+
+/// The examples of the OpenAPI document that several requests share.
+enum Examples {
+    static let instance = JSON.object([
+        .init("mynah", "1"), .init("radios", .array(["virtual radio"])), .init("devices", .array(["lock"])),
+    ])
+
+    static let device = JSON.object([
+        .init("device", "lock"), .init("radio", "virtual radio"), .init("address", "C0:11:22:33:44:55"),
+        .init("state", "poweredOn"), .init("app", .null),
+        .init(
+            "advertising",
+            .object([
+                .init("on", .bool(true)), .init("data", "02010603030A18"), .init("scanResponse", ""),
+                .init("intervalMilliseconds", .number(100)), .init("omitted", .array([])),
+            ])),
+        .init("centrals", .array([])), .init("variables", .object([])), .init("faults", .array([])),
+        .init("attributes", .array([value])),
+    ])
+
+    static let value = JSON.object([
+        .init("path", "180D/2A39"), .init("handle", .integer(18)), .init("properties", .array(["write"])),
+        .init("value", "01"),
+    ])
+
+    static let match = JSON.object([
+        .init("event", "write"), .init("of", "180D/2A39"), .init("value", "01 .."),
+    ])
+
+    static let event = JSON.object([
+        .init("seq", .integer(7)), .init("time", "2026-01-01T12:00:00.000000Z"), .init("event", "write"),
+        .init("device", "lock"), .init("service", "180D"), .init("characteristic", "2A39"),
+        .init("value", "01"),
+    ])
+
+    static let events = JSON.object([.init("events", .array([event])), .init("next", .integer(8))])
+
+    static let report = JSON.object([
+        .init(
+            "cases",
+            .array([
+                .object([
+                    .init("name", "unlocked"), .init("seq", .integer(1)), .init("events", .integer(7)),
+                    .init("errors", .array([])),
+                ])
+            ]))
+    ])
+
+    static let problem = JSON.object([
+        .init("title", "Not Found"), .init("status", .integer(404)),
+        .init("detail", "there is no device \"locc\"; did you mean \"lock\"?"),
+    ])
+}

@@ -1,0 +1,8 @@
+/// The effect of a request.
+enum Operation: String, CaseIterable, Sendable {
+    case getInstance, getHealth, getOpenAPI, getMetrics, getReport
+    case listDevices, addDevice, getDevice, removeDevice
+    case getValue, setValue
+    case disconnect, forget, advertise, setAppState, enterPasskey
+    case listEvents, mark, wait, verify, reset
+}

@@ -1,0 +1,220 @@
+import MynahLifecycle
+import MynahSupport
+
+/// Every request of the API.
+extension Route {
+    static let all: [Route] = instance + devices + values + actions + events
+
+    private static let instance: [Route] = [
+        Route(
+            "GET", "/v1", .getInstance, "The program, its radios and its devices",
+            answers: [200: Answer("The instance", .named("Instance"), example: Examples.instance)]),
+        Route(
+            "GET", "/v1/health", .getHealth, "Whether the instance answers",
+            answers: [
+                200: Answer(
+                    "It answers", .named("Health"),
+                    example: .object([.init("status", "ok"), .init("devices", .integer(1))]))
+            ]),
+        Route(
+            "GET", "/v1/openapi.json", .getOpenAPI, "This document",
+            answers: [
+                200: Answer(
+                    "An OpenAPI 3.1 document", .object([], isClosed: false),
+                    example: .object([.init("openapi", "3.1.0")]))
+            ]),
+        Route(
+            "GET", "/metrics", .getMetrics, "Counters in the text format of Prometheus",
+            answers: [
+                200: Answer(
+                    "Counters", .string(), example: "mynah_events_total{event=\"read\"} 3\n",
+                    type: "text/plain; version=0.0.4")
+            ]),
+    ]
+
+    private static let devices: [Route] = [
+        Route(
+            "GET", "/v1/devices", .listDevices, "Every device",
+            answers: [
+                200: Answer(
+                    "The devices", .object([.init("devices", .array(.named("Device")), isRequired: true)]),
+                    example: .object([.init("devices", .array([Examples.device]))]))
+            ]),
+        Route(
+            "POST", "/v1/devices", .addDevice, "Adds a device and plays it",
+            body: Body(
+                schema: .object([
+                    .init("profile", .either([.object([], isClosed: false), .string()]), isRequired: true),
+                    .init("seed", .integer(0...Int.max)),
+                ]), example: .object([.init("profile", "profiles/lock.yaml")])),
+            answers: [201: Answer("The device", .named("Device"), example: Examples.device)]),
+        Route(
+            "GET", "/v1/devices/{device}", .getDevice, "A device",
+            answers: [200: Answer("The device", .named("Device"), example: Examples.device)]),
+        Route(
+            "DELETE", "/v1/devices/{device}", .removeDevice, "Takes a device off the air",
+            answers: [200: .empty]),
+    ]
+
+    private static let values: [Route] = [
+        Route(
+            "GET", "/v1/devices/{device}/values/{attribute*}", .getValue, "An attribute's value",
+            answers: [
+                200: Answer(
+                    "The value", .object([.init("value", .named("Bytes"), isRequired: true)]),
+                    example: .object([.init("value", "0048")]))
+            ]),
+        Route(
+            "PUT", "/v1/devices/{device}/values/{attribute*}", .setValue, "Sets an attribute's value",
+            body: Body(
+                schema: .object([
+                    .init("hex", .named("Bytes")), .init("text", .string()), .init("notify", .bool),
+                    .init("to", .string()),
+                ]), example: .object([.init("hex", "0048"), .init("notify", .bool(true))])),
+            answers: [
+                200: Answer(
+                    "The value, and to how many centrals it was sent",
+                    .object([
+                        .init("value", .named("Bytes"), isRequired: true),
+                        .init("sent", .integer(0...Int.max), isRequired: true),
+                    ]), example: .object([.init("value", "0048"), .init("sent", .integer(1))]))
+            ]),
+    ]
+
+    private static let actions: [Route] = [
+        Route(
+            "POST", "/v1/devices/{device}/disconnect", .disconnect,
+            "Ends the connection of a central, or of all",
+            body: Body(
+                schema: .object([.init("central", .string())]), example: .object([]), isRequired: false),
+            answers: [200: .empty]),
+        Route(
+            "POST", "/v1/devices/{device}/forget", .forget, "Deletes the bond of a central, or all bonds",
+            body: Body(
+                schema: .object([.init("central", .string())]), example: .object([]), isRequired: false),
+            answers: [200: .empty]),
+        Route(
+            "POST", "/v1/devices/{device}/advertise", .advertise,
+            "Changes what the device advertises, until it is reset",
+            body: Body(
+                schema: .object([
+                    .init("on", .bool), .init("localName", .string()),
+                    .init("serviceUUIDs", .array(.string(), longest: 32)),
+                ]), example: .object([.init("on", .bool(false))])),
+            answers: [200: Answer("The device", .named("Device"), example: Examples.device)]),
+        Route(
+            "POST", "/v1/devices/{device}/app", .setAppState, "Changes the state of the device's app",
+            body: Body(
+                schema: .object([.init("state", .word(Self.appStates), isRequired: true)]),
+                example: .object([.init("state", "background")])),
+            answers: [200: Answer("The device", .named("Device"), example: Examples.device)]),
+        Route(
+            "POST", "/v1/devices/{device}/passkey", .enterPasskey, "Types the number that pairing asks for",
+            body: Body(
+                schema: .object([
+                    .init("central", .string(), isRequired: true),
+                    .init(
+                        "passkey", .either([.string(pattern: "^[0-9]{6}$"), .integer(0...999_999)]),
+                        isRequired: true),
+                ]), example: .object([.init("central", "AA:BB:CC:DD:EE:FF"), .init("passkey", "042042")])),
+            answers: [200: .empty]),
+    ]
+
+    private static let events: [Route] = [
+        Route(
+            "GET", "/v1/events", .listEvents,
+            "The events: server-sent events, or a list with Accept: application/json",
+            query: [
+                Parameter(
+                    name: "since", summary: "The number of the first event (default: the last mark's)",
+                    schema: .integer(0...Int.max)),
+                Parameter(
+                    name: "match", summary: "A match, as in read characteristic=2A37", schema: .string()),
+                Parameter(
+                    name: "limit", summary: "How many events a list has at most (default: 1000)",
+                    schema: .integer(1...10_000)),
+            ],
+            answers: [
+                200: Answer(
+                    "The events so far, and the number to go on from", .named("Events"),
+                    example: Examples.events)
+            ]),
+        Route(
+            "POST", "/v1/mark", .mark, "Names a moment: waits look at what happens after it",
+            body: Body(
+                schema: .object([.init("name", .string(), isRequired: true)]),
+                example: .object([.init("name", "unlocked")])),
+            answers: [
+                200: Answer(
+                    "The number of the next event",
+                    .object([.init("seq", .integer(1...Int.max), isRequired: true)]),
+                    example: .object([.init("seq", .integer(12))]))
+            ]),
+        Route(
+            "POST", "/v1/wait", .wait, "Waits for events",
+            body: Body(
+                schema: .object([
+                    .init("match", .named("Match"), isRequired: true),
+                    .init("count", .integer(1...10_000)),
+                    .init("within", .named("Duration")), .init("since", .integer(0...Int.max)),
+                ]),
+                example: .object([
+                    .init("match", Examples.match), .init("count", .integer(1)), .init("within", "2 s"),
+                ])),
+            answers: [
+                200: Answer("The events", .named("Events"), example: Examples.events),
+                408: Answer.problem(
+                    "They did not come", .named("WaitProblem"),
+                    example: .object([
+                        .init("title", "Request Timeout"), .init("status", .integer(408)),
+                        .init("detail", "no event matched within 2 s"), .init("nearest", .array([])),
+                        .init("seen", .object([.init("read", .integer(3))])),
+                    ])),
+            ]),
+        Route(
+            "POST", "/v1/verify", .verify, "Checks what has happened",
+            body: Body(
+                schema: .object([
+                    .init("match", .named("Match")), .init("exactly", .integer(0...Int.max)),
+                    .init("atLeast", .integer(0...Int.max)), .init("never", .bool),
+                    .init("since", .integer(0...Int.max)),
+                    .init("order", .array(.named("Match"), longest: 1000)),
+                ]), example: .object([.init("match", Examples.match), .init("exactly", .integer(1))])),
+            answers: [
+                200: Answer(
+                    "It is so",
+                    .object([
+                        .init("count", .integer(0...Int.max), isRequired: true),
+                        .init("lost", .integer(1...Int.max)),
+                    ]),
+                    example: .object([.init("count", .integer(1))])),
+                422: Answer.problem(
+                    "It is not so", .named("VerifyProblem"),
+                    example: .object([
+                        .init("title", "Unprocessable Content"), .init("status", .integer(422)),
+                        .init("detail", "2 events match, and exactly 1 was expected"),
+                        .init("count", .integer(2)),
+                        .init("timeline", .array([])), .init("nearest", .array([])),
+                    ])),
+            ]),
+        Route(
+            "POST", "/v1/reset", .reset, "Makes every device what it was at the start",
+            body: Body(
+                schema: .object(
+                    ["values", "bonds", "connections", "journal"].map { .init($0, .bool) }),
+                example: .object([.init("values", .bool(true))]), isRequired: false),
+            answers: [200: .empty]),
+        Route(
+            "GET", "/v1/report", .getReport, "The events by mark, for a test report",
+            query: [
+                Parameter(
+                    name: "format", summary: "json (the default) or junit", schema: .word(["json", "junit"]))
+            ],
+            answers: [
+                200: Answer("A case for each mark", .named("Report"), example: Examples.report)
+            ]),
+    ]
+
+    /// The words for the steps of an app's life, as in `run --at`.
+    static let appStates = AppTransition.allCases.map(\.rawValue)
+}

@@ -1,0 +1,81 @@
+import MynahSupport
+
+/// A JSON Schema of a body (OpenAPI 3.1, JSON Schema 2020-12).
+///
+/// It describes a body in the OpenAPI document, and checks the bodies of requests.
+indirect enum Schema: Hashable, Sendable {
+    /// Any value.
+    case any
+    /// Text; the pattern is a regular expression for the document alone.
+    case string(pattern: String? = nil, format: String? = nil)
+    /// One of these words.
+    case word([String])
+    /// A whole number within bounds.
+    case integer(ClosedRange<Int>)
+    case number
+    case bool
+    case array(Schema, longest: Int? = nil)
+    /// An object with these members alone.
+    case object([Property], isClosed: Bool = true)
+    /// One of several.
+    case either([Schema])
+    case null
+    /// A schema of the document's components.
+    case named(String)
+
+    /// A member of an object.
+    struct Property: Hashable, Sendable {
+        var name: String
+        var schema: Schema
+        var isRequired: Bool
+
+        init(_ name: String, _ schema: Schema, isRequired: Bool = false) {
+            self.name = name
+            self.schema = schema
+            self.isRequired = isRequired
+        }
+    }
+
+    /// The schema as JSON.
+    var json: JSON {
+        switch self {
+        case .any: .object([])
+        case .string(let pattern, let format):
+            .object(
+                [.init("type", "string")]
+                    + [
+                        pattern.map { .init("pattern", .string($0)) },
+                        format.map { .init("format", .string($0)) },
+                    ]
+                    .compactMap { $0 })
+        case .word(let words):
+            .object([.init("type", "string"), .init("enum", .array(words.map { .string($0) }))])
+        case .integer(let range):
+            .object([
+                .init("type", "integer"), .init("minimum", .integer(range.lowerBound)),
+                .init("maximum", .integer(range.upperBound)),
+            ])
+        case .number: .object([.init("type", "number")])
+        case .bool: .object([.init("type", "boolean")])
+        case .array(let items, let longest):
+            .object(
+                [.init("type", "array"), .init("items", items.json)]
+                    + (longest.map { [.init("maxItems", .integer($0))] } ?? []))
+        case .object(let properties, let isClosed): Self.object(properties, isClosed)
+        case .either(let schemas): .object([.init("anyOf", .array(schemas.map(\.json)))])
+        case .null: .object([.init("type", "null")])
+        case .named(let name): .object([.init("$ref", .string("#/components/schemas/\(name)"))])
+        }
+    }
+
+    private static func object(_ properties: [Property], _ isClosed: Bool) -> JSON {
+        let required = properties.filter(\.isRequired).map { JSON.string($0.name) }
+        var members: [JSON.Member] = [
+            .init("type", "object"),
+            .init("properties", .object(properties.map { .init($0.name, $0.schema.json) })),
+        ]
+        if !required.isEmpty { members.append(.init("required", .array(required))) }
+        if isClosed { members.append(.init("additionalProperties", .bool(false))) }
+        return .object(members)
+    }
+}

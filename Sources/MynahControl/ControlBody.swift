@@ -1,0 +1,128 @@
+package import MynahEmulator
+package import MynahSupport
+
+/// The members of a request's body, which is a JSON object and has no others than known ones.
+///
+/// Everything throws a problem of status 400 that names the member.
+package struct ControlBody: Sendable {
+    private static let longestMatch = 4096
+    private let members: [JSON.Member]
+
+    /// Reads a body of UTF-8; an empty one is `{}`.
+    package init(parsing bytes: [UInt8], known: [String]) throws(ControlProblem) {
+        var json = JSON.object([])
+        do throws(JSON.ParseError) {
+            if !bytes.isEmpty { json = try JSON(parsing: bytes) }
+        } catch {
+            throw ControlProblem(400, "the body is not JSON: \(error)")
+        }
+        try self.init(json, known: known)
+    }
+
+    /// Takes an object with known members.
+    package init(_ json: JSON, known: [String]) throws(ControlProblem) {
+        guard case .object(let members) = json else {
+            throw ControlProblem(400, "the body is not a JSON object")
+        }
+        var keys: Set<String> = []
+        for member in members {
+            guard known.contains(member.key) else {
+                throw .unknown("member", member.key, among: known)
+            }
+            guard keys.insert(member.key).inserted else {
+                throw ControlProblem(400, "the member \"\(member.key)\" is there twice")
+            }
+        }
+        self.members = members
+    }
+
+    /// The value of a member, or `nil` if it is missing.
+    package subscript(key: String) -> JSON? { members.first { $0.key == key }?.value }
+
+    /// A member that is text, at most `longest` bytes of UTF-8.
+    package func text(_ key: String, longest: Int = 1024) throws(ControlProblem) -> String? {
+        guard let value = self[key] else { return nil }
+        guard let text = value.stringValue else { throw Self.wrong(key, "text", value) }
+        guard text.utf8.count <= longest else {
+            throw ControlProblem(
+                400, "\"\(key)\" has \(text.utf8.count) bytes; at most \(longest) are allowed")
+        }
+        return text
+    }
+
+    /// A member that is a whole number within bounds.
+    package func number(_ key: String, in range: ClosedRange<Int>) throws(ControlProblem) -> Int? {
+        guard let value = self[key] else { return nil }
+        guard let number = value.integerValue, range.contains(number) else {
+            let bounds =
+                range.upperBound == .max
+                ? "\(range.lowerBound) or more" : "from \(range.lowerBound) to \(range.upperBound)"
+            throw Self.wrong(key, "a whole number, \(bounds)", value)
+        }
+        return number
+    }
+
+    /// A member that is true or false.
+    package func bool(_ key: String) throws(ControlProblem) -> Bool? {
+        guard let value = self[key] else { return nil }
+        guard let bool = value.boolValue else { throw Self.wrong(key, "true or false", value) }
+        return bool
+    }
+
+    /// The member `since`: the number of an event.
+    package func since() throws(ControlProblem) -> UInt64? {
+        try number("since", in: 0 ... .max).map { UInt64($0) }
+    }
+
+    /// A member that is a match, in its object form or its text form.
+    package func match(_ key: String) throws(ControlProblem) -> EventMatch? {
+        guard let value = self[key] else { return nil }
+        return try Self.match(value, key)
+    }
+
+    /// A member that is a list of matches, at least one.
+    package func matches(_ key: String, atMost limit: Int) throws(ControlProblem) -> [EventMatch]? {
+        guard let value = self[key] else { return nil }
+        guard let list = value.arrayValue, (1...limit).contains(list.count) else {
+            throw Self.wrong(key, "a list of 1 to \(limit) matches", value)
+        }
+        var matches: [EventMatch] = []
+        for (index, item) in list.enumerated() {
+            matches.append(try Self.match(item, "\(key), item \(index + 1)"))
+        }
+        return matches
+    }
+
+    private static func match(_ value: JSON, _ place: String) throws(ControlProblem) -> EventMatch {
+        // An event is compared with every member, so their number is bounded.
+        guard value.text.utf8.count <= longestMatch else {
+            throw ControlProblem(400, "\(place): a match has at most \(longestMatch) bytes")
+        }
+        do throws(EventMatch.Problem) {
+            guard let text = value.stringValue else { return try EventMatch(json: value) }
+            return try EventMatch(parsing: text)
+        } catch {
+            throw ControlProblem(400, "\(place): \(error.message)")
+        }
+    }
+
+    private static func wrong(_ key: String, _ expected: String, _ value: JSON) -> ControlProblem {
+        ControlProblem(400, "\"\(key)\" must be \(expected), not \(ControlProblem.shortened(value.text))")
+    }
+}
+
+extension ControlProblem {
+    /// A name that does not exist; the problem suggests the nearest one, or lists those that do.
+    package static func unknown(_ kind: String, _ name: String, among known: [String]) -> ControlProblem {
+        let hint =
+            NearestName.of(name, among: known).map { "did you mean \"\($0)\"?" }
+            ?? (known.isEmpty ? "there are none" : "known are \(known.joined(separator: ", "))")
+        return ControlProblem(400, "unknown \(kind) \"\(shortened(name))\"; \(hint)")
+    }
+
+    /// A client's text for a message, so that a long one is not sent back whole.
+    package static func shortened(_ text: String) -> String {
+        let longest = 200
+        return text.count <= longest ? text : text.prefix(longest) + "…"
+    }
+}

@@ -1,0 +1,40 @@
+package import MynahEmulator
+package import MynahSupport
+
+/// A device that the API controls.
+package struct ControlledDevice: Sendable {
+    /// The names that requests may use for it.
+    package let names: DeviceNames.Device
+    /// The emulator that plays it, and the other apps of its phone.
+    package let emulator: Emulator<ContinuousClock>
+
+    package init(names: DeviceNames.Device, emulator: Emulator<ContinuousClock>) {
+        self.names = names
+        self.emulator = emulator
+    }
+
+    /// Its name in events.
+    var label: String { names.label }
+}
+
+/// Where the profile of a device comes from that is added.
+package enum ProfileSource: Sendable {
+    /// The profile itself.
+    case object(JSON)
+    /// A file.
+    case file(String)
+}
+
+/// A run whose devices the API controls, adds and removes.
+package protocol ControlledRun: Sendable {
+    /// The radios that it may use, as `ready` names them.
+    var radios: [String] { get }
+    /// Its devices in the order in which they were added.
+    var devices: [ControlledDevice] { get }
+
+    /// Adds a device, plays it, and returns what events call it.
+    func add(_ profile: ProfileSource, seed: UInt64?) async throws(ControlProblem) -> String
+
+    /// Takes a device off the air.
+    func remove(_ device: ControlledDevice) async throws(ControlProblem)
+}

@@ -1,0 +1,145 @@
+package import MynahEmulator
+import MynahProfiles
+package import MynahSupport
+
+/// The request `POST /v1/wait`: waits until events that match have happened.
+///
+/// It looks at what has happened since `since`, and then at what comes: a wait that is set after its event
+/// finds it. Its body is `{match, count, within, since}`:
+/// - `match`: the events, as an `EventMatch` in its object form or its text form.
+/// - `count`: how many; 1 if it is missing, at most 10,000.
+/// - `within`: how long it waits, such as `"500 ms"`; `"2 s"` if it is missing, at most `"10 min"`. `"0 s"`
+///   looks at what has happened and does not wait.
+/// - `since`: the number of the first event that counts; the last mark if it is missing, else the first
+///   event since the run started or the journal was emptied.
+package struct EventWait: Hashable, Sendable {
+    /// The events that happened.
+    package struct Answer: Hashable, Sendable {
+        /// The events that match, in order.
+        package let events: [Journal.Entry]
+        /// The number after the last of them: the `since` of a wait for what follows.
+        package let next: UInt64
+        /// How many events from `since` on were not kept long enough to be looked at.
+        package let lost: UInt64
+
+        /// The body of the response: `{events, next}`, and `lost` if there are such events.
+        package var json: JSON {
+            .object(
+                [
+                    .init("events", .array(events.map(\.json))),
+                    .init("next", .integer(Int(clamping: next))),
+                ] + JSON.lost(lost))
+        }
+    }
+
+    /// The members of its body.
+    package static let members = ["match", "count", "within", "since"]
+    /// The longest `within`.
+    package static let longest = Duration.seconds(600)
+
+    /// The events that it waits for; device names are what events call the devices.
+    package var match: EventMatch
+    /// How many events it waits for.
+    package var count: Int
+    /// How long it waits.
+    package var within: Duration
+    /// The number of the first event that counts, or `nil` for the default.
+    package var since: UInt64?
+
+    /// A wait.
+    package init(_ match: EventMatch, count: Int = 1, within: Duration = .seconds(2), since: UInt64? = nil) {
+        self.match = match
+        self.count = count
+        self.within = within
+        self.since = since
+    }
+
+    /// Reads the body; throws a problem of status 400 that says what is wrong with it.
+    package init(parsing bytes: [UInt8]) throws(ControlProblem) {
+        let body = try ControlBody(parsing: bytes, known: Self.members)
+        guard let match = try body.match("match") else {
+            throw ControlProblem(400, "\"match\" is missing, as in {\"match\": {\"event\": \"write\"}}")
+        }
+        self.init(match, since: try body.since())
+        if let count = try body.number("count", in: 1...10_000) { self.count = count }
+        if let text = try body.text("within") { within = try Self.duration(text) }
+    }
+
+    private static func duration(_ text: String) throws(ControlProblem) -> Duration {
+        let duration: Duration
+        do throws(DurationText.Problem) {
+            duration = try DurationText.parse(text)
+        } catch {
+            throw ControlProblem(400, "\"within\" \(error.message)")
+        }
+        guard duration <= longest else {
+            throw ControlProblem(400, "\"within\" is \(duration.text); at most \(longest.text) are allowed")
+        }
+        return duration
+    }
+
+    /// Waits for the events.
+    ///
+    /// Throws a problem of status 408 with `nearest` and `seen` if they have not happened within the time, if
+    /// the journal ends, or if the task is cancelled; and one of status 400 if `since` does not exist yet.
+    package func answer(
+        from journal: Journal, clock: some Clock<Duration>
+    ) async throws(ControlProblem) -> Answer {
+        let limit = clock.now.advanced(by: within)
+        var search = EventSearch(for: match, count: count, from: try journal.start(since: since))
+        search.takeAll(of: journal)
+        if !search.isComplete, within > .zero {
+            search = await Self.follow(search, journal) {
+                try? await clock.sleep(until: limit, tolerance: nil)
+            }
+            // Events that happened in time count, also if the machine was too busy to look at them.
+            search.takeAll(of: journal)
+        }
+        guard search.isComplete, let last = search.found.last else { throw problem(search, journal) }
+        return Answer(events: search.found, next: last.seq + 1, lost: search.lost)
+    }
+
+    /// Goes on with a search until it is complete, or `limit` returns.
+    private static func follow(
+        _ search: EventSearch, _ journal: Journal, until limit: @escaping @Sendable () async -> Void
+    ) async -> EventSearch {
+        await withTaskGroup(of: EventSearch?.self) { group in
+            group.addTask { await follow(search, journal) }
+            group.addTask {
+                await limit()
+                return nil
+            }
+            var result = search
+            for await outcome in group {
+                if let outcome { result = outcome }
+                group.cancelAll()
+            }
+            return result
+        }
+    }
+
+    private static func follow(_ search: EventSearch, _ journal: Journal) async -> EventSearch {
+        var search = search
+        var reader = JournalReader(journal, from: search.position)
+        while !search.isComplete, let slice = await reader.next() { search.take(slice) }
+        return search
+    }
+
+    private func problem(_ search: EventSearch, _ journal: Journal) -> ControlProblem {
+        let came = search.found.isEmpty ? "no event" : "\(search.found.count) of \(count) events"
+        let end =
+            if Task.isCancelled {
+                "before the wait was cancelled"
+            } else if journal.isEnded {
+                "before the run ended"
+            } else {
+                "within \(within.text)"
+            }
+        return ControlProblem(
+            408,
+            """
+            \(came) matched \(ControlProblem.shortened(match.text)) \(end); "nearest" says what came \
+            nearest, and "seen" what happened
+            """, search.members)
+    }
+}

@@ -1,0 +1,81 @@
+package import MynahEmulator
+package import MynahSupport
+
+/// The query of `GET /v1/events`: `?since=&match=&limit=`.
+///
+/// - `since`: the number of the first event; the last mark if it is missing, else the first event since the
+///   run started or the journal was emptied.
+/// - `match`: only events that match; an `EventMatch` in its object form or its text form.
+/// - `limit`: how many events at most, 1 to 10,000; 1,000 if it is missing.
+package struct EventsQuery: Hashable, Sendable {
+    /// Events, as `Accept: application/json` gets them.
+    package struct Page: Hashable, Sendable {
+        /// The events, in order.
+        package let events: [Journal.Entry]
+        /// The number after the last of them; without events the first number that was looked at.
+        package let next: UInt64
+        /// How many events from `since` on are not kept any more.
+        package let lost: UInt64
+
+        /// The body of the response: `{events, next}`, and `lost` if there are such events.
+        package var json: JSON {
+            .object(
+                [
+                    .init("events", .array(events.map(\.json))),
+                    .init("next", .integer(Int(clamping: next))),
+                ] + JSON.lost(lost))
+        }
+    }
+
+    /// The names of its parameters.
+    package static let parameters = ["since", "match", "limit"]
+
+    /// The number of the first event, or `nil` for the default.
+    package var since: UInt64?
+    /// The match of the events, or `nil` for all; its device names are those of events.
+    package var match: EventMatch?
+    /// How many events a page has at most.
+    package var limit = 1000
+
+    /// Reads the query's items, percent-decoded; throws a problem of status 400 that names the wrong one.
+    package init(_ items: [(name: String, value: String)]) throws(ControlProblem) {
+        var members: [JSON.Member] = []
+        for (name, value) in items {
+            guard Self.parameters.contains(name) else {
+                throw .unknown("query parameter", name, among: Self.parameters)
+            }
+            members.append(.init(name, try Self.json(name, value)))
+        }
+        let body = try ControlBody(.object(members), known: Self.parameters)
+        since = try body.since()
+        match = try body.match("match")
+        if let limit = try body.number("limit", in: 1...10_000) { self.limit = limit }
+    }
+
+    /// The value as a request's body would have it.
+    private static func json(_ name: String, _ value: String) throws(ControlProblem) -> JSON {
+        guard name == "match" else { return Int(value).map { .integer($0) } ?? .string(value) }
+        guard value.drop(while: { $0 == " " }).first == "{" else { return .string(value) }
+        do throws(JSON.ParseError) {
+            return try JSON(parsing: Array(value.utf8))
+        } catch {
+            throw ControlProblem(400, "match is not JSON: \(error)")
+        }
+    }
+
+    /// The events that there are now.
+    ///
+    /// Throws a problem of status 400 if `since` does not exist yet.
+    package func page(of journal: Journal) throws(ControlProblem) -> Page {
+        let start = try journal.start(since: since)
+        var events: [Journal.Entry] = []
+        var lost: UInt64 = 0
+        journal.forEachSlice(from: start) { slice in
+            lost += slice.lost
+            let matching = slice.entries.filter { match?.matches($0.event) ?? true }
+            events += matching.prefix(limit - events.count)
+            return events.count < limit
+        }
+        return Page(events: events, next: events.last.map { $0.seq + 1 } ?? start + lost, lost: lost)
+    }
+}

@@ -1,0 +1,213 @@
+import Glibc
+import MynahSupport
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// A client of the control API, with a connection for each request.
+package struct ControlClient: Sendable {
+    /// A response with its whole body.
+    package struct Response: Hashable, Sendable {
+        /// The status code.
+        package var status: Int
+        /// The header fields.
+        package var headers: [HTTPField]
+        /// The body.
+        package var body: [UInt8]
+    }
+
+    /// A request.
+    package struct Request: Hashable, Sendable {
+        /// The method, in capitals.
+        package var method: String
+        /// The path and query, percent-encoded.
+        package var target: String
+        /// Further header fields.
+        package var headers: [HTTPField]
+        /// A JSON document, or `nil` for none.
+        package var body: [UInt8]?
+
+        /// A request.
+        package init(_ method: String, _ target: String, headers: [HTTPField] = [], body: [UInt8]? = nil) {
+            self.method = method
+            self.target = target
+            self.headers = headers
+            self.body = body
+        }
+    }
+
+    private typealias Connection = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
+
+    /// The longest body of a response, in bytes.
+    private static let bodyLimit = 256 << 20
+
+    /// The server.
+    package let address: ControlAddress
+    private let token: String?
+
+    /// A client of a server.
+    package init(_ address: ControlAddress, token: String? = nil) {
+        self.address = address
+        self.token = token
+    }
+
+    /// Percent-encodes a path segment or a part of a query.
+    package static func encode(_ text: String) -> String {
+        String(
+            decoding: text.utf8.flatMap { byte -> [UInt8] in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: [byte]
+                default: Array(("%" + Hex.encode([byte])).utf8)
+                }
+            }, as: UTF8.self)
+    }
+
+    /// Sends a request and returns the response.
+    ///
+    /// - Parameter limit: How long all of it may take, or `nil` if the task's cancellation ends it.
+    package func send(_ request: Request, limit: Duration? = .seconds(30)) async throws(ControlError)
+        -> Response
+    {
+        var response = Collector()
+        return try await exchange(request, limit: limit) { part in try response.take(part) }
+    }
+
+    /// Reads a stream of server-sent events and calls `each` with every event, until it returns `false` or
+    /// the stream ends.
+    ///
+    /// Returns `nil`, or the response if it is not such a stream.
+    package func events(
+        _ target: String, after id: String? = nil, _ each: (ServerSentEvent) async -> Bool
+    ) async throws(ControlError) -> Response? {
+        var headers = [HTTPField("Accept", "text/event-stream")]
+        if let id { headers.append(HTTPField("Last-Event-ID", id)) }
+        var other = Collector()
+        var parser: ServerSentEventParser?
+        let request = Request("GET", target, headers: headers)
+        return try await exchange(request, limit: nil) { part -> Response?? in
+            if case .head(let head) = part, head.status == .ok,
+                head.headers.first(name: "content-type") == "text/event-stream"
+            {
+                parser = ServerSentEventParser()
+            }
+            guard parser != nil else { return try other.take(part).map { .some($0) } }
+            switch part {
+            case .head: return nil
+            case .body(let buffer):
+                for event in try parser?.take(buffer.readableBytesView) ?? [] {
+                    guard await each(event) else { return .some(nil) }
+                }
+                return nil
+            case .end: return .some(nil)
+            }
+        }
+    }
+
+    /// Puts a response together.
+    private struct Collector {
+        private var response = Response(status: 0, headers: [], body: [])
+
+        /// Takes the next part; returns the response at its end.
+        mutating func take(_ part: HTTPClientResponsePart) throws(ControlError) -> Response? {
+            switch part {
+            case .head(let head):
+                response.status = Int(head.status.code)
+                response.headers = head.headers.map { HTTPField($0.name, $0.value) }
+            case .body(let buffer):
+                guard response.body.count + buffer.readableBytes <= bodyLimit else {
+                    throw ControlError(.protocolViolation, "the response is longer than \(bodyLimit) bytes")
+                }
+                response.body += buffer.readableBytesView
+            case .end: return response
+            }
+            return nil
+        }
+    }
+
+    // MARK: - One exchange
+
+    private static let cut = ControlError(
+        .disconnected, "the connection ended before the response was complete")
+
+    /// Sends a request and calls `take` with each part of the response, until it returns a result.
+    private func exchange<Result: Sendable>(
+        _ request: Request, limit: Duration?, _ take: (HTTPClientResponsePart) async throws -> Result?
+    ) async throws(ControlError) -> Result {
+        let isLate = Lock(false)
+        do {
+            let connection = try await connect()
+            let alarm = limit.map { limit in
+                connection.channel.eventLoop.scheduleTask(in: TimeAmount(limit)) {
+                    isLate.withLock { $0 = true }
+                    connection.channel.close(promise: nil)
+                }
+            }
+            defer { alarm?.cancel() }
+            return try await connection.executeThenClose { inbound, outbound in
+                try await outbound.write(contentsOf: parts(of: request))
+                for try await part in inbound {
+                    if let result = try await take(part) { return result }
+                }
+                throw Self.cut
+            }
+        } catch {
+            if isLate.withLock({ $0 }) {
+                throw ControlError(.timedOut, "\(address) did not answer in time")
+            }
+            throw problem(of: error)
+        }
+    }
+
+    private func parts(of request: Request) -> [HTTPClientRequestPart] {
+        var headers = HTTPHeaders([("host", address.authority), ("connection", "close")])
+        for field in request.headers { headers.add(name: field.name, value: field.value) }
+        if let token, !address.isUnixSocket { headers.add(name: "authorization", value: "Bearer \(token)") }
+        let needsLength = ["POST", "PUT", "PATCH"].contains(request.method) || request.body != nil
+        if needsLength {
+            headers.add(name: "content-length", value: "\(request.body?.count ?? 0)")
+            headers.add(name: "content-type", value: "application/json")
+        }
+        let head = HTTPRequestHead(
+            version: .http1_1, method: HTTPMethod(rawValue: request.method), uri: request.target,
+            headers: headers)
+        guard let body = request.body else { return [.head(head), .end(nil)] }
+        return [.head(head), .body(.byteBuffer(ByteBuffer(bytes: body))), .end(nil)]
+    }
+
+    private func connect() async throws -> Connection {
+        let target =
+            switch address {
+            case .tcp(let host, let port): try SocketAddress(ipAddress: host.text, port: Int(port))
+            case .unix(let path): try SocketAddress(unixDomainSocketPath: path)
+            }
+        return try await ClientBootstrap(group: HTTPServer.loops).connectTimeout(.seconds(10))
+            .connect(to: target) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                    return try Connection(wrappingChannelSynchronously: channel)
+                }
+            }
+    }
+
+    private func problem(of error: any Error) -> ControlError {
+        switch error {
+        case let error as ControlError: return error
+        case is ServerSentEventParser.TooLong:
+            return ControlError(.protocolViolation, "an event of \(address) is too long")
+        case let error as IOError where [ECONNREFUSED, ENOENT].contains(error.errnoCode):
+            return ControlError(
+                .unreachable, "nobody listens on \(address)",
+                remedy: "start mynah serve, or mynah run --control")
+        case let error as IOError where [EACCES, EPERM].contains(error.errnoCode):
+            return ControlError(
+                .notPermitted, "this user may not use \(address)", remedy: "run this as its user")
+        // The process at the other end was killed in the middle of a response.
+        case HTTPParserError.invalidEOFState: return Self.cut
+        case is HTTPParserError, is NIOHTTPDecoderError:
+            return ControlError(.protocolViolation, "what \(address) answered is not HTTP")
+        case is CancellationError: return ControlError(.disconnected, "the request was cancelled")
+        case is IOError, is ChannelError: return Self.cut
+        default: return ControlError(.disconnected, "\(address): \(error)")
+        }
+    }
+}

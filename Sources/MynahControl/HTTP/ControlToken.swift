@@ -1,0 +1,47 @@
+import Glibc
+
+/// The secret that a client sends to an address that others reach.
+package enum ControlToken {
+    /// The longest file, in bytes.
+    private static let longest = 4096
+
+    /// Reads a token's file: one line of printable ASCII characters without spaces.
+    ///
+    /// The token is not repeated in an error.
+    package static func read(_ path: String) throws(ControlError) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            throw ControlError(
+                .unavailable, "the token file \(path) cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: longest + 1)
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else {
+            throw ControlError(
+                .unavailable, "the token file \(path) cannot be read: \(String(cString: strerror(errno)))")
+        }
+        let text = bytes[..<count].split(whereSeparator: { $0 == 0x0A || $0 == 0x0D })
+        guard count <= longest, text.count == 1, text[0].count >= 16,
+            text[0].allSatisfy({ (0x21...0x7E).contains($0) })
+        else {
+            throw ControlError(
+                .unavailable, "the token file \(path) is not one line of 16 characters or more",
+                remedy: "write one with: openssl rand -hex 16 > \(path)")
+        }
+        return String(decoding: text[0], as: UTF8.self)
+    }
+}
+
+extension ControlAddress {
+    /// The socket of this user's `mynah serve`: `$XDG_RUNTIME_DIR/mynah.sock`.
+    package static func ofThisUser() throws(ControlError) -> ControlAddress {
+        guard let directory = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }), directory.hasPrefix("/")
+        else {
+            throw ControlError(
+                .invalidAddress, "XDG_RUNTIME_DIR is not set, so there is no directory for the socket",
+                remedy: "name one with --control unix:PATH")
+        }
+        return try ControlAddress("unix:\(directory)/mynah.sock")
+    }
+}

@@ -1,0 +1,83 @@
+/// A header field.
+package struct HTTPField: Hashable, Sendable {
+    /// The name, in any case.
+    package var name: String
+    /// The value.
+    package var value: String
+
+    /// A field.
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// An item of a query, percent-decoded.
+package struct HTTPQueryItem: Hashable, Sendable {
+    /// The name before the equals sign.
+    package var name: String
+    /// The value after it, empty if there is no equals sign.
+    package var value: String
+
+    /// An item.
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+extension [HTTPField] {
+    /// The values of all fields of a name, in any case.
+    package func values(of name: String) -> [String] {
+        filter { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name.lowercased() }
+            .map(\.value)
+    }
+
+    /// The value of the first field of a name, in any case.
+    package subscript(name: String) -> String? { values(of: name).first }
+
+    /// The members of a comma-separated list over all fields of a name, in lower case.
+    func list(_ name: String) -> [String] {
+        values(of: name).flatMap { $0.split(separator: ",") }.map { $0.trimmed.lowercased() }
+    }
+}
+
+extension StringProtocol {
+    /// Without the spaces and tabs at both ends.
+    var trimmed: String {
+        let start = drop { $0 == " " || $0 == "\t" }
+        return String(start.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    }
+}
+
+/// A request that has passed the server's checks.
+package struct HTTPRequest: Hashable, Sendable {
+    /// The method, in capitals.
+    package var method: String
+    /// The path's segments, percent-decoded; `/v1/devices` has two, and a slash at the end adds an empty one.
+    package var path: [String]
+    /// The query's items, in order.
+    package var query: [HTTPQueryItem]
+    /// The header fields, in order.
+    package var headers: [HTTPField]
+    /// The body; empty while only the head is checked.
+    package var body: [UInt8]
+    /// Whether it came over a Unix socket, whose users may name files.
+    package var isUnixSocket: Bool
+
+    /// A request.
+    package init(
+        method: String, path: [String], query: [HTTPQueryItem] = [], headers: [HTTPField] = [],
+        body: [UInt8] = [], isUnixSocket: Bool = false
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.headers = headers
+        self.body = body
+        self.isUnixSocket = isUnixSocket
+    }
+
+    /// The value of the query's first item of a name, or `nil` if it has none.
+    package func query(_ name: String) -> String? { query.first { $0.name == name }?.value }
+}

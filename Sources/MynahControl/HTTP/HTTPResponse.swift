@@ -1,0 +1,100 @@
+package import MynahSupport
+import NIOHTTP1
+
+/// A response, whole or a stream.
+package struct HTTPResponse: Sendable {
+    /// The part after the head.
+    package enum Body: Sendable {
+        /// All of it.
+        case bytes([UInt8])
+        /// A function that writes it, until it returns.
+        ///
+        /// Its task is cancelled when the client is gone.
+        case stream(@Sendable (HTTPStreamWriter) async -> Void)
+    }
+
+    /// The status code.
+    package var status: Int
+    /// The media type, or `nil` if there is no body.
+    package var contentType: String?
+    /// Further header fields; the server adds those about the connection and the length.
+    package var headers: [HTTPField]
+    /// The body.
+    package var body: Body
+
+    /// A response.
+    package init(_ status: Int, contentType: String?, headers: [HTTPField] = [], body: Body) {
+        self.status = status
+        self.contentType = contentType
+        self.headers = headers
+        self.body = body
+    }
+
+    /// A response with a JSON document.
+    package static func json(_ json: JSON, status: Int = 200) -> HTTPResponse {
+        var bytes: [UInt8] = []
+        json.write(to: &bytes)
+        bytes.append(UInt8(ascii: "\n"))
+        return HTTPResponse(status, contentType: "application/json", body: .bytes(bytes))
+    }
+
+    /// A response with plain text.
+    package static func text(
+        _ text: String, status: Int = 200, contentType: String = "text/plain; charset=utf-8"
+    ) -> HTTPResponse {
+        HTTPResponse(status, contentType: contentType, body: .bytes(Array(text.utf8)))
+    }
+
+    /// A response that has no body: 204.
+    package static var noContent: HTTPResponse { HTTPResponse(204, contentType: nil, body: .bytes([])) }
+
+    /// A stream of server-sent events.
+    package static func events(_ body: @escaping @Sendable (HTTPStreamWriter) async -> Void) -> HTTPResponse {
+        HTTPResponse(200, contentType: "text/event-stream", body: .stream(body))
+    }
+
+    /// A problem document (RFC 9457); `headers` has, for example, `Allow` of a 405.
+    package init(_ problem: ControlProblem, headers: [HTTPField] = []) {
+        var response = HTTPResponse.json(problem.json, status: problem.status)
+        response.contentType = "application/problem+json"
+        response.headers = headers
+        self = response
+    }
+}
+
+extension ControlProblem {
+    /// The problem document: title, status, detail, and the problem's own members.
+    package var json: JSON {
+        let title = HTTPResponseStatus(statusCode: status).reasonPhrase
+        return .object(
+            [
+                .init("title", .string(title)), .init("status", .integer(status)),
+                .init("detail", .string(detail)),
+            ]
+                + members)
+    }
+}
+
+/// Writes the body of a response to a client, as fast as the client reads.
+package struct HTTPStreamWriter: Sendable {
+    private let send: @Sendable ([UInt8]) async -> Bool
+
+    /// A writer over a function that returns `false` when the client is gone.
+    package init(_ send: @escaping @Sendable ([UInt8]) async -> Bool) {
+        self.send = send
+    }
+
+    /// Writes bytes, and returns after the socket has taken them; returns `false` if the client is gone.
+    @discardableResult
+    package func write(_ bytes: [UInt8]) async -> Bool { await send(bytes) }
+
+    /// Writes text as UTF-8.
+    @discardableResult
+    package func write(_ text: String) async -> Bool { await send(Array(text.utf8)) }
+
+    /// Writes events in one piece.
+    @discardableResult
+    package func write(_ events: [ServerSentEvent]) async -> Bool {
+        await send(events.flatMap(\.bytes))
+    }
+}

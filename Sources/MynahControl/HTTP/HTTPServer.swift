@@ -1,0 +1,230 @@
+import MynahSupport
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// An HTTP/1.1 server for the control API, on a TCP port or a Unix socket.
+///
+/// Before a handler sees a request, the server has refused what is too long or too slow, and what a web page
+/// of another origin sends. A client that closes its sending side counts as gone: the task that answers it is
+/// cancelled.
+package final class HTTPServer: Sendable {
+    /// Answers a request; it is cancelled when the client is gone.
+    package typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
+    /// Decides from a request without its body, on the event loop: returns the response of one that will
+    /// fail anyway, for example 404 or 405, or `nil`.
+    package typealias Precheck = @Sendable (HTTPRequest) -> HTTPResponse?
+
+    /// Limits and access.
+    package struct Options: Sendable {
+        /// The longest request line with all headers, in bytes.
+        package var headLimit = 16 << 10
+        /// The longest body, in bytes.
+        package var bodyLimit = 1 << 20
+        /// How many connections are served at once; further ones get 503 and are closed.
+        package var connectionLimit = 64
+        /// How long a head may take from its first byte on.
+        package var headTime: Duration = .seconds(5)
+        /// How long a body may take from the end of the head on.
+        package var bodyTime: Duration = .seconds(60)
+        /// How long a connection may be without a request, and how long a client may take nothing of a
+        /// response.
+        package var idleTime: Duration = .seconds(60)
+        /// How long a client may leave a connection open after its last response.
+        package var lingerTime: Duration = .seconds(2)
+        /// How long to wait after the system refused to accept a connection, for example without a free
+        /// descriptor.
+        package var acceptPause: Duration = .seconds(1)
+        /// How long `stop` lets requests finish.
+        package var stopTime: Duration = .seconds(1)
+        /// The token that requests over TCP need, or `nil` if they need none.
+        package var token: String?
+
+        /// The limits of the control API, and no token.
+        package init() {}
+    }
+
+    private enum State {
+        case new
+        case starting
+        case listening(any Channel, ListeningSocket)
+        case ended
+    }
+
+    /// One thread for all servers and clients of the process.
+    ///
+    /// It is not ended: it would have to outlive every task that answers a request.
+    static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+    private let address: ControlAddress
+    private let options: Options
+    private let precheck: Precheck
+    private let handler: Handler
+    private let state = Lock(State.new)
+    private let connections = Lock<[ObjectIdentifier: any Channel]>([:])
+
+    /// A server that does not listen yet.
+    package init(
+        _ address: ControlAddress, options: Options = Options(), precheck: @escaping Precheck = { _ in nil },
+        handler: @escaping Handler
+    ) {
+        self.address = address
+        self.options = options
+        self.precheck = precheck
+        self.handler = handler
+    }
+
+    /// Listens, and returns the address with its port.
+    ///
+    /// A Unix socket gets mode 0600. One that an ended process left is replaced. Call it once.
+    package func start() async throws(ControlError) -> ControlAddress {
+        guard address.isLocal || options.token != nil else {
+            throw ControlError(
+                .tokenRequired, "other machines reach \(address)",
+                remedy: "give a token with --control-token-file, or choose 127.0.0.1")
+        }
+        let isFirst = state.withLock { state in
+            guard case .new = state else { return false }
+            state = .starting
+            return true
+        }
+        guard isFirst else { throw ControlError(.unavailable, "this server was started before") }
+        let socket = try await ListeningSocket(address)
+        do {
+            let channel = try await bootstrap(socket.address).withBoundSocket(socket.descriptor).get()
+            state.withLock { $0 = .listening(channel, socket) }
+            return socket.address
+        } catch {
+            socket.removePath()
+            throw ControlError(.unavailable, "cannot listen on \(address): \(error)")
+        }
+    }
+
+    /// Stops listening, lets the requests that are being answered finish, but not for long, and closes all
+    /// connections.
+    package func stop() async {
+        let running: (any Channel, ListeningSocket)? = state.withLock { state in
+            defer { state = .ended }
+            guard case .listening(let channel, let socket) = state else { return nil }
+            return (channel, socket)
+        }
+        guard let (channel, socket) = running else { return }
+        socket.removePath()
+        try? await channel.close().get()
+        let open = connections.withLock { Array($0.values) }
+        for connection in open {
+            connection.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        }
+        let end = channel.eventLoop.scheduleTask(in: TimeAmount(options.stopTime)) {
+            for connection in open { connection.close(promise: nil) }
+        }
+        for connection in open { try? await connection.closeFuture.get() }
+        end.cancel()
+    }
+
+    // MARK: - Connections
+
+    private func bootstrap(_ bound: ControlAddress) -> ServerBootstrap {
+        let pause = TimeAmount(options.acceptPause)
+        return ServerBootstrap(group: Self.loops)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(HTTPAcceptPause(pause))
+                }
+            }
+            // A request is small, and what one read brings may have to wait until another is answered.
+            .childChannelOption(
+                .recvAllocator,
+                value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 2048, maximum: 16_384)
+            )
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try self.prepare(channel, bound) }
+            }
+    }
+
+    private func prepare(_ channel: any Channel, _ bound: ControlAddress) throws {
+        guard admit(channel) else {
+            return try channel.pipeline.syncOperations.addHandler(HTTPOverload())
+        }
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = options.headLimit
+        limits.maxHeaderListSize = options.headLimit
+        let local: HTTPRules.LocalAddress? =
+            switch bound {
+            case .tcp(let host, let port): HTTPRules.LocalAddress(host: host, port: port)
+            case .unix: nil
+            }
+        let rules = HTTPRules(bodyLimit: options.bodyLimit, token: options.token, local: local)
+        let connection = HTTPConnectionHandler(
+            options: options,
+            machine: HTTPConnectionMachine(rules: rules, headLimit: options.headLimit, precheck: precheck),
+            answer: handler)
+        try channel.pipeline.syncOperations.addHandlers([
+            HTTPResponseEncoder(), HTTPByteCounter(connection),
+            ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits)), connection,
+        ])
+    }
+
+    /// Counts a connection until it is closed; returns `false` if there are too many.
+    private func admit(_ channel: any Channel) -> Bool {
+        let key = ObjectIdentifier(channel)
+        let isAdmitted = connections.withLock { connections in
+            guard connections.count < options.connectionLimit else { return false }
+            connections[key] = channel
+            return true
+        }
+        if isAdmitted {
+            channel.closeFuture.whenComplete { _ in self.connections.withLock { $0[key] = nil } }
+        }
+        return isAdmitted
+    }
+}
+
+/// Stops accepting for a while after the system refused a connection, for example without a free descriptor.
+///
+/// NIO's `AcceptBackoffHandler` does not: the channel stays registered for reads after an error, and the
+/// connection that still waits wakes the event loop again at once, for ever.
+private final class HTTPAcceptPause: ChannelInboundHandler {
+    typealias InboundIn = any Channel
+
+    private let time: TimeAmount
+
+    init(_ time: TimeAmount) {
+        self.time = time
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        let channel = context.channel
+        try? channel.syncOptions?.setOption(.autoRead, value: false)
+        context.eventLoop.scheduleTask(in: time) {
+            // The server may have stopped meanwhile.
+            try? channel.syncOptions?.setOption(.autoRead, value: true)
+        }
+    }
+}
+
+/// Refuses a connection that is one too many.
+private final class HTTPOverload: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    func channelActive(context: ChannelHandlerContext) {
+        let problem = ControlProblem(
+            503, "all connections of this server are in use; close one, or try again")
+        var body: [UInt8] = []
+        problem.json.write(to: &body)
+        let head = """
+            HTTP/1.1 503 Service Unavailable\r
+            content-type: application/problem+json\r
+            content-length: \(body.count)\r
+            connection: close\r
+            \r
+
+            """
+        // Nothing is read: the response fits into the socket, and a client that floods costs nothing more.
+        context.writeAndFlush(Self.wrapOutboundOut(ByteBuffer(bytes: Array(head.utf8) + body)), promise: nil)
+        context.close(promise: nil)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+}

@@ -1,0 +1,228 @@
+package import MynahEmulator
+package import MynahSupport
+
+/// The events of a run in the order in which they happened, each with a sequence number (`seq`).
+///
+/// It keeps events as values; JSON is made when somebody reads. Its length is bounded: the oldest events are
+/// dropped, and a reader that has not read them is told how many. Numbers go on when it is emptied.
+///
+/// Appending costs a lock and, if readers wait, one wake-up for each of them: matching is their work.
+package final class Journal: Sendable {
+    /// One event of a device.
+    package struct Entry: Hashable, Sendable {
+        /// Its number: the first event of a run has 1.
+        package let seq: UInt64
+        /// The event, which has `device`.
+        package let event: DeviceEvent
+
+        package init(seq: UInt64, event: DeviceEvent) {
+            self.seq = seq
+            self.event = event
+        }
+
+        /// The event as one JSON object, beginning with `seq`.
+        package var json: JSON {
+            guard case .object(let members) = event.json else { return event.json }
+            return .object([.init("seq", .integer(Int(clamping: seq)))] + members)
+        }
+    }
+
+    /// A part of the journal.
+    package struct Slice: Hashable, Sendable {
+        /// The events, in order.
+        package var entries: [Entry]
+        /// The number to go on from.
+        package var next: UInt64
+        /// How many events from the asked number on are not kept any more.
+        package var lost: UInt64
+
+        package init(entries: [Entry], next: UInt64, lost: UInt64) {
+            self.entries = entries
+            self.next = next
+            self.lost = lost
+        }
+    }
+
+    /// A place in the journal that a client has named.
+    package struct Mark: Hashable, Sendable {
+        /// The client's name for it.
+        package let name: String
+        /// The number of the next event when it was set: `since` with it is what happens after the mark.
+        package let seq: UInt64
+    }
+
+    /// How many marks are kept; the oldest are dropped.
+    package static let markLimit = 10_000
+
+    private struct Waiter {
+        let key: UInt64
+        /// The number that it waits for.
+        let seq: UInt64
+        /// Takes whether there is an event with this number or a higher one.
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+
+    private struct State {
+        var events: EventRing
+        /// The number of the first event since the run started or the journal was emptied.
+        var start: UInt64 = 1
+        var marks: [Mark] = []
+        var isEnded = false
+        var waiters: [Waiter] = []
+        var lastKey: UInt64 = 0
+        /// How many events of each name there were since the run started.
+        var counts: [DeviceEvent.Name: Int] = [:]
+
+        /// Removes and returns the waiters that wait for this number or a lower one.
+        mutating func takeWaiters(upTo seq: UInt64) -> [Waiter] {
+            let reached = waiters.partition { $0.seq <= seq }
+            defer { waiters.removeSubrange(reached...) }
+            return Array(waiters[reached...])
+        }
+    }
+
+    /// Tells this journal from those of other runs, in the identifiers of server-sent events.
+    package let epoch: String
+    private let state: Lock<State>
+
+    /// An empty journal that keeps this many events.
+    package init(capacity: Int = 100_000, epoch: String? = nil) {
+        self.epoch = epoch ?? String(UInt64.random(in: .min ... .max), radix: 16)
+        state = Lock(State(events: EventRing(capacity: capacity)))
+    }
+
+    // MARK: Writing
+
+    /// Adds an event; returns its number.
+    @discardableResult
+    package func append(_ event: DeviceEvent) -> UInt64 {
+        let (seq, woken): (UInt64, [Waiter]) = state.withLock { state in
+            let seq = state.events.append(event)
+            state.counts[event.name, default: 0] += 1
+            return (seq, state.waiters.isEmpty ? [] : state.takeWaiters(upTo: seq))
+        }
+        for waiter in woken { waiter.continuation.resume(returning: true) }
+        return seq
+    }
+
+    /// Names the place after the last event; returns the number of the next event.
+    @discardableResult
+    package func mark(_ name: String) -> UInt64 {
+        state.withLock { state in
+            if state.marks.count == Self.markLimit { state.marks.removeFirst() }
+            let seq = state.events.next
+            state.marks.append(Mark(name: name, seq: seq))
+            return seq
+        }
+    }
+
+    /// Forgets all events and marks; numbers go on.
+    package func clear() {
+        // Freeing the events of a long run takes milliseconds, in which nobody should wait for the lock.
+        _ = state.withLock { state in
+            state.marks = []
+            defer { state.start = state.events.next }
+            return state.events.removeAll()
+        }
+    }
+
+    /// Wakes everybody who waits: the run is over.
+    ///
+    /// Events that are appended later are kept, and nobody waits for them.
+    package func end() {
+        let woken: [Waiter] = state.withLock { state in
+            state.isEnded = true
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in woken { waiter.continuation.resume(returning: false) }
+    }
+
+    // MARK: Reading
+
+    /// The events from a number on, at most `limit`.
+    package func read(from seq: UInt64, limit: Int = 1000) -> Slice {
+        state.withLock { $0.events.slice(from: seq, limit: limit) }
+    }
+
+    /// The numbers of the events that are kept; its upper bound is the next event's.
+    package var kept: Range<UInt64> { state.withLock { $0.events.first..<$0.events.next } }
+
+    /// How many events of each name there were since the run started, in the order of their names.
+    package var counts: [(name: DeviceEvent.Name, count: Int)] {
+        state.withLock { $0.counts }.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key, $0.value) }
+    }
+
+    /// The marks, in the order in which they were set.
+    package var marks: [Mark] { state.withLock { $0.marks } }
+
+    /// The mark that was set last, or `nil` if there is none.
+    package var lastMark: Mark? { state.withLock { $0.marks.last } }
+
+    /// Whether the run is over.
+    package var isEnded: Bool { state.withLock { $0.isEnded } }
+
+    /// How many readers wait for an event.
+    package var waiterCount: Int { state.withLock { $0.waiters.count } }
+
+    /// The number from which a request looks: its `since`, else the last mark, else the first event since the
+    /// run started or the journal was emptied.
+    ///
+    /// Throws a problem of status 400 if `since` is after the next event.
+    package func start(since: UInt64?) throws(ControlProblem) -> UInt64 {
+        let (start, next) = state.withLock { state in
+            (since ?? state.marks.last?.seq ?? state.start, state.events.next)
+        }
+        guard start <= next else {
+            throw ControlProblem(
+                400, "\"since\" is \(start), but the next event is \(next); numbers of another run do not fit"
+            )
+        }
+        return max(start, 1)
+    }
+
+    /// Returns when there is an event with this number or a higher one, when the journal has ended, or when
+    /// the task is cancelled.
+    ///
+    /// Returns whether there is such an event.
+    @discardableResult
+    package func changed(from seq: UInt64) async -> Bool {
+        let key: UInt64 = state.withLock { state in
+            state.lastKey += 1
+            return state.lastKey
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isThere: Bool? = state.withLock { state in
+                    if seq < state.events.next { return true }
+                    // A task has its cancelled state before its handlers run: if ours has run already, and
+                    // found no waiter, it is seen here.
+                    if state.isEnded || Task.isCancelled { return false }
+                    state.waiters.append(Waiter(key: key, seq: seq, continuation: continuation))
+                    return nil
+                }
+                if let isThere { continuation.resume(returning: isThere) }
+            }
+        } onCancel: {
+            let waiter: Waiter? = state.withLock { state in
+                state.waiters.firstIndex { $0.key == key }.map { state.waiters.remove(at: $0) }
+            }
+            waiter?.continuation.resume(returning: false)
+        }
+    }
+}
+
+extension Journal {
+    /// Gives `body` the events that there are now from a number on, in parts, until it returns false.
+    ///
+    /// Events that happen meanwhile are not among them, so it ends however fast they come.
+    package func forEachSlice(from seq: UInt64, _ body: (Slice) -> Bool) {
+        let end = kept.upperBound
+        var position = seq
+        while position < end {
+            let slice = read(from: position, limit: Int(clamping: min(end - position, 1000)))
+            position = slice.next
+            guard body(slice) else { return }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import MynahEmulator
+import MynahSupport
+
+/// The events of a run by mark, for a test report: each mark is a case, and errors are its failures.
+struct MarkReport {
+    struct Case {
+        let name: String
+        let seq: UInt64
+        var events = 0
+        var errors: [String] = []
+    }
+
+    private(set) var cases: [Case]
+    /// How many events are not kept any more, and are in no case.
+    private(set) var lost: UInt64 = 0
+
+    /// The report of everything that a journal keeps.
+    init(of journal: Journal) {
+        cases = journal.marks.map { Case(name: $0.name, seq: $0.seq) }
+        guard let first = cases.first else { return }
+        var index = 0
+        journal.forEachSlice(from: first.seq) { slice in
+            lost += slice.lost
+            for entry in slice.entries {
+                while index + 1 < cases.count, cases[index + 1].seq <= entry.seq { index += 1 }
+                cases[index].events += 1
+                if entry.event.name == .error {
+                    cases[index].errors.append(entry.event.string("message") ?? "error")
+                }
+            }
+            return true
+        }
+    }
+
+    var json: JSON {
+        .object(
+            [
+                .init(
+                    "cases",
+                    .array(
+                        cases.map { each in
+                            .object([
+                                .init("name", .string(each.name)),
+                                .init("seq", .integer(Int(clamping: each.seq))),
+                                .init("events", .integer(each.events)),
+                                .init("errors", .array(each.errors.map { .string($0) })),
+                            ])
+                        }))
+            ] + JSON.lost(lost))
+    }
+
+    /// JUnit's XML, as test reporters read it.
+    var junit: String {
+        let failures = cases.count { !$0.errors.isEmpty }
+        var text = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <testsuites><testsuite name="mynah" tests="\(cases.count)" failures="\(failures)">
+
+            """
+        for each in cases {
+            text += "<testcase classname=\"mynah\" name=\"\(Self.escaped(each.name))\">"
+            for error in each.errors { text += "<failure message=\"\(Self.escaped(error))\"/>" }
+            text += "<system-out>\(each.events) events</system-out></testcase>\n"
+        }
+        return text + "</testsuite></testsuites>\n"
+    }
+
+    /// Text in an attribute of XML 1.0, which has no control characters.
+    static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "\t", "\n", "\r": escaped += "&#\(scalar.value);"
+            case _ where scalar.value < 0x20 || (0xFFFE...0xFFFF).contains(scalar.value):
+                escaped += "\u{FFFD}"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+}

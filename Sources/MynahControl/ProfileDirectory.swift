@@ -1,0 +1,38 @@
+import Glibc
+
+/// The directory whose profiles clients may add that cannot read this user's files.
+package struct ProfileDirectory: Sendable {
+    private let path: String?
+
+    /// A directory, or `nil` if there is none.
+    package init(_ path: String?) {
+        self.path = path
+    }
+
+    /// The path of a profile that a client names; a relative one is in the directory.
+    ///
+    /// Throws a problem of status 403 if the client may not name it: one whose files are in question reads
+    /// nothing of them, not even whether they are there.
+    func resolve(_ name: String, isTrusted: Bool) throws(ControlProblem) -> String {
+        let path = name.hasPrefix("/") ? name : self.path.map { "\($0)/\(name)" } ?? name
+        if isTrusted { return path }
+        guard let directory = self.path.flatMap(Self.real), let real = Self.real(path),
+            real.hasPrefix(directory == "/" ? "/" : directory + "/")
+        else {
+            throw ControlProblem(
+                403,
+                """
+                a profile can be added by path only over the Unix socket, or from the directory of \
+                --profiles; send the profile itself as an object
+                """)
+        }
+        return real
+    }
+
+    /// The path without links and dots, or `nil` if there is no such file.
+    private static func real(_ path: String) -> String? {
+        guard !path.utf8.contains(0), let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
+    }
+}

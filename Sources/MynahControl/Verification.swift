@@ -1,0 +1,128 @@
+package import MynahEmulator
+package import MynahSupport
+
+/// The request `POST /v1/verify`: checks what has happened; it does not wait.
+///
+/// Its body is `{match, exactly | atLeast | never, since, order}`:
+/// - `match`: the events that are counted, as an `EventMatch` in its object form or its text form.
+/// - `exactly`, `atLeast`: how many there must be. `never: true`: there must be none. Without one of these
+///   there must be at least 1.
+/// - `order`: a list of matches, at most 1,000. Events must have happened that match them in this order;
+///   other events may have happened between. It may be there with `match` or alone.
+/// - `since`: the number of the first event that counts; the last mark if it is missing, else the first
+///   event since the run started or the journal was emptied.
+package struct Verification: Hashable, Sendable {
+    /// How many events must match.
+    package enum Expectation: Hashable, Sendable {
+        case exactly(Int)
+        case atLeast(Int)
+        case never
+
+        func holds(_ count: Int) -> Bool {
+            switch self {
+            case .exactly(let number): count == number
+            case .atLeast(let number): count >= number
+            case .never: count == 0
+            }
+        }
+
+        var text: String {
+            switch self {
+            case .exactly(let number): "exactly \(number)"
+            case .atLeast(let number): "at least \(number)"
+            case .never: "none"
+            }
+        }
+    }
+
+    /// The expected events have happened.
+    package struct Answer: Hashable, Sendable {
+        /// How many events match; without `match` the number of events in `order`.
+        package let count: Int
+        /// How many events from `since` on are not kept any more.
+        package let lost: UInt64
+
+        /// The body of the response: `{count}`, and `lost` if there are such events.
+        package var json: JSON { .object([.init("count", .integer(count))] + JSON.lost(lost)) }
+    }
+
+    /// The members of its body.
+    package static let members = ["match", "exactly", "atLeast", "never", "since", "order"]
+
+    /// The events that are counted, or `nil` if only the order is checked; device names are what events call
+    /// the devices.
+    package var match: EventMatch?
+    /// How many events must match.
+    package var expectation: Expectation
+    /// Matches of events that must have happened in this order.
+    package var order: [EventMatch]
+    /// The number of the first event that counts, or `nil` for the default.
+    package var since: UInt64?
+
+    /// A verification.
+    package init(
+        _ match: EventMatch?, _ expectation: Expectation = .atLeast(1), order: [EventMatch] = [],
+        since: UInt64? = nil
+    ) {
+        self.match = match
+        self.expectation = expectation
+        self.order = order
+        self.since = since
+    }
+
+    /// Reads the body; throws a problem of status 400 that says what is wrong with it.
+    package init(parsing bytes: [UInt8]) throws(ControlProblem) {
+        let body = try ControlBody(parsing: bytes, known: Self.members)
+        let match = try body.match("match")
+        let order = try body.matches("order", atMost: 1000) ?? []
+        let expectation = try Self.expectation(body)
+        guard match != nil || expectation == nil else {
+            throw ControlProblem(
+                400, "\"match\" is missing: exactly, atLeast and never count what it matches")
+        }
+        guard match != nil || !order.isEmpty else {
+            throw ControlProblem(
+                400, "\"match\" or \"order\" is missing, as in {\"match\": {\"event\": \"write\"}}")
+        }
+        self.init(match, expectation ?? .atLeast(1), order: order, since: try body.since())
+    }
+
+    private static func expectation(_ body: ControlBody) throws(ControlProblem) -> Expectation? {
+        var found: [Expectation] = []
+        if let number = try body.number("exactly", in: 0 ... .max) { found.append(.exactly(number)) }
+        if let number = try body.number("atLeast", in: 0 ... .max) { found.append(.atLeast(number)) }
+        if let isNever = try body.bool("never") {
+            guard isNever else {
+                throw ControlProblem(400, "\"never\" may only be true; leave it out instead")
+            }
+            found.append(.never)
+        }
+        guard found.count <= 1 else {
+            throw ControlProblem(400, "only one of \"exactly\", \"atLeast\" and \"never\" is allowed")
+        }
+        return found.first
+    }
+
+    /// Replaces the matches, such as by ones with what events call the devices.
+    package mutating func mapMatches(
+        _ transform: (EventMatch) throws(ControlProblem) -> EventMatch
+    ) throws(ControlProblem) {
+        if let match { self.match = try transform(match) }
+        for index in order.indices { order[index] = try transform(order[index]) }
+    }
+
+    /// Checks what has happened.
+    ///
+    /// Throws a problem of status 422 with `count`, `timeline` and `nearest` if it is not what is expected,
+    /// and one of status 400 if `since` does not exist yet.
+    package func answer(from journal: Journal) throws(ControlProblem) -> Answer {
+        let start = try journal.start(since: since)
+        var review = VerificationReview(self)
+        journal.forEachSlice(from: start) { slice in
+            review.take(slice)
+            return true
+        }
+        if let problem = review.problem(from: start, in: journal) { throw problem }
+        return Answer(count: review.count, lost: review.lost)
+    }
+}

@@ -1,0 +1,102 @@
+import MynahEmulator
+import MynahSupport
+
+/// Looks at what has happened for a verification.
+struct VerificationReview {
+    /// How many events a failure shows.
+    static let timelineLimit = 100
+
+    private let verification: Verification
+    private var matched = 0
+    /// The events that match `order`, in its order; each is the first one after the one before.
+    private var steps: [UInt64] = []
+    private(set) var lost: UInt64 = 0
+    private var total = 0
+    /// The latest events.
+    private var timeline: [Journal.Entry] = []
+    private var end: UInt64 = 0
+
+    init(_ verification: Verification) {
+        self.verification = verification
+    }
+
+    /// The events that match, or without a match those in order.
+    var count: Int { verification.match == nil ? steps.count : matched }
+
+    mutating func take(_ slice: Journal.Slice) {
+        lost += slice.lost
+        end = slice.next
+        total += slice.entries.count
+        timeline = (timeline + slice.entries.suffix(Self.timelineLimit)).suffix(Self.timelineLimit)
+        for entry in slice.entries {
+            if let match = verification.match, match.matches(entry.event) { matched += 1 }
+            let order = verification.order
+            if steps.count < order.count, order[steps.count].matches(entry.event) { steps.append(entry.seq) }
+        }
+    }
+
+    /// The problem, or `nil` if everything is as expected.
+    func problem(from start: UInt64, in journal: Journal) -> ControlProblem? {
+        if let match = verification.match, !verification.expectation.holds(matched) {
+            let came = matched == 1 ? "1 event" : "\(matched) events"
+            // Events that match are the reason if there are too many, and not if there are too few.
+            return problem(
+                "\(Self.text(match)) matched \(came); expected \(verification.expectation.text)",
+                nearest(to: match, withMatching: !isTooFew, from: start, in: journal))
+        }
+        if steps.count < verification.order.count {
+            let match = verification.order[steps.count]
+            let place = steps.last.map { ", after event \($0)" } ?? ""
+            return problem(
+                "no event matched item \(steps.count + 1) of \"order\", \(Self.text(match))\(place)",
+                nearest(to: match, withMatching: true, from: start, in: journal))
+        }
+        if lost > 0, isSpoiltByLoss {
+            return problem(
+                "\(lost) events are not kept any more, so they cannot be counted; set a mark or \"since\"",
+                .array([]))
+        }
+        return nil
+    }
+
+    private var isTooFew: Bool {
+        switch verification.expectation {
+        case .exactly(let number), .atLeast(let number): matched < number
+        case .never: false
+        }
+    }
+
+    /// Whether events that are not kept could have made too many.
+    private var isSpoiltByLoss: Bool {
+        guard verification.match != nil else { return false }
+        return switch verification.expectation {
+        case .exactly, .never: true
+        case .atLeast: false
+        }
+    }
+
+    private static func text(_ match: EventMatch) -> String { ControlProblem.shortened(match.text) }
+
+    private func nearest(
+        to match: EventMatch, withMatching: Bool, from start: UInt64, in journal: Journal
+    ) -> JSON {
+        var nearest = NearestEvents(to: match)
+        journal.forEachSlice(from: start) { slice in
+            for entry in slice.entries where entry.seq < end {
+                if withMatching || !match.matches(entry.event) { nearest.take(entry) }
+            }
+            return slice.next < end
+        }
+        return nearest.json
+    }
+
+    private func problem(_ detail: String, _ nearest: JSON) -> ControlProblem {
+        let omitted = total - timeline.count
+        return ControlProblem(
+            422, detail,
+            [
+                .init("count", .integer(count)), .init("timeline", .array(timeline.map(\.json))),
+                .init("nearest", nearest),
+            ] + (omitted == 0 ? [] : [.init("omitted", .integer(omitted))]) + JSON.lost(lost))
+    }
+}

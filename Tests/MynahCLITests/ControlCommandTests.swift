@@ -1,0 +1,291 @@
+import Glibc
+import MynahTestSupport
+import Testing
+
+/// The control API of the built program: `serve`, `run --control` and `ctl`.
+@Suite(.timeLimit(.minutes(15))) struct ControlCommandTests {
+    private let folder: TemporaryDirectory
+    private var address: String { "unix:\(folder.path)/control" }
+
+    init() throws {
+        folder = try TemporaryDirectory()
+    }
+
+    /// Starts a server of devices on the virtual radio, and waits until it is ready.
+    private func serve(_ options: [String] = []) async throws -> Program {
+        let server = try Program(
+            ["serve", "--radio", "virtual", "--events", "json", "--control", address] + options)
+        try #require(try await server.output.line(containing: "\"ready\"") != nil)
+        return server
+    }
+
+    private func ctl(_ words: String...) async throws -> Program.Result {
+        try await Program(["ctl", "--control", address] + words).end()
+    }
+
+    private func stop(_ program: Program) async throws {
+        program.child.send(SIGTERM)
+        #expect(try await program.child.end() == .exited(0))
+    }
+
+    // MARK: serve
+
+    @Test func `serve without a device is ready with its control address alone`() async throws {
+        let server = try await serve()
+        let ready = try json(try #require(server.output.lines.first))
+        #expect(ready["event"] as? String == "ready")
+        #expect(ready["control"] as? String == address)
+        #expect(Set(ready.keys) == ["time", "event", "control"])
+        try await stop(server)
+        #expect(folder.files == [])
+    }
+
+    @Test func `serve listens where ctl looks if neither is given an address`() async throws {
+        let environment = ["XDG_RUNTIME_DIR": folder.path]
+        let server = try Program(["serve", "--radio", "virtual"], environment: environment)
+        try #require(try await server.output.line(containing: "mynah.sock") != nil)
+        let result = try await Program(["ctl", "devices"], environment: environment).end()
+        #expect(result.status == .exited(0) && result.output == "" && result.error == "")
+        let named = try await Program(
+            ["ctl", "devices"], environment: ["MYNAH_CONTROL": "unix:\(folder.path)/mynah.sock"]
+        ).end()
+        #expect(named.status == .exited(0))
+        try await stop(server)
+        #expect(folder.files == [])
+    }
+
+    @Test func `a device is added, changed, seen by a phone and removed`() async throws {
+        let air = try TemporaryDirectory()
+        let server = try Program(
+            ["serve", "--radio", "virtual", "--events", "json", "--control", address], air: air)
+        try #require(try await server.output.line(containing: "\"ready\"") != nil)
+        #expect(try await ctl("add", RunTests.profile).output == "Heart rate monitor\n")
+        #expect(try await ctl("add", RunTests.profile, "--seed", "7").output == "Heart rate monitor~2\n")
+        #expect(try await ctl("remove", "Heart rate monitor~2").status == .exited(0))
+        let set = try await ctl("set", "Heart rate monitor", "2A38", "02")
+        #expect(set.output == "02  sent to 0 centrals\n")
+        let phone = try await Program(["connect", "Mynah HRM", "--command", "read 2A38"], air: air).end()
+        #expect(phone.status == .exited(0))
+        #expect(phone.output.contains("02"))
+        let wait = try await ctl("wait", "central.disconnected", "--within", "10 min")
+        #expect(wait.status == .exited(0))
+        #expect(wait.output.contains("disconnected"))
+        let verify = try await ctl("verify", "read", "characteristic=2A38", "--exactly", "1")
+        #expect(verify.output == "1 event\n")
+        #expect(try await ctl("remove", "Heart rate monitor").status == .exited(0))
+        #expect(try await ctl("devices").output == "")
+        try await stop(server)
+        #expect(folder.files == [])
+        #expect(air.files == [])
+    }
+
+    // MARK: run --control
+
+    @Test(arguments: ["unix", "tcp"])
+    func `a run with the control API reports its address when ready, and each event's device`(kind: String)
+        async throws
+    {
+        let run = try Program([
+            "run", "--radio", "virtual", "--events", "json", "--control",
+            kind == "unix" ? address : "127.0.0.1:0", RunTests.profile,
+        ])
+        let line = try #require(try await run.output.line(containing: "\"ready\""))
+        let control = try #require(try json(line)["control"] as? String)
+        #expect(kind == "unix" ? control == address : control.hasPrefix("http://127.0.0.1:"))
+        #expect(!control.hasSuffix(":0"))
+        let devices = try await Program(["ctl", "devices", "--control", control]).end()
+        #expect(devices.output.hasPrefix("Heart rate monitor  poweredOn"))
+        try await stop(run)
+        for line in try await run.output.text().split(separator: "\n") {
+            #expect(try json(String(line))["device"] as? String == "Heart rate monitor", "\(line)")
+        }
+    }
+
+    @Test(arguments: [[], ["--control", "off"]])
+    func `a run without the control API has neither an address nor a device in its events`(
+        options: [String]
+    ) async throws {
+        let run = try Program(
+            ["run", "--radio", "virtual", "--events", "json"] + options + [RunTests.profile])
+        try #require(try await run.output.line(containing: "\"ready\"") != nil)
+        try await stop(run)
+        let output = try await run.output.text()
+        #expect(!output.contains("\"control\"") && !output.contains("\"device\""))
+    }
+
+    // MARK: Addresses
+
+    @Test func `a socket that another instance serves is an error, and that instance goes on`() async throws {
+        let server = try await serve()
+        let second = try await Program(["serve", "--radio", "virtual", "--control", address]).end()
+        #expect(second.status == .exited(1))
+        #expect(second.error.hasPrefix("error: "))
+        #expect(second.error.contains("\(folder.path)/control"))
+        #expect(second.error.contains("in use") || second.error.contains("listens"))
+        #expect(try await ctl("devices").status == .exited(0))
+        try await stop(server)
+    }
+
+    @Test func `a run whose socket is taken ends with an error`() async throws {
+        let server = try await serve()
+        let run = try await Program([
+            "run", "--radio", "virtual", "--control", address, "--timeout", "10 min", RunTests.profile,
+        ]).end()
+        #expect(run.status == .exited(1))
+        #expect(run.error.contains("\(folder.path)/control"))
+        try await stop(server)
+    }
+
+    @Test func `a socket that a killed instance has left is replaced`() async throws {
+        let first = try await serve()
+        first.child.send(SIGKILL)
+        #expect(try await first.child.end() == .killed(SIGKILL))
+        #expect(folder.files == ["control"])
+        let refused = try await ctl("devices")
+        #expect(refused.status == .exited(1))
+        #expect(refused.error.hasPrefix("error: "))
+        let second = try await serve()
+        #expect(try await ctl("devices").status == .exited(0))
+        try await stop(second)
+        #expect(folder.files == [])
+    }
+
+    @Test func `a file that is no socket is left as it is`() async throws {
+        try folder.write("mine", to: "control")
+        let server = try await Program(["serve", "--radio", "virtual", "--control", address]).end()
+        #expect(server.status == .exited(1))
+        #expect(server.error.contains("is not a socket"))
+        #expect(try folder.read("control") == "mine")
+    }
+
+    @Test func `a port that is in use is an error of one line`() async throws {
+        let server = try Program([
+            "serve", "--radio", "virtual", "--events", "json", "--control", "127.0.0.1:0",
+        ])
+        let line = try #require(try await server.output.line(containing: "\"ready\""))
+        let control = try #require(try json(line)["control"] as? String)
+        let second = try await Program(["serve", "--radio", "virtual", "--control", control]).end()
+        #expect(second.status == .exited(1))
+        #expect(second.error.contains("is in use"))
+        #expect(second.error.split(separator: "\n").count == 1)
+        try await stop(server)
+    }
+
+    @Test(arguments: ["0.0.0.0:0", "[::]:0"])
+    func `an address that other machines reach needs a token`(address: String) async throws {
+        let result = try await Program(["serve", "--radio", "virtual", "--control", address]).end()
+        #expect(result.status == .exited(1))
+        #expect(result.error.contains("token"))
+        #expect(result.error.contains("--control-token-file"))
+    }
+
+    @Test func `a client without the token is refused`() async throws {
+        try folder.write("0123456789abcdef0123456789abcdef\n", to: "token")
+        #expect(chmod("\(folder.path)/token", 0o600) == 0)
+        let server = try Program([
+            "serve", "--radio", "virtual", "--events", "json", "--control", "127.0.0.1:0",
+            "--control-token-file", "\(folder.path)/token",
+        ])
+        let line = try #require(try await server.output.line(containing: "\"ready\""))
+        let control = try #require(try json(line)["control"] as? String)
+        let refused = try await Program(["ctl", "devices", "--control", control]).end()
+        #expect(refused.status == .exited(1))
+        let accepted = try await Program([
+            "ctl", "devices", "--control", control, "--control-token-file", "\(folder.path)/token",
+        ]).end()
+        #expect(accepted.status == .exited(0))
+        try await stop(server)
+    }
+
+    @Test(arguments: [
+        ["serve", "--control", "off"], ["serve", "--control", "localhost"], ["serve", "--control", "unix:"],
+        ["run", "--control", "example.com:80", RunTests.profile], ["ctl", "devices", "--control", "nowhere"],
+        ["ctl"], ["ctl", "dance"], ["ctl", "wait"], ["ctl", "mark"], ["ctl", "devices", "--format", "xml"],
+    ])
+    func `wrong usage exits with 64`(words: [String]) async throws {
+        let result = try await Program(words + (words.first == "serve" ? ["--radio", "virtual"] : [])).end()
+        // Without a verb the help is printed.
+        #expect(result.status == .exited(words == ["ctl"] ? 0 : 64), "\(result.error)")
+    }
+
+    // MARK: ctl
+
+    @Test func `the address and the format are accepted before and after the verb`() async throws {
+        let server = try await serve()
+        for words in [
+            ["ctl", "--control", address, "--format", "json", "devices"],
+            ["ctl", "devices", "--control", address, "--format", "json"],
+            ["ctl", "--format", "json", "devices", "--control", address],
+            ["ctl", "--control", "unix:/nonexistent/x", "devices", "--control", address, "--format", "json"],
+        ] {
+            let result = try await Program(words).end()
+            #expect(result.status == .exited(0), "\(words)")
+            #expect(result.output == "{\"devices\":[]}\n")
+        }
+        try await stop(server)
+    }
+
+    @Test func `ctl exits with 0, 1 or 64`() async throws {
+        let server = try await serve()
+        #expect(try await ctl("mark", "first").output == "2\n")
+        #expect(try await ctl("events").status == .exited(0))
+        let missing = try await ctl("show", "nothing")
+        #expect(missing.status == .exited(1))
+        #expect(missing.error.hasPrefix("error: there is no device \"nothing\""))
+        let vain = try await ctl("wait", "read", "--within", "0 s")
+        #expect(vain.status == .exited(1))
+        #expect(vain.error.hasPrefix("error: no event matched read within 0 s"))
+        #expect(try await ctl("verify", "read").status == .exited(1))
+        #expect(try await ctl("verify", "read", "--never").status == .exited(0))
+        let wrong = try await ctl("wait", "raed")
+        #expect(wrong.status == .exited(64))
+        #expect(wrong.error.contains("did you mean \"read\"?"))
+        #expect(try await ctl("add", "/nonexistent.yaml").status == .exited(1))
+        let json = try await ctl("wait", "read", "--within", "0 s", "--format", "json")
+        #expect(json.status == .exited(1))
+        #expect(json.output.contains("\"status\":408"))
+        try await stop(server)
+        let gone = try await ctl("devices")
+        #expect(gone.status == .exited(1))
+        #expect(gone.error.hasPrefix("error: "))
+        #expect(gone.error.split(separator: "\n").count == 1)
+    }
+
+    @Test(arguments: [["wait", "read", "--within", "10 min"], ["events", "--follow"]])
+    func `a request that is under way when the server ends does not hang`(words: [String]) async throws {
+        let server = try await serve()
+        #expect(try await ctl("add", RunTests.profile).status == .exited(0))
+        let client = try Program(["ctl"] + words + ["--control", address])
+        if words[0] == "wait" {
+            // Nothing shows that a wait has begun, and it ends with an error if it comes too late too.
+            #expect(try await ctl("mark", "here").status == .exited(0))
+        } else {
+            #expect(try await client.output.line(containing: "plays on") != nil)
+        }
+        try await stop(server)
+        let result = try await client.end()
+        #expect(result.status == .exited(words[0] == "wait" ? 1 : 0), "\(result.error)")
+        if words[0] == "wait" { #expect(result.error.hasPrefix("error: ")) }
+    }
+
+    @Test func `ctl follows events as they happen`() async throws {
+        let server = try await serve()
+        let follower = try Program(["ctl", "events", "--follow", "--format", "json", "--control", address])
+        #expect(try await follower.output.line(containing: "\"ready\"") != nil)
+        #expect(try await ctl("add", RunTests.profile).status == .exited(0))
+        let started = try await follower.output.line(containing: "advertising.started")
+        #expect(try json(try #require(started))["device"] as? String == "Heart rate monitor")
+        follower.child.send(SIGINT)
+        _ = try await follower.child.end()
+        try await stop(server)
+    }
+
+    @Test func `a report is JUnit's XML, or JSON`() async throws {
+        let server = try await serve()
+        #expect(try await ctl("mark", "a & b").status == .exited(0))
+        let junit = try await ctl("report")
+        #expect(junit.output.hasPrefix("<?xml") && junit.output.contains("name=\"a &amp; b\""))
+        #expect(try await ctl("report", "--format", "json").output.contains("\"name\":\"a & b\""))
+        try await stop(server)
+    }
+}

@@ -1,0 +1,126 @@
+import MynahConsole
+import MynahLifecycle
+import MynahSupport
+import Testing
+
+/// The answers of the control API as text.
+@Suite(.timeLimit(.minutes(5))) struct ControlTextTests {
+    private static func parse(_ text: String) throws -> JSON { try JSON(parsing: Array(text.utf8)) }
+
+    @Test(
+        arguments: [
+            (#"{"devices": []}"#, []), ("{}", []), ("[]", []),
+            (#"{"devices": [{"device": "Lock"}]}"#, ["Lock"]),
+            (
+                #"""
+                {"devices": [
+                  {"device": "Lock", "state": "poweredOn", "address": "C0:11:22:33:44:55", "app": null,
+                   "advertising": {"on": true}, "centrals": [{}, {}]},
+                  {"device": "Heart rate", "state": "poweredOff", "app": {"state": "suspended"},
+                   "advertising": {"on": false}, "centrals": []}]}
+                """#,
+                [
+                    "Lock        poweredOn  C0:11:22:33:44:55  advertising  2 connected",
+                    "Heart rate  poweredOff  app suspended",
+                ]
+            ),
+            (#"{"devices": [{"device": "a\u001b[2J", "state": "x"}]}"#, ["a\u{FFFD}[2J  x"]),
+        ] as [(String, [String])])
+    func `each device has a line`(text: String, lines: [String]) throws {
+        #expect(ControlText.devices(try Self.parse(text)) == lines)
+    }
+
+    @Test func `a device has lines for what it advertises, its centrals and its attributes`() throws {
+        let device = try Self.parse(
+            #"""
+            {"device": "Lock", "state": "poweredOn", "advertising": {"on": true, "data": "020106",
+             "scanResponse": "0309"}, "centrals": [{"central": "AA:BB", "mtu": 185, "encrypted": true,
+             "bonded": true, "subscriptions": ["180D/2A37"]}, {"central": "central-3", "bonded": false}],
+             "attributes": [{"path": "180D/2A37", "handle": 18, "properties": ["read", "notify"],
+             "value": "0048"}, {"path": "180D/2A38", "properties": ["read"]}]}
+            """#)
+        #expect(
+            ControlText.device(device) == [
+                "Lock  poweredOn  advertising  2 connected",
+                "  data           020106",
+                "  scan response  0309",
+                "  central  AA:BB  MTU 185  encrypted  bonded  subscribed to 180D/2A37",
+                "  central  central-3",
+                "  @18   180D/2A37  0048  read, notify",
+                "        180D/2A38  no value while the app does not run  read",
+            ])
+    }
+
+    @Test(
+        arguments: [
+            (#"{"detail": "there is no device \"x\""}"#, ["there is no device \"x\""]),
+            (#"{"title": "Not Found"}"#, [#"{"title":"Not Found"}"#]),
+            (
+                #"""
+                {"detail": "no event matched", "nearest": [{"seq": 3, "time": "2026-01-01T12:00:00.000000Z",
+                 "event": "unknown.event", "value": "01", "differs": ["value", "central"]}],
+                 "seen": {"read": 3, "write": 1}}
+                """#,
+                [
+                    "no event matched",
+                    """
+                      nearest: {"seq":3,"time":"2026-01-01T12:00:00.000000Z","event":"unknown.event",\
+                    "value":"01","differs":["value","central"]}  (differs in value, central)
+                    """,
+                    "  seen: 3 read, 1 write",
+                ]
+            ),
+            (#"{"detail": "x", "nearest": [], "seen": {}}"#, ["x"]),
+            (
+                #"{"detail": "x", "issues": [{"message": "bad key", "line": 3}, {"message": "no name"}]}"#,
+                ["x", "  line 3: bad key", "  no name"]
+            ),
+            (#"{"detail": "a\u0007b"}"#, ["a\u{FFFD}b"]),
+        ] as [(String, [String])])
+    func `a problem has its detail, what came nearest, what was seen and the profile's issues`(
+        text: String, lines: [String]
+    ) throws {
+        #expect(ControlText.problem(try Self.parse(text)) == lines)
+    }
+
+    @Test func `a nearest event of this version has the line that a run prints`() throws {
+        let problem = try Self.parse(
+            #"""
+            {"detail": "x", "nearest": [{"seq": 3, "time": "2026-01-01T12:00:00.000000Z", "event": "read",
+             "device": "Lock", "characteristic": "2A39", "differs": ["value"]}]}
+            """#)
+        let near = try #require(ControlText.problem(problem).last)
+        #expect(near.hasPrefix("  nearest: ") && near.hasSuffix("  (differs in value)"))
+        #expect(near.contains("read") && !near.contains("{"))
+    }
+
+    @Test func `answers of one value are one line`() throws {
+        #expect(ControlText.sent(try Self.parse(#"{"value": "01", "sent": 1}"#)) == "01  sent to 1 central")
+        #expect(ControlText.sent(try Self.parse(#"{"value": "01", "sent": 2}"#)) == "01  sent to 2 centrals")
+        #expect(ControlText.count(try Self.parse(#"{"count": 1}"#)) == "1 event")
+        #expect(ControlText.count(try Self.parse(#"{"count": 0}"#)) == "0 events")
+        #expect(ControlText.seq(try Self.parse(#"{"seq": 12}"#)) == "12")
+        #expect(ControlText.value(try Self.parse(#"{"value": "0048"}"#)) == "0048")
+        #expect(ControlText.name(try Self.parse(#"{"device": "Lock~2"}"#)) == "Lock~2")
+    }
+
+    @Test func `a shell completes the names of devices, and the attributes of the one that is named`() throws
+    {
+        let answer = try Self.parse(
+            #"""
+            {"devices": [{"device": "A", "attributes": [{"path": "180D/2A37"}]},
+             {"device": "B", "attributes": [{"path": "180F/2A19"}, {"path": "180F/2A19/2901"}]}]}
+            """#)
+        #expect(ControlText.deviceNames(answer) == ["A", "B"])
+        #expect(
+            ControlText.attributeNames(answer, of: ["ctl", "get", "B"]) == ["180F/2A19", "180F/2A19/2901"])
+        #expect(ControlText.attributeNames(answer, of: ["ctl", "get", "C"]).count == 3)
+    }
+
+    @Test func `the words of an app's transitions are fixed`() {
+        #expect(
+            AppTransition.allCases.map(\.rawValue) == [
+                "foreground", "background", "suspended", "terminated", "quit", "memoryPressure", "crash",
+            ])
+    }
+}

@@ -1,0 +1,408 @@
+import Glibc
+import MynahCore
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@testable import MynahControl
+
+/// The requests of the API and their answers; the rig compares each with the route's schema.
+@Suite(.timeLimit(.minutes(15))) struct ControlAPITests {
+    // MARK: Requests that cannot be done
+
+    @Test func `a path that does not exist is 404, and names the document`() async throws {
+        let rig = try await APIRig()
+        let answer = try await rig.send("GET /v1/devises")
+        #expect(answer.status == 404)
+        #expect(answer.detail == "there is no path /v1/devises; GET /v1/openapi.json lists all of them")
+        await rig.run.stop()
+    }
+
+    @Test func `a method that a path does not take is 405 with Allow`() async throws {
+        let rig = try await APIRig()
+        let answer = try await rig.send("PATCH /v1/devices/Lock")
+        #expect(answer.status == 405)
+        #expect(answer.headers["Allow"] == "GET, DELETE")
+        #expect(answer.detail == "/v1/devices/Lock takes GET, DELETE, not PATCH")
+        await rig.run.stop()
+    }
+
+    @Test(arguments: [
+        ("GET /v1/devices/Lokc", "", 404, #"there is no device "Lokc"; did you mean "Lock"?"#),
+        ("GET /v1/devices?x=1", "", 400, #"unknown query parameter "x"; there are none"#),
+        ("GET /v1/events?sinse=1", "", 400, #"unknown query parameter "sinse"; did you mean "since"?"#),
+        ("GET /v1/report?format=junot", "", 400, #"unknown format "junot"; did you mean "junit"?"#),
+        ("POST /v1/reset", #"{"valeus": true}"#, 400, #"unknown member "valeus"; did you mean "values"?"#),
+        (
+            "POST /v1/wait", #"{"match": "read", "coun": 1}"#, 400,
+            #"unknown member "coun"; did you mean "count"?"#
+        ),
+        ("POST /v1/mark", "[]", 400, "the body is not a JSON object"),
+        ("POST /v1/mark", "{}", 400, #""name" is missing: what the mark is called"#),
+        ("POST /v1/devices", "{}", 400, #""profile" is missing: a profile as an object, or its file's path"#),
+        ("GET /v1/devices/Lock/values/2A00", "", 404, "the device has no 2A00"),
+        ("PUT /v1/devices/Lock/values/2A39", "{}", 400, #"there is no value: give "hex" or "text""#),
+        (
+            "PUT /v1/devices/Lock/values/2A39", #"{"hex": "00", "text": "a"}"#, 400,
+            #""hex" and "text" exclude each other"#
+        ),
+        (
+            "PUT /v1/devices/Lock/values/2A39", #"{"hex": "0"}"#, 400,
+            #""hex" must be hexadecimal, as in "01 ff", not 0"#
+        ),
+        (
+            "PUT /v1/devices/Lock/values/2A39", #"{"hex": "010203"}"#, 400,
+            "the value has 3 bytes and 180D/2A39 takes 2 at most"
+        ),
+        (
+            "PUT /v1/devices/Lock/values/2A37", #"{"hex": "00", "to": "x"}"#, 400,
+            #""to" names who is notified, so it needs "notify": true"#
+        ),
+        (
+            "POST /v1/devices/Lock/app", #"{"state": "backgruond"}"#, 400,
+            #"unknown state "backgruond"; did you mean "background"?"#
+        ),
+        (
+            "POST /v1/devices/Lock/app", #"{"state": "background"}"#, 409,
+            "Lock is an accessory: no app plays it"
+        ),
+        (
+            "POST /v1/devices/Lock/passkey", #"{"passkey": "+12345", "central": "x"}"#, 400,
+            #""passkey" is a number of six digits, as in "042042""#
+        ),
+        (
+            "POST /v1/devices/Lock/passkey", #"{"passkey": "042042"}"#, 400,
+            #""central" is missing: who asks, as pairing.passkey says"#
+        ),
+    ])
+    func `a request that cannot be done is a problem that says why`(
+        line: String, body: String, status: Int, detail: String
+    ) async throws {
+        let rig = try await APIRig()
+        let answer = try await rig.send(line, body)
+        #expect(answer.status == status)
+        #expect(answer.detail == detail)
+        await rig.run.stop()
+    }
+
+    @Test(arguments: [
+        ("POST", "/v1/devices/Lock/advertise", #"{"serviceUUIDs": ["180D", 7]}"#, 400),
+        ("POST", "/v1/devices/Lock/disconnect", #"{"central": "11:22"}"#, 404),
+        ("POST", "/v1/devices/Lock/forget", #"{"central": "11:22"}"#, 404),
+        ("POST", "/v1/wait", #"{"match": "raed"}"#, 400),
+        ("POST", "/v1/wait", #"{"match": "read", "within": "11 min"}"#, 400),
+        ("POST", "/v1/wait", #"{"match": "read", "since": 9999}"#, 400),
+        ("POST", "/v1/verify", #"{"match": "read", "never": true, "exactly": 1}"#, 400),
+        ("POST", "/v1/verify", "{", 400),
+        ("POST", "/v1/devices", #"{"profile": 3}"#, 400),
+        ("POST", "/v1/devices", #"{"profile": {"mynah": 1}}"#, 400),
+        ("POST", "/v1/devices", #"{"profile": {}, "seed": -1}"#, 400),
+        ("DELETE", "/v1/devices/Nobody", "", 404),
+    ])
+    func `other requests that cannot be done are problems too`(
+        method: String, path: String, body: String, status: Int
+    ) async throws {
+        let rig = try await APIRig()
+        let answer = try await rig.send("\(method) \(path)", body)
+        #expect(answer.status == status, "\(answer.text)")
+        #expect(!answer.detail.isEmpty)
+        await rig.run.stop()
+    }
+
+    // MARK: The instance and its devices
+
+    @Test func `the instance, its health and its document are answered`() async throws {
+        let rig = try await APIRig([APIRig.lock, APIRig.lock])
+        let instance = try await rig.send("GET /v1")
+        #expect(instance.json.text == #"{"mynah":"1.2.3","radios":["fake"],"devices":["Lock","Lock~2"]}"#)
+        #expect(try await rig.send("GET /v1/health").json.text == #"{"status":"ok","devices":2}"#)
+        #expect(
+            try await rig.send("GET /v1/openapi.json").json.text == OpenAPI.document(version: "1.2.3").text)
+        await rig.run.stop()
+    }
+
+    @Test func `a device is found by its name and by its file's`() async throws {
+        let rig = try await APIRig([APIRig.lock, APIRig.app])
+        for name in ["Lock", "lock-file", "App", "app-file"] {
+            #expect(try await rig.send("GET /v1/devices/\(name)").status == 200)
+        }
+        let list = try await rig.send("GET /v1/devices").json["devices"]?.arrayValue ?? []
+        #expect(list.map { $0["device"] } == ["Lock", "App"])
+        #expect(list.map { $0["app"]?["state"] } == [nil, "foreground"])
+        await rig.run.stop()
+    }
+
+    @Test func `a device with a connected central has everything that is known of it`() async throws {
+        let rig = try await APIRig()
+        try await rig.connect()
+        let radio = try rig.radio()
+        await radio.simulate(.mtuChanged(rig.peer.id, 185))
+        await radio.simulate(.subscribed(try await rig.key("2A37"), rig.peer.id, .notification))
+        let device = try await rig.send("GET /v1/devices/Lock").json
+        let central = device["centrals"]?.arrayValue?.first
+        #expect(central?["mtu"] == .integer(185) && central?["subscriptions"] == .array(["180D/2A37"]))
+        await rig.run.stop()
+    }
+
+    @Test func `a device is added as an object, and removed`() async throws {
+        let rig = try await APIRig()
+        let profile = """
+            {"profile": {"mynah": 1, "name": "Lock", "services": [{"uuid": "180F", "characteristics":
+            [{"uuid": "2A19", "properties": ["read"], "value": {"hex": "64"}}]}]}, "seed": 7}
+            """
+        let added = try await rig.send("POST /v1/devices", profile, isUnixSocket: false)
+        #expect(added.status == 201)
+        #expect(added.json["device"] == "Lock~2")
+        #expect(try await rig.send("GET /v1/devices/Lock~2/values/2A19").json.text == #"{"value":"64"}"#)
+        #expect(try await rig.send("DELETE /v1/devices/Lock~2").status == 200)
+        #expect(try await rig.send("DELETE /v1/devices/Lock~2").status == 404)
+        #expect(rig.run.devices.map(\.label) == ["Lock"])
+        await rig.run.stop()
+    }
+
+    // MARK: Profiles' files
+
+    @Test func `a file is named over a Unix socket, and over TCP only in the directory of profiles`()
+        async throws
+    {
+        let (inside, outside) = (try TemporaryDirectory(), try TemporaryDirectory())
+        for directory in [inside, outside] { try directory.write(APIRig.lock, to: "lock.yaml") }
+        let linked = symlink("\(outside.path)/lock.yaml", "\(inside.path)/link.yaml") == 0
+        try #require(linked)
+        let rig = try await APIRig([], directory: inside.path)
+        let name = outside.path.split(separator: "/").last.map(String.init) ?? ""
+        for path in [
+            "\(outside.path)/lock.yaml", "link.yaml", "\(inside.path)/link.yaml", "../\(name)/lock.yaml",
+            "\(inside.path)/../\(name)/lock.yaml", "missing.yaml", "/nowhere/lock.yaml", "", ".", "..",
+        ] {
+            let answer = try await rig.send(
+                "POST /v1/devices", #"{"profile": "\#(path)"}"#, isUnixSocket: false)
+            #expect(answer.status == 403, "\(path)")
+            // It does not tell whether the file is there.
+            #expect(!answer.detail.contains("mynah-state") && !answer.detail.contains("No such"))
+        }
+        #expect(rig.run.devices.isEmpty)
+        for path in ["lock.yaml", "\(inside.path)/lock.yaml", "./lock.yaml"] {
+            let answer = try await rig.send(
+                "POST /v1/devices", #"{"profile": "\#(path)"}"#, isUnixSocket: false)
+            #expect(answer.status == 201, "\(path)")
+        }
+        let trusted = try await rig.send("POST /v1/devices", #"{"profile": "\#(outside.path)/lock.yaml"}"#)
+        #expect(trusted.status == 201)
+        await rig.run.stop()
+    }
+
+    @Test func `without a directory of profiles no file is named over TCP`() async throws {
+        let rig = try await APIRig([])
+        for path in ["/etc/passwd", "lock.yaml", "/"] {
+            let answer = try await rig.send(
+                "POST /v1/devices", #"{"profile": "\#(path)"}"#, isUnixSocket: false)
+            #expect(answer.status == 403, "\(path)")
+        }
+    }
+
+    // MARK: Values and actions
+
+    @Test func `a value is set, sent and read`() async throws {
+        let rig = try await APIRig()
+        try await rig.connect()
+        let radio = try rig.radio()
+        await radio.simulate(.subscribed(try await rig.key("2A37"), rig.peer.id, .notification))
+        for path in ["2A37", "180D/2A37", "180d/heart-rate-measurement"] {
+            let answer = try await rig.send(
+                "PUT /v1/devices/Lock/values/\(path)", #"{"hex": "00 63", "notify": true}"#)
+            #expect(answer.json.text == #"{"value":"0063","sent":1}"#)
+        }
+        #expect(await radio.sent.map(\.value) == [[0, 99], [0, 99], [0, 99]])
+        let text = try await rig.send("PUT /v1/devices/Lock/values/2A39", #"{"text": "A"}"#)
+        #expect(text.json.text == #"{"value":"41","sent":0}"#)
+        #expect(try await rig.send("GET /v1/devices/Lock/values/2A39").json.text == #"{"value":"41"}"#)
+        await rig.run.stop()
+    }
+
+    @Test func `links end, bonds go, advertising changes and an app changes its state`() async throws {
+        let rig = try await APIRig([APIRig.lock, APIRig.app])
+        try await rig.connect()
+        await (try rig.radio()).bond(rig.peer)
+        #expect(try await rig.send("POST /v1/devices/Lock/disconnect", "{}").status == 200)
+        #expect(try await rig.send("POST /v1/devices/Lock/forget").status == 200)
+        #expect(await (try rig.radio()).bondedAddresses == [])
+        let silent = try await rig.send("POST /v1/devices/Lock/advertise", #"{"on": false}"#)
+        #expect(silent.json["advertising"]?["on"] == .bool(false))
+        let renamed = try await rig.send(
+            "POST /v1/devices/Lock/advertise",
+            #"{"on": true, "localName": "Ned", "serviceUUIDs": ["180F", "heart-rate"]}"#)
+        #expect(renamed.json["advertising"]?["data"]?.stringValue?.contains("0F180D18") == true)
+        let background = try await rig.send("POST /v1/devices/App/app", #"{"state": "background"}"#)
+        #expect(background.json["app"]?["state"] == "background")
+        // The advertising of an app in the background has an interval of two ends, or none that is known.
+        let terminated = try await rig.send("POST /v1/devices/App/app", #"{"state": "terminated"}"#)
+        #expect(terminated.json["app"]?["state"] == "terminated")
+        #expect(try await rig.send("GET /v1/devices/App/values/2A19").status < 500)
+        await rig.run.stop()
+    }
+
+    // MARK: Events
+
+    @Test func `a wait finds an event that has happened, and goes on from its next`() async throws {
+        let rig = try await APIRig()
+        try await rig.connect()
+        try await rig.write([1])
+        try await rig.write([2])
+        let first = try await rig.send("POST /v1/wait", #"{"match": "write value=01"}"#)
+        #expect(first.json["events"]?.arrayValue?.compactMap { $0["value"] } == ["01"])
+        let next = try #require(first.json["next"]?.integerValue)
+        let second = try await rig.send(
+            "POST /v1/wait",
+            #"{"match": {"event": "write", "device": "lock-file"}, "since": \#(next), "within": "10 min"}"#)
+        #expect(second.json["events"]?.arrayValue?.compactMap { $0["value"] } == ["02"])
+        await rig.run.stop()
+    }
+
+    @Test func `a wait ends with an event that comes later`() async throws {
+        let rig = try await APIRig()
+        try await rig.connect()
+        async let answer = rig.send("POST /v1/wait", #"{"match": "write value=07", "within": "10 min"}"#)
+        try await rig.write([7])
+        #expect(try await answer.json["events"]?.arrayValue?.count == 1)
+        await rig.run.stop()
+    }
+
+    @Test func `a wait in vain says what came nearest and what was seen`() async throws {
+        let rig = try await APIRig()
+        try await rig.connect()
+        try await rig.write([1])
+        let answer = try await rig.send("POST /v1/wait", #"{"match": "write value=02", "within": "0 s"}"#)
+        #expect(answer.status == 408)
+        #expect(answer.json["nearest"]?.arrayValue?.first?["differs"] == .array(["value"]))
+        #expect(answer.json["seen"]?["write"] == .integer(1))
+        await rig.run.stop()
+    }
+
+    @Test func `a verification counts what has happened since the last mark`() async throws {
+        let rig = try await APIRig()
+        try await rig.connect()
+        try await rig.write([1])
+        let mark = try await rig.send("POST /v1/mark", #"{"name": "second"}"#)
+        try await rig.write([2])
+        let one = try await rig.send("POST /v1/verify", #"{"match": "write", "exactly": 1}"#)
+        #expect(one.json.text == #"{"count":1}"#)
+        let never = try await rig.send("POST /v1/verify", #"{"match": "write", "never": true}"#)
+        #expect(never.status == 422)
+        #expect(never.json["timeline"]?.arrayValue?.count == 1)
+        let all = try await rig.send(
+            "POST /v1/verify",
+            #"{"order": ["write value=01", {"event": "write", "value": "02"}], "since": 1}"#)
+        #expect(all.status == 200)
+        let page = try await rig.send("GET /v1/events?match=write&since=1&limit=1")
+        #expect(page.json["events"]?.arrayValue?.count == 1)
+        let rest = try await rig.send("GET /v1/events")
+        #expect(rest.json["events"]?.arrayValue?.first?["seq"] == mark.json["seq"])
+        await rig.run.stop()
+    }
+
+    @Test func `events that are not kept any more are counted in every answer`() async throws {
+        let run = FakeRun()
+        let journal = Journal(capacity: 2, epoch: "e")
+        for number in 1...5 { journal.append(Events.numbered(number)) }
+        let api = ControlAPI(run, journal, version: "1")
+        func answer(_ operation: Operation, _ body: String) async throws -> JSON {
+            let route = try #require(Route.all.first { $0.operation == operation })
+            let path = route.segments.map { if case .literal(let text) = $0 { text } else { "" } }
+            let response = await api.answer(
+                HTTPRequest(
+                    method: route.method, path: path, headers: [HTTPField("Accept", "application/json")],
+                    body: Array(body.utf8)))
+            guard case .bytes(let bytes) = response.body else { return .null }
+            let json = try JSON(parsing: bytes)
+            let schema = route.answers[response.status]?.schema ?? .named("Problem")
+            #expect(SchemaCheck.faults(of: json, in: schema) == [], "\(operation)")
+            return json
+        }
+        let match = #""match": "mtu.changed mtu=5", "since": 1"#
+        #expect(try await answer(.listEvents, "")["lost"] == .integer(3))
+        #expect(try await answer(.wait, "{\(match)}")["lost"] == .integer(3))
+        #expect(
+            try await answer(.wait, #"{"match": "read", "since": 1, "within": "0 s"}"#)["lost"] == .integer(3)
+        )
+        #expect(try await answer(.verify, "{\(match)}")["lost"] == .integer(3))
+        #expect(try await answer(.verify, "{\(match), \"never\": true}")["lost"] == .integer(3))
+        _ = journal.mark("end")
+        for number in 6...9 { journal.append(Events.numbered(number)) }
+        #expect(try await answer(.getReport, "")["lost"] == .integer(2))
+    }
+
+    // MARK: Reset and reports
+
+    @Test func `a reset brings everything back, and numbers of events go on`() async throws {
+        let rig = try await APIRig([APIRig.lock, APIRig.app])
+        try await rig.connect()
+        try await rig.write([1])
+        try await rig.send("POST /v1/devices/Lock/advertise", #"{"localName": "Ned"}"#)
+        try await rig.send("POST /v1/devices/App/app", #"{"state": "quit"}"#)
+        let before =
+            try await rig.send("POST /v1/mark", #"{"name": "before"}"#).json["seq"]?.integerValue ?? 0
+        #expect(try await rig.send("POST /v1/reset").json == .object([]))
+        #expect(try await rig.send("GET /v1/devices/Lock/values/2A39").json.text == #"{"value":"00"}"#)
+        let lock = try await rig.send("GET /v1/devices/Lock").json
+        #expect(lock["centrals"] == .array([]) && lock["advertising"]?["on"] == .bool(true))
+        #expect(try await rig.send("GET /v1/devices/App").json["app"]?["state"] == "foreground")
+        #expect(try await rig.send("GET /v1/events").json["events"] == .array([]))
+        let after = try await rig.send("POST /v1/mark", #"{"name": "after"}"#).json["seq"]?.integerValue ?? 0
+        #expect(after > before)
+        await rig.run.stop()
+    }
+
+    @Test(arguments: ["values", "bonds", "connections", "journal"])
+    func `a part that is reset leaves the others as they are`(part: String) async throws {
+        let rig = try await APIRig()
+        try await rig.connect()
+        try await rig.write([1])
+        #expect(try await rig.send("POST /v1/reset", "{\"\(part)\": true}").status == 200)
+        let value = try await rig.send("GET /v1/devices/Lock/values/2A39").json["value"]
+        #expect(value == (part == "values" ? "00" : "01"))
+        let centrals = try await rig.send("GET /v1/devices/Lock").json["centrals"]?.arrayValue?.count
+        #expect(centrals == (part == "connections" ? 0 : 1))
+        let events = try await rig.send("GET /v1/events").json["events"]?.arrayValue ?? []
+        #expect(events.contains { $0["event"] == "write" } == (part != "journal"))
+        await rig.run.stop()
+    }
+
+    @Test func `a reset of nothing resets nothing`() async throws {
+        let rig = try await APIRig()
+        try await rig.connect()
+        try await rig.write([1])
+        #expect(try await rig.send("POST /v1/reset", #"{"values": false}"#).status == 200)
+        #expect(try await rig.send("GET /v1/devices/Lock/values/2A39").json["value"] == "01")
+        await rig.run.stop()
+    }
+
+    @Test func `metrics count devices and events in the text format of Prometheus`() async throws {
+        let rig = try await APIRig()
+        try await rig.connect()
+        try await rig.write([1])
+        try await rig.write([2])
+        let answer = try await rig.send("GET /metrics")
+        let lines = answer.text.split(separator: "\n")
+        #expect(lines.contains("mynah_devices 1"))
+        #expect(lines.contains(#"mynah_events_total{event="write"} 2"#))
+        #expect(answer.text.hasSuffix("\n") && answer.type.hasPrefix("text/plain; version=0.0.4"))
+        await rig.run.stop()
+    }
+
+    @Test func `a report has a case for each mark, as JSON and for JUnit`() async throws {
+        let rig = try await APIRig()
+        try await rig.connect()
+        try await rig.send("POST /v1/mark", #"{"name": "a<\"b\">&\u0001"}"#)
+        try await rig.write([1])
+        try await rig.send("POST /v1/mark", #"{"name": "second"}"#)
+        let json = try await rig.send("GET /v1/report").json["cases"]?.arrayValue ?? []
+        #expect(json.map { $0["events"] } == [.integer(1), .integer(0)])
+        #expect(try await rig.send("GET /v1/report?format=json").json["cases"] == .array(json))
+        let junit = try await rig.send("GET /v1/report?format=junit")
+        #expect(junit.type.hasPrefix("application/xml"))
+        #expect(junit.text.contains(#"tests="2" failures="0""#))
+        #expect(junit.text.contains("name=\"a&lt;&quot;b&quot;&gt;&amp;\u{FFFD}\""))
+        await rig.run.stop()
+    }
+}

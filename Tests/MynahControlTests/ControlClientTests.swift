@@ -1,0 +1,168 @@
+import Glibc
+import MynahControl
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(15))) struct ControlClientTests {
+    private func expectError(
+        _ code: ControlError.Code, location: SourceLocation = #_sourceLocation,
+        _ body: () async throws -> Void
+    ) async {
+        let error = await #expect(throws: ControlError.self, sourceLocation: location) { try await body() }
+        #expect(error?.code == code, sourceLocation: location)
+    }
+
+    @Test(arguments: ["127.0.0.1:0", "[::1]:0", "unix:"])
+    func `a request is answered over each kind of address`(address: String) async throws {
+        let directory = try TemporaryDirectory()
+        try await ServerRig.run(address == "unix:" ? "unix:\(directory.path)/s" : address) { address, _ in
+            let client = ControlClient(address)
+            let got = try await client.send(.init("GET", "/a%20b"), limit: nil)
+            #expect(got.status == 200)
+            #expect(String(decoding: got.body, as: UTF8.self) == "GET /a b ")
+            #expect(got.headers["Content-Type"] == "text/plain; charset=utf-8")
+            let put = try await client.send(.init("PUT", "/v", body: Array("{}".utf8)), limit: nil)
+            #expect(String(decoding: put.body, as: UTF8.self) == "PUT /v {}")
+            #expect(try await client.send(.init("POST", "/reset"), limit: nil).status == 200)
+            #expect(try await client.send(.init("DELETE", "/v"), limit: nil).status == 200)
+            let large = try await client.send(.init("GET", "/large"), limit: nil)
+            #expect(large.body.count == 1 << 20)
+            let problem = try await client.send(.init("GET", "/missing"), limit: nil)
+            #expect(problem.status == 404)
+            #expect(try JSON(parsing: problem.body)["detail"] == .string("there is no such path"))
+        }
+    }
+
+    @Test func `a body that is too long gets its answer although it was not read`() async throws {
+        try await ServerRig.run { address, _ in
+            let body = [UInt8](repeating: 0x20, count: 4 << 20)
+            let response = try await ControlClient(address).send(.init("PUT", "/a", body: body), limit: nil)
+            #expect(response.status == 413)
+        }
+    }
+
+    @Test func `events come one by one until the reader has enough`() async throws {
+        try await ServerRig.run { address, rig in
+            var events: [ServerSentEvent] = []
+            let response = try await ControlClient(address).events("/stream") { event in
+                events.append(event)
+                return events.count < 3
+            }
+            #expect(response == nil)
+            #expect(events.map(\.data) == ["event 0", "event 1", "event 2"])
+            #expect(events.map(\.id) == ["0", "1", "2"])
+            #expect(try await rig.ends.take() == [true])
+        }
+    }
+
+    @Test func `events end with the stream, and another response is returned`() async throws {
+        try await ServerRig.run { address, rig in
+            rig.gate.put(())
+            var count = 0
+            let response = try await ControlClient(address).events("/stream", after: "7-1") { _ in
+                count += 1
+                return true
+            }
+            #expect(response == nil)
+            #expect(count == 3)
+            #expect(try await ControlClient(address).events("/missing") { _ in true }?.status == 404)
+        }
+    }
+
+    @Test func `a server that is not there is an error that says so`() async throws {
+        let directory = try TemporaryDirectory()
+        let server = HTTPServer(try ControlAddress("127.0.0.1:0")) { _ in .noContent }
+        let address = try await server.start()
+        await server.stop()
+        await expectError(.unreachable) {
+            _ = try await ControlClient(address).send(.init("GET", "/"), limit: nil)
+        }
+        await expectError(.unreachable) {
+            let address = try ControlAddress("unix:\(directory.path)/s")
+            _ = try await ControlClient(address).send(.init("GET", "/"), limit: nil)
+        }
+    }
+
+    @Test func `a server that does not answer in time is an error`() async throws {
+        try await ServerRig.run { address, rig in
+            await expectError(.timedOut) {
+                _ = try await ControlClient(address).send(.init("GET", "/hang"), limit: .milliseconds(20))
+            }
+            #expect(rig.requestCount <= 1)
+        }
+    }
+
+    @Test func `a request that is cancelled ends, here and there`() async throws {
+        try await ServerRig.run { address, rig in
+            let request = Task { try await ControlClient(address).send(.init("GET", "/hang"), limit: nil) }
+            _ = try await rig.requests.take()
+            request.cancel()
+            let result = await request.result
+            #expect(throws: ControlError.self) { try result.get() }
+            #expect(try await rig.ends.take() == [true])
+        }
+    }
+
+    @Test(arguments: [
+        "nonsense\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", "HTTP/1.1 200 OK\r\n", "",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe", "HTTP/1.1 100 Continue\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "HTTP/9.9 200 OK\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nid:",
+    ])
+    func `an answer that is not whole or not HTTP is an error`(answer: String) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/s"
+        let socket = try ListeningSocketOfTest(path)
+        let ends = Mailbox<Bool>("ends")
+        let request = Task {
+            let client = ControlClient(.unix(path: path))
+            do throws(ControlError) {
+                _ = try await client.send(.init("GET", "/"), limit: nil)
+                ends.put(false)
+            } catch {
+                ends.put([.disconnected, .protocolViolation].contains(error.code))
+            }
+        }
+        try await socket.answer(answer)
+        #expect(try await ends.take() == [true])
+        await request.value
+    }
+
+    @Test func `a path segment is percent-encoded`() {
+        #expect(ControlClient.encode("heart rate/~é@18") == "heart%20rate%2F~%C3%A9%4018")
+    }
+}
+
+/// A socket that answers one connection with given bytes.
+private final class ListeningSocketOfTest: Sendable {
+    private let descriptor: Int32
+
+    init(_ path: String) throws {
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let code = withUnsafePointer(to: &address) { [descriptor] pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard code == 0, listen(descriptor, 1) == 0 else { throw FileTrouble(path) }
+    }
+
+    deinit { close(descriptor) }
+
+    func answer(_ text: String) async throws {
+        var accepted: Int32 = -1
+        try await until("a client connects") {
+            accepted = accept(descriptor, nil, nil)
+            return accepted >= 0
+        }
+        defer { close(accepted) }
+        var byte: UInt8 = 0
+        try await until("the request comes") { recv(accepted, &byte, 1, Int32(MSG_DONTWAIT)) == 1 }
+        let bytes = Array(text.utf8)
+        _ = send(accepted, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+}

@@ -1,0 +1,173 @@
+import MynahControl
+import MynahEmulator
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct JournalTests {
+    @Test func `an entry is the event with its number first`() {
+        let event = DeviceEvent(time: .now(), name: .read, fields: [.init("device", .string("lock"))])
+        let json = Journal.Entry(seq: 7, event: event).json.text
+        #expect(json.hasPrefix(#"{"seq":7,"time":"#))
+        #expect(json.hasSuffix(#","event":"read","device":"lock"}"#))
+    }
+
+    /// Numbers that are asked for, and what a journal of three that has had five events answers.
+    @Test(
+        arguments: [
+            (UInt64(0), 10, [3, 4, 5], UInt64(6), UInt64(2)), (1, 10, [3, 4, 5], 6, 2),
+            (2, 10, [3, 4, 5], 6, 1),
+            (3, 10, [3, 4, 5], 6, 0), (3, 2, [3, 4], 5, 0), (1, 1, [3], 4, 2), (5, 10, [5], 6, 0),
+            (6, 10, [], 6, 0), (9, 10, [], 9, 0), (1, 0, [], 3, 2), (1, -1, [], 3, 2),
+            (.max, 10, [], .max, 0),
+        ] as [(UInt64, Int, [Int], UInt64, UInt64)])
+    func `a slice begins with the number that is asked for, or says how many events are lost`(
+        from: UInt64, limit: Int, numbers: [Int], next: UInt64, lost: UInt64
+    ) {
+        let journal = Events.journal((1...5).map { Events.numbered($0) }, capacity: 3)
+        let slice = journal.read(from: from, limit: limit)
+        #expect(slice.entries.map(\.seq) == numbers.map { UInt64($0) })
+        #expect(slice.entries.map(\.event) == numbers.map { Events.numbered($0) })
+        #expect(slice.next == next)
+        #expect(slice.lost == lost)
+        #expect(journal.kept == 3..<6)
+    }
+
+    @Test func `a journal of any length keeps the latest events in order`() {
+        for capacity in 1...5 {
+            let journal = Journal(capacity: capacity)
+            for number in 1...13 {
+                #expect(journal.append(Events.numbered(number)) == UInt64(number))
+                let first = max(1, number - capacity + 1)
+                let slice = journal.read(from: 1)
+                #expect(slice.entries.map(\.event) == (first...number).map { Events.numbered($0) })
+                #expect(slice.lost == UInt64(first - 1))
+            }
+        }
+    }
+
+    @Test func `a mark has the number of the next event`() throws {
+        let journal = Events.journal([Events.numbered(1)])
+        #expect(try journal.start(since: nil) == 1)
+        #expect(journal.mark("first") == 2)
+        #expect(journal.mark("second") == 2)
+        journal.append(Events.numbered(2))
+        #expect(journal.lastMark == journal.marks.last)
+        #expect(journal.marks.map(\.name) == ["first", "second"])
+        #expect(try journal.start(since: nil) == 2)
+        #expect(journal.read(from: 2).entries.map(\.event) == [Events.numbered(2)])
+    }
+
+    @Test func `the oldest marks are dropped`() {
+        let journal = Journal()
+        for number in 0...Journal.markLimit { journal.mark("\(number)") }
+        #expect(journal.marks.count == Journal.markLimit)
+        #expect(journal.marks.first?.name == "1")
+        #expect(journal.lastMark?.name == "\(Journal.markLimit)")
+    }
+
+    @Test func `an emptied journal has neither events nor marks, and its numbers go on`() throws {
+        let journal = Events.journal((1...5).map { Events.numbered($0) }, capacity: 3)
+        journal.mark("m")
+        journal.clear()
+        #expect(journal.kept == 6..<6)
+        #expect(journal.marks.isEmpty)
+        #expect(try journal.start(since: nil) == 6)
+        #expect(journal.read(from: 1) == Journal.Slice(entries: [], next: 6, lost: 5))
+        for number in 6...9 { #expect(journal.append(Events.numbered(number)) == UInt64(number)) }
+        #expect(journal.read(from: 6).entries.map(\.seq) == [7, 8, 9])
+    }
+
+    @Test func `a request may not begin after the next event`() async throws {
+        let journal = Events.journal([Events.numbered(1)])
+        #expect(try journal.start(since: 0) == 1)
+        #expect(try journal.start(since: 2) == 2)
+        let problem = await thrown { () throws(ControlProblem) in _ = try journal.start(since: 3) }
+        #expect(problem?.status == 400)
+        #expect(problem?.detail.hasPrefix("\"since\" is 3, but the next event is 2") == true)
+    }
+
+    // MARK: Waiting
+
+    @Test func `an event wakes those that wait for its number, and no others`() async throws {
+        let journal = Journal()
+        async let first = journal.changed(from: 1)
+        async let second = journal.changed(from: 2)
+        try await until("both wait") { journal.waiterCount == 2 }
+        journal.append(Events.numbered(1))
+        #expect(await first)
+        #expect(journal.waiterCount == 1)
+        #expect(await journal.changed(from: 1))
+        journal.append(Events.numbered(2))
+        #expect(await second)
+        #expect(journal.waiterCount == 0)
+    }
+
+    @Test func `the end wakes everybody, and nobody waits after it`() async throws {
+        let journal = Journal()
+        async let first = journal.changed(from: 1)
+        async let far = journal.changed(from: 1000)
+        try await until("both wait") { journal.waiterCount == 2 }
+        journal.end()
+        #expect(await !first)
+        #expect(await !far)
+        #expect(await !journal.changed(from: 1))
+        #expect(journal.isEnded)
+        #expect(journal.append(Events.numbered(1)) == 1)
+        #expect(await journal.changed(from: 1))
+    }
+
+    @Test func `a cancelled task does not wait, whether it is cancelled before or after`() async throws {
+        let journal = Journal()
+        let waiting = Task { await journal.changed(from: 1) }
+        try await until("it waits") { journal.waiterCount == 1 }
+        waiting.cancel()
+        #expect(await !waiting.value)
+        #expect(journal.waiterCount == 0)
+        for _ in 0..<200 {
+            let task = Task { await journal.changed(from: 1) }
+            task.cancel()
+            #expect(await !task.value)
+        }
+        #expect(journal.waiterCount == 0)
+    }
+
+    @Test func `a reader gets every event that writers append at once, in order`() async {
+        let journal = Journal(capacity: 100_000)
+        await withTaskGroup(of: [UInt64]?.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    var reader = JournalReader(journal, from: 1)
+                    var numbers: [UInt64] = []
+                    while numbers.count < 8000, let slice = await reader.next(limit: 64) {
+                        numbers += slice.entries.map(\.seq)
+                        #expect(slice.lost == 0)
+                    }
+                    return numbers
+                }
+            }
+            for writer in 0..<4 {
+                group.addTask {
+                    for number in 0..<2000 { journal.append(Events.numbered(writer * 2000 + number)) }
+                    return nil
+                }
+            }
+            for await numbers in group where numbers != nil { #expect(numbers == Array(1...8000)) }
+        }
+        let numbers = journal.read(from: 1, limit: .max).entries.map { $0.event["mtu"] }
+        #expect(Set(numbers).count == 8000)
+    }
+
+    @Test func `a slow reader is told how many events it has lost`() async {
+        let journal = Events.journal((1...5).map { Events.numbered($0) }, capacity: 3)
+        var reader = JournalReader(journal, from: 1)
+        #expect(await reader.next()?.lost == 2)
+        journal.append(Events.numbered(6))
+        journal.clear()
+        #expect(await reader.next() == Journal.Slice(entries: [], next: 7, lost: 1))
+        journal.append(Events.numbered(7))
+        journal.end()
+        #expect(await reader.next()?.entries.map(\.seq) == [7])
+        #expect(await reader.next() == nil)
+    }
+}

@@ -1,0 +1,326 @@
+"""The control API of a running Mynah."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import socket
+from dataclasses import dataclass
+from typing import Any, Iterator, Mapping, Sequence, Union
+from urllib.parse import quote, urlencode, urlsplit
+
+#: A match: `"write characteristic=2A39 value=01"`, or the object form of the API.
+Match = Union[str, Mapping[str, Any]]
+#: A time with its unit, as `"2 s"`, or a number of seconds.
+Time = Union[str, float, int]
+
+
+class Problem(Exception):
+    """An answer that is an error: what happened, where, and how to fix it."""
+
+    def __init__(self, status: int, detail: str, members: Mapping[str, Any]) -> None:
+        super().__init__(detail)
+        #: The HTTP status.
+        self.status = status
+        #: The sentence.
+        self.detail = detail
+        #: The whole problem document.
+        self.members = dict(members)
+
+
+class _EventProblem(Problem):
+    def __str__(self) -> str:
+        lines = [self.detail]
+        for near in self.members.get("nearest", []):
+            lines.append(f"  near: {_line(near)}  (differs: {', '.join(near['differs'])})")
+        seen = self.members.get("seen")
+        if seen:
+            lines.append("  seen: " + ", ".join(f"{count} {name}" for name, count in seen.items()))
+        return "\n".join(lines)
+
+
+class WaitFailed(_EventProblem):
+    """The events of a wait did not come in time."""
+
+
+class VerifyFailed(_EventProblem):
+    """A verification failed."""
+
+
+@dataclass(frozen=True)
+class Events:
+    """Events in the order in which they happened."""
+
+    #: The events, each as the API has it: with `seq`, `event` and `device`.
+    events: Sequence[Mapping[str, Any]]
+    #: The number to go on from: pass it as `since`.
+    next: int
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return iter(self.events)
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def __getitem__(self, index: int) -> Mapping[str, Any]:
+        return self.events[index]
+
+
+class Client:
+    """A client of the control API.
+
+    `address` is `unix:PATH` or `http://HOST:PORT`; the default is `MYNAH_CONTROL`, or the socket of
+    `mynah serve`. Each request has a connection of its own, so that threads may share a client.
+    """
+
+    def __init__(self, address: str | None = None, token: str | None = None) -> None:
+        self.address = address or os.environ.get("MYNAH_CONTROL") or _default_address()
+        self._token = token
+
+    # Devices
+
+    def instance(self) -> dict[str, Any]:
+        """The program, its radios and the names of its devices."""
+        return self._request("GET", "/v1")
+
+    def devices(self) -> list[Device]:
+        """The devices."""
+        return [Device(self, each["device"]) for each in self._request("GET", "/v1/devices")["devices"]]
+
+    def device(self, name: str) -> Device:
+        """The device of a name, as events have it, or of the file `NAME.yaml`."""
+        return Device(self, self._request("GET", f"/v1/devices/{_quoted(name)}")["device"])
+
+    def add(self, profile: str | os.PathLike[str] | Mapping[str, Any], seed: int | None = None) -> Device:
+        """Adds a device, by its profile's path or by the profile, and returns when it is on the air."""
+        body: dict[str, Any] = {}
+        body["profile"] = dict(profile) if isinstance(profile, Mapping) else os.path.abspath(profile)
+        if seed is not None:
+            body["seed"] = seed
+        return Device(self, self._request("POST", "/v1/devices", body)["device"])
+
+    # Events
+
+    def mark(self, name: str) -> int:
+        """Names this moment and returns the number of the next event; waits look at what follows."""
+        return int(self._request("POST", "/v1/mark", {"name": name})["seq"])
+
+    def wait(
+        self, match: Match, *, count: int = 1, within: Time = "2 s", since: int | None = None
+    ) -> Events:
+        """Waits for events, which may have happened since the last mark.
+
+        Raises `WaitFailed`, which says what came nearest.
+        """
+        body = {"match": match, "count": count, "within": _time(within), "since": since}
+        answer = self._request("POST", "/v1/wait", _without_none(body), patience=_seconds(within))
+        return Events(answer["events"], answer["next"])
+
+    def verify(
+        self,
+        match: Match | None = None,
+        *,
+        exactly: int | None = None,
+        at_least: int | None = None,
+        never: bool | None = None,
+        since: int | None = None,
+        order: Sequence[Match] | None = None,
+    ) -> int:
+        """Checks what has happened since the last mark, and returns how many events match.
+
+        `order` is a list of matches that must have happened in this order, with others between them.
+        Raises `VerifyFailed`, which has the timeline.
+        """
+        body = {
+            "match": match,
+            "exactly": exactly,
+            "atLeast": at_least,
+            "never": never,
+            "since": since,
+            "order": order,
+        }
+        return int(self._request("POST", "/v1/verify", _without_none(body))["count"])
+
+    def events(self, *, since: int | None = None, match: Match | None = None) -> Events:
+        """The events so far."""
+        query = _without_none({"since": since, "match": match})
+        if "match" in query and not isinstance(query["match"], str):
+            query["match"] = json.dumps(query["match"])
+        answer = self._request("GET", "/v1/events" + ("?" + urlencode(query) if query else ""))
+        return Events(answer["events"], answer["next"])
+
+    def reset(
+        self,
+        *,
+        values: bool | None = None,
+        bonds: bool | None = None,
+        connections: bool | None = None,
+        journal: bool | None = None,
+    ) -> None:
+        """Makes every device what it was at the start: all of it, or the named parts alone."""
+        body = {"values": values, "bonds": bonds, "connections": connections, "journal": journal}
+        self._request("POST", "/v1/reset", _without_none(body))
+
+    def report(self, form: str = "json") -> Any:
+        """A case for each mark: `json` as an object, or `junit` as text."""
+        return self._request("GET", f"/v1/report?format={form}")
+
+    # HTTP
+
+    def _request(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, patience: float = 0
+    ) -> Any:
+        connection = self._connection(timeout=patience + 30)
+        try:
+            headers = {"Accept": "application/json", "Connection": "close"}
+            if self._token is not None:
+                headers["Authorization"] = f"Bearer {self._token}"
+            data = None
+            if body is not None:
+                data = json.dumps(body).encode()
+                headers["Content-Type"] = "application/json"
+            connection.request(method, path, body=data, headers=headers)
+            response = connection.getresponse()
+            text = response.read()
+            kind = response.headers.get_content_type()
+            value: Any = text.decode()
+            if kind in ("application/json", "application/problem+json"):
+                value = json.loads(text)
+            if response.status >= 400:
+                raise _problem(response.status, value)
+            return value
+        finally:
+            connection.close()
+
+    def _connection(self, timeout: float) -> http.client.HTTPConnection:
+        if self.address.startswith("unix:"):
+            return _UnixConnection(self.address[len("unix:") :], timeout)
+        parts = urlsplit(self.address if "//" in self.address else "http://" + self.address)
+        return http.client.HTTPConnection(parts.hostname or "127.0.0.1", parts.port, timeout=timeout)
+
+
+class Device:
+    """A device of a running Mynah. Attributes are named as in profiles: `180D/2A39`."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self._client = client
+        #: Its name in events.
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"Device({self.name!r})"
+
+    def info(self) -> dict[str, Any]:
+        """Its state: advertising, centrals, attributes."""
+        return dict(self._client._request("GET", self._path))
+
+    @property
+    def centrals(self) -> list[dict[str, Any]]:
+        """The connected centrals."""
+        return list(self.info()["centrals"])
+
+    def get(self, attribute: str) -> bytes:
+        """The value of an attribute."""
+        return bytes.fromhex(self._client._request("GET", self._value(attribute))["value"])
+
+    def set(
+        self, attribute: str, value: bytes | str, *, notify: bool = False, to: str | None = None
+    ) -> int:
+        """Sets the value of an attribute, bytes or text; returns how many centrals it was sent to."""
+        body: dict[str, Any] = {"text": value} if isinstance(value, str) else {"hex": value.hex()}
+        if notify:
+            body["notify"] = True
+        if to is not None:
+            body["to"] = to
+        return int(self._client._request("PUT", self._value(attribute), body)["sent"])
+
+    def disconnect(self, central: str | None = None) -> None:
+        """Ends the connection of a central, or of all."""
+        self._act("disconnect", {"central": central})
+
+    def forget(self, central: str | None = None) -> None:
+        """Deletes the bond of a central, or all bonds."""
+        self._act("forget", {"central": central})
+
+    def advertise(
+        self,
+        on: bool | None = None,
+        *,
+        local_name: str | None = None,
+        service_uuids: Sequence[str] | None = None,
+    ) -> None:
+        """Changes what it advertises, until it is reset."""
+        self._act("advertise", {"on": on, "localName": local_name, "serviceUUIDs": service_uuids})
+
+    def app(self, state: str) -> None:
+        """Changes the state of its app: `foreground`, `background`, `suspended`, `terminated`, `quit`."""
+        self._act("app", {"state": state})
+
+    def enter_passkey(self, passkey: int | str, central: str | None = None) -> None:
+        """Types the number that pairing asks for."""
+        text = passkey if isinstance(passkey, str) else f"{passkey:06}"
+        self._act("passkey", {"passkey": text, "central": central})
+
+    def remove(self) -> None:
+        """Takes it off the air."""
+        self._client._request("DELETE", self._path)
+
+    @property
+    def _path(self) -> str:
+        return f"/v1/devices/{_quoted(self.name)}"
+
+    def _value(self, attribute: str) -> str:
+        return f"{self._path}/values/" + "/".join(_quoted(step) for step in attribute.split("/"))
+
+    def _act(self, verb: str, body: Mapping[str, Any]) -> None:
+        self._client._request("POST", f"{self._path}/{verb}", _without_none(body))
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: str, timeout: float) -> None:
+        super().__init__("localhost", timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        try:
+            self.sock.connect(self._path)
+        except (FileNotFoundError, ConnectionRefusedError) as error:
+            message = f"nobody listens on unix:{self._path}; start mynah serve, or mynah run --control"
+            raise type(error)(error.errno, message) from error
+
+
+def _problem(status: int, value: Any) -> Problem:
+    members = value if isinstance(value, dict) else {}
+    detail = members.get("detail") or str(value)
+    kind = {408: WaitFailed, 422: VerifyFailed}.get(status, Problem)
+    return kind(status, detail, members)
+
+
+def _line(event: Mapping[str, Any]) -> str:
+    rest = {key: value for key, value in event.items() if key not in ("seq", "time", "event", "differs")}
+    return f"{event['event']} " + " ".join(f"{key}={value}" for key, value in rest.items())
+
+
+def _default_address() -> str:
+    directory = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
+    return f"unix:{directory}/mynah.sock"
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe="~@")
+
+
+def _without_none(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in body.items() if value is not None}
+
+
+def _time(time: Time) -> str:
+    return time if isinstance(time, str) else f"{round(time * 1000)} ms"
+
+
+def _seconds(time: Time) -> float:
+    # The server keeps the limit; this only keeps the socket open for longer than the longest of them.
+    return 660.0 if isinstance(time, str) else float(time)

@@ -1,0 +1,257 @@
+"""Devices, their values and their links, controlled over the API and seen by an app of another device."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from mynah import Problem, VerifyFailed, WaitFailed
+
+#: An app that reads and subscribes, with one peripheral.
+PHONE = {
+    "mynah": 1,
+    "name": "Phone",
+    "app": {"backgroundModes": ["bluetooth-central"]},
+    "central": {
+        "scan": {"services": ["heart-rate"]},
+        "peripherals": [
+            {
+                "name": "Strap",
+                "match": {"services": ["heart-rate"]},
+                "read": ["heart-rate/body-sensor-location"],
+                "subscribe": ["heart-rate/heart-rate-measurement"],
+                "onDisconnect": "connect",
+            }
+        ],
+    },
+}
+
+#: A strap that sends only what a test tells it to.
+STRAP = {
+    "mynah": 1,
+    "name": "Strap",
+    "advertising": {"serviceUUIDs": ["heart-rate"], "interval": "20 ms"},
+    "services": [
+        {
+            "uuid": "heart-rate",
+            "characteristics": [
+                {"uuid": "2A37", "properties": ["read", "notify"], "value": {"hex": "0040"}},
+                {"uuid": "2A38", "properties": ["read"], "value": {"hex": "01"}},
+                {"uuid": "2A39", "properties": ["write"], "maxLength": 1},
+            ],
+        }
+    ],
+}
+
+#: An accessory that nobody connects to.
+LAMP = {
+    "mynah": 1,
+    "name": "Lamp",
+    "services": [
+        {
+            "uuid": "1815",
+            "characteristics": [
+                {"uuid": "2A56", "properties": ["read", "write"], "value": {"hex": "00"}, "maxLength": 4}
+            ],
+        }
+    ],
+}
+
+
+def connected(mynah):
+    """A strap and an app that is subscribed to it."""
+    strap = mynah(STRAP)
+    phone = mynah(PHONE)
+    mynah.wait("subscribed device=Strap", within=30)
+    return strap, phone
+
+
+def test_the_instance_names_its_radio(mynah):
+    assert mynah.instance()["radios"] == ["virtual radio"]
+    assert mynah.devices() == []
+
+
+def test_a_profile_file_is_played(mynah):
+    device = mynah("heart-rate.yaml")
+    assert device.name == "Heart rate monitor"
+    ready = mynah.wait("ready device=Heart rate monitor", within=30)[0]
+    assert ready["services"] == ["180D", "180F"]
+
+
+def test_a_profile_in_the_request_is_played(mynah):
+    info = mynah(LAMP).info()
+    assert info["state"] == "poweredOn"
+    assert info["app"] is None
+    assert [each["path"] for each in info["attributes"]] == ["1815/2A56"]
+
+
+def test_a_file_is_another_name_of_its_device(mynah):
+    mynah("heart-rate.yaml")
+    assert mynah.device("heart-rate").name == "Heart rate monitor"
+
+
+def test_a_name_that_is_taken_gets_a_number(mynah):
+    assert [mynah(LAMP).name, mynah(LAMP).name] == ["Lamp", "Lamp~2"]
+
+
+def test_a_value_is_read_and_set(mynah):
+    lamp = mynah(LAMP)
+    assert lamp.get("1815/2A56") == b"\0"
+    assert lamp.set("1815/2A56", b"\1\2") == 0
+    assert lamp.get("2A56") == b"\1\2"
+    lamp.set("2A56", "on")
+    assert lamp.get("2A56") == b"on"
+
+
+def test_a_value_that_is_too_long_is_refused(mynah):
+    lamp = mynah(LAMP)
+    with pytest.raises(Problem) as problem:
+        lamp.set("2A56", b"12345")
+    assert problem.value.status == 400
+    assert lamp.get("2A56") == b"\0"
+
+
+def test_a_wrong_name_proposes_the_right_one(mynah):
+    mynah(LAMP)
+    with pytest.raises(Problem, match='did you mean "Lamp"'):
+        mynah.device("Lam")
+    with pytest.raises(Problem, match="did you mean"):
+        mynah.wait("wriet")
+
+
+def test_a_profile_with_errors_says_where_they_are(mynah):
+    with pytest.raises(Problem) as problem:
+        mynah({"mynah": 1, "name": "x", "servces": []})
+    assert problem.value.status == 400
+    assert "services" in problem.value.members["issues"][0]["message"]
+    assert mynah.devices() == []
+
+
+def test_a_phone_reads_the_value_that_was_set(mynah):
+    strap = mynah(STRAP)
+    strap.set("2A38", b"\2")
+    mynah(PHONE)
+    mynah.wait("value.read device=Phone characteristic=2A38 value=02", within=30)
+
+
+def test_a_subscriber_gets_a_value(mynah):
+    strap, _ = connected(mynah)
+    assert strap.set("2A37", b"\0\x50", notify=True) == 1
+    mynah.wait("value.updated device=Phone value=0050", within=30)
+    mynah.verify("notified device=Strap value=0050", exactly=1)
+
+
+def test_a_wait_finds_what_has_happened_before(mynah):
+    strap, _ = connected(mynah)
+    first = mynah.mark("before")
+    strap.set("2A37", b"\0\x51", notify=True)
+    event = mynah.wait("value.updated value=0051", within=30)
+    assert mynah.wait("value.updated value=0051", within=0).next == event.next
+    assert event[0]["seq"] >= first
+    mynah.verify("value.updated value=0051", never=True, since=event.next)
+
+
+def test_a_wait_that_fails_says_what_came_nearest(mynah):
+    strap, _ = connected(mynah)
+    strap.set("2A37", b"\0\x52", notify=True)
+    mynah.wait("value.updated value=0052", within=30)
+    with pytest.raises(WaitFailed) as failure:
+        mynah.wait("value.updated device=Phone value=0053", within=0)
+    assert failure.value.members["nearest"][0]["differs"] == ["value"]
+    assert failure.value.members["seen"]["value.updated"] >= 1
+
+
+def test_an_order_is_verified(mynah):
+    connected(mynah)
+    order = ["central.connected device=Strap", "read device=Strap", "subscribed device=Strap"]
+    mynah.verify(order=order)
+    with pytest.raises(VerifyFailed):
+        mynah.verify(order=list(reversed(order)))
+
+
+def test_a_link_is_dropped_and_the_app_connects_again(mynah):
+    strap, _ = connected(mynah)
+    mynah.mark("dropped")
+    strap.disconnect()
+    mynah.wait("subscribed device=Strap", within=30)
+    mynah.verify(
+        order=["central.disconnected device=Strap", "central.connected device=Strap", "subscribed"]
+    )
+
+
+def test_an_unknown_central_is_named(mynah):
+    strap, _ = connected(mynah)
+    with pytest.raises(Problem) as problem:
+        strap.disconnect("00:00:00:00:00:00")
+    assert problem.value.status == 404
+
+
+def test_reset_brings_the_first_values_back(mynah):
+    lamp = mynah(LAMP)
+    lamp.set("2A56", b"\7")
+    mynah.reset(values=True)
+    assert lamp.get("2A56") == b"\0"
+
+
+def test_advertising_stops_and_starts(mynah):
+    strap = mynah(STRAP)
+    mynah.wait("advertising.started device=Strap", within=30)
+    strap.advertise(False)
+    mynah.wait("advertising.stopped device=Strap", within=30)
+    assert strap.info()["advertising"]["on"] is False
+    strap.advertise(True, local_name="Belt")
+    mynah.wait("advertising.started device=Strap data=02010603030D18050942656C74", within=30)
+
+
+def test_an_app_changes_its_state(mynah):
+    phone = mynah(PHONE)
+    phone.app("background")
+    mynah.wait("app.background device=Phone", within=30)
+    assert phone.info()["app"] == {"state": "background"}
+    with pytest.raises(Problem, match="did you mean"):
+        phone.app("backgroud")
+
+
+def test_a_removed_device_is_gone(mynah):
+    strap = mynah(STRAP)
+    lamp = mynah.client.add(LAMP)
+    lamp.remove()
+    assert [each.name for each in mynah.devices()] == [strap.name]
+    with pytest.raises(Problem):
+        lamp.info()
+
+
+def test_apps_share_a_phone(mynah):
+    mynah(PHONE)
+    second = dict(PHONE, name="Second")
+    mynah(second)
+    assert sorted(each.name for each in mynah.devices()) == ["Phone", "Second"]
+    mynah.device("Second").remove()
+    mynah.client.add(second).remove()
+    assert [each.name for each in mynah.devices()] == ["Phone"]
+
+
+def test_waits_of_two_threads_do_not_disturb_each_other(mynah):
+    strap, _ = connected(mynah)
+    start = mynah.mark("threads")
+    found = {}
+
+    def wait(value):
+        match = f"value.updated device=Phone value={value}"
+        found[value] = mynah.wait(match, within=30, since=start)[0]["value"]
+
+    threads = [threading.Thread(target=wait, args=(value,)) for value in ("0054", "0055")]
+    for thread in threads:
+        thread.start()
+    strap.set("2A37", b"\0\x55", notify=True)
+    strap.set("2A37", b"\0\x54", notify=True)
+    for thread in threads:
+        thread.join()
+    assert found == {"0054": "0054", "0055": "0055"}
+
+
+def test_a_mark_is_a_case_of_the_report(mynah, request):
+    mynah(LAMP)
+    assert request.node.nodeid in [case["name"] for case in mynah.report()["cases"]]
+    assert "<testsuites>" in mynah.report("junit")
