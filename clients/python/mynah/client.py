@@ -226,14 +226,17 @@ class Device:
 
     def set(
         self, attribute: str, value: bytes | str, *, notify: bool = False, to: str | None = None
-    ) -> int:
-        """Sets the value of an attribute, bytes or text; returns how many centrals it was sent to."""
+    ) -> int | None:
+        """Sets the value of an attribute, bytes or text; returns how many centrals it was sent to.
+
+        The number is `None` if the radio does not tell it, as BlueZ.
+        """
         body: dict[str, Any] = {"text": value} if isinstance(value, str) else {"hex": value.hex()}
         if notify:
             body["notify"] = True
         if to is not None:
             body["to"] = to
-        return int(self._client._request("PUT", self._value(attribute), body)["sent"])
+        return self._client._request("PUT", self._value(attribute), body).get("sent")
 
     def disconnect(self, central: str | None = None) -> None:
         """Ends the connection of a central, or of all."""

@@ -81,7 +81,7 @@ class Services:
         assert self.bus is not None
         message = Message(destination=destination, path=path, interface=interface, member=member,
                           signature=signature, body=list(body))  # fmt: skip
-        reply = await asyncio.wait_for(self.bus.call(message), 10)
+        reply = await asyncio.wait_for(self.bus.call(message), 60)
         assert reply is not None
         if reply.message_type is MessageType.ERROR:
             raise BusError(reply.error_name or "", str(reply.body[0]) if reply.body else "")
