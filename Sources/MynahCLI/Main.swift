@@ -49,7 +49,7 @@ struct MynahCommand: AsyncParsableCommand {
             return Exit.usage.rawValue
         }
         do {
-            try checkCommandName()
+            try CommandNames.check(CommandLine.arguments.dropFirst())
             var command = try await asyncParseAsRoot(nil)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -63,16 +63,6 @@ struct MynahCommand: AsyncParsableCommand {
             if !text.isEmpty { code.isSuccess ? StandardOutput.print(text) : StandardError.print(text) }
             return code.rawValue
         }
-    }
-
-    /// The parser would call the word an unexpected argument, and pass it over after `help`.
-    private static func checkCommandName() throws {
-        let commands = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
-        let words = CommandLine.arguments.dropFirst().prefix(2)
-        let word = words.first == "help" ? words.dropFirst().first : words.first
-        guard let word, !word.hasPrefix("-"), !commands.contains(word) else { return }
-        let near = NearestName.of(word, among: commands).map { "; did you mean \"\($0)\"?" } ?? ""
-        throw ValidationError("there is no command \"\(word)\"\(near)")
     }
 }
 

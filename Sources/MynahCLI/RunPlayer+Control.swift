@@ -78,7 +78,12 @@ extension RunPlayer: ControlledRun {
         _ profile: Profile, to phone: Playing, _ seed: UInt64?
     ) async throws(ControlProblem) -> String {
         let issues = RunGroups(phone.run.profiles + [profile]).issues
-        guard issues.isEmpty else { throw Self.problem(issues) }
+        guard issues.isEmpty else {
+            // It could be played if other apps were not.
+            var problem = Self.problem(issues)
+            problem.status = 409
+            throw problem
+        }
         let device = change(phone.index) { [maker] run, labels in
             let label = DeviceLabels.next(profile.name, after: labels)
             let device = maker.device(profile, label: label, seed: seed)

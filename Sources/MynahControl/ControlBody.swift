@@ -10,6 +10,10 @@ package struct ControlBody: Sendable {
 
     /// Reads a body of UTF-8; an empty one is `{}`.
     package init(parsing bytes: [UInt8], known: [String]) throws(ControlProblem) {
+        // The parser would put U+FFFD in its place, and a value would not be the client's.
+        guard String(validating: bytes, as: UTF8.self) != nil else {
+            throw ControlProblem(400, "the body is not UTF-8")
+        }
         var json = JSON.object([])
         do throws(JSON.ParseError) {
             if !bytes.isEmpty { json = try JSON(parsing: bytes) }
@@ -53,13 +57,22 @@ package struct ControlBody: Sendable {
     /// A member that is a whole number within bounds.
     package func number(_ key: String, in range: ClosedRange<Int>) throws(ControlProblem) -> Int? {
         guard let value = self[key] else { return nil }
-        guard let number = value.integerValue, range.contains(number) else {
+        guard let number = Self.whole(value), range.contains(number) else {
             let bounds =
                 range.upperBound == .max
                 ? "\(range.lowerBound) or more" : "from \(range.lowerBound) to \(range.upperBound)"
             throw Self.wrong(key, "a whole number, \(bounds)", value)
         }
         return number
+    }
+
+    /// A whole number, which may be written `2.0` (JSON Schema Core, section 4.2.2).
+    private static func whole(_ value: JSON) -> Int? {
+        switch value {
+        case .integer(let number): number
+        case .number(let number): Int(exactly: number)
+        default: nil
+        }
     }
 
     /// A member that is true or false.

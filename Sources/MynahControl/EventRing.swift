@@ -1,41 +1,63 @@
 import MynahEmulator
+import MynahSupport
 
-/// The latest events, at most a fixed number of them (a ring buffer).
+/// The latest events, at most a fixed number of them and of bytes (a ring buffer).
 struct EventRing {
     private let capacity: Int
-    private var events: [DeviceEvent] = []
-    /// Where the oldest event is.
+    private let byteLimit: Int
+    /// The places of events, of which those from `oldest` on are taken; more are made as they are needed.
+    private var places: [DeviceEvent?] = []
     private var oldest = 0
+    private var count = 0
     /// The number of the oldest event, or of the next one if there is none.
     private(set) var first: UInt64 = 1
+    /// The memory that the events take, as an estimate.
+    private(set) var byteCount = 0
 
-    init(capacity: Int) {
+    init(capacity: Int, byteLimit: Int) {
         precondition(capacity > 0, "a journal keeps at least one event")
         self.capacity = capacity
+        self.byteLimit = byteLimit
     }
 
     /// The number of the next event.
-    var next: UInt64 { first + UInt64(events.count) }
+    var next: UInt64 { first + UInt64(count) }
 
-    /// Adds an event, in place of the oldest one if there is no room; returns its number.
+    /// Adds an event, in place of the oldest ones if there is no room; returns its number.
+    ///
+    /// The latest event is kept however large it is.
     mutating func append(_ event: DeviceEvent) -> UInt64 {
         let seq = next
-        if events.count < capacity {
-            events.append(event)
-        } else {
-            events[oldest] = event
-            oldest = oldest + 1 == capacity ? 0 : oldest + 1
-            first += 1
-        }
+        byteCount += event.memory
+        if count == capacity { dropOldest() }
+        while count > 0, byteCount > byteLimit { dropOldest() }
+        if count == places.count { grow() }
+        places[(oldest + count) % places.count] = event
+        count += 1
         return seq
     }
 
-    /// Removes all events and returns them in no order, so that a caller can free them outside of its lock.
-    mutating func removeAll() -> [DeviceEvent] {
-        first = next
+    private mutating func dropOldest() {
+        byteCount -= places[oldest]?.memory ?? 0
+        places[oldest] = nil
+        oldest = (oldest + 1) % places.count
+        count -= 1
+        first += 1
+    }
+
+    private mutating func grow() {
+        let taken = places[oldest...] + places[..<oldest]
+        let room = min(capacity, max(16, 2 * count)) - count
+        places = taken + [DeviceEvent?](repeating: nil, count: room)
         oldest = 0
-        defer { events = [] }
-        return events
+    }
+
+    /// Removes all events and returns them in no order, so that a caller can free them outside of its lock.
+    mutating func removeAll() -> [DeviceEvent?] {
+        first = next
+        (oldest, count, byteCount) = (0, 0, 0)
+        defer { places = [] }
+        return places
     }
 
     /// The events from a number on, at most `limit`.
@@ -47,13 +69,44 @@ struct EventRing {
         guard start < next, limit > 0 else { return slice }
         let count = min(Int(next - start), limit)
         slice.entries.reserveCapacity(count)
-        var index = oldest + Int(start - first)
         for seq in start..<start + UInt64(count) {
-            if index >= events.count { index -= events.count }
-            slice.entries.append(Journal.Entry(seq: seq, event: events[index]))
-            index += 1
+            guard let event = places[(oldest + Int(seq - first)) % places.count] else { break }
+            slice.entries.append(Journal.Entry(seq: seq, event: event))
         }
         slice.next = start + UInt64(count)
         return slice
+    }
+}
+
+extension DeviceEvent {
+    /// The memory that the event takes in bytes, as an estimate.
+    fileprivate var memory: Int { MemoryLayout<DeviceEvent>.stride + JSON.memory(of: fields) }
+}
+
+extension JSON {
+    /// The bytes before the elements of an array's or a text's allocation.
+    private static let allocationHead = 32
+    /// A text of so many bytes of UTF-8 is stored without an allocation of its own.
+    private static let smallText = 15
+
+    fileprivate static func memory(of members: [Member]) -> Int {
+        members.reduce(allocationHead) {
+            $0 + MemoryLayout<Member>.stride + memory(of: $1.key) + $1.value.memory
+        }
+    }
+
+    private static func memory(of text: String) -> Int {
+        text.utf8.count > smallText ? allocationHead + text.utf8.count : 0
+    }
+
+    /// The memory that the value takes beside its own place.
+    private var memory: Int {
+        switch self {
+        case .null, .bool, .integer, .number: 0
+        case .string(let text): Self.memory(of: text)
+        case .array(let values):
+            values.reduce(Self.allocationHead) { $0 + MemoryLayout<JSON>.stride + $1.memory }
+        case .object(let members): Self.memory(of: members)
+        }
     }
 }

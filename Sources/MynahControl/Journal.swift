@@ -3,8 +3,9 @@ package import MynahSupport
 
 /// The events of a run in the order in which they happened, each with a sequence number (`seq`).
 ///
-/// It keeps events as values; JSON is made when somebody reads. Its length is bounded: the oldest events are
-/// dropped, and a reader that has not read them is told how many. Numbers go on when it is emptied.
+/// It keeps events as values; JSON is made when somebody reads. Its length and its memory are bounded: the
+/// oldest events are dropped, and a reader that has not read them is told how many. Numbers go on when it is
+/// emptied.
 ///
 /// Appending costs a lock and, if readers wait, one wake-up for each of them: matching is their work.
 package final class Journal: Sendable {
@@ -85,10 +86,10 @@ package final class Journal: Sendable {
     package let epoch: String
     private let state: Lock<State>
 
-    /// An empty journal that keeps this many events.
-    package init(capacity: Int = 100_000, epoch: String? = nil) {
+    /// An empty journal that keeps this many events, of so many bytes by an estimate.
+    package init(capacity: Int = 100_000, byteLimit: Int = 64 << 20, epoch: String? = nil) {
         self.epoch = epoch ?? String(UInt64.random(in: .min ... .max), radix: 16)
-        state = Lock(State(events: EventRing(capacity: capacity)))
+        state = Lock(State(events: EventRing(capacity: capacity, byteLimit: byteLimit)))
     }
 
     // MARK: Writing
@@ -181,16 +182,29 @@ package final class Journal: Sendable {
         return max(start, 1)
     }
 
-    /// Returns when there is an event with this number or a higher one, when the journal has ended, or when
-    /// the task is cancelled.
-    ///
-    /// Returns whether there is such an event.
-    @discardableResult
-    package func changed(from seq: UInt64) async -> Bool {
-        let key: UInt64 = state.withLock { state in
+    /// A key for a reader that `wake` shall find.
+    func newKey() -> UInt64 {
+        state.withLock { state in
             state.lastKey += 1
             return state.lastKey
         }
+    }
+
+    /// Lets the reader of this key go on without an event, if it waits.
+    func wake(_ key: UInt64) {
+        let waiter: Waiter? = state.withLock { state in
+            state.waiters.firstIndex { $0.key == key }.map { state.waiters.remove(at: $0) }
+        }
+        waiter?.continuation.resume(returning: false)
+    }
+
+    /// Returns when there is an event with this number or a higher one, when the journal has ended, when the
+    /// reader of this key is woken, or when the task is cancelled.
+    ///
+    /// Returns whether there is such an event.
+    @discardableResult
+    package func changed(from seq: UInt64, key: UInt64? = nil) async -> Bool {
+        let key = key ?? newKey()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isThere: Bool? = state.withLock { state in
@@ -204,10 +218,7 @@ package final class Journal: Sendable {
                 if let isThere { continuation.resume(returning: isThere) }
             }
         } onCancel: {
-            let waiter: Waiter? = state.withLock { state in
-                state.waiters.firstIndex { $0.key == key }.map { state.waiters.remove(at: $0) }
-            }
-            waiter?.continuation.resume(returning: false)
+            wake(key)
         }
     }
 }

@@ -208,6 +208,48 @@ import Testing
         #expect(result.status == .exited(words == ["ctl"] ? 0 : 64), "\(result.error)")
     }
 
+    @Test(arguments: [
+        (["ctl", "advertise", "D"], "there is no change: give --on, --no-on, --local-name or --service"),
+        (["ctl", "wiat", "read"], "there is no verb \"wiat\"; did you mean \"wait\"?"),
+        (["ctl", "--control", "unix:/x", "--format=json", "lsit"], "there is no verb \"lsit\""),
+        (["help", "ctl", "gte"], "there is no verb \"gte\"; did you mean \"get\"?"),
+    ])
+    func `wrong usage of ctl says what is wrong`(words: [String], message: String) async throws {
+        let result = try await Program(words).end()
+        #expect(result.status == .exited(64))
+        #expect(result.error.hasPrefix("error: \(message)"), "\(result.error)")
+    }
+
+    @Test(arguments: [["ctl", "--help"], ["help", "ctl"], ["ctl"]])
+    func `the usage of ctl has the verb before the options`(words: [String]) async throws {
+        let help = try await Program(words).end()
+        #expect(help.output.contains("USAGE: mynah ctl <verb> ... [--control <address>]"))
+        #expect(try await Program(["help", "ctl", "wait"]).end().output.contains("USAGE: mynah ctl wait"))
+    }
+
+    @Test func `serve with a closed standard output is an error, unless it prints nothing`() async throws {
+        let path = try #require(Program.path)
+        let errors = try #require(OutputReader())
+        let shell = try #require(
+            ChildProcess(
+                "sh", ["-c", "exec \"$0\" serve --radio virtual --control \"$1\" >&-", path, address],
+                passing: [errors.writer: 2]))
+        errors.start()
+        #expect(try await shell.end() == .exited(1))
+        #expect(try await errors.text().contains("error: standard output is closed"))
+        let silent = try #require(
+            ChildProcess(
+                "sh",
+                [
+                    "-c", "exec \"$0\" serve --radio virtual --events off --control \"$1\" >&-", path,
+                    address,
+                ]))
+        var isServed = false
+        while !isServed { isServed = try await ctl("devices").status == .exited(0) }
+        silent.send(SIGTERM)
+        #expect(try await silent.end() == .exited(0))
+    }
+
     // MARK: ctl
 
     @Test func `the address and the format are accepted before and after the verb`() async throws {

@@ -38,6 +38,10 @@ import Testing
             #"unknown member "coun"; did you mean "count"?"#
         ),
         ("POST /v1/mark", "[]", 400, "the body is not a JSON object"),
+        (
+            "POST /v1/devices/Lock/advertise", "", 400,
+            #"there is no change: give "on", "localName" or "serviceUUIDs""#
+        ),
         ("POST /v1/mark", "{}", 400, #""name" is missing: what the mark is called"#),
         ("POST /v1/devices", "{}", 400, #""profile" is missing: a profile as an object, or its file's path"#),
         ("GET /v1/devices/Lock/values/2A00", "", 404, "the device has no 2A00"),
@@ -332,6 +336,85 @@ import Testing
         #expect(try await answer(.getReport, "")["lost"] == .integer(2))
     }
 
+    @Test func `a stream without events gets a comment every 15 s`() async throws {
+        let journal = Journal(epoch: "e")
+        let clock = ManualClock()
+        let api = ControlAPI(FakeRun(), journal, version: "1", clock: clock)
+        let response = await api.answer(HTTPRequest(method: "GET", path: ["v1", "events"]))
+        guard case .stream(let body) = response.body else {
+            Issue.record("the response is not a stream")
+            return
+        }
+        let written = Mailbox<String>("pieces of the stream")
+        let task = Task {
+            await body(
+                HTTPStreamWriter { bytes in
+                    written.put(String(decoding: bytes, as: UTF8.self))
+                    return true
+                })
+        }
+        #expect(try await written.take() == [":\n\n"])
+        for _ in 0..<2 {
+            try await until("the stream waits") { journal.waiterCount == 1 && clock.sleeperCount == 1 }
+            clock.advance(by: .seconds(15))
+            #expect(try await written.take() == [":\n\n"])
+        }
+        try await until("the stream waits again") { journal.waiterCount == 1 }
+        journal.append(Events.numbered(1))
+        #expect(try await written.take().first?.hasPrefix("id: e-1\n") == true)
+        journal.end()
+        await task.value
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func `a comment that cannot be written ends a stream`() async throws {
+        let journal = Journal()
+        let clock = ManualClock()
+        let api = ControlAPI(FakeRun(), journal, version: "1", clock: clock)
+        let response = await api.answer(HTTPRequest(method: "GET", path: ["v1", "events"]))
+        guard case .stream(let body) = response.body else {
+            Issue.record("the response is not a stream")
+            return
+        }
+        let count = Lock(0)
+        let task = Task {
+            await body(
+                HTTPStreamWriter { _ in
+                    count.withLock { count in
+                        count += 1
+                        return count == 1
+                    }
+                })
+        }
+        try await until("the stream waits") { journal.waiterCount == 1 && clock.sleeperCount == 1 }
+        clock.advance(by: .seconds(15))
+        await task.value
+        #expect(count.withLock { $0 } == 2)
+        #expect(journal.waiterCount == 0)
+    }
+
+    @Test func `a body that is not UTF-8 is refused`() async {
+        let problem = await thrown { () throws(ControlProblem) in
+            _ = try ControlBody(
+                parsing: Array(#"{"name": ""#.utf8) + [0xFF] + Array(#""}"#.utf8), known: ["name"])
+        }
+        #expect(problem?.status == 400 && problem?.detail == "the body is not UTF-8")
+    }
+
+    @Test func `a whole number may be written with a fraction of zero`() throws {
+        let body = try ControlBody(
+            parsing: Array(#"{"a": 2.0, "b": 2.5, "c": 1e300}"#.utf8), known: ["a", "b", "c"])
+        #expect(try body.number("a", in: 0...3) == 2)
+        for name in ["b", "c"] {
+            #expect(throws: ControlProblem.self) { try body.number(name, in: 0 ... .max) }
+        }
+    }
+
+    @Test func `the titles of problems are those of RFC 9110`() {
+        let titles = [413, 415, 422].map { ControlProblem($0, "").json["title"]?.stringValue }
+        #expect(titles == ["Content Too Large", "Unsupported Media Type", "Unprocessable Content"])
+    }
+
     // MARK: Reset and reports
 
     @Test func `a reset brings everything back, and numbers of events go on`() async throws {
@@ -368,12 +451,25 @@ import Testing
         await rig.run.stop()
     }
 
-    @Test func `a reset of nothing resets nothing`() async throws {
+    @Test(arguments: [
+        (#"{"values": false, "journal": false}"#, false, true),
+        (#"{"values": false, "connections": true}"#, false, true),
+        (#"{"values": true, "connections": false}"#, true, false),
+        (#"{"values": false, "bonds": false, "connections": false, "journal": false}"#, false, false),
+    ])
+    func `a reset without a true part resets all but the false ones`(
+        body: String, values: Bool, connections: Bool
+    ) async throws {
         let rig = try await APIRig()
         try await rig.connect()
         try await rig.write([1])
-        #expect(try await rig.send("POST /v1/reset", #"{"values": false}"#).status == 200)
-        #expect(try await rig.send("GET /v1/devices/Lock/values/2A39").json["value"] == "01")
+        #expect(try await rig.send("POST /v1/reset", body).status == 200)
+        let value = try await rig.send("GET /v1/devices/Lock/values/2A39").json["value"]
+        #expect(value == (values ? "00" : "01"))
+        let centrals = try await rig.send("GET /v1/devices/Lock").json["centrals"]?.arrayValue?.count
+        #expect(centrals == (connections ? 0 : 1))
+        let events = try await rig.send("GET /v1/events").json["events"]?.arrayValue ?? []
+        #expect(events.contains { $0["event"] == "write" })
         await rig.run.stop()
     }
 

@@ -46,6 +46,44 @@ import Testing
         }
     }
 
+    @Test func `a flood of long writes takes no more memory than the limit`() {
+        let value = String(repeating: "5A", count: 512)
+        let journal = Journal(byteLimit: 1 << 20)
+        for _ in 0..<5000 { journal.append(Events.write(value)) }
+        let slice = journal.read(from: 1, limit: .max)
+        // The text alone has 1,024 bytes.
+        #expect((300...1024).contains(slice.entries.count), "\(slice.entries.count)")
+        #expect(slice.lost == UInt64(5000 - slice.entries.count))
+        #expect(slice.next == 5001)
+        #expect(slice.entries.map(\.seq) == Array(slice.entries[0].seq...5000))
+        // Short events take the place of long ones, and the limits go on.
+        for number in 0..<2000 { journal.append(Events.numbered(number)) }
+        let short = journal.read(from: 5001, limit: .max)
+        #expect(short.entries.map(\.event) == (0..<2000).map { Events.numbered($0) })
+        #expect(short.lost == 0)
+        journal.append(Events.write(String(repeating: "5A", count: 1 << 20)))
+        #expect(journal.kept == 7001..<7002)
+        journal.clear()
+        #expect(journal.kept == 7002..<7002)
+        journal.append(Events.numbered(1))
+        #expect(journal.read(from: 7002).entries.map(\.event) == [Events.numbered(1)])
+    }
+
+    @Test func `events of mixed lengths keep their order and their numbers`() {
+        var random = SystemRandomNumberGenerator()
+        let journal = Journal(capacity: 64, byteLimit: 16_384)
+        var lengths: [Int] = []
+        for _ in 0..<3000 {
+            lengths.append(Int.random(in: 0...2000, using: &random))
+            journal.append(Events.write(String(repeating: "x", count: lengths[lengths.count - 1])))
+            let slice = journal.read(from: 1, limit: .max)
+            let kept = slice.entries.map { $0.event.string("value")?.utf8.count ?? 0 }
+            #expect(kept == lengths.suffix(kept.count))
+            #expect(kept.count <= 64 && kept.reduce(0, +) <= 16_384 && !kept.isEmpty)
+            #expect(slice.lost == UInt64(lengths.count - kept.count))
+        }
+    }
+
     @Test func `a mark has the number of the next event`() throws {
         let journal = Events.journal([Events.numbered(1)])
         #expect(try journal.start(since: nil) == 1)

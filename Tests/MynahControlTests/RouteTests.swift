@@ -108,6 +108,12 @@ import Testing
         #expect(SchemaCheck.faults(of: Examples.problem, in: .named("Problem")) == [])
     }
 
+    @Test func `a match names an event that exists`() {
+        let match = Schema.named("Match")
+        #expect(SchemaCheck.faults(of: .object([.init("event", "value.read")]), in: match) == [])
+        #expect(SchemaCheck.faults(of: .object([.init("event", "value.raed")]), in: match) != [])
+    }
+
     @Test func `the check of schemas finds what does not fit`() {
         let schema = Schema.object([
             .init("a", .integer(1...3), isRequired: true),

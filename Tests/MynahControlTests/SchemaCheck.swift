@@ -8,6 +8,8 @@ enum SchemaCheck {
     static func faults(of value: JSON, in schema: Schema, at place: String = "$") -> [String] {
         switch schema {
         case .any: []
+        case .constant(let constant):
+            value == constant ? [] : ["\(place): \(value.text) is not \(constant.text)"]
         case .null: value == .null ? [] : ["\(place): \(value.text) is not null"]
         case .bool: value.boolValue == nil ? ["\(place): \(value.text) is not a Boolean"] : []
         case .number: isNumber(value) ? [] : ["\(place): \(value.text) is not a number"]

@@ -10,6 +10,7 @@ struct CtlCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ctl",
         abstract: "Controls the devices of a running mynah serve or mynah run --control.",
+        usage: "mynah ctl <verb> ... [--control <address>] [--control-token-file <file>] [--format <format>]",
         discussion: """
             It exits with status 0, with 1 if a wait or a verification failed or the instance refused the \
             request, and with 64 for wrong usage. A match is EVENT [FIELD=VALUE]..., with the names of \

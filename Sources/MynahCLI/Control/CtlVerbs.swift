@@ -226,10 +226,9 @@ struct CtlEvents: CtlVerb {
 struct CtlReset: CtlVerb {
     static let configuration = CommandConfiguration(
         commandName: "reset", abstract: "Makes every device what it was at the start.",
-        discussion: "Without a flag everything is reset.")
+        discussion: "Without a flag everything is reset, and apps are in their first state.")
     @ParentCommand var parent: CtlCommand
-    @Flag(help: "Values and advertising as in the profiles, and apps in their first state.") var values =
-        false
+    @Flag(help: "Values and advertising as in the profiles.") var values = false
     @Flag(help: "No bonds.") var bonds = false
     @Flag(help: "No connections.") var connections = false
     @Flag(help: "No events and no marks.") var journal = false
@@ -281,6 +280,12 @@ struct CtlAdvertise: CtlVerb {
         name: .customLong("service"), help: ArgumentHelp("A service UUID. Repeatable.", valueName: "uuid"))
     var services: [String] = []
     @OptionGroup var options: CtlOptions
+
+    func validate() throws {
+        guard on != nil || localName != nil || !services.isEmpty else {
+            throw ValidationError("there is no change: give --on, --no-on, --local-name or --service")
+        }
+    }
 
     func request() -> ControlClient.Request {
         var members: [JSON.Member] = []

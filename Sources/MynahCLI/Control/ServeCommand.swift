@@ -65,6 +65,11 @@ struct ServeCommand: AsyncParsableCommand {
         if controlOptions.control == .off {
             throw Exit.wrongUsage("--control off leaves serve nothing to do", of: Self.self)
         }
+        // Nobody would learn where it listens.
+        if events != .off, Descriptor.isOutputClosed {
+            StandardError.print("error: standard output is closed; open it, or choose --events off")
+            throw Exit.problems
+        }
         let interruption = Interruption()
         Logs.begin(options.logLevel)
         let watch = RunWatch([], timeout: nil, interruption)

@@ -157,6 +157,9 @@ extension ControlAPI {
         change.isOn = try body.bool("on")
         change.localName = try body.text("localName")
         change.serviceUUIDs = try Self.serviceUUIDs(body["serviceUUIDs"])
+        guard change != AdvertisingChange() else {
+            throw ControlProblem(400, "there is no change: give \"on\", \"localName\" or \"serviceUUIDs\"")
+        }
         try await refusing { () async throws(ControlRefusal) in
             _ = try await device.emulator.advertise(change, for: device.label)
         }

@@ -4,6 +4,9 @@ import MynahSupport
 
 // Past and future events.
 extension ControlAPI {
+    /// How often a stream without events gets a comment, which finds out whether somebody reads it.
+    static let keepAliveTime = Duration.seconds(15)
+
     func listEvents(_ call: Call) throws(ControlProblem) -> HTTPResponse {
         var query = try EventsQuery(call.request.query.map { ($0.name, $0.value) })
         query.match = query.match.map(resolved)
@@ -22,14 +25,29 @@ extension ControlAPI {
         } else {
             start = try journal.start(since: query.since)
         }
-        return .events { [journal] writer in
-            var reader = JournalReader(journal, from: start)
-            // The head reaches the client before the first event does.
-            guard await writer.write(EventStreamFrames.keepAlive) else { return }
-            while let slice = await reader.next() {
-                let bytes = frames.frames(of: slice)
-                if !bytes.isEmpty, await !writer.write(bytes) { return }
+        return .events { [journal, clock] writer in
+            let reader = JournalReader(journal, from: start)
+            await withTaskGroup { group in
+                group.addTask { await Self.write(frames, of: reader, to: writer) }
+                group.addTask { [wake = reader.waker] in
+                    while (try? await clock.sleep(for: Self.keepAliveTime)) != nil { wake() }
+                }
+                await group.next()
+                group.cancelAll()
             }
+        }
+    }
+
+    private static func write(
+        _ frames: EventStreamFrames, of reader: JournalReader, to writer: HTTPStreamWriter
+    ) async {
+        var reader = reader
+        // The head reaches the client before the first event does.
+        guard await writer.write(EventStreamFrames.keepAlive) else { return }
+        while let slice = await reader.next() {
+            let isIdle = slice.entries.isEmpty && slice.lost == 0
+            let bytes = isIdle ? EventStreamFrames.keepAlive : frames.frames(of: slice)
+            if !bytes.isEmpty, await !writer.write(bytes) { return }
         }
     }
 
@@ -43,7 +61,7 @@ extension ControlAPI {
     func wait(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
         var wait = try EventWait(parsing: call.request.body)
         wait.match = resolved(wait.match)
-        return .json(try await wait.answer(from: journal, clock: ContinuousClock()).json)
+        return .json(try await wait.answer(from: journal, clock: clock).json)
     }
 
     func verify(_ call: Call) throws(ControlProblem) -> HTTPResponse {
@@ -61,9 +79,13 @@ extension ControlAPI {
     func reset(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
         let body = try call.body()
         let names = ["values", "bonds", "connections", "journal"]
-        var wanted: Set<String> = []
-        for name in names where try body.bool(name) == true { wanted.insert(name) }
-        if names.allSatisfy({ body[$0] == nil }) { wanted = Set(names) }
+        var (wanted, unwanted): (Set<String>, Set<String>) = ([], [])
+        for name in names {
+            guard let isWanted = try body.bool(name) else { continue }
+            if isWanted { wanted.insert(name) } else { unwanted.insert(name) }
+        }
+        // Without a true member everything is reset that no false one leaves out.
+        if wanted.isEmpty { wanted = Set(names).subtracting(unwanted) }
         var parts: ResetParts = []
         if wanted.count == names.count { parts = .all }
         if wanted.contains("values") { parts.formUnion([.values, .advertising]) }

@@ -8,15 +8,17 @@ package final class ControlAPI: Sendable {
     let journal: Journal
     let version: String
     let profiles: ProfileDirectory
+    let clock: any Clock<Duration>
 
     /// The API of a run, whose events are in a journal; `version` is the program's.
     package init(
         _ run: any ControlledRun, _ journal: Journal, version: String,
-        profiles: ProfileDirectory = ProfileDirectory(nil)
+        profiles: ProfileDirectory = ProfileDirectory(nil), clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.run = run
         self.journal = journal
         self.profiles = profiles
+        self.clock = clock
         self.version = version
     }
 

@@ -1,3 +1,4 @@
+import MynahEmulator
 import MynahSupport
 
 /// The OpenAPI document of the API, made from its routes.
@@ -134,7 +135,14 @@ enum OpenAPI {
         ("Duration", .string(pattern: "^[0-9]+(\\.[0-9]+)? ?(us|ms|s|min|h)$")),
         (
             "Match",
-            .either([.string(), .object([.init("event", .string(), isRequired: true)], isClosed: false)])
+            .either([
+                .string(),
+                .object(
+                    [
+                        .init(
+                            "event", .word(DeviceEvent.Name.allCases.map(\.rawValue)), isRequired: true)
+                    ], isClosed: false),
+            ])
         ),
         (
             "Value",

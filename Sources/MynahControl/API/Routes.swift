@@ -176,7 +176,7 @@ extension Route {
             body: Body(
                 schema: .object([
                     .init("match", .named("Match")), .init("exactly", .integer(0...Int.max)),
-                    .init("atLeast", .integer(0...Int.max)), .init("never", .bool),
+                    .init("atLeast", .integer(0...Int.max)), .init("never", .constant(.bool(true))),
                     .init("since", .integer(0...Int.max)),
                     .init("order", .array(.named("Match"), longest: 1000)),
                 ]), example: .object([.init("match", Examples.match), .init("exactly", .integer(1))])),
@@ -198,7 +198,8 @@ extension Route {
                     ])),
             ]),
         Route(
-            "POST", "/v1/reset", .reset, "Makes every device what it was at the start",
+            "POST", "/v1/reset", .reset,
+            "Makes devices what they were at the start: parts that are true, else all that are not false",
             body: Body(
                 schema: .object(
                     ["values", "bonds", "connections", "journal"].map { .init($0, .bool) }),

@@ -14,6 +14,8 @@ indirect enum Schema: Hashable, Sendable {
     case integer(ClosedRange<Int>)
     case number
     case bool
+    /// This value alone.
+    case constant(JSON)
     case array(Schema, longest: Int? = nil)
     /// An object with these members alone.
     case object([Property], isClosed: Bool = true)
@@ -57,6 +59,7 @@ indirect enum Schema: Hashable, Sendable {
             ])
         case .number: .object([.init("type", "number")])
         case .bool: .object([.init("type", "boolean")])
+        case .constant(let value): .object([.init("const", value)])
         case .array(let items, let longest):
             .object(
                 [.init("type", "array"), .init("items", items.json)]

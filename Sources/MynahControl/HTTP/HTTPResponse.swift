@@ -65,7 +65,13 @@ package struct HTTPResponse: Sendable {
 extension ControlProblem {
     /// The problem document: title, status, detail, and the problem's own members.
     package var json: JSON {
-        let title = HTTPResponseStatus(statusCode: status).reasonPhrase
+        let title =
+            switch status {
+            // NIO has the names of RFC 7231 for these; RFC 9110, 15.5.14 and 15.5.21, has others.
+            case 413: "Content Too Large"
+            case 422: "Unprocessable Content"
+            default: HTTPResponseStatus(statusCode: status).reasonPhrase
+            }
         return .object(
             [
                 .init("title", .string(title)), .init("status", .integer(status)),

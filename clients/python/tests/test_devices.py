@@ -227,6 +227,9 @@ def test_apps_share_a_phone(mynah):
     second = dict(PHONE, name="Second")
     mynah(second)
     assert sorted(each.name for each in mynah.devices()) == ["Phone", "Second"]
+    with pytest.raises(Problem) as problem:
+        mynah.client.add(second)
+    assert problem.value.status == 409
     mynah.device("Second").remove()
     mynah.client.add(second).remove()
     assert [each.name for each in mynah.devices()] == ["Phone"]
