@@ -237,6 +237,17 @@ import Testing
 
     // MARK: - Connections
 
+    @Test func `a connection that would leave too few descriptors gets 503`() async throws {
+        var options = ServerRig.patient
+        options.descriptorReserve = .max
+        try await ServerRig.run("127.0.0.1:0", options) { address, rig in
+            let client = try RawConnection(address)
+            #expect(try await client.readResponse().status == 503)
+            #expect(try await client.hasEnded())
+            #expect(rig.requestCount == 0)
+        }
+    }
+
     @Test func `connections over the limit get 503, and those below it are served`() async throws {
         var options = ServerRig.patient
         options.connectionLimit = 4

@@ -1,3 +1,4 @@
+import Glibc
 import MynahSupport
 import NIOCore
 import NIOHTTP1
@@ -23,6 +24,8 @@ package final class HTTPServer: Sendable {
         package var bodyLimit = 1 << 20
         /// How many connections are served at once; further ones get 503 and are closed.
         package var connectionLimit = 64
+        /// How many descriptors connections leave to the rest of the program.
+        package var descriptorReserve: UInt64 = 16
         /// How long a head may take from its first byte on.
         package var headTime: Duration = .seconds(5)
         /// How long a body may take from the end of the head on.
@@ -143,7 +146,7 @@ package final class HTTPServer: Sendable {
     }
 
     private func prepare(_ channel: any Channel, _ bound: ControlAddress) throws {
-        guard admit(channel) else {
+        guard leavesDescriptors(channel), admit(channel) else {
             return try channel.pipeline.syncOperations.addHandler(HTTPOverload())
         }
         var limits = NIOHTTPDecoderLimitConfiguration()
@@ -163,6 +166,22 @@ package final class HTTPServer: Sendable {
             HTTPResponseEncoder(), HTTPByteCounter(connection),
             ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits)), connection,
         ])
+    }
+
+    /// Whether enough descriptors are free beside a connection's.
+    ///
+    /// libdispatch ends a process that has none: once a second it opens a file for each of its threads. A new
+    /// descriptor is the lowest free number, so that a high one means that few are left.
+    private func leavesDescriptors(_ channel: any Channel) -> Bool {
+        let number = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+            of: NIOBSDSocket.Handle.self
+        ) { $0 }
+        var limit = rlimit()
+        guard let number, getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+            return true
+        }
+        let (needed, overflows) = UInt64(max(number, 0)).addingReportingOverflow(options.descriptorReserve)
+        return !overflows && needed < limit.rlim_cur
     }
 
     /// Counts a connection until it is closed; returns `false` if there are too many.
