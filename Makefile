@@ -2,7 +2,8 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .PHONY: run demo docs test interop lab lab-all lab-slow lab-bookworm all-but-the-lab bench bench-air fuzz kill-test \
-    kill-test-central histories transcripts format build lint python unit tsan api-digest without-headers
+    kill-test-central histories transcripts format build lint python unit tsan api-digest without-headers \
+    schemathesis python-client
 
 PROFILE ?= profiles/heart-rate.yaml
 # The device that the demo's phone connects to.
@@ -74,15 +75,28 @@ api-digest:
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
 	@Tests/PublicAPI/digest --modules $(MODULES) --update
 
-# The Python client and its pytest plugin, with the program of the debug build.
+# The Python client and its pytest plugin, with the program of the debug build, and the control API as it describes
+# itself.
 PYTHON := .build-python
-python:
+OPENAPI_SECONDS := 20
+python: python-client
+	@KEEP='passed|failed' .ci/quietly "Running the tests of the Python client" \
+	    env MYNAH=$(CURDIR)/.build/debug/mynah timeout 900 $(PYTHON)/bin/pytest -q -p no:cacheprovider clients/python
+	@KEEP='^seed|[0-9] generated' .ci/quietly "Sending the control API requests for $(OPENAPI_SECONDS) s" \
+	    $(PYTHON)/bin/python Tests/OpenAPI/run --mynah .build/debug/mynah --seconds $(OPENAPI_SECONDS) $(OPENAPI_SEED)
+
+python-client:
 	@.ci/need $(TEST_PACKAGES)
 	@.ci/quietly "Building mynah for the Python client" swift build $(DEBUG) --product mynah
 	@[ -x $(PYTHON)/bin/python ] || python3 -m venv $(PYTHON)
-	@.ci/quietly "Installing the Python client" $(PYTHON)/bin/pip install -q --upgrade pytest ./clients/python
-	@KEEP='passed|failed' .ci/quietly "Running the tests of the Python client" \
-	    env MYNAH=$(CURDIR)/.build/debug/mynah timeout 600 $(PYTHON)/bin/pytest -q -p no:cacheprovider clients/python
+	@.ci/quietly "Installing the Python client" \
+	    $(PYTHON)/bin/pip install -q --upgrade pytest -r Tests/OpenAPI/requirements.txt ./clients/python
+
+# Requests of every kind, made from the control API's OpenAPI document, for 5 minutes or so many seconds; OPENAPI_SEED
+# repeats a run: make schemathesis OPENAPI_SEED='--seed 7'
+schemathesis: OPENAPI_SECONDS := 300
+schemathesis: python-client
+	@$(PYTHON)/bin/python Tests/OpenAPI/run --mynah .build/debug/mynah --seconds $(OPENAPI_SECONDS) $(OPENAPI_SEED)
 
 # A package that needs no radio of ours builds where libdbus and GLib are missing.
 without-headers:

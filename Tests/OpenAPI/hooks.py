@@ -1,0 +1,113 @@
+"""The names of the instance, for Schemathesis, and limits to what a request may do to the others."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import Any
+
+import schemathesis
+from mynah import Client, Problem
+
+CLIENT = Client(os.environ["MYNAH_CONTROL"])
+#: The profiles of the devices that are always there, by name.
+PROFILES: dict[str, Any] = json.loads(os.environ["MYNAH_PROFILES"])
+#: Whether requests are narrowed to those that this instance can carry out.
+NARROWED = os.environ.get("MYNAH_NARROWED") == "1"
+#: More devices than this are removed again.
+DEVICES = 8
+DURATION = re.compile(r"^[0-9]+(\.[0-9]+)? ?(us|ms|s|min|h)$")
+
+
+@schemathesis.hook
+def before_load_schema(ctx: Any, raw_schema: dict[str, Any]) -> None:
+    for path, operations in raw_schema["paths"].items():
+        for operation in operations.values():
+            for parameter in operation.get("parameters", []):
+                if parameter["name"] == "device":
+                    parameter["schema"]["enum"] = names(operation["operationId"])
+                elif parameter["name"] == "attribute":
+                    parameter["schema"]["enum"] = ["180D/2A37", "heart-rate/2A38", "180D/2A37/2902", "2A39"]
+    if NARROWED:
+        narrow(raw_schema)
+
+
+def names(operation: str) -> list[str]:
+    """The devices that an operation is for."""
+    if operation in ("getValue", "setValue"):
+        return ["Strap"]
+    return list(PROFILES)
+
+
+def narrow(document: dict[str, Any]) -> None:
+    """Says what the document cannot know: the names, lengths and numbers of this instance."""
+    matches = ["read", "write device=Strap", {"event": "subscribed", "device": "Strap"}]
+    bodies = {
+        operation["operationId"]: operation["requestBody"]["content"]["application/json"]
+        for operations in document["paths"].values()
+        for operation in operations.values()
+        if "requestBody" in operation
+    }
+
+    def member(operation: str, name: str, schema: dict[str, Any]) -> None:
+        bodies[operation]["schema"]["properties"][name] = schema
+
+    member("addDevice", "profile", {"enum": list(PROFILES.values())})
+    member("enterPasskey", "passkey", {"enum": ["042042", 0, 999999]})
+    member("mark", "name", {"type": "string", "minLength": 1, "maxLength": 100})
+    member("setAppState", "state", {"enum": ["foreground", "background", "suspended"]})
+    for operation in ("disconnect", "forget", "enterPasskey"):
+        member(operation, "central", {"enum": ["AA:BB:CC:DD:EE:FF", "Phone"]})
+    member("advertise", "serviceUUIDs", {"type": "array", "maxItems": 2, "items": {"enum": ["180D", "battery"]}})
+    member("advertise", "localName", {"type": "string", "maxLength": 4})
+    member("wait", "within", {"enum": ["0 s", "1ms", "0.5 ms"]})
+    member("verify", "order", {"type": "array", "minItems": 1, "maxItems": 3, "items": {"enum": matches}})
+    for operation in ("wait", "verify"):
+        member(operation, "match", {"enum": matches})
+        member(operation, "since", {"enum": [0, 1]})
+    member("setValue", "hex", {"enum": ["", "05", "0a"]})
+    member("setValue", "text", {"enum": ["", "a"]})
+
+    def either(operation: str, choices: list[list[str]]) -> None:
+        """Members that exclude each other, which the document leaves to the answers; each choice has its first."""
+        schema = bodies[operation]["schema"]
+        members = schema["properties"]
+        bodies[operation]["schema"] = {
+            "anyOf": [
+                dict(schema, properties={name: members[name] for name in names}, required=names[:1])
+                for names in choices
+            ]
+        }
+
+    either("verify", [["match", kind, "since"] for kind in ("exactly", "atLeast", "never")] + [["order", "since"]])
+    # Only 2A37 notifies.
+    either("setValue", [["hex"], ["text"]])
+    either("advertise", [["on", "localName"], ["localName", "serviceUUIDs"], ["serviceUUIDs", "on"]])
+    for parameter in document["paths"]["/v1/events"]["get"]["parameters"]:
+        if parameter["name"] == "since":
+            parameter["schema"] = {"enum": [0, 1]}
+        if parameter["name"] == "match":
+            parameter["schema"] = {"enum": ["read", "write device=Strap"]}
+
+
+@schemathesis.hook
+def before_call(ctx: Any, case: Any, kwargs: dict[str, Any]) -> None:
+    # A wait may last for 10 minutes.
+    if not NARROWED and case.operation.definition.raw.get("operationId") == "wait" and isinstance(case.body, dict):
+        within = case.body.get("within", "2 s")
+        if isinstance(within, str) and DURATION.match(within):
+            case.body["within"] = "1 ms"
+
+
+@schemathesis.hook
+def after_call(ctx: Any, case: Any, response: Any) -> None:
+    operation = case.operation.definition.raw.get("operationId")
+    if operation not in ("addDevice", "removeDevice") or response.status_code >= 300:
+        return
+    there = [device.name for device in CLIENT.devices()]
+    for name in [name for name in there if name not in PROFILES][: max(0, len(there) - DEVICES)]:
+        CLIENT.device(name).remove()
+    for name, profile in PROFILES.items():
+        if name not in there:
+            CLIENT.add(profile)
