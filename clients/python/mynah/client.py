@@ -158,7 +158,7 @@ class Client:
         connections: bool | None = None,
         journal: bool | None = None,
     ) -> None:
-        """Makes every device what it was at the start: all of it, or the named parts alone."""
+        """Makes every device what it was at the start: the parts that are true, else all that are not false."""
         body = {"values": values, "bonds": bonds, "connections": connections, "journal": journal}
         self._request("POST", "/v1/reset", _without_none(body))
 
