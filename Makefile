@@ -186,9 +186,13 @@ lab-all: build lab-slow
 	    Tests/Lab/lab $$each --mynah $(MYNAH) || status=1; \
 	done; exit $$status
 
-bench: PACKAGES := $(RUN_PACKAGES) python3 python3-venv
+# OTHER is another release build, whose instructions a request are counted for comparison.
+OTHER :=
+bench: PACKAGES := $(RUN_PACKAGES) binutils python3 python3-venv valgrind
 bench: build
 	@Tests/Bench/run $(MYNAH)
+	@echo
+	@Tests/Bench/control $(if $(OTHER),-b $(OTHER)) $(MYNAH)
 
 # The processor time of 50 processes that share an air, for a minute; or others: make bench-air PROCESSES=30 BENCH_SECONDS=20
 PROCESSES := 50

@@ -1,16 +1,22 @@
-/* Plays bluetoothd for one application: starts it, lets it register, then reads and counts notifications as a phone would.
+/* Plays bluetoothd for one application: starts it, lets it register, then reads, writes and counts notifications as a phone would.
  *
  *     driver READS MILLISECONDS UUID COMMAND [ARGUMENT…]
+ *     driver read|write|command|notification COUNT UUID COMMAND [ARGUMENT…]
+ *     driver wait COUNT SOCKET UUID COMMAND [ARGUMENT…]
+ *     driver stream COUNT RATE READERS SOCKET UUID COMMAND [ARGUMENT…]
  *
  * Prints one figure a line. READS is how often the characteristic whose UUID contains UUID is read, one by one and 16 at a time;
- * MILLISECONDS how long notifications are counted; either may be 0. A notification of four bytes is taken for a counter. */
+ * MILLISECONDS how long notifications are counted; either may be 0. A notification of four bytes is taken for a counter.
+ * The other forms are for the figures of the control API: so many requests of one kind and nothing else; writes that a client
+ * of the API on SOCKET waits for; and RATE writes a second (0: as many as are answered), counted by READERS of its events. */
 #define _GNU_SOURCE
 #include "bus.h"
+#include "control.h"
 
+#include <ctype.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #define ADAPTER "/org/bluez/hci0"
 #define DEVICE ADAPTER "/dev_F0_F1_F2_F3_F4_F5"
@@ -31,7 +37,7 @@ static double now(void) {
     return time.tv_sec + time.tv_nsec / 1e9;
 }
 
-static void fail(const char *text) {
+void fail(const char *text) {
     fprintf(stderr, "driver: %s\n", text);
     if (child > 0) kill(child, SIGKILL);
     exit(1);
@@ -275,7 +281,7 @@ static void count_notification(DBusMessage *signal) {
     last_counter = counter;
 }
 
-/* Handles one message; returns the serial that it answers, if any. A wait of 0 only looks. */
+/* Handles one message; returns the serial that it answers, if any and not of a registration. A wait of 0 only looks. */
 static dbus_uint32_t step(int milliseconds, int *is_error) {
     DBusMessage *message = dbus_connection_pop_message(bus);
     if (!message) {
@@ -298,8 +304,10 @@ static dbus_uint32_t step(int milliseconds, int *is_error) {
         if (answered == application_query && application_call) {
             read_objects(message);
             finish(&application_call, &application_done);
+            answered = 0;
         } else if (answered == advert_query && advert_call) {
             finish(&advert_call, &advert_done);
+            answered = 0;
         }
         break;
     }
@@ -320,11 +328,18 @@ static void connect_phone(void) {
     post(signal);
 }
 
-static dbus_uint32_t send_read(void) {
-    DBusMessage *call = dbus_message_new_method_call(owner, characteristic, CHARACTERISTIC, "ReadValue");
+enum request { READ, WRITE, COMMAND };
+
+/* As bluetoothd sends them: nobody answers a write command. */
+static dbus_uint32_t send_request(enum request kind) {
+    static const unsigned char value[] = {1, 2, 3, 4};
+    DBusMessage *call =
+        dbus_message_new_method_call(owner, characteristic, CHARACTERISTIC, kind == READ ? "ReadValue" : "WriteValue");
     DBusMessageIter body;
     dbus_uint16_t mtu = 247;
+    dbus_message_set_no_reply(call, kind == COMMAND);
     dbus_message_iter_init_append(call, &body);
+    if (kind != READ) put_bytes(&body, value, sizeof value);
     DBusMessageIter options = open_in(&body, DBUS_TYPE_ARRAY, "{sv}");
     option_text(&options, "device", DBUS_TYPE_OBJECT_PATH, DEVICE);
     option_text(&options, "link", DBUS_TYPE_STRING, "LE");
@@ -338,12 +353,20 @@ static int ascending(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
+static void await(dbus_uint32_t serial) {
+    int is_error = 0;
+    double limit = now() + 60;
+    while (step(1000, &is_error) != serial)
+        if (now() > limit) fail("a request was not answered");
+    if (is_error) fail("a request was refused");
+}
+
 static void read_one_by_one(int reads) {
     double *times = calloc(reads, sizeof *times), start = now();
     int errors = 0, is_error = 0;
     for (int i = 0; i < reads; i++) {
         double begin = now();
-        dbus_uint32_t serial = send_read();
+        dbus_uint32_t serial = send_request(READ);
         while (step(1000, &is_error) != serial)
             if (now() - begin > 10) fail("a read was not answered");
         errors += is_error;
@@ -361,7 +384,7 @@ static void read_in_flight(int reads, int depth) {
     double start = now();
     while (done < reads) {
         while (sent < reads && sent - done < depth) {
-            send_read();
+            send_request(READ);
             sent++;
         }
         if (step(1000, &is_error)) {
@@ -396,6 +419,104 @@ static void count_for(double seconds) {
     if (last_counter) printf("notifications_lost %ld\n", lost);
 }
 
+/* Requests of one kind, one by one, and nothing else: what the application does for one of them is counted from outside. */
+static void send_only(const char *kind, int count) {
+    if (!strcmp(kind, "notification")) {
+        tell("StartNotify");
+        double limit = now() + 60;
+        while (notifications < count)
+            if (step(100, NULL), now() > limit) fail("the notifications did not come");
+        return;
+    }
+    int is_command = !strcmp(kind, "command");
+    for (int i = 0; i < count; i++) {
+        dbus_uint32_t serial = send_request(is_command ? COMMAND : !strcmp(kind, "write") ? WRITE : READ);
+        if (!is_command) await(serial);
+        /* No answer says that it has taken them. */
+        else if (i % 64 == 63 || i == count - 1) await(query("/", "org.freedesktop.DBus.Peer", "Ping", NULL));
+    }
+}
+
+/* --- Clients of the control API --- */
+
+static void print_times(const char *name, double *times, int count) {
+    qsort(times, count, sizeof *times, ascending);
+    printf("%s_p50_us %.0f\n%s_p99_us %.0f\n", name, times[count / 2] * 1e6, name, times[count * 99 / 100] * 1e6);
+}
+
+/* From the call that a bluetoothd makes when a phone's write has come, to the whole answer of POST /v1/wait in the client: two hops
+ * over the bus and its daemon, the device, its journal, the match, JSON and HTTP. Beside it, to the write's own answer. */
+static void wait_for_writes(int count, const char *socket_path) {
+    double *events = calloc(count, sizeof *events), *writes = calloc(count, sizeof *writes);
+    int control = connect_control(socket_path), bus_socket = -1;
+    long since = 1;
+    if (!dbus_connection_get_unix_fd(bus, &bus_socket)) fail("the bus has no socket");
+    for (int i = 0; i < count; i++) {
+        char text[512], body[256];
+        int size = snprintf(body, sizeof body, "{\"match\": {\"event\": \"write\"}, \"within\": \"30 s\", \"since\": %ld}", since);
+        snprintf(text, sizeof text,
+                 "POST /v1/wait HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+                 size, body);
+        send_text(control, text);
+        /* By then it waits. If it does not, what follows takes longer: no time is too short. */
+        usleep(2000);
+        struct pollfd sockets[] = {{control, POLLIN, 0}, {bus_socket, POLLIN, 0}};
+        struct answer answer = {0};
+        double start = now();
+        dbus_uint32_t serial = send_request(WRITE);
+        dbus_connection_flush(bus);
+        while (!events[i] || !writes[i]) {
+            if (poll(sockets, 2, 10000) == 0) fail("a wait was not answered");
+            if (sockets[0].revents && !events[i] && take_answer(control, &answer)) events[i] = now() - start;
+            while (dbus_connection_get_dispatch_status(bus) == DBUS_DISPATCH_DATA_REMAINS || sockets[1].revents) {
+                sockets[1].revents = 0;
+                if (step(0, NULL) == serial) writes[i] = now() - start;
+            }
+        }
+        const char *next = strstr(answer.text, "\"next\":");
+        if (strncmp(answer.text, "HTTP/1.1 200", 12) || !next) fail(answer.text);
+        since = atol(next + 7);
+    }
+    print_times("event", events, count);
+    print_times("write", writes, count);
+}
+
+static double processor_time(void) {
+    char path[64];
+    unsigned long user = 0, kernel = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", child);
+    FILE *stat = fopen(path, "r");
+    if (!stat || fscanf(stat, "%*d (%*[^)]) %*c" "%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s" "%lu %lu", &user, &kernel) != 2)
+        fail("/proc has no processor time");
+    fclose(stat);
+    return (double)(user + kernel) / sysconf(_SC_CLK_TCK);
+}
+
+/* Writes, each of which is an event, while other clients read the events as they happen. */
+static void stream(int count, int rate, int readers, const char *socket_path) {
+    start_readers(readers, socket_path);
+    double used = processor_time(), start = now();
+    for (int sent = 0, done = 0; done < count;) {
+        double due = rate ? (now() - start) * rate : count;
+        while (sent < count && sent < due && sent - done < 64) {
+            send_request(WRITE);
+            sent++;
+        }
+        int is_error = 0;
+        if (step(1, &is_error)) {
+            done++;
+            if (is_error) fail("a write was refused");
+        }
+        if (now() - start > 120) fail("writes were not answered");
+    }
+    double written = now() - start;
+    /* What has not come ten seconds later never comes. */
+    while (readers && fewest_events(readers) < count && now() - start < written + 10) usleep(1000);
+    double all = now() - start;
+    printf("events_per_s %.0f\nreaders_behind_ms %.0f\nevents_lost %ld\nprocessor_percent %.1f\n", count / written,
+           (all - written) * 1e3, lost_events(readers, count), 100 * (processor_time() - used) / all);
+}
+
 static void print_memory(void) {
     char path[64], line[256];
     long kilobytes;
@@ -406,13 +527,30 @@ static void print_memory(void) {
     if (status) fclose(status);
 }
 
+/* The work after registration, which the arguments before UUID and COMMAND say. */
+static void play_phone(char **arguments) {
+    const char *form = arguments[1];
+    if (!strcmp(form, "wait")) return wait_for_writes(atoi(arguments[2]), arguments[3]);
+    if (!strcmp(form, "stream"))
+        return stream(atoi(arguments[2]), atoi(arguments[3]), atoi(arguments[4]), arguments[5]);
+    if (!isdigit((unsigned char)*form)) return send_only(form, atoi(arguments[2]));
+    int reads = atoi(form), milliseconds = atoi(arguments[2]);
+    if (reads) {
+        read_one_by_one(reads);
+        read_in_flight(reads, 16);
+    }
+    if (milliseconds) count_for(milliseconds / 1e3);
+    print_memory();
+}
+
 int main(int count, char **arguments) {
-    if (count < 5) {
-        fprintf(stderr, "usage: driver READS MILLISECONDS UUID COMMAND [ARGUMENT...]\n");
+    int before = count < 2 ? 0 : !strcmp(arguments[1], "wait") ? 4 : !strcmp(arguments[1], "stream") ? 6 : 3;
+    if (!before || count < before + 2) {
+        fprintf(stderr, "usage: see the top of driver.c\n");
         return 64;
     }
-    int reads = atoi(arguments[1]), milliseconds = atoi(arguments[2]);
-    wanted = arguments[3];
+    wanted = arguments[before];
+    char **command = arguments + before + 1;
     DBusError error = DBUS_ERROR_INIT;
     bus = dbus_bus_get(DBUS_BUS_SYSTEM, &error);
     if (!bus || dbus_bus_request_name(bus, "org.bluez", DBUS_NAME_FLAG_DO_NOT_QUEUE, &error) != 1) {
@@ -424,28 +562,23 @@ int main(int count, char **arguments) {
     double start = now();
     child = fork();
     if (child == 0) {
-        execvp(arguments[4], arguments + 4);
+        execvp(command[0], command);
         _exit(127);
     }
     while (!application_done || !advert_done) {
         step(100, NULL);
         if (waitpid(child, NULL, WNOHANG) == child) child = -1, fail("the application ended");
-        if (now() - start > 20) fail("the application did not register");
+        if (now() - start > 60) fail("the application did not register");
     }
     dbus_connection_flush(bus);
     printf("registered_ms %.1f\ncharacteristics %d\n", (now() - start) * 1e3, characteristics);
     if (!characteristic) fail("the characteristic was not found");
     connect_phone();
-    if (reads) {
-        read_one_by_one(reads);
-        read_in_flight(reads, 16);
-    }
-    if (milliseconds) count_for(milliseconds / 1e3);
-    print_memory();
+    play_phone(arguments);
     fflush(stdout);
     kill(child, SIGTERM);
     /* It withdraws what it registered, and is answered meanwhile. */
-    for (double limit = now() + 5; now() < limit;) {
+    for (double limit = now() + 20; now() < limit;) {
         if (waitpid(child, NULL, WNOHANG) == child) return 0;
         step(10, NULL);
     }
