@@ -79,7 +79,7 @@ final class RunOutput: Sendable {
             }
             shown?(event)
             if watch.awaitsEvents { watch.take(event.named(device)) }
-            journal?.append(event.named(device))
+            journal?.append(event, of: device)
         }
         return { held.report($0) }
     }
@@ -203,15 +203,5 @@ final class RunOutput: Sendable {
         case .off: break
         }
         keyboard?.end()
-    }
-}
-
-extension DeviceEvent {
-    /// With the device that it is of, unless it says so itself or `device` is `nil`.
-    fileprivate func named(_ device: String?) -> DeviceEvent {
-        guard let device, self["device"] == nil else { return self }
-        var event = self
-        event.fields.insert(.init("device", .string(device)), at: 0)
-        return event
     }
 }

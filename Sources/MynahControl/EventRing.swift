@@ -3,10 +3,33 @@ import MynahSupport
 
 /// The latest events, at most a fixed number of them and of bytes (a ring buffer).
 struct EventRing {
+    /// An event, and the device that it is of if it does not say so itself.
+    struct Element {
+        let event: DeviceEvent
+        let device: String?
+        /// The memory that it takes in bytes, as an estimate.
+        let memory: Int
+
+        init(event: DeviceEvent, device: String?) {
+            self.event = event
+            self.device = device
+            memory = event.memory
+        }
+    }
+
+    /// Events that follow each other.
+    struct Part {
+        var elements: [Element]
+        /// The number of the first of them.
+        let start: UInt64
+        /// How many events before them are not kept any more.
+        let lost: UInt64
+    }
+
     private let capacity: Int
     private let byteLimit: Int
     /// The places of events, of which those from `oldest` on are taken; more are made as they are needed.
-    private var places: [DeviceEvent?] = []
+    private var places: [Element?] = []
     private var oldest = 0
     private var count = 0
     /// The number of the oldest event, or of the next one if there is none.
@@ -26,7 +49,7 @@ struct EventRing {
     /// Adds an event, in place of the oldest ones if there is no room; returns its number.
     ///
     /// The latest event is kept however large it is.
-    mutating func append(_ event: DeviceEvent) -> UInt64 {
+    mutating func append(_ event: Element) -> UInt64 {
         let seq = next
         byteCount += event.memory
         if count == capacity { dropOldest() }
@@ -48,12 +71,12 @@ struct EventRing {
     private mutating func grow() {
         let taken = places[oldest...] + places[..<oldest]
         let room = min(capacity, max(16, 2 * count)) - count
-        places = taken + [DeviceEvent?](repeating: nil, count: room)
+        places = taken + [Element?](repeating: nil, count: room)
         oldest = 0
     }
 
     /// Removes all events and returns them in no order, so that a caller can free them outside of its lock.
-    mutating func removeAll() -> [DeviceEvent?] {
+    mutating func removeAll() -> [Element?] {
         first = next
         (oldest, count, byteCount) = (0, 0, 0)
         defer { places = [] }
@@ -61,20 +84,30 @@ struct EventRing {
     }
 
     /// The events from a number on, at most `limit`.
-    func slice(from asked: UInt64, limit: Int) -> Journal.Slice {
+    func part(from asked: UInt64, limit: Int) -> Part {
         // Numbers begin with 1.
         let asked = max(asked, 1)
         let start = max(asked, first)
-        var slice = Journal.Slice(entries: [], next: start, lost: start - asked)
-        guard start < next, limit > 0 else { return slice }
+        var part = Part(elements: [], start: start, lost: start - asked)
+        guard start < next, limit > 0 else { return part }
         let count = min(Int(next - start), limit)
-        slice.entries.reserveCapacity(count)
-        for seq in start..<start + UInt64(count) {
-            guard let event = places[(oldest + Int(seq - first)) % places.count] else { break }
-            slice.entries.append(Journal.Entry(seq: seq, event: event))
+        part.elements.reserveCapacity(count)
+        for index in Int(start - first)..<Int(start - first) + count {
+            guard let element = places[(oldest + index) % places.count] else { break }
+            part.elements.append(element)
         }
-        slice.next = start + UInt64(count)
-        return slice
+        return part
+    }
+}
+
+extension Journal.Slice {
+    /// The events of a part, each with its number and its device.
+    init(_ part: EventRing.Part) {
+        let entries = part.elements.enumerated().map { index, element in
+            Journal.Entry(
+                seq: part.start + UInt64(index), event: element.event.named(element.device))
+        }
+        self.init(entries: entries, next: part.start + UInt64(entries.count), lost: part.lost)
     }
 }
 

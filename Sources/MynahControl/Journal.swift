@@ -94,11 +94,14 @@ package final class Journal: Sendable {
 
     // MARK: Writing
 
-    /// Adds an event; returns its number.
+    /// Adds an event of a device; returns its number.
+    ///
+    /// An event that does not name a device itself gets this one when it is read.
     @discardableResult
-    package func append(_ event: DeviceEvent) -> UInt64 {
+    package func append(_ event: DeviceEvent, of device: String? = nil) -> UInt64 {
+        let element = EventRing.Element(event: event, device: device)
         let (seq, woken): (UInt64, [Waiter]) = state.withLock { state in
-            let seq = state.events.append(event)
+            let seq = state.events.append(element)
             state.counts[event.name, default: 0] += 1
             return (seq, state.waiters.isEmpty ? [] : state.takeWaiters(upTo: seq))
         }
@@ -143,7 +146,8 @@ package final class Journal: Sendable {
 
     /// The events from a number on, at most `limit`.
     package func read(from seq: UInt64, limit: Int = 1000) -> Slice {
-        state.withLock { $0.events.slice(from: seq, limit: limit) }
+        // Events get their devices after the lock is released: a device may wait for it to append.
+        Slice(state.withLock { $0.events.part(from: seq, limit: limit) })
     }
 
     /// The numbers of the events that are kept; its upper bound is the next event's.

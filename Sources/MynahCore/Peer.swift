@@ -42,7 +42,15 @@ public struct DeviceAddress: Hashable, Sendable {
 extension DeviceAddress: CustomStringConvertible {
     /// `AA:BB:CC:DD:EE:FF`.
     public var description: String {
-        (0..<6).map { Hex.encode([UInt8(truncatingIfNeeded: value >> (40 - 8 * $0))]) }.joined(separator: ":")
+        String(unsafeUninitializedCapacity: 17) { buffer in
+            for index in 0..<6 {
+                let byte = UInt8(truncatingIfNeeded: value >> (40 - 8 * index))
+                buffer[3 * index] = Hex.digit(byte >> 4)
+                buffer[3 * index + 1] = Hex.digit(byte & 15)
+                if index < 5 { buffer[3 * index + 2] = UInt8(ascii: ":") }
+            }
+            return 17
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahSupport
 
 /// The values of an emulated device's attributes and their answers, without time or radio.
 struct AttributeTable {
@@ -28,12 +29,15 @@ struct AttributeTable {
         var writeError: ATTError?
         /// How often the value is sent to subscribers.
         var every: Duration?
+        /// The names of the attribute in events, which every event of it has; set by `add`.
+        fileprivate(set) var names: [JSON.Member] = []
     }
 
     private(set) var entries: [AttributeKey: Entry] = [:]
 
     mutating func add(_ entry: Entry, as key: AttributeKey) {
         entries[key] = entry
+        entries[key]?.names = EventFields.of(entry)
     }
 
     /// Changes where an attribute's value comes from.

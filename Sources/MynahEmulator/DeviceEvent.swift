@@ -85,6 +85,14 @@ public struct DeviceEvent: Hashable, Sendable {
         return text
     }
 
+    /// With the device that it is of, unless it says so itself or `device` is `nil`.
+    package func named(_ device: String?) -> DeviceEvent {
+        guard let device, self["device"] == nil else { return self }
+        var event = self
+        event.fields.insert(.init("device", .string(device)), at: 0)
+        return event
+    }
+
     /// The whole event as one JSON object.
     public var json: JSON {
         .object(

@@ -218,8 +218,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
         _ more: () -> [JSON.Member] = { [] }
     ) {
         guard events.isObserved else { return }
-        var fields = central.map { [EventFields.central($0)] } ?? []
-        if let entry = table.entries[attribute] { fields += EventFields.of(entry) }
+        var fields = EventFields.of(central, table.entries[attribute]?.names ?? [])
         fields += more()
         // Events that waited while the app did not run may be out of date.
         if let app = appSide.app, app.access.isDeliveringQueued {

@@ -46,8 +46,13 @@ final class EmulatorLink<C: Clock>: PhoneSink where C.Duration == Duration {
 extension Emulator {
     /// Returns the player with this number, or `nil` after its end.
     ///
-    /// The number is not its place: others may have left before it.
-    func player(_ index: Int) -> DevicePlayer<C>? { players.first { $0.link.index == index } }
+    /// Every request asks. Numbers ascend, so a player is at the place of its number, or before it if others
+    /// have left.
+    func player(_ index: Int) -> DevicePlayer<C>? {
+        var place = min(index, players.count - 1)
+        while place >= 0, players[place].link.index != index { place -= 1 }
+        return place < 0 ? nil : players[place]
+    }
 
     /// Returns the player of an app's central manager, or `nil` after the end of the run.
     func central(_ index: Int, _ number: Int) -> CentralPlayer<C>? { player(index)?.centrals[number] }

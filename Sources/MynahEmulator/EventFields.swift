@@ -16,6 +16,15 @@ public enum EventFields {
         .init("central", .string(name(of: central)))
     }
 
+    /// A central and the names of an attribute, with room for the fields of the event itself.
+    static func of(_ central: Central?, _ names: [JSON.Member]) -> [JSON.Member] {
+        var fields: [JSON.Member] = []
+        fields.reserveCapacity(8)
+        if let central { fields.append(self.central(central)) }
+        fields += names
+        return fields
+    }
+
     static func code(_ error: ATTError) -> JSON {
         .string("0x" + Hex.encode([error.code]))
     }

@@ -12,8 +12,8 @@ struct EventReporter: Sendable {
 
     func report(_ name: DeviceEvent.Name, _ fields: [JSON.Member] = []) {
         guard let observer else { return }
-        let owner = device.map { [JSON.Member("device", .string($0))] } ?? []
-        observer(DeviceEvent(time: wallTime(), name: name, fields: owner + fields))
+        let fields = device.map { [JSON.Member("device", .string($0))] + fields } ?? fields
+        observer(DeviceEvent(time: wallTime(), name: name, fields: fields))
     }
 
     func warn(_ code: String, _ message: String, _ fields: [JSON.Member] = []) {

@@ -1,18 +1,24 @@
 /// Bytes as hexadecimal text and back.
 public enum Hex {
-    private static let digits: [UInt8] = Array("0123456789ABCDEF".utf8)
-
     /// Two upper-case digits a byte, nothing between them.
     public static func encode(_ bytes: some Collection<UInt8>) -> String {
+        // Every event has such text, and a generic loop over the bytes costs ten times as much.
+        bytes.withContiguousStorageIfAvailable(text) ?? Array(bytes).withUnsafeBufferPointer(text)
+    }
+
+    private static func text(of bytes: UnsafeBufferPointer<UInt8>) -> String {
         String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
-            var index = 0
-            for byte in bytes {
-                buffer[index] = digits[Int(byte >> 4)]
-                buffer[index + 1] = digits[Int(byte & 15)]
-                index += 2
+            for (index, byte) in bytes.enumerated() {
+                buffer[2 * index] = digit(byte >> 4)
+                buffer[2 * index + 1] = digit(byte & 15)
             }
-            return index
+            return 2 * bytes.count
         }
+    }
+
+    /// The upper-case digit of a number below 16, in ASCII.
+    package static func digit(_ number: UInt8) -> UInt8 {
+        number < 10 ? UInt8(ascii: "0") + number : UInt8(ascii: "A") + number - 10
     }
 
     /// The bytes that `text` spells, white space, colons and dashes between bytes allowed; nil if it spells

@@ -12,6 +12,17 @@ import Testing
         #expect(json.hasSuffix(#","event":"read","device":"lock"}"#))
     }
 
+    @Test func `a read event names its device first, which it was given or names itself`() {
+        let journal = Journal()
+        let event = DeviceEvent(time: .now(), name: .read, fields: [.init("value", .string("01"))])
+        journal.append(event, of: "lock")
+        journal.append(event.named("strap"), of: "lock")
+        journal.append(event)
+        let events = journal.read(from: 1).entries.map(\.event)
+        #expect(events.map { $0.string("device") } == ["lock", "strap", nil])
+        #expect(events.map { $0.fields.first?.key } == ["device", "device", "value"])
+    }
+
     /// Numbers that are asked for, and what a journal of three that has had five events answers.
     @Test(
         arguments: [
