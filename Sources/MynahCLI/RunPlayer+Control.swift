@@ -41,7 +41,7 @@ extension RunPlayer: ControlledRun {
             await playing.emulator.remove(label)
             _ = change(playing.index) { run, _ in run.forget(label) }
         } else {
-            // bluetoothd keeps the links of a device that has gone. Off the air, it is not connected to again.
+            // bluetoothd keeps the links of a device that has gone. Off the air, it gets no new ones.
             _ = try? await playing.emulator.advertise(AdvertisingChange(isOn: false), for: label)
             try? await playing.emulator.disconnect(from: label)
             await playing.emulator.stop()
