@@ -304,7 +304,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         let maker = RunMaker(
             output, stateDirectory, seed: seed, state: state,
-            namesDevices: groups.groups.count > 1 || control != nil)
+            namesDevices: groups.groups.count > 1 || control != nil, isControlled: control != nil)
         let runs = zip(groups.groups, groups.labels).map { maker.run($0, labels: $1) }
         // No other run may use it until this one has ended.
         defer { withExtendedLifetime(stateDirectory) {} }

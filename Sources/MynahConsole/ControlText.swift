@@ -124,6 +124,20 @@ extension ControlText {
         (answer["devices"]?.arrayValue ?? []).compactMap { $0["device"]?.stringValue }
     }
 
+    /// The numbers of the requests among events that nobody has answered.
+    package static func askedRequests(_ answer: JSON) -> [String] {
+        var open: [Int] = []
+        for event in answer["events"]?.arrayValue ?? [] {
+            guard let id = event["id"]?.integerValue else { continue }
+            if event["event"]?.stringValue != DeviceEvent.Name.requestAsked.rawValue {
+                open.removeAll { $0 == id }
+            } else if !open.contains(id) {
+                open.append(id)
+            }
+        }
+        return open.map(String.init)
+    }
+
     /// The paths of the attributes of the devices that a command line names, or of all.
     package static func attributeNames(_ answer: JSON, of words: [String]) -> [String] {
         let devices = answer["devices"]?.arrayValue ?? []

@@ -31,7 +31,8 @@ package enum EventText {
         case .advertisingStarted, .advertisingChanged:
             let device = event.string("device").map { "device \(PrintableText.of($0))  " } ?? ""
             return device + advertising(event)
-        case .read, .write, .requestRefused, .notified, .subscribed, .unsubscribed, .confirmed, .error:
+        case .read, .write, .requestRefused, .requestAsked, .requestUnanswered, .notified, .subscribed,
+            .unsubscribed, .confirmed, .error:
             return attribute(event)
         case .scanStarted, .scanChanged, .scanPaused, .scanStopped: return scan(event)
         case .pairingPasskey: return passkey(event)

@@ -65,7 +65,7 @@ public struct ATTError: Error, Hashable, Sendable {
 }
 
 extension ATTError: CustomStringConvertible {
-    private static let names: [UInt8: String] = [
+    static let words: [UInt8: String] = [
         0x01: "invalid handle", 0x02: "read not permitted", 0x03: "write not permitted", 0x04: "invalid PDU",
         0x05: "insufficient authentication", 0x06: "request not supported", 0x07: "invalid offset",
         0x08: "insufficient authorization", 0x09: "prepare queue full", 0x0A: "attribute not found",
@@ -80,7 +80,7 @@ extension ATTError: CustomStringConvertible {
     /// The code and its name, as `0x0D (invalid attribute value length)`.
     public var description: String {
         let number = "0x" + Hex.encode([code])
-        if let name = Self.names[code] { return "\(number) (\(name))" }
+        if let name = Self.words[code] { return "\(number) (\(name))" }
         return Self.applicationCodes.contains(code) ? "\(number) (application error)" : number
     }
 }

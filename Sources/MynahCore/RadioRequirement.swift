@@ -27,6 +27,8 @@ package enum RadioNeed: Hashable, Sendable {
     case writeError(ATTError)
     /// To answer write requests with an error although commands are taken too.
     case refusalBesideCommands
+    /// To wait for an answer to write requests although commands are taken too.
+    case answersBesideCommands
     /// To answer longer write requests than this with 0x0D although commands are taken too, in bytes.
     case lengthLimitBesideCommands(Int)
     /// To take writes of up to this many bytes.
@@ -79,6 +81,14 @@ extension RadioCapabilities {
                 """
                 \(name) cannot refuse a write of \(subject), because it has writeWithoutResponse; remove \
                 that or the error
+                """
+            )
+        case .answersBesideCommands where !writes.areRefusedBesideCommands:
+            (
+                true,
+                """
+                \(name) cannot wait for the answer to a write of \(subject), because it has \
+                writeWithoutResponse; remove that or ask: write
                 """
             )
         case .lengthLimitBesideCommands(let length)

@@ -1,4 +1,5 @@
 import MynahCore
+import MynahProfiles
 import MynahSupport
 
 /// The values of an emulated device's attributes and their answers, without time or radio.
@@ -31,13 +32,18 @@ struct AttributeTable {
         var every: Duration?
         /// The names of the attribute in events, which every event of it has; set by `add`.
         fileprivate(set) var names: [JSON.Member] = []
+        /// The requests that a test answers.
+        var asked: AskedAccess = []
     }
 
     private(set) var entries: [AttributeKey: Entry] = [:]
+    /// Whether a test answers requests to one of them.
+    private(set) var isAsking = false
 
     mutating func add(_ entry: Entry, as key: AttributeKey) {
         entries[key] = entry
         entries[key]?.names = EventFields.of(entry)
+        if !entry.asked.isEmpty { isAsking = true }
     }
 
     /// Changes where an attribute's value comes from.
@@ -73,22 +79,31 @@ struct AttributeTable {
     ///
     /// A part with an offset replaces the bytes from there on.
     mutating func write(_ request: WriteRequest) -> PendingReply.Outcome {
+        do throws(ATTError) {
+            for (key, value) in try effect(of: request) { entries[key]?.source = .stored(value) }
+            return .success([])
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The values that a write comes to.
+    func effect(of request: WriteRequest) throws(ATTError) -> [AttributeKey: [UInt8]] {
         var changed: [AttributeKey: [UInt8]] = [:]
         for part in request.parts {
-            guard let entry = entries[part.attribute] else { return .failure(.unlikelyError) }
-            if let error = entry.writeError { return .failure(error) }
+            guard let entry = entries[part.attribute] else { throw .unlikelyError }
+            if let error = entry.writeError { throw error }
             let old: [UInt8]
             switch entry.source {
             case .stored(let bytes): old = changed[part.attribute] ?? bytes
             case .generated: old = changed[part.attribute] ?? []
             }
-            guard (0...old.count).contains(part.offset) else { return .failure(.invalidOffset) }
+            guard (0...old.count).contains(part.offset) else { throw .invalidOffset }
             let new = part.offset == 0 ? part.value : old[..<part.offset] + part.value
-            guard new.count <= entry.maximumLength else { return .failure(.invalidAttributeValueLength) }
+            guard new.count <= entry.maximumLength else { throw .invalidAttributeValueLength }
             changed[part.attribute] = new
         }
-        for (key, value) in changed { entries[key]?.source = .stored(value) }
-        return .success([])
+        return changed
     }
 
     private func value(of entry: Entry, at elapsed: Duration, tick: UInt64) -> [UInt8] {

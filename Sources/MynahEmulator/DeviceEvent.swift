@@ -16,6 +16,8 @@ public struct DeviceEvent: Hashable, Sendable {
         case read
         case write
         case requestRefused = "request.refused"
+        case requestAsked = "request.asked"
+        case requestUnanswered = "request.unanswered"
         case subscribed
         case unsubscribed
         case notified

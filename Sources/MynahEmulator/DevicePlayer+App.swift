@@ -84,15 +84,7 @@ extension DevicePlayer {
 
     func finishLaunching(_ app: App, _ options: LaunchOptions) {
         appSide.launched(app)
-        events.report(
-            .appLaunched,
-            [
-                .init("restoreIdentifiers", .array(options.restoreIdentifiers.map { .string($0) })),
-                .init(
-                    "centralRestoreIdentifiers",
-                    .array(options.centralRestoreIdentifiers.map { .string($0) })),
-                .init("inBackground", .bool(options.isInBackground)),
-            ])
+        events.report(.appLaunched, EventFields.of(options))
         let identifier = device.app?.description.restoreIdentifiers.first
         do throws(RadioError) {
             launched(

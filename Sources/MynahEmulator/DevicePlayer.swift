@@ -16,6 +16,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     var device: EmulatedDevice
     var table: AttributeTable
     private(set) lazy var ticks = TickSender(self)
+    private(set) lazy var asks = RequestAsker(self)
     private(set) var manager: PeripheralManager?
     /// The central managers of its app.
     private(set) lazy var centrals = device.centrals.enumerated().map { number, central in
@@ -47,6 +48,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
 
     /// Publishes and advertises what is not yet.
     func publish() async throws(RadioError) {
+        await asks.prepare()
         if device.app == nil, manager == nil { manager = await phone.makePeripheralManager(sink: link) }
         if device.app != nil { await manager?.access.awaitRestoration() }
         guard let manager, let before = stage.beginPublishing() else { return }
@@ -82,6 +84,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
         stage = .stopped
         for central in centrals { central.stop() }
         ticks.stop()
+        asks.endAll(.ended)
         if device.app == nil, let manager, await manager.isAdvertising { await manager.stopAdvertising() }
     }
 
@@ -96,6 +99,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
         switch event {
         case .read(let request, let central):
             noteWake(request.attribute)
+            if table.isAsking, let answer = asks.ask(request, central) { return answer }
             let outcome = table.read(request, at: elapsed)
             if events.isObserved { reportRead(request, central, (try? outcome.get()) ?? [], outcome) }
             return .answer(outcome)
@@ -103,12 +107,9 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
             reportRead(request, central, value, .success(value))
         case .write(let request, let central):
             for part in request.parts { noteWake(part.attribute) }
+            if table.isAsking, let answer = asks.ask(request, central) { return answer }
             let outcome = table.write(request)
-            for part in request.parts {
-                report(.write, on: part.attribute, central) {
-                    EventFields.of(part, withResponse: request.wantsResponse, outcome)
-                }
-            }
+            RequestAsker.report(request, central, outcome, by: self)
             return .answer(outcome)
         case .subscribed(let attribute, let central, let delivery):
             noteWake(attribute)
@@ -197,6 +198,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     func ended(byUser isQuit: Bool) {
         for central in centrals { central.ended(byUser: isQuit) }
         ticks.stop()
+        asks.endAll(.ended)
         manager = nil
         stage.take(.missing)
     }

@@ -336,6 +336,7 @@ extension Emulator {
         case .paired(let central): passkey.end(for: central.id)
         case .disconnected(let central):
             passkey.end(for: central.id)
+            for player in players { player.asks.forgetLink(of: central) }
             changes.signal()
         case .linkEnded(let address):
             if let asking, asking.address == address { passkey.end(for: asking.link) }

@@ -42,10 +42,11 @@ public enum EventFields {
         return fields
     }
 
-    /// The outcome of a read.
-    static func of(_ request: ReadRequest, _ value: [UInt8], _ outcome: PendingReply.Outcome) -> [JSON.Member]
-    {
-        var fields: [JSON.Member] = []
+    /// The outcome of a read; `id` is its number if a test answered it.
+    static func of(
+        _ request: ReadRequest, _ value: [UInt8], _ outcome: PendingReply.Outcome, asked id: Int? = nil
+    ) -> [JSON.Member] {
+        var fields = id.map { [JSON.Member("id", .integer($0))] } ?? []
         if request.offset > 0 { fields.append(.init("offset", .integer(request.offset))) }
         switch outcome {
         case .success: fields.append(.init("value", .string(Hex.encode(value))))
@@ -54,11 +55,11 @@ public enum EventFields {
         return fields
     }
 
-    /// The outcome of a part of a write.
+    /// The outcome of a part of a write; `id` is its number if a test answered it.
     static func of(
-        _ part: WriteRequest.Part, withResponse: Bool, _ outcome: PendingReply.Outcome
+        _ part: WriteRequest.Part, withResponse: Bool, _ outcome: PendingReply.Outcome, asked id: Int? = nil
     ) -> [JSON.Member] {
-        var fields: [JSON.Member] = []
+        var fields = id.map { [JSON.Member("id", .integer($0))] } ?? []
         if part.offset > 0 { fields.append(.init("offset", .integer(part.offset))) }
         fields.append(.init("value", .string(Hex.encode(part.value))))
         fields.append(.init("withResponse", .bool(withResponse)))
@@ -71,6 +72,15 @@ public enum EventFields {
         [
             .init("by", .string(request.access.rawValue)), .init("error", code(request.error)),
             .init("because", .string(request.reason.rawValue)),
+        ]
+    }
+
+    /// A launch of an app.
+    static func of(_ options: LaunchOptions) -> [JSON.Member] {
+        [
+            .init("restoreIdentifiers", .array(options.restoreIdentifiers.map { .string($0) })),
+            .init("centralRestoreIdentifiers", .array(options.centralRestoreIdentifiers.map { .string($0) })),
+            .init("inBackground", .bool(options.isInBackground)),
         ]
     }
 

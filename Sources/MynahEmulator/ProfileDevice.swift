@@ -48,7 +48,8 @@ extension EmulatedDevice {
             path: tree.numberedPath(of: position), source: source,
             maximumLength: characteristic.maximumLength,
             readError: characteristic.readError,
-            writeError: characteristic.writeError, every: characteristic.every)
+            writeError: characteristic.writeError, every: characteristic.every,
+            asked: characteristic.asked)
         var result = CharacteristicDefinition(
             uuid: characteristic.uuid, properties: characteristic.properties,
             permissions: characteristic.permissions,
@@ -66,7 +67,7 @@ extension EmulatedDevice {
             entry.path = tree.numberedPath(of: position)
             entry.source = .stored(descriptor.value)
             entry.maximumLength = descriptor.maximumLength
-            (entry.readError, entry.writeError, entry.every) = (nil, nil, nil)
+            (entry.readError, entry.writeError, entry.every, entry.asked) = (nil, nil, nil, [])
             table.add(entry, as: definition.key)
             result.descriptors.append(definition)
         }

@@ -32,6 +32,7 @@ extension ProfileDecoder {
             result.maximumLength = length
         }
         if let node = fields["errors"] { errors(node, of: &result) }
+        if let node = fields["ask"] { result.asked = asked(node, of: result) }
         if let node = fields["descriptors"] { result.descriptors = descriptors(node, of: &result) }
         checkRules(&result, fields)
         return result

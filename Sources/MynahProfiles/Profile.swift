@@ -68,6 +68,8 @@ public struct Profile: Sendable {
         public var readError: ATTError?
         /// The error for every write.
         public var writeError: ATTError?
+        /// The requests that a test answers.
+        package var asked: AskedAccess = []
         /// Its descriptors.
         public var descriptors: [Descriptor]
         /// The position of its declaration.
@@ -76,10 +78,11 @@ public struct Profile: Sendable {
         public var marks: [String: SourceMark]
 
         /// Whether the radio answers reads itself: the value is bytes, without `every`, a write property
-        /// or a read error.
+        /// or a read error, and no test answers for it.
         public var isStatic: Bool {
             guard case .bytes = value else { return false }
             return every == nil && properties.isDisjoint(with: .anyWrite) && readError == nil
+                && !asked.contains(.read)
         }
     }
 

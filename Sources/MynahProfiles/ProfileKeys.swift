@@ -29,7 +29,8 @@ enum ProfileKeys {
     static let write = ["to", "value", "withResponse", "every"]
     static let service = ["uuid", "primary", "includes", "characteristics"]
     static let characteristic = [
-        "uuid", "properties", "permissions", "value", "every", "maxLength", "errors", "descriptors",
+        "uuid", "properties", "permissions", "value", "every", "maxLength", "errors", "ask",
+        "descriptors",
     ]
     static let descriptor = ["uuid", "properties", "permissions", "value", "maxLength"]
     static let permissions = ["read", "write", "notify"]

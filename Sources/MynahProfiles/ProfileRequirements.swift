@@ -77,6 +77,7 @@ extension Profile {
             want(.writeError(error), "errors.write")
             if takesCommands, takesRequests { want(.refusalBesideCommands, "errors.write") }
         }
+        if characteristic.asked.contains(.write), takesCommands { want(.answersBesideCommands, "ask") }
         if takesCommands, !takesRequests, characteristic.permissions.write != .open {
             want(.protectedCommands, "permissions")
         }

@@ -200,7 +200,10 @@ import Testing
     @Test(arguments: [
         ["serve", "--control", "off"], ["serve", "--control", "localhost"], ["serve", "--control", "unix:"],
         ["run", "--control", "example.com:80", RunTests.profile], ["ctl", "devices", "--control", "nowhere"],
-        ["ctl"], ["ctl", "dance"], ["ctl", "wait"], ["ctl", "mark"], ["ctl", "devices", "--format", "xml"],
+        ["ctl"], ["ctl", "dance"], ["ctl", "wait"], ["ctl", "mark"], ["ctl", "answer"],
+        ["ctl", "answer", "x"],
+        ["ctl", "answer", "1", "00", "--error", "0x80"], ["ctl", "answer", "1", "--text"],
+        ["ctl", "devices", "--format", "xml"],
     ])
     func `wrong usage exits with 64`(words: [String]) async throws {
         let result = try await Program(words + (words.first == "serve" ? ["--radio", "virtual"] : [])).end()

@@ -117,6 +117,17 @@ import Testing
         #expect(ControlText.attributeNames(answer, of: ["ctl", "get", "C"]).count == 3)
     }
 
+    @Test func `a shell completes the numbers of the requests that wait for an answer`() throws {
+        let answer = try Self.parse(
+            #"""
+            {"events": [{"event": "request.asked", "id": 1}, {"event": "request.asked", "id": 2},
+             {"event": "request.asked", "id": 2}, {"event": "read", "id": 1}, {"event": "read"},
+             {"event": "request.asked", "id": 3}, {"event": "request.unanswered", "id": 3}]}
+            """#)
+        #expect(ControlText.askedRequests(answer) == ["2"])
+        #expect(ControlText.askedRequests(.null) == [])
+    }
+
     @Test func `the words of an app's transitions are fixed`() {
         #expect(
             AppTransition.allCases.map(\.rawValue) == [

@@ -12,6 +12,7 @@ import Testing
 final class FakeRun: ControlledRun {
     let radios = ["fake"]
     let journal = Journal()
+    private let requestNumbers = RequestNumbers()
     private let played = Lock<[(device: ControlledDevice, radio: FakeRadio)]>([])
 
     var devices: [ControlledDevice] { played.withLock { $0.map(\.device) } }
@@ -39,8 +40,10 @@ final class FakeRun: ControlledRun {
         capabilities.address = DeviceAddress("D5:88:1A:B0:E5:92", kind: .random)
         let radio = FakeRadio(capabilities: capabilities)
         let journal = journal
+        var device = EmulatedDevice(profile, seed: seed ?? 1, label: label)
+        device.requestNumbers = requestNumbers
         let emulator = Emulator(
-            EmulatedDevice(profile, seed: seed ?? 1, label: label), on: radio, clock: ContinuousClock(),
+            device, on: radio, clock: ContinuousClock(),
             wallTime: { WallTime(microseconds: 0) },
             observer: { event in
                 var event = event

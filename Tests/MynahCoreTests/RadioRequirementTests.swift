@@ -36,6 +36,13 @@ import Testing
             "Modest cannot refuse a write of X, because it has writeWithoutResponse; remove that or the error"
         ),
         (
+            .answersBesideCommands, true,
+            """
+            Modest cannot wait for the answer to a write of X, because it has writeWithoutResponse; remove \
+            that or ask: write
+            """
+        ),
+        (
             .lengthLimitBesideCommands(20), false,
             """
             Modest does not answer writes of more than 20 bytes with 0x0D, because X has \

@@ -65,6 +65,25 @@ import Testing
         #expect(try lines(text, isChosen: true) == ["8:20 warning", "9:25 error"])
     }
 
+    @Test("asking a test about requests that stand beside commands wants a radio that waits for the answer")
+    func answersBesideCommands() throws {
+        let fields = "maxLength: 510\n        ask: [write]\n"
+        let commands = characteristic("properties: [write, writeWithoutResponse]\n        " + fields)
+        #expect(try lines(commands, isChosen: true).contains("9:14 error"))
+        #expect(
+            try lines(characteristic("properties: [write]\n        " + fields), isChosen: true)
+                .contains { $0.hasPrefix("9:") } == false)
+    }
+
+    @Test("a value that a test is asked for is not static")
+    func askedIsNotStatic() throws {
+        for (ask, isStatic) in [("", true), ("        ask: [read]\n", false)] {
+            let text = characteristic("properties: [read]\n        value: {hex: 01}\n" + ask)
+            let characteristics = try profile(text).services.flatMap(\.characteristics)
+            #expect(characteristics.map(\.isStatic) == [isStatic])
+        }
+    }
+
     @Test("the 512 bytes that nobody asked for are told once")
     func lengthIsToldOnce() throws {
         let text = head(

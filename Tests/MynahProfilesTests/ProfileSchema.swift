@@ -535,6 +535,12 @@ enum ProfileSchema {
             ),
             ("errors", ref("errors", "ATT errors instead of answers.")),
             (
+                "ask",
+                list(
+                    words(["read", "write"]), "Requests that a test answers over the control API.", atLeast: 1
+                )
+            ),
+            (
                 "descriptors",
                 .object([
                     .init(

@@ -243,6 +243,47 @@ import Testing
             ]
         ),
         (
+            characteristic("properties: [read]\n        ask: [raed]\n"),
+            ["8:15: error: unknown request \"raed\"; did you mean \"read\"?"]
+        ),
+        (
+            characteristic("properties: [read]\n        ask: read\n"),
+            ["8:14: error: ask must be a list, as in [a, b], not \"read\""]
+        ),
+        (
+            characteristic("properties: [read]\n        ask: []\n"),
+            ["8:14: error: ask needs read, write or both"]
+        ),
+        (
+            characteristic("properties: [read]\n        ask: [read, read]\n"),
+            ["8:21: error: ask: read is repeated"]
+        ),
+        (
+            characteristic("properties: [notify]\n        ask: [read]\n"),
+            ["8:15: error: ask: read has no effect: the characteristic has no read property"]
+        ),
+        (
+            characteristic("properties: [read, notify]\n        ask: [write]\n"),
+            ["8:15: error: ask: write has no effect: the characteristic has no write property"]
+        ),
+        (
+            characteristic("properties: [writeWithoutResponse]\n        ask: [write]\n"),
+            [
+                """
+                8:15: error: ask: write has no effect: a write without response gets no answer; add the \
+                property write
+                """
+            ]
+        ),
+        (
+            characteristic("properties: [read]\n        errors: {read: 0x80}\n        ask: [read]\n"),
+            ["9:15: error: ask: read has no effect: errors.read answers each read; remove one of them"]
+        ),
+        (
+            characteristic("properties: [write]\n        errors: {write: 0x80}\n        ask: [write]\n"),
+            ["9:15: error: ask: write has no effect: errors.write answers each write; remove one of them"]
+        ),
+        (
             characteristic("properties: [read, writableAuxiliaries]\n"),
             [
                 "7:9: warning: writableAuxiliaries needs a writable descriptor 2901, and there is none"

@@ -1,6 +1,7 @@
 import ArgumentParser
 import MynahConsole
 import MynahControl
+import MynahCore
 import MynahLifecycle
 import MynahSupport
 
@@ -328,6 +329,41 @@ struct CtlPasskey: CtlVerb {
     }
 }
 
+struct CtlAnswer: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "answer", abstract: "Answers a request of a characteristic with ask.",
+        discussion: """
+            A read is answered with a value. A write is accepted without one. --error answers either with \
+            an ATT error.
+            """)
+    @ParentCommand var parent: CtlCommand
+    @Argument(
+        help: "The number of the request: id of its event request.asked.", completion: CtlHelp.requests,
+        transform: { try Choice.number($0, in: 1...Int.max) })
+    var id: Int
+    @Argument(help: "The value in hexadecimal, or with --text as text.") var value: String?
+    @Flag(help: "The value is text.") var text = false
+    @Option(
+        help: ArgumentHelp(
+            "An ATT error: 0x and its code, or its name, as in insufficientAuthorization.",
+            valueName: "error"),
+        completion: .list(ATTError.names))
+    var error: String?
+    @OptionGroup var options: CtlOptions
+
+    func validate() throws {
+        if error != nil, value != nil { throw ValidationError("A value and --error exclude each other.") }
+        if text, value == nil { throw ValidationError("--text needs a value.") }
+    }
+
+    func request() -> ControlClient.Request {
+        let members = [(text ? "text" : "hex", value), ("error", error)].compactMap { key, value in
+            value.map { JSON.Member(key, .string($0)) }
+        }
+        return Self.request("POST", "/v1/requests/\(id)/answer", members)
+    }
+}
+
 struct CtlReport: CtlVerb {
     static let configuration = CommandConfiguration(
         commandName: "report", abstract: "Prints a test report: a case for each mark.",
@@ -348,18 +384,26 @@ enum CtlHelp {
     static let devices = CompletionKind.custom { words, _, _ in await names(words, attributes: false) }
     static let attributes = CompletionKind.custom { words, _, _ in await names(words, attributes: true) }
 
+    static let requests = CompletionKind.custom { words, _, _ in
+        await get("/v1/events", words).map(ControlText.askedRequests) ?? []
+    }
+
     /// The names of the devices, or of the attributes of the device on the command line.
     private static func names(_ words: [String], attributes: Bool) async -> [String] {
+        guard let answer = await get("/v1/devices", words) else { return [] }
+        return attributes
+            ? ControlText.attributeNames(answer, of: words) : ControlText.deviceNames(answer)
+    }
+
+    /// The answer of the instance that a command line names, or `nil` if there is none.
+    private static func get(_ target: String, _ words: [String]) async -> JSON? {
         var options = CtlOptions()
         if let place = words.lastIndex(of: "--control"), place + 1 < words.count {
             options.control = words[place + 1]
         }
-        let request = CtlDevices.request("GET", "/v1/devices")
-        guard let response = try? await options.client().send(request, limit: .seconds(2)),
-            let answer = try? JSON(parsing: response.body)
-        else { return [] }
-        return attributes
-            ? ControlText.attributeNames(answer, of: words) : ControlText.deviceNames(answer)
+        let request = CtlDevices.request("GET", target)
+        guard let response = try? await options.client().send(request, limit: .seconds(2)) else { return nil }
+        return try? JSON(parsing: response.body)
     }
 
     /// The steps of an attribute's name.

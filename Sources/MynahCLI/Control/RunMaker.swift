@@ -17,10 +17,12 @@ struct RunMaker: Sendable {
     let state: RunState?
     /// Whether events say whose they are.
     let namesDevices: Bool
+    /// Numbers the requests that a test answers; `nil` if no test can answer.
+    let requestNumbers: RequestNumbers?
 
     init(
         _ output: RunOutput, _ stateDirectory: StateDirectory?, seed: UInt64?, state: RunState?,
-        namesDevices: Bool
+        namesDevices: Bool, isControlled: Bool
     ) {
         self.output = output
         self.stateDirectory = stateDirectory
@@ -29,12 +31,14 @@ struct RunMaker: Sendable {
         valueSeed = seed ?? UInt64.random(in: 0...UInt64.max)
         self.state = state
         self.namesDevices = namesDevices
+        requestNumbers = isControlled ? RequestNumbers() : nil
     }
 
     /// The device of a profile; `label` is what events call it.
     func device(_ profile: Profile, label: String, seed: UInt64? = nil) -> EmulatedDevice {
         var device = EmulatedDevice(profile, seed: seed ?? valueSeed, label: label)
         state?.apply(to: &device.app)
+        device.requestNumbers = requestNumbers
         return device
     }
 

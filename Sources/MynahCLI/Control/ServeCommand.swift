@@ -91,7 +91,9 @@ struct ServeCommand: AsyncParsableCommand {
         // No other run may use it until this one has ended.
         defer { withExtendedLifetime(stateDirectory) {} }
         let player = RunPlayer(
-            [], RunMaker(output, stateDirectory, seed: seed, state: nil, namesDevices: true),
+            [],
+            RunMaker(
+                output, stateDirectory, seed: seed, state: nil, namesDevices: true, isControlled: true),
             RadioChooser(
                 choice: options.radio, adapters: adapter, playsCentrals: false,
                 notice: { output.warn($0) }),

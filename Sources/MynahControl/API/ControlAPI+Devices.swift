@@ -109,7 +109,7 @@ extension ControlAPI {
     }
 
     /// The bytes of `hex` or `text`.
-    private func value(_ body: ControlBody) throws(ControlProblem) -> [UInt8] {
+    func value(_ body: ControlBody) throws(ControlProblem) -> [UInt8] {
         // 512 bytes, with spaces between them.
         let hex = try body.text("hex", longest: 2048)
         let text = try body.text("text")

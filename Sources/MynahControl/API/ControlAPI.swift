@@ -105,6 +105,7 @@ package final class ControlAPI: Sendable {
         case .advertise: try await advertise(call)
         case .setAppState: try await setAppState(call)
         case .enterPasskey: try await enterPasskey(call)
+        case .answerRequest: try await answerRequest(call)
         case .listEvents: try listEvents(call)
         case .mark: try mark(call)
         case .wait: try await wait(call)

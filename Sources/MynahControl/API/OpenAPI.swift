@@ -1,3 +1,4 @@
+import MynahCore
 import MynahEmulator
 import MynahSupport
 
@@ -132,6 +133,12 @@ enum OpenAPI {
             ])
         ),
         ("Bytes", .string(pattern: "^([0-9A-Fa-f]{2} ?)*$")),
+        (
+            "ATTError",
+            .either([
+                .string(pattern: "^0x(0?[1-9A-Fa-f]|[1-9A-Fa-f][0-9A-Fa-f])$"), .word(ATTError.names),
+            ])
+        ),
         ("Duration", .string(pattern: "^[0-9]+(\\.[0-9]+)? ?(us|ms|s|min|h)$")),
         (
             "Match",

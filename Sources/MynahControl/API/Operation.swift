@@ -4,5 +4,6 @@ enum Operation: String, CaseIterable, Sendable {
     case listDevices, addDevice, getDevice, removeDevice
     case getValue, setValue
     case disconnect, forget, advertise, setAppState, enterPasskey
+    case answerRequest
     case listEvents, mark, wait, verify, reset
 }

@@ -3,7 +3,7 @@ import MynahSupport
 
 /// Every request of the API.
 extension Route {
-    static let all: [Route] = instance + devices + values + actions + events
+    static let all: [Route] = instance + devices + values + actions + requests + events
 
     private static let instance: [Route] = [
         Route(
@@ -118,6 +118,18 @@ extension Route {
                         isRequired: true),
                 ]), example: .object([.init("central", "AA:BB:CC:DD:EE:FF"), .init("passkey", "042042")])),
             answers: [200: .empty]),
+    ]
+
+    private static let requests: [Route] = [
+        Route(
+            "POST", "/v1/requests/{id}/answer", .answerRequest,
+            "Answers a request: a read with a value, a write with nothing more, or either with an error",
+            body: Body(
+                schema: .object([
+                    .init("hex", .named("Bytes")), .init("text", .string()),
+                    .init("error", .named("ATTError")),
+                ]), example: .object([.init("hex", "0048")]), isRequired: false),
+            answers: [200: .empty])
     ]
 
     private static let events: [Route] = [

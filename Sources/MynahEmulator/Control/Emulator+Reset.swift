@@ -11,7 +11,7 @@ extension Emulator {
     /// Brings devices back to the state at the start of a run, and returns when they are on the air again.
     ///
     /// Without a label all devices are reset. Links and bonds are the radio's, and so of all its devices.
-    /// While links end, nothing is advertised. Connections of an app's central managers stay. If the reset is
+    /// Requests that wait for a test get 0x0E. While links end, nothing is advertised. Connections of an app's central managers stay. If the reset is
     /// refused because of the state, nothing has changed.
     package func reset(
         _ parts: ResetParts = .all, of label: String? = nil
@@ -25,6 +25,7 @@ extension Emulator {
         guard isRunning else { throw .conflict("the run is not under way") }
         let players = if let label { [try player(named: label)] } else { self.players }
         try await check(parts, players)
+        if !parts.isEmpty { for player in players { player.asks.endAll(.reset) } }
         guard !parts.isDisjoint(with: .ofRadio) else { return await resetValues(players, parts) }
         if parts.isDisjoint(with: .ofLinks) {
             await phone.holdAdvertising()

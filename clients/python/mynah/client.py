@@ -100,6 +100,29 @@ class Client:
             body["seed"] = seed
         return Device(self, self._request("POST", "/v1/devices", body)["device"])
 
+    # Requests
+
+    def answer(
+        self,
+        request: int | Mapping[str, Any],
+        value: bytes | str | None = None,
+        *,
+        error: int | str | None = None,
+    ) -> None:
+        """Answers a request of a characteristic with `ask`, by its event `request.asked` or its number.
+
+        A read is answered with a value, bytes or text; a write is accepted without one. `error` answers
+        either with an ATT error: its code, as 0x80, or its name, as `"insufficientAuthorization"`. Raises
+        `Problem` with status 409 if the request has ended.
+        """
+        number = request if isinstance(request, int) else int(request["id"])
+        body: dict[str, Any] = {}
+        if value is not None:
+            body = {"text": value} if isinstance(value, str) else {"hex": value.hex()}
+        if error is not None:
+            body["error"] = error if isinstance(error, str) else f"0x{error:02X}"
+        self._request("POST", f"/v1/requests/{number}/answer", body)
+
     # Events
 
     def mark(self, name: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import threading
 
 import pytest
@@ -56,6 +57,40 @@ LAMP = {
             ],
         }
     ],
+}
+
+
+#: An accessory whose requests a test answers.
+VAULT = {
+    "mynah": 1,
+    "name": "Vault",
+    "advertising": {"serviceUUIDs": ["1815"], "interval": "20 ms"},
+    "services": [
+        {
+            "uuid": "1815",
+            "characteristics": [
+                {"uuid": "2A56", "properties": ["read", "write"], "maxLength": 4, "ask": ["read", "write"]}
+            ],
+        }
+    ],
+}
+
+#: An app that reads and writes it.
+VISITOR = {
+    "mynah": 1,
+    "name": "Visitor",
+    "app": {"backgroundModes": ["bluetooth-central"]},
+    "central": {
+        "scan": {"services": ["1815"]},
+        "peripherals": [
+            {
+                "name": "Vault",
+                "match": {"services": ["1815"]},
+                "read": ["1815/2A56"],
+                "write": [{"to": "1815/2A56", "value": {"hex": "05"}}],
+            }
+        ],
+    },
 }
 
 
@@ -252,6 +287,80 @@ def test_waits_of_two_threads_do_not_disturb_each_other(mynah):
     for thread in threads:
         thread.join()
     assert found == {"0054": "0054", "0055": "0055"}
+
+
+def test_a_test_answers_the_requests_of_a_phone(mynah):
+    vault = mynah(VAULT)
+    mynah(VISITOR)
+    asked = mynah.wait("request.asked device=Vault by=read", within=30)
+    mynah.answer(asked[0], b"\x2a\x2b")
+    mynah.wait("value.read device=Visitor value=2A2B", within=30)
+
+    asked = mynah.wait("request.asked device=Vault by=write value=05", within=30)
+    with pytest.raises(Problem) as problem:
+        mynah.answer(asked[0], b"\x00")
+    assert problem.value.status == 400
+    mynah.answer(asked[0]["id"])
+    mynah.wait("value.written device=Visitor value=05", within=30)
+    assert vault.get("2A56") == b"\x05"
+    with pytest.raises(Problem, match="was answered before") as problem:
+        mynah.answer(asked[0])
+    assert problem.value.status == 409
+    with pytest.raises(Problem) as problem:
+        mynah.answer(999_999)
+    assert problem.value.status == 404
+
+
+@pytest.mark.parametrize("error, code", [(0x80, "0x80"), ("insufficientAuthorization", "0x08")])
+def test_a_request_is_answered_with_an_error(mynah, error, code):
+    mynah(VAULT)
+    mynah(VISITOR)
+    asked = mynah.wait("request.asked device=Vault", within=30)
+    mynah.answer(asked[0], error=error)
+    mynah.wait(f"value.read device=Visitor error={code}", within=30)
+
+
+def test_a_reset_and_the_end_of_a_link_end_requests(mynah):
+    vault = mynah(VAULT)
+    mynah(VISITOR)
+    first = mynah.wait("request.asked device=Vault", within=30)
+    mynah.reset(values=True)
+    mynah.wait("request.unanswered device=Vault because=reset error=0x0E", within=30)
+    mynah.wait("value.read device=Visitor error=0x0E", within=30)
+    second = mynah.wait("request.asked by=write", within=30, since=first.next)
+    vault.disconnect()
+    mynah.wait("request.unanswered because=disconnected", within=30)
+    for asked in (first, second):
+        with pytest.raises(Problem) as problem:
+            mynah.answer(asked[0])
+        assert problem.value.status == 409
+
+
+def test_a_device_is_removed_while_a_phone_waits(mynah):
+    vault = mynah.client.add(VAULT)
+    mynah(VISITOR)
+    asked = mynah.wait("request.asked device=Vault", within=30)
+    vault.remove()
+    with pytest.raises(Problem) as problem:
+        mynah.answer(asked[0], b"")
+    assert problem.value.status == 404
+
+
+def test_a_phone_does_not_wait_for_the_answer_to_another(mynah):
+    battery = {"uuid": "2A19", "properties": ["read", "write"], "value": {"hex": "64"}}
+    mynah(dict(VAULT, services=VAULT["services"] + [{"uuid": "180F", "characteristics": [battery]}]))
+    mynah(VISITOR)
+    asked = mynah.wait("request.asked device=Vault", within=30)
+    command = [mynah.client.program, "connect", "Vault", "--radio", "virtual", "--quiet"]
+    command += ["--command", "read 180F/2A19"]
+    other = subprocess.run(
+        command, env=mynah.client.environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=120
+    )
+    assert other.returncode == 0, other.stderr
+    assert b"64" in other.stdout
+    mynah.verify("request.unanswered", never=True)
+    mynah.answer(asked[0], "on")
+    mynah.wait("value.read device=Visitor value=6F6E", within=30)
 
 
 def test_a_mark_is_a_case_of_the_report(mynah, request):

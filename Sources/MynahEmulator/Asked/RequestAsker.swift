@@ -1,0 +1,196 @@
+import Mynah
+import MynahCore
+import MynahProfiles
+import MynahSupport
+
+/// Asks a test to answer a player's requests.
+///
+/// It belongs to its player, and runs on the phone's executor.
+final class RequestAsker<C: Clock> where C.Duration == Duration {
+    private typealias Asked = AskedRequests<C.Instant>
+
+    private unowned let player: DevicePlayer<C>
+    private var asked = Asked()
+    /// How long an answer may take; the shortest limit of any radio, until it is known.
+    private var limit = Duration.seconds(4)
+    private var hasWarned = false
+    /// Wakes for the next request that nobody answers.
+    private var sleeping: Task<Void, Never>?
+
+    init(_ player: DevicePlayer<C>) {
+        self.player = player
+    }
+
+    /// Takes the limit of the radio, before a request can come; warns if nobody can answer.
+    func prepare() async {
+        guard player.table.isAsking else { return }
+        if let capabilities = await player.phone.capabilities { limit = capabilities.askLimit }
+        guard player.device.requestNumbers == nil, !hasWarned else { return }
+        hasWarned = true
+        player.events.warn(
+            "nobodyAnswers",
+            """
+            \(player.device.label) has requests that a test answers (ask), and no test can without --control: \
+            each gets 0x0E
+            """)
+    }
+
+    // MARK: Requests
+
+    /// The answer to a read that is asked, or `nil` if the device answers it itself.
+    func ask(_ read: ReadRequest, _ central: Central) -> RadioAnswer? {
+        guard player.table.entries[read.attribute]?.asked.contains(.read) == true else { return nil }
+        guard let numbers = player.device.requestNumbers else {
+            player.reportRead(read, central, [], .failure(.unlikelyError))
+            return .answer(.failure(.unlikelyError))
+        }
+        if let value = asked.value(continuedBy: read) {
+            let outcome = Self.outcome(of: read, value)
+            player.reportRead(read, central, (try? outcome.get()) ?? [], outcome)
+            return .answer(outcome)
+        }
+        let id = numbers.next()
+        player.report(.requestAsked, on: read.attribute, central) { EventFields.of(asked: id, read) }
+        return wait(for: .read(read), of: read.attribute, id, central)
+    }
+
+    /// The answer to a write that is asked, or `nil` if the device answers it itself.
+    ///
+    /// A write that the device would refuse anyway is not asked.
+    func ask(_ write: WriteRequest, _ central: Central) -> RadioAnswer? {
+        let parts = write.parts.filter { player.table.entries[$0.attribute]?.asked.contains(.write) == true }
+        guard write.wantsResponse, !parts.isEmpty, (try? player.table.effect(of: write)) != nil else {
+            return nil
+        }
+        guard let numbers = player.device.requestNumbers else {
+            Self.report(write, central, .failure(.unlikelyError), by: player)
+            return .answer(.failure(.unlikelyError))
+        }
+        let id = numbers.next()
+        for part in parts {
+            player.report(.requestAsked, on: part.attribute, central) { EventFields.of(asked: id, part) }
+        }
+        return wait(for: .write(write), of: parts[0].attribute, id, central)
+    }
+
+    private func wait(
+        for access: Asked.Access, of attribute: AttributeKey, _ id: Int, _ central: Central
+    ) -> RadioAnswer {
+        let reply = PendingReply()
+        let due = player.clock.now.advanced(by: limit)
+        asked.add(
+            .init(id: id, access: access, attribute: attribute, central: central, due: due, reply: reply))
+        // No request is due before one that came earlier.
+        if sleeping == nil { sleep() }
+        return .later(reply.pending)
+    }
+
+    private static func outcome(of read: ReadRequest, _ value: [UInt8]) -> PendingReply.Outcome {
+        guard (0...value.count).contains(read.offset) else { return .failure(.invalidOffset) }
+        return .success(Array(value[read.offset...]))
+    }
+
+    // MARK: Answers
+
+    /// Whether a request of this number was asked, as far as that is remembered.
+    func hasAsked(_ id: Int) -> Bool { asked.hasAsked(id) }
+
+    /// Answers a request, if the radio can send the answer.
+    func answer(
+        _ id: Int, _ answer: RequestAnswer, _ capabilities: RadioCapabilities?
+    ) throws(ControlRefusal) {
+        let request = try asked.request(id)
+        let outcome: PendingReply.Outcome
+        switch (request.access, answer) {
+        case (.read(let read), .value(let value)):
+            try check(value, for: read)
+            outcome = Self.outcome(of: read, value)
+            asked.keep(value, for: read)
+        case (.write(let write), .accept): outcome = player.table.write(write)
+        case (.read, .error(let error)):
+            try check(.readError(error), capabilities)
+            outcome = .failure(error)
+        case (.write, .error(let error)):
+            try check(.writeError(error), capabilities)
+            outcome = .failure(error)
+        case (.read, .accept): throw .invalid("request \(id) is a read: answer it with a value or an error")
+        case (.write, .value):
+            throw .invalid("request \(id) is a write: accept it without a value, or refuse it with an error")
+        }
+        asked.end(id, .answered)
+        sleep()
+        request.reply.answer(outcome)
+        switch request.access {
+        case .read(let read):
+            player.report(.read, on: read.attribute, request.central) {
+                EventFields.of(read, (try? outcome.get()) ?? [], outcome, asked: id)
+            }
+        case .write(let write): Self.report(write, request.central, outcome, asked: id, by: player)
+        }
+        guard answer == .accept, case .failure(let error) = outcome else { return }
+        throw .conflict(
+            "request \(id) was accepted, but what it writes does not fit any more: it got \(error)")
+    }
+
+    private func check(_ value: [UInt8], for read: ReadRequest) throws(ControlRefusal) {
+        let longest = player.table.entries[read.attribute]?.maximumLength ?? GATT.maximumValueLength
+        guard value.count > longest else { return }
+        throw .invalid("the value has \(value.count) bytes and the characteristic takes \(longest) at most")
+    }
+
+    private func check(_ need: RadioNeed, _ capabilities: RadioCapabilities?) throws(ControlRefusal) {
+        let needs = [RadioRequirement(need, of: "the characteristic", at: ())]
+        if let shortcoming = capabilities?.shortcomings(needs).first { throw .conflict(shortcoming.message) }
+    }
+
+    // MARK: Ends
+
+    /// A link has ended, and with it its requests.
+    func forgetLink(of central: Central) {
+        fail(asked.endAll(of: central.id), .disconnected)
+    }
+
+    /// Ends all requests.
+    func endAll(_ end: AskedRequests<C.Instant>.End) {
+        fail(asked.endAll(end), end)
+    }
+
+    private func fail(_ requests: [Asked.Request], _ end: Asked.End) {
+        for request in requests {
+            request.reply.answer(.failure(.unlikelyError))
+            let by: RefusedRequest.Access = if case .read = request.access { .read } else { .write }
+            player.report(.requestUnanswered, on: request.attribute, request.central) {
+                EventFields.of(unanswered: request.id, by, because: end.rawValue)
+            }
+        }
+        sleep()
+    }
+
+    /// Reports the parts of a write; `id` is its number if a test answered it.
+    static func report(
+        _ write: WriteRequest, _ central: Central, _ outcome: PendingReply.Outcome, asked id: Int? = nil,
+        by player: DevicePlayer<C>
+    ) {
+        for part in write.parts {
+            player.report(.write, on: part.attribute, central) {
+                EventFields.of(part, withResponse: write.wantsResponse, outcome, asked: id)
+            }
+        }
+    }
+
+    // MARK: Time
+
+    /// Sleeps until the next request is due.
+    private func sleep() {
+        sleeping?.cancel()
+        sleeping = asked.nextDue.map { due in
+            player.link.emulator.enqueue(at: due, on: player.clock) { [index = player.link.index] emulator in
+                emulator.player(index)?.asks.wake()
+            }
+        }
+    }
+
+    private func wake() {
+        fail(asked.endOverdue(at: player.clock.now), .timeout)
+    }
+}
