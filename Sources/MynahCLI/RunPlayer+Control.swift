@@ -35,8 +35,11 @@ extension RunPlayer: ControlledRun {
         let turns = device.emulator.playsApps ? phoneTurns : nil
         await turns?.begin()
         defer { turns?.end() }
-        guard let playing = played.first(where: { $0.emulator === device.emulator }) else { return }
         let label = device.names.label
+        // Another request may have removed it meanwhile: the phone's other apps go on.
+        guard let playing = played.first(where: { $0.emulator === device.emulator }),
+            playing.run.devices.contains(where: { $0.label == label })
+        else { return }
         if playing.run.devices.count > 1 {
             await playing.emulator.remove(label)
             _ = change(playing.index) { run, _ in run.forget(label) }
@@ -45,7 +48,7 @@ extension RunPlayer: ControlledRun {
             _ = try? await playing.emulator.advertise(AdvertisingChange(isOn: false), for: label)
             try? await playing.emulator.disconnect(from: label)
             await playing.emulator.stop()
-            drop(playing.index)
+            drop(playing)
         }
     }
 
@@ -67,7 +70,7 @@ extension RunPlayer: ControlledRun {
             try await start(new)
         } catch {
             await new.emulator.stop()
-            drop(new.index)
+            drop(new)
             throw ControlProblem(409, error.description)
         }
         return new.run.devices[0].label

@@ -193,9 +193,9 @@ final class RunPlayer: Sendable {
         }
     }
 
-    /// Forgets what plays on a radio.
-    func drop(_ index: Int) {
-        playing.withLock { $0?.removeAll { $0.index == index } }
+    /// Forgets what plays on a radio; others may use a radio of its number by now.
+    func drop(_ gone: Playing) {
+        playing.withLock { $0?.removeAll { $0.emulator === gone.emulator } }
     }
 
     /// Every device is ready: the run's time begins.

@@ -79,6 +79,34 @@ import Testing
         #expect(air.files == [])
     }
 
+    private static func app(_ name: String) -> String {
+        """
+        mynah: 1
+        name: \(name)
+        app: {backgroundModes: [bluetooth-peripheral]}
+        advertising: {localName: \(name), serviceUUIDs: [180F]}
+        services:
+          - {uuid: 180F, characteristics: [{uuid: 2A19, properties: [read, notify], value: {hex: 64}}]}
+
+        """
+    }
+
+    @Test func `an app that is removed twice at once leaves the other apps of its phone`() async throws {
+        let server = try await serve()
+        for name in ["One", "Two"] {
+            try folder.write(Self.app(name), to: "\(name).yaml")
+            #expect(try await ctl("add", "\(folder.path)/\(name).yaml").output == "\(name)\n")
+        }
+        async let first = ctl("remove", "One")
+        async let second = ctl("remove", "One")
+        async let third = ctl("remove", "One")
+        // A request that comes too late finds no such device.
+        let results = try await [first, second, third]
+        #expect(results.contains { $0.status == .exited(0) })
+        #expect(try await ctl("devices").output.hasPrefix("Two  "))
+        try await stop(server)
+    }
+
     // MARK: run --control
 
     @Test(arguments: ["unix", "tcp"])
