@@ -49,6 +49,8 @@ final class RunPlayer: Sendable {
     let maker: RunMaker
     /// Those that have begun to start; `nil` if it is over, and no other begins.
     private let playing = Lock<[Playing]?>([])
+    /// How many of the runs have begun to start.
+    private let begun = Lock(0)
 
     /// The devices of one radio that have begun to start.
     struct Playing: Sendable {
@@ -134,6 +136,7 @@ final class RunPlayer: Sendable {
         let new = Playing(index, run, on: radio)
         let isOver = playing.withLock { playing in
             playing?.append(new)
+            begun.withLock { $0 += 1 }
             return playing == nil
         }
         if isOver { throw RadioError(.invalidState, "it was stopped while it started") }
@@ -163,13 +166,14 @@ final class RunPlayer: Sendable {
     /// Adds what plays on a radio of its own: `body` makes it from the number of the radio and the labels of
     /// the devices that play.
     ///
-    /// Returns `nil` if the run is over, or has not begun.
+    /// Returns `nil` if the run is over, or while devices of the command line wait for their radios and
+    /// names.
     func append(
         _ body: (_ index: Int, _ labels: [String], RadioMaker) throws(RadioError) -> Playing
     ) throws(RadioError) -> Playing? {
         guard let radios = radioMaker.withLock({ $0 }) else { return nil }
         return try playing.withLock { playing throws(RadioError) in
-            guard let others = playing else { return nil }
+            guard let others = playing, begun.withLock({ $0 }) == runs.count else { return nil }
             let used = Set(others.map(\.index))
             let index = (0...).first { !used.contains($0) } ?? 0
             let new = try body(index, others.flatMap { $0.run.devices.map(\.label) }, radios)
