@@ -136,6 +136,14 @@ import Testing
         await rig.run.stop()
     }
 
+    @Test func `a device's name in events goes before the name of another device's file`() async throws {
+        let other = APIRig.lock.replacing("name: Lock", with: "name: lock-file")
+        let rig = try await APIRig([APIRig.lock, other])
+        let answer = try await rig.send("GET /v1/devices/lock-file")
+        #expect(answer.json["device"]?.stringValue == "lock-file")
+        await rig.run.stop()
+    }
+
     @Test func `a device with a connected central has everything that is known of it`() async throws {
         let rig = try await APIRig()
         try await rig.connect()

@@ -12,6 +12,8 @@ extension ControlAPI {
 
     func device(named name: String) throws(ControlProblem) -> ControlledDevice {
         let devices = run.devices
+        // What events call a device is always its name; another's file may have the same one.
+        if let device = devices.first(where: { $0.label == name }) { return device }
         let label: String
         do throws(DeviceNames.Problem) {
             label = try DeviceNames(devices.map(\.names)).device(named: name).label
