@@ -104,9 +104,9 @@ extension ControlText {
     /// A value in hexadecimal.
     package static func value(_ answer: JSON) -> String { answer["value"]?.stringValue ?? "" }
 
-    /// How many centrals a value was sent to.
+    /// A value, and how many centrals it was sent to if the radio counts them.
     package static func sent(_ answer: JSON) -> String {
-        let count = answer["sent"]?.integerValue ?? 0
+        guard let count = answer["sent"]?.integerValue else { return value(answer) }
         return "\(value(answer))  sent to \(count) central\(count == 1 ? "" : "s")"
     }
 

@@ -97,6 +97,7 @@ import Testing
     @Test func `answers of one value are one line`() throws {
         #expect(ControlText.sent(try Self.parse(#"{"value": "01", "sent": 1}"#)) == "01  sent to 1 central")
         #expect(ControlText.sent(try Self.parse(#"{"value": "01", "sent": 2}"#)) == "01  sent to 2 centrals")
+        #expect(ControlText.sent(try Self.parse(#"{"value": "01"}"#)) == "01")
         #expect(ControlText.count(try Self.parse(#"{"count": 1}"#)) == "1 event")
         #expect(ControlText.count(try Self.parse(#"{"count": 0}"#)) == "0 events")
         #expect(ControlText.seq(try Self.parse(#"{"seq": 12}"#)) == "12")

@@ -83,7 +83,7 @@ struct CtlGet: CtlVerb {
 struct CtlSet: CtlVerb {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Sets an attribute's value.",
-        discussion: "It prints how many centrals the value was sent to.")
+        discussion: "It prints the value, and how many centrals it was sent to if the radio counts them.")
     @ParentCommand var parent: CtlCommand
     @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
     @Argument(help: CtlHelp.attribute, completion: CtlHelp.attributes) var attribute: String

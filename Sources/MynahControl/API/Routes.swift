@@ -73,10 +73,10 @@ extension Route {
                 ]), example: .object([.init("hex", "0048"), .init("notify", .bool(true))])),
             answers: [
                 200: Answer(
-                    "The value, and to how many centrals it was sent",
+                    "The value, and to how many centrals it was sent if the radio counts them",
                     .object([
                         .init("value", .named("Bytes"), isRequired: true),
-                        .init("sent", .integer(0...Int.max), isRequired: true),
+                        .init("sent", .integer(0...Int.max)),
                     ]), example: .object([.init("value", "0048"), .init("sent", .integer(1))]))
             ]),
     ]
