@@ -58,11 +58,15 @@ class Mynah(Client):
             self.close()
             raise RuntimeError(f"{self.program} is not mynah: it printed {line[:80]!r}") from error
         # Events that are not read would fill the pipe; the journal has them too.
-        threading.Thread(target=self._output.read, daemon=True).start()
+        threading.Thread(target=self._discard_output, daemon=True).start()
 
     @property
     def _output(self) -> Any:
         return self._process.stdout
+
+    def _discard_output(self) -> None:
+        for _ in self._output:
+            pass
 
     def close(self) -> None:
         """Ends it; a second call does nothing."""
