@@ -232,6 +232,7 @@ import Testing
         ["ctl", "answer", "x"],
         ["ctl", "answer", "1", "00", "--error", "0x80"], ["ctl", "answer", "1", "--text"],
         ["ctl", "devices", "--format", "xml"],
+        ["ctl", "passkey", "Lock", "042042"],
     ])
     func `wrong usage exits with 64`(words: [String]) async throws {
         let result = try await Program(words + (words.first == "serve" ? ["--radio", "virtual"] : [])).end()

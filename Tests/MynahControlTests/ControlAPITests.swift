@@ -76,7 +76,7 @@ import Testing
         ),
         (
             "POST /v1/devices/Lock/passkey", #"{"passkey": "042042"}"#, 400,
-            #""central" is missing: who asks, as pairing.passkey says"#
+            #""central" is missing: the address or name in pairing.passkey"#
         ),
     ])
     func `a request that cannot be done is a problem that says why`(

@@ -318,14 +318,14 @@ struct CtlPasskey: CtlVerb {
         commandName: "passkey", abstract: "Types the number that pairing asks for.")
     @ParentCommand var parent: CtlCommand
     @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
+    @Argument(help: "The central or peripheral that asks, as pairing.passkey names it.") var central: String
     @Argument(help: "The number of six digits.") var passkey: String
-    @Option(help: "The central, as events call it.") var central: String?
     @OptionGroup var options: CtlOptions
 
     func request() -> ControlClient.Request {
         request(
             "POST", device: device, ["passkey"],
-            CtlHelp.central(central) + [.init("passkey", .string(passkey))])
+            [.init("central", .string(central)), .init("passkey", .string(passkey))])
     }
 }
 

@@ -214,7 +214,7 @@ extension ControlAPI {
         default: throw ControlProblem(400, "\"passkey\" is a number of six digits, as in \"042042\"")
         }
         guard let central = try body.text("central") else {
-            throw ControlProblem(400, "\"central\" is missing: who asks, as pairing.passkey says")
+            throw ControlProblem(400, "\"central\" is missing: the address or name in pairing.passkey")
         }
         try await refusing { () async throws(ControlRefusal) in
             try await device.emulator.enter(passkey: passkey, for: central, in: device.label)

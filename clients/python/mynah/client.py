@@ -283,8 +283,8 @@ class Device:
         """Changes the state of its app: `foreground`, `background`, `suspended`, `terminated`, `quit`."""
         self._act("app", {"state": state})
 
-    def enter_passkey(self, passkey: int | str, central: str | None = None) -> None:
-        """Types the number that pairing asks for."""
+    def enter_passkey(self, passkey: int | str, central: str) -> None:
+        """Types the number that the pairing with a central asks for, as `pairing.passkey` names it."""
         text = passkey if isinstance(passkey, str) else f"{passkey:06}"
         self._act("passkey", {"passkey": text, "central": central})
 
