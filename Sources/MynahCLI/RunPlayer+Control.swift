@@ -14,7 +14,8 @@ extension RunPlayer: ControlledRun {
             zip(playing.run.devices, playing.run.profiles).map { device, profile in
                 ControlledDevice(
                     names: .init(
-                        label: device.label, file: profile.file, isApp: profile.app != nil,
+                        label: device.label, file: profile.file.withoutDirectory,
+                        isApp: profile.app != nil,
                         peripherals: profile.centrals.flatMap(\.peripherals).map(\.name)),
                     emulator: playing.emulator)
             }
@@ -80,7 +81,12 @@ extension RunPlayer: ControlledRun {
     private func addApp(
         _ profile: Profile, to phone: Playing, _ seed: UInt64?
     ) async throws(ControlProblem) -> String {
-        let issues = RunGroups(phone.run.profiles + [profile]).issues
+        let apps = phone.run.profiles.map { app in
+            var app = app
+            app.file = app.file.withoutDirectory
+            return app
+        }
+        let issues = RunGroups(apps + [profile]).issues
         guard issues.isEmpty else {
             // It could be played if other apps were not.
             var problem = Self.problem(issues)
@@ -107,14 +113,17 @@ extension RunPlayer: ControlledRun {
     // MARK: Profiles
 
     private func load(_ source: ProfileSource) throws(ControlProblem) -> Profile {
+        var profile: Profile
         do throws(ProfileIssues) {
             switch source {
-            case .object(let object): return try ProfileLoader.load(text: object.text, file: "profile")
-            case .file(let path): return try ProfileLoader.load(path: path)
+            case .object(let object): profile = try ProfileLoader.load(text: object.text, file: "profile")
+            case .file(let path): profile = try ProfileLoader.load(path: path)
             }
         } catch {
             throw Self.problem(error.issues)
         }
+        profile.file = profile.file.withoutDirectory
+        return profile
     }
 
     private static func problem(_ issues: [ProfileIssue]) -> ControlProblem {
@@ -139,4 +148,9 @@ extension RunPlayer: ControlledRun {
                         }))
             ])
     }
+}
+
+extension String {
+    /// The name of a file without its directory, which clients of the API do not learn.
+    fileprivate var withoutDirectory: String { split(separator: "/").last.map(String.init) ?? self }
 }

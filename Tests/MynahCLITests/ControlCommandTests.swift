@@ -107,6 +107,17 @@ import Testing
         try await stop(server)
     }
 
+    @Test func `an error names another device's profile without its directory`() async throws {
+        let server = try await serve()
+        try folder.write(Self.app("One"), to: "one.yaml")
+        #expect(try await ctl("add", "\(folder.path)/one.yaml").status == .exited(0))
+        let second = try await ctl("add", "\(folder.path)/one.yaml")
+        #expect(second.status == .exited(1))
+        #expect(second.error.contains("is taken by one.yaml"), "\(second.error)")
+        #expect(!second.error.contains(folder.path))
+        try await stop(server)
+    }
+
     // MARK: run --control
 
     @Test(arguments: ["unix", "tcp"])
