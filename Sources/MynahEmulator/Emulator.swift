@@ -36,8 +36,8 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     let changes = ChangeSignal()
     /// How many publications are under way that a change of the Bluetooth state began.
     private(set) var publications = 0
-    /// Whether a reset is under way.
-    var isResetting = false
+    /// Whether a reset is under way, or an app joins or leaves: one after the other.
+    var isTurnTaken = false
     private var isOnAir = false
     private var planned = PlannedActions<C.Instant>()
     /// The number of the app that was on the screen last.

@@ -91,6 +91,21 @@ import Testing
         await emulator.stop()
     }
 
+    @Test func `an app that is removed while its phone is reset is gone`() async throws {
+        let emulator = try base.emulator()
+        try await emulator.start()
+        try await emulator.add(try device("Two", "1815"))
+        async let reset: Void = emulator.reset()
+        await emulator.remove("Two")
+        try await reset
+        #expect(await state(emulator, "Two") == nil)
+        #expect(await state(emulator, "Test") == .foreground)
+        try await until("its services are withdrawn") {
+            await !base.radio.published.flatMap(\.services).map(\.uuid).contains("1815")
+        }
+        await emulator.stop()
+    }
+
     @Test func `the app of a removed label can join again`() async throws {
         let emulator = try base.emulator()
         try await emulator.start()

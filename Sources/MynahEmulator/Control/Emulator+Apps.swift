@@ -9,6 +9,8 @@ extension Emulator {
     ///
     /// Throws `invalidState` unless the run is under way, or if it plays an accessory.
     package func add(_ device: EmulatedDevice) async throws(RadioError) {
+        await beginTurn()
+        defer { endTurn() }
         guard isRunning, playsApps, let start = device.app?.startState else {
             throw RadioError(.invalidState, "an app can be added only to a phone that plays")
         }
@@ -18,7 +20,7 @@ extension Emulator {
             player.begin()
             try await player.publish()
         } catch {
-            await remove(device.label)
+            await takeOff(player)
             throw error
         }
         player.started()
@@ -28,7 +30,13 @@ extension Emulator {
 
     /// Quits an app of the phone, as its user does, and removes it.
     package func remove(_ label: String) async {
+        await beginTurn()
+        defer { endTurn() }
         guard let player = players.first(where: { $0.device.label == label }) else { return }
+        await takeOff(player)
+    }
+
+    private func takeOff(_ player: DevicePlayer<C>) async {
         await player.carryOut(.quit)
         await player.stop()
         leave(player)

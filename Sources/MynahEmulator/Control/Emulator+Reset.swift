@@ -16,12 +16,8 @@ extension Emulator {
     package func reset(
         _ parts: ResetParts = .all, of label: String? = nil
     ) async throws(ControlRefusal) {
-        while isResetting { await changes.wait(after: changes.count) }
-        isResetting = true
-        defer {
-            isResetting = false
-            changes.signal()
-        }
+        await beginTurn()
+        defer { endTurn() }
         guard isRunning else { throw .conflict("the run is not under way") }
         let players = if let label { [try player(named: label)] } else { self.players }
         try await check(parts, players)
@@ -44,6 +40,17 @@ extension Emulator {
             refusal = refusal ?? ControlRefusal(error)
         }
         if let refusal { throw refusal }
+    }
+
+    /// Waits until no reset is under way, and no app joins or leaves.
+    func beginTurn() async {
+        while isTurnTaken { await changes.wait(after: changes.count) }
+        isTurnTaken = true
+    }
+
+    func endTurn() {
+        isTurnTaken = false
+        changes.signal()
     }
 
     /// Refuses what cannot be reset now, before anything has changed.
