@@ -63,6 +63,10 @@ import Testing
             #""to" names who is notified, so it needs "notify": true"#
         ),
         (
+            "POST /v1/devices/Lock/disconnect", #"{"reason": "21"}"#, 400,
+            #""reason" must be an error code, as in "0x15", not 21"#
+        ),
+        (
             "POST /v1/devices/Lock/app", #"{"state": "backgruond"}"#, 400,
             #"unknown state "backgruond"; did you mean "background"?"#
         ),
@@ -92,6 +96,8 @@ import Testing
     @Test(arguments: [
         ("POST", "/v1/devices/Lock/advertise", #"{"serviceUUIDs": ["180D", 7]}"#, 400),
         ("POST", "/v1/devices/Lock/disconnect", #"{"central": "11:22"}"#, 404),
+        ("POST", "/v1/devices/Lock/disconnect", #"{"reason": "0x00"}"#, 400),
+        ("POST", "/v1/devices/Lock/disconnect", #"{"reason": 21}"#, 400),
         ("POST", "/v1/devices/Lock/forget", #"{"central": "11:22"}"#, 404),
         ("POST", "/v1/wait", #"{"match": "raed"}"#, 400),
         ("POST", "/v1/wait", #"{"match": "read", "within": "11 min"}"#, 400),

@@ -59,6 +59,7 @@ def narrow(document: dict[str, Any]) -> None:
     member("setAppState", "state", {"enum": ["foreground", "background", "suspended"]})
     for operation in ("disconnect", "forget", "enterPasskey"):
         member(operation, "central", {"enum": ["AA:BB:CC:DD:EE:FF", "Phone"]})
+    member("disconnect", "reason", {"enum": ["0x13", "0x15"]})
     member("advertise", "serviceUUIDs", {"type": "array", "maxItems": 2, "items": {"enum": ["180D", "battery"]}})
     member("advertise", "localName", {"type": "string", "maxLength": 4})
     member("wait", "within", {"enum": ["0 s", "1ms", "0.5 ms"]})

@@ -250,10 +250,16 @@ struct CtlDisconnect: CtlVerb {
     @ParentCommand var parent: CtlCommand
     @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
     @Argument(help: "The central, as events call it. Default: all.") var central: String?
+    @Option(
+        help: ArgumentHelp(
+            "The reason, an error code as in 0x15. Default: 0x13, Remote User Terminated Connection.",
+            valueName: "code"))
+    var reason: String?
     @OptionGroup var options: CtlOptions
 
     func request() -> ControlClient.Request {
-        request("POST", device: device, ["disconnect"], CtlHelp.central(central))
+        let reason: [JSON.Member] = self.reason.map { [.init("reason", .string($0))] } ?? []
+        return request("POST", device: device, ["disconnect"], CtlHelp.central(central) + reason)
     }
 }
 

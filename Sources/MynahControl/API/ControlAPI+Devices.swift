@@ -136,10 +136,24 @@ extension ControlAPI {
         let device = try device(call)
         let body = try call.body()
         let central = try body.text("central")
+        let reason = try Self.reason(body)
         try await refusing { () async throws(ControlRefusal) in
-            try await device.emulator.disconnect(central: central, from: device.label)
+            try await device.emulator.disconnect(central: central, reason: reason, from: device.label)
         }
         return .json(.object([]))
+    }
+
+    /// The error code of `reason`, such as `"0x15"`, or `nil` if it is missing.
+    private static func reason(_ body: ControlBody) throws(ControlProblem) -> UInt8? {
+        guard let text = try body.text("reason") else { return nil }
+        guard text.utf8.count == 4, text.hasPrefix("0x"), let bytes = Hex.decode(text.dropFirst(2)),
+            bytes.count == 1
+        else {
+            throw ControlProblem(
+                400,
+                "\"reason\" must be an error code, as in \"0x15\", not \(ControlProblem.shortened(text))")
+        }
+        return bytes[0]
     }
 
     func forget(_ call: Call) async throws(ControlProblem) -> HTTPResponse {

@@ -86,7 +86,9 @@ extension Route {
             "POST", "/v1/devices/{device}/disconnect", .disconnect,
             "Ends the connection of a central, or of all",
             body: Body(
-                schema: .object([.init("central", .string())]), example: .object([]), isRequired: false),
+                schema: .object([
+                    .init("central", .string()), .init("reason", .string(pattern: "^0x[0-9A-Fa-f]{2}$")),
+                ]), example: .object([]), isRequired: false),
             answers: [200: .empty]),
         Route(
             "POST", "/v1/devices/{device}/forget", .forget, "Deletes the bond of a central, or all bonds",

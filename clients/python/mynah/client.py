@@ -261,9 +261,9 @@ class Device:
             body["to"] = to
         return self._client._request("PUT", self._value(attribute), body).get("sent")
 
-    def disconnect(self, central: str | None = None) -> None:
-        """Ends the connection of a central, or of all."""
-        self._act("disconnect", {"central": central})
+    def disconnect(self, central: str | None = None, *, reason: str | None = None) -> None:
+        """Ends the connection of a central, or of all; `reason` is an error code, as `"0x15"`."""
+        self._act("disconnect", {"central": central, "reason": reason})
 
     def forget(self, central: str | None = None) -> None:
         """Deletes the bond of a central, or all bonds."""
