@@ -12,7 +12,7 @@ extension ControlAPI {
 
     func device(named name: String) throws(ControlProblem) -> ControlledDevice {
         let devices = run.devices
-        // What events call a device is always its name; another's file may have the same one.
+        // The name in events comes first: another device's file may have the same name.
         if let device = devices.first(where: { $0.label == name }) { return device }
         let label: String
         do throws(DeviceNames.Problem) {
