@@ -17,7 +17,7 @@ package struct ControlledDevice: Sendable {
     var label: String { names.label }
 }
 
-/// Where the profile of a device comes from that is added.
+/// The source of an added device's profile.
 package enum ProfileSource: Sendable {
     /// The profile itself.
     case object(JSON)

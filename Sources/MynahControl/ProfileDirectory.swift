@@ -1,6 +1,6 @@
 import Glibc
 
-/// The directory whose profiles clients may add that cannot read this user's files.
+/// The directory from which clients that cannot read this user's files may add profiles.
 package struct ProfileDirectory: Sendable {
     private let path: String?
 
@@ -11,8 +11,7 @@ package struct ProfileDirectory: Sendable {
 
     /// The path of a profile that a client names; a relative one is in the directory.
     ///
-    /// Throws a problem of status 403 if the client may not name it: one whose files are in question reads
-    /// nothing of them, not even whether they are there.
+    /// Throws a problem of status 403 if the client may not name it, whether there is such a file or not.
     func resolve(_ name: String, isTrusted: Bool) throws(ControlProblem) -> String {
         let path = name.hasPrefix("/") ? name : self.path.map { "\($0)/\(name)" } ?? name
         if isTrusted { return path }

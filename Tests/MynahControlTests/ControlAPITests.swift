@@ -42,7 +42,7 @@ import Testing
             "POST /v1/devices/Lock/advertise", "", 400,
             #"there is no change: give "on", "localName" or "serviceUUIDs""#
         ),
-        ("POST /v1/mark", "{}", 400, #""name" is missing: what the mark is called"#),
+        ("POST /v1/mark", "{}", 400, #""name" is missing: give the name of the mark"#),
         ("POST /v1/devices", "{}", 400, #""profile" is missing: a profile as an object, or its file's path"#),
         ("GET /v1/devices/Lock/values/2A00", "", 404, "the device has no 2A00"),
         ("PUT /v1/devices/Lock/values/2A39", "{}", 400, #"there is no value: give "hex" or "text""#),

@@ -29,8 +29,8 @@ struct ControlOptions: ParsableArguments {
         name: .customLong("profiles"),
         help: ArgumentHelp(
             """
-            A directory: clients may add the profiles in it by their paths. On a Unix socket they may add \
-            any profile that this user can read.
+            A directory whose profiles clients may add by path. On a Unix socket they may add any profile \
+            that this user can read.
             """, valueName: "directory"),
         completion: .directory)
     var profileDirectory: String?

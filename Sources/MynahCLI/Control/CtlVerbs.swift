@@ -173,7 +173,7 @@ struct CtlMark: CtlVerb {
     static let configuration = CommandConfiguration(
         commandName: "mark", abstract: "Names this moment, and prints the number of the next event.")
     @ParentCommand var parent: CtlCommand
-    @Argument(help: "What it is called.") var name: String
+    @Argument(help: "The name of the mark.") var name: String
     @OptionGroup var options: CtlOptions
 
     func request() -> ControlClient.Request {
@@ -226,7 +226,7 @@ struct CtlEvents: CtlVerb {
 
 struct CtlReset: CtlVerb {
     static let configuration = CommandConfiguration(
-        commandName: "reset", abstract: "Makes every device what it was at the start.",
+        commandName: "reset", abstract: "Resets every device to its state at the start.",
         discussion: "Without a flag everything is reset, and apps are in their first state.")
     @ParentCommand var parent: CtlCommand
     @Flag(help: "Values and advertising as in the profiles.") var values = false

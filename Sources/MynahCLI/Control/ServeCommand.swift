@@ -11,7 +11,7 @@ import MynahSupport
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Serves the control API; devices are added over it.",
+        abstract: "Serves the control API, over which clients add devices.",
         discussion: """
             It starts without a device and reports ready at once. mynah ctl add plays a profile; GET \
             /v1/openapi.json describes every request. Ctrl-C or SIGTERM takes all devices off the air.

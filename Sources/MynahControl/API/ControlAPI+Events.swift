@@ -53,7 +53,7 @@ extension ControlAPI {
 
     func mark(_ call: Call) throws(ControlProblem) -> HTTPResponse {
         guard let name = try call.body().text("name"), !name.isEmpty else {
-            throw ControlProblem(400, "\"name\" is missing: what the mark is called")
+            throw ControlProblem(400, "\"name\" is missing: give the name of the mark")
         }
         return .json(.object([.init("seq", .integer(Int(clamping: journal.mark(name))))]))
     }

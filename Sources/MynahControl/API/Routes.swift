@@ -178,7 +178,7 @@ extension Route {
             answers: [
                 200: Answer("The events", .named("Events"), example: Examples.events),
                 408: Answer.problem(
-                    "They did not come", .named("WaitProblem"),
+                    "The events did not happen in time", .named("WaitProblem"),
                     example: .object([
                         .init("title", "Request Timeout"), .init("status", .integer(408)),
                         .init("detail", "no event matched within 2 s"), .init("nearest", .array([])),
@@ -196,24 +196,24 @@ extension Route {
                 ]), example: .object([.init("match", Examples.match), .init("exactly", .integer(1))])),
             answers: [
                 200: Answer(
-                    "It is so",
+                    "The verification holds",
                     .object([
                         .init("count", .integer(0...Int.max), isRequired: true),
                         .init("lost", .integer(1...Int.max)),
                     ]),
                     example: .object([.init("count", .integer(1))])),
                 422: Answer.problem(
-                    "It is not so", .named("VerifyProblem"),
+                    "The verification failed", .named("VerifyProblem"),
                     example: .object([
                         .init("title", "Unprocessable Content"), .init("status", .integer(422)),
-                        .init("detail", "2 events match, and exactly 1 was expected"),
+                        .init("detail", "write of=180D/2A39 matched 2 events; expected exactly 1"),
                         .init("count", .integer(2)),
                         .init("timeline", .array([])), .init("nearest", .array([])),
                     ])),
             ]),
         Route(
             "POST", "/v1/reset", .reset,
-            "Makes devices what they were at the start: parts that are true, else all that are not false",
+            "Resets the parts that are true; if none is, all parts that are not false",
             body: Body(
                 schema: .object(
                     ["values", "bonds", "connections", "journal"].map { .init($0, .bool) }),

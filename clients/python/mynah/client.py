@@ -181,7 +181,7 @@ class Client:
         connections: bool | None = None,
         journal: bool | None = None,
     ) -> None:
-        """Makes every device what it was at the start: the parts that are true, else all that are not false."""
+        """Resets every device to its state at the start: the true parts; if none is, all but the false ones."""
         body = {"values": values, "bonds": bonds, "connections": connections, "journal": journal}
         self._request("POST", "/v1/reset", _without_none(body))
 

@@ -109,4 +109,4 @@ def _timeline(client: Client) -> str:
     try:
         return "\n".join(json.dumps(event) for event in client.events())
     except (OSError, ValueError, HTTPException, Problem) as error:
-        return f"not to be had: {error}"
+        return f"the events cannot be read: {error}"

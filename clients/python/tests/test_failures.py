@@ -54,7 +54,7 @@ def test_a_test_fails_alone_when_its_server_ends(pytester: pytest.Pytester) -> N
         """
     )
     result = pytester.runpytest_subprocess("--mynah", program())
-    result.stdout.fnmatch_lines(["*the test's own failure*", "not to be had: *nobody listens on *"])
+    result.stdout.fnmatch_lines(["*the test's own failure*", "the events cannot be read: *nobody listens on *"])
     assert "INTERNALERROR" not in result.stdout.str()
 
 
