@@ -54,8 +54,9 @@ extension ProfileDecoder {
                 return "ask: write has no effect: the characteristic has no write property"
             }
             guard !properties.isDisjoint(with: [.write, .reliableWrite]) else {
-                return
-                    "ask: write has no effect: a write without response gets no answer; add the property write"
+                return """
+                    ask: write has no effect: a write without response gets no answer; add the property write
+                    """
             }
             error = characteristic.writeError
         }

@@ -30,8 +30,8 @@ final class RequestAsker<C: Clock> where C.Duration == Duration {
         player.events.warn(
             "nobodyAnswers",
             """
-            \(player.device.label) has requests that a test answers (ask), and no test can without --control: \
-            each gets 0x0E
+            \(player.device.label) has requests that a test answers (ask), and without --control no test \
+            can: each gets 0x0E
             """)
     }
 

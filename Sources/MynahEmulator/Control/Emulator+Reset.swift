@@ -11,8 +11,8 @@ extension Emulator {
     /// Brings devices back to the state at the start of a run, and returns when they are on the air again.
     ///
     /// Without a label all devices are reset. Links and bonds are the radio's, and so of all its devices.
-    /// Requests that wait for a test get 0x0E. While links end, nothing is advertised. Connections of an app's central managers stay. If the reset is
-    /// refused because of the state, nothing has changed.
+    /// Requests that wait for a test get 0x0E. While links end, nothing is advertised. Connections of an
+    /// app's central managers stay. If the reset is refused because of the state, nothing has changed.
     package func reset(
         _ parts: ResetParts = .all, of label: String? = nil
     ) async throws(ControlRefusal) {

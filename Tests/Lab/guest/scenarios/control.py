@@ -4,7 +4,7 @@ import asyncio
 import sys
 
 from lab.places import CHECKOUT, WORK
-from lab.scenario import Lab, expect, expect_that, scenario
+from lab.scenario import Lab, expect, expect_refusal, expect_that, of, scenario
 
 sys.path.insert(0, str(CHECKOUT / "clients" / "python"))
 
@@ -113,3 +113,42 @@ async def a_device_is_removed(lab: Lab) -> None:
     expect(added.name, DEVICE, "the device's name")
     await lab.meet(phone)
     expect(await phone.read(phone.characteristic("2A38").handle), b"\x01", "the location")
+
+
+@scenario("ask.yaml", options=OPTIONS)
+async def requests_are_answered(lab: Lab) -> None:
+    """a read and a write are answered by the test, with a value, with an acceptance and with an error"""
+    client, _ = held()
+    phone = await lab.meet()
+    secret = of(phone, 0x0701).handle
+    for answer, found in [({"value": b"\x2a"}, b"\x2a"), ({"value": bytes(range(60))}, bytes(range(60)))]:
+        await calmly(client.mark, "read")
+        read = asyncio.create_task(phone.read_long(secret))
+        [asked] = await calmly(client.wait, "request.asked by=read", within=30)
+        await calmly(client.answer, asked["id"], **answer)
+        expect(await read, found, "the value that the test gave")
+    await calmly(client.mark, "write")
+    write = asyncio.create_task(phone.write(secret, b"\x07"))
+    [asked] = await calmly(client.wait, "request.asked by=write value=07", within=30)
+    await calmly(client.answer, asked["id"])
+    await write
+    await calmly(client.mark, "refused")
+    refused = asyncio.create_task(expect_refusal(0x80, phone.write(secret, b"\x08"), "the write that the test refuses"))
+    [asked] = await calmly(client.wait, "request.asked by=write value=08", within=30)
+    await calmly(client.answer, asked["id"], error="0x80")
+    await refused
+
+
+@scenario("ask.yaml", options=OPTIONS)
+async def nobody_answers(lab: Lab) -> None:
+    """a request that no test answers gets 0x0E, and another phone is served meanwhile"""
+    client, _ = held()
+    phone = await lab.meet()
+    await calmly(client.mark, "nobody")
+    refused = asyncio.create_task(expect_refusal(0x0E, phone.read(of(phone, 0x0701).handle), "the read without an answer"))
+    await calmly(client.wait, "request.asked", within=30)
+    second = await lab.meet(lab.second)
+    expect(await second.read(of(second, 0x0702).handle), b"\x01", "what another phone reads meanwhile")
+    await refused
+    [told] = await calmly(client.wait, "request.unanswered", within=40)
+    expect(told["because"], "timeout", "why it was not answered")
