@@ -84,6 +84,7 @@ def narrow(document: dict[str, Any]) -> None:
     either("verify", [["match", kind, "since"] for kind in ("exactly", "atLeast", "never")] + [["order", "since"]])
     # Only 2A37 notifies.
     either("setValue", [["hex"], ["text"]])
+    either("answerRequest", [["hex"], ["text"], ["error"]])
     either("advertise", [["on", "localName"], ["localName", "serviceUUIDs"], ["serviceUUIDs", "on"]])
     for parameter in document["paths"]["/v1/events"]["get"]["parameters"]:
         if parameter["name"] == "since":
