@@ -1,6 +1,6 @@
 package import MynahEmulator
 import MynahProfiles
-package import MynahSupport
+import MynahSupport
 
 /// The request `POST /v1/wait`: waits until events that match have happened.
 ///
@@ -13,25 +13,6 @@ package import MynahSupport
 /// - `since`: the number of the first event that counts; the last mark if it is missing, else the first
 ///   event since the run started or the journal was emptied.
 package struct EventWait: Hashable, Sendable {
-    /// The events that happened.
-    package struct Answer: Hashable, Sendable {
-        /// The events that match, in order.
-        package let events: [Journal.Entry]
-        /// The number after the last of them: the `since` of a wait for what follows.
-        package let next: UInt64
-        /// How many events from `since` on were not kept long enough to be looked at.
-        package let lost: UInt64
-
-        /// The body of the response: `{events, next}`, and `lost` if there are such events.
-        package var json: JSON {
-            .object(
-                [
-                    .init("events", .array(events.map(\.json))),
-                    .init("next", .integer(Int(clamping: next))),
-                ] + JSON.lost(lost))
-        }
-    }
-
     /// The members of its body.
     package static let members = ["match", "count", "within", "since"]
     /// The longest `within`.
@@ -84,7 +65,7 @@ package struct EventWait: Hashable, Sendable {
     /// the journal ends, or if the task is cancelled; and one of status 400 if `since` does not exist yet.
     package func answer(
         from journal: Journal, clock: some Clock<Duration>
-    ) async throws(ControlProblem) -> Answer {
+    ) async throws(ControlProblem) -> FoundEvents {
         let limit = clock.now.advanced(by: within)
         var search = EventSearch(for: match, count: count, from: try journal.start(since: since))
         search.takeAll(of: journal)
@@ -96,7 +77,7 @@ package struct EventWait: Hashable, Sendable {
             search.takeAll(of: journal)
         }
         guard search.isComplete, let last = search.found.last else { throw problem(search, journal) }
-        return Answer(events: search.found, next: last.seq + 1, lost: search.lost)
+        return FoundEvents(events: search.found, next: last.seq + 1, lost: search.lost)
     }
 
     /// Goes on with a search until it is complete, or `limit` returns.

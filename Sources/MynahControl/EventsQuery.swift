@@ -1,5 +1,5 @@
 package import MynahEmulator
-package import MynahSupport
+import MynahSupport
 
 /// The query of `GET /v1/events`: `?since=&match=&limit=`.
 ///
@@ -8,25 +8,6 @@ package import MynahSupport
 /// - `match`: only events that match; an `EventMatch` in its object form or its text form.
 /// - `limit`: how many events at most, 1 to 10,000; 1,000 if it is missing.
 package struct EventsQuery: Hashable, Sendable {
-    /// Events, as `Accept: application/json` gets them.
-    package struct Page: Hashable, Sendable {
-        /// The events, in order.
-        package let events: [Journal.Entry]
-        /// The number after the last of them; without events the first number that was looked at.
-        package let next: UInt64
-        /// How many events from `since` on are not kept any more.
-        package let lost: UInt64
-
-        /// The body of the response: `{events, next}`, and `lost` if there are such events.
-        package var json: JSON {
-            .object(
-                [
-                    .init("events", .array(events.map(\.json))),
-                    .init("next", .integer(Int(clamping: next))),
-                ] + JSON.lost(lost))
-        }
-    }
-
     /// The names of its parameters.
     package static let parameters = ["since", "match", "limit"]
 
@@ -66,7 +47,7 @@ package struct EventsQuery: Hashable, Sendable {
     /// The events that there are now.
     ///
     /// Throws a problem of status 400 if `since` does not exist yet.
-    package func page(of journal: Journal) throws(ControlProblem) -> Page {
+    package func page(of journal: Journal) throws(ControlProblem) -> FoundEvents {
         let start = try journal.start(since: since)
         var events: [Journal.Entry] = []
         var lost: UInt64 = 0
@@ -76,6 +57,6 @@ package struct EventsQuery: Hashable, Sendable {
             events += matching.prefix(limit - events.count)
             return events.count < limit
         }
-        return Page(events: events, next: events.last.map { $0.seq + 1 } ?? start + lost, lost: lost)
+        return FoundEvents(events: events, next: events.last.map { $0.seq + 1 } ?? start + lost, lost: lost)
     }
 }

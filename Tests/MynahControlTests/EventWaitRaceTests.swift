@@ -16,7 +16,7 @@ import Testing
     /// Waits for the event with this number; `nil` if it did not come.
     private static func wait(
         for number: Int, since: UInt64, on journal: Journal, _ clock: ManualClock
-    ) async throws -> EventWait.Answer? {
+    ) async throws -> FoundEvents? {
         let wait = EventWait(
             try EventMatch(parsing: "mtu.changed mtu=\(number)"), within: limit, since: since)
         do throws(ControlProblem) {
@@ -35,7 +35,7 @@ import Testing
         let since = journal.kept.upperBound
         let first = number * waits
         let never = Task { try await wait(for: first, since: since, on: journal, clock) }
-        let answers = try await withThrowingTaskGroup(of: (number: Int, answer: EventWait.Answer?).self) {
+        let answers = try await withThrowingTaskGroup(of: (number: Int, answer: FoundEvents?).self) {
             group in
             // Before: they wait when the event happens.
             for number in first + 1...first + 3 {
@@ -57,7 +57,7 @@ import Testing
                 journal.append(Events.numbered(number))
                 group.addTask { (number, try await wait(for: number, since: since, on: journal, clock)) }
             }
-            var answers: [(number: Int, answer: EventWait.Answer?)] = []
+            var answers: [(number: Int, answer: FoundEvents?)] = []
             for try await answer in group where answer.number > 0 { answers.append(answer) }
             return answers
         }

@@ -73,7 +73,7 @@ import Testing
     /// The answer of a wait that need not wait.
     private func answer(
         _ text: String, count: Int = 1, since: UInt64? = nil, of journal: Journal
-    ) async throws -> EventWait.Answer {
+    ) async throws -> FoundEvents {
         try await EventWait(try EventMatch(parsing: text), count: count, since: since)
             .answer(from: journal, clock: clock)
     }

@@ -12,7 +12,7 @@ import Testing
 
     private static func page(
         _ items: [(String, String)], _ journal: Journal = Self.journal
-    ) throws(ControlProblem) -> EventsQuery.Page {
+    ) throws(ControlProblem) -> FoundEvents {
         try EventsQuery(items.map { (name: $0.0, value: $0.1) }).page(of: journal)
     }
 

@@ -195,15 +195,22 @@ struct CtlEvents: CtlVerb {
     @Flag(help: "Goes on until Ctrl-C.") var follow = false
     @OptionGroup var options: CtlOptions
 
+    /// How many events an instance lists at most.
+    private static let pageLimit = 10_000
+
     private var target: String {
-        var items: [String] = []
+        var items = follow ? [] : ["limit=\(Self.pageLimit)"]
         if let since { items.append("since=\(since)") }
         if !match.isEmpty { items.append("match=" + ControlClient.encode(match.joined(separator: " "))) }
         return "/v1/events" + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
     }
 
     func request() -> ControlClient.Request { Self.request("GET", target) }
-    func lines(_ answer: JSON) -> [String] { ControlText.events(answer) }
+    func lines(_ answer: JSON) -> [String] {
+        let lines = ControlText.events(answer)
+        guard lines.count >= Self.pageLimit, let next = answer["next"]?.integerValue else { return lines }
+        return lines + ["there may be more events: see --since \(next)"]
+    }
 
     func run() async throws {
         guard follow else { return try await sendAndShow() }

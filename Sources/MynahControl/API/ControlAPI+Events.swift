@@ -97,12 +97,14 @@ extension ControlAPI {
     }
 
     private func reset(_ device: ControlledDevice, _ parts: ResetParts) async throws(ControlProblem) {
+        // One that has not begun to play has nothing to be reset.
+        guard await device.emulator.isRunning else { return }
         do throws(ControlProblem) {
             try await refusing { () async throws(ControlRefusal) in
                 try await device.emulator.reset(parts, of: device.label)
             }
         } catch {
-            // One that is added or removed at this moment has nothing to be reset.
+            // Nor has one that is removed at this moment.
             let isPlayed = run.devices.contains {
                 $0.label == device.label && $0.emulator === device.emulator
             }

@@ -224,6 +224,7 @@ private struct DirectoryLock {
         guard descriptor >= 0 else { return }
         for _ in 0..<100 {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { return }
+            // flock(2) either blocks the thread or has to be tried again.
             try? await Task.sleep(for: .milliseconds(10))
         }
     }

@@ -12,6 +12,8 @@ from urllib.parse import quote, urlencode, urlsplit
 
 #: A match: `"write characteristic=2A39 value=01"`, or the object form of the API.
 Match = Union[str, Mapping[str, Any]]
+#: How many events an instance lists at most.
+_PAGE = 10_000
 #: A time with its unit, as `"2 s"`, or a number of seconds.
 Time = Union[str, float, int]
 
@@ -167,11 +169,16 @@ class Client:
 
     def events(self, *, since: int | None = None, match: Match | None = None) -> Events:
         """The events so far."""
-        query = _without_none({"since": since, "match": match})
+        query: dict[str, Any] = _without_none({"since": since, "match": match, "limit": _PAGE})
         if "match" in query and not isinstance(query["match"], str):
             query["match"] = json.dumps(query["match"])
-        answer = self._request("GET", "/v1/events" + ("?" + urlencode(query) if query else ""))
-        return Events(answer["events"], answer["next"])
+        events: list[Mapping[str, Any]] = []
+        while True:
+            answer = self._request("GET", "/v1/events?" + urlencode(query))
+            events += answer["events"]
+            if len(answer["events"]) < _PAGE:
+                return Events(events, answer["next"])
+            query["since"] = answer["next"]
 
     def reset(
         self,

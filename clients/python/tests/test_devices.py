@@ -367,3 +367,15 @@ def test_a_mark_is_a_case_of_the_report(mynah, request):
     mynah(LAMP)
     assert request.node.nodeid in [case["name"] for case in mynah.report()["cases"]]
     assert "<testsuites>" in mynah.report("junit")
+
+
+def test_all_events_are_listed(mynah):
+    strap = mynah(STRAP)
+    for _ in range(510):
+        strap.advertise(False)
+        strap.advertise(True)
+    events = mynah.events(match="advertising.stopped")
+    assert len(events) == 510
+    assert events.next == events[-1]["seq"] + 1
+    # A list without a limit of its own has 1,000 events.
+    assert len(mynah.events()) > 1000
