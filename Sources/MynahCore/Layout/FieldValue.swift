@@ -1,0 +1,65 @@
+package import MynahSupport
+
+/// What a field of a value has, in the unit that people see.
+package enum FieldValue: Hashable, Sendable {
+    case integer(Int)
+    /// Also not a number, which an IEEE 11073 float uses for "no value", and the infinities.
+    case number(Double)
+    case boolean(Bool)
+    /// A number that stands for something, with the name of that.
+    case named(Int, String)
+    /// Text, or a date.
+    case text(String)
+    case bytes([UInt8])
+    case list([FieldValue])
+
+    /// The number, or `nil` if it is none; yes is 1.
+    package var number: Double? {
+        switch self {
+        case .integer(let integer), .named(let integer, _): Double(integer)
+        case .number(let number): number
+        case .boolean(let isSet): isSet ? 1 : 0
+        case .text, .bytes, .list: nil
+        }
+    }
+
+    /// As JSON: bytes as hex, a number without its name, and `null`, `"inf"` and `"-inf"` for what is not a
+    /// number and the infinities.
+    package var json: JSON {
+        switch self {
+        case .integer(let integer), .named(let integer, _): .integer(integer)
+        case .number(let number):
+            number.isNaN ? .null : number.isInfinite ? .string(number < 0 ? "-inf" : "inf") : .number(number)
+        case .boolean(let isSet): .bool(isSet)
+        case .text(let text): .string(text)
+        case .bytes(let bytes): .string(Hex.encode(bytes))
+        case .list(let values): .array(values.map(\.json))
+        }
+    }
+}
+
+/// A field of a value: its name, what it has, and the unit of that.
+package struct NamedField: Hashable, Sendable {
+    package var name: String
+    package var value: FieldValue
+    /// The unit of a number, or `nil` if it has none, or has the field's first one.
+    package var unit: String?
+
+    package init(_ name: String, _ value: FieldValue, _ unit: String? = nil) {
+        self.name = name
+        self.value = value
+        self.unit = unit
+    }
+}
+
+/// What does not fit a layout, as a sentence without its full stop.
+package struct LayoutProblem: Error, Hashable, Sendable {
+    /// The field that it is about, or `nil` if it is about the whole.
+    package var field: String?
+    package var message: String
+
+    package init(_ field: String?, _ message: String) {
+        self.field = field
+        self.message = message
+    }
+}

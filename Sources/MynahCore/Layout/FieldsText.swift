@@ -1,0 +1,54 @@
+import MynahSupport
+
+/// The fields of a value in words: `72 bpm, contact, RR intervals 0.8301 s`.
+package enum FieldsText {
+    /// The text of all fields; a number that comes first goes without its name.
+    package static func of(_ fields: [NamedField]) -> String {
+        fields.enumerated().map { index, field in of(field, isFirst: index == 0) }.joined(separator: ", ")
+    }
+
+    private static func of(_ field: NamedField, isFirst: Bool) -> String {
+        let name = words(field.name)
+        if case .boolean(let isSet) = field.value { return isSet ? name : "no \(name)" }
+        let unit = field.unit.map { $0 == "%" ? " %" : " \($0)" } ?? ""
+        let value = text(of: field.value) + (isOfNumbers(field.value) ? unit : "")
+        return isFirst && (field.unit != nil || isText(field.value)) ? value : "\(name) \(value)"
+    }
+
+    private static func isText(_ value: FieldValue) -> Bool {
+        switch value {
+        case .text, .named: true
+        case .integer, .number, .boolean, .bytes, .list: false
+        }
+    }
+
+    private static func isOfNumbers(_ value: FieldValue) -> Bool {
+        switch value {
+        case .integer, .list: true
+        case .number(let number): number.isFinite
+        case .boolean, .named, .text, .bytes: false
+        }
+    }
+
+    private static func text(of value: FieldValue) -> String {
+        switch value {
+        case .integer(let integer): String(integer)
+        case .number(let number): NumberText.of(number)
+        case .boolean(let isSet): isSet ? "yes" : "no"
+        case .named(_, let text), .text(let text): text
+        case .bytes(let bytes): Hex.encode(bytes)
+        case .list(let values): values.map(text).joined(separator: " ")
+        }
+    }
+
+    /// A name in words: `energyExpended` is `energy expended`, `rrIntervals` `RR intervals`.
+    static func words(_ name: String) -> String {
+        var words: [String] = [""]
+        for character in name {
+            if character.isUppercase { words.append("") }
+            words[words.count - 1] += character.lowercased()
+        }
+        if words[0] == "rr" { words[0] = "RR" }
+        return words.joined(separator: " ")
+    }
+}

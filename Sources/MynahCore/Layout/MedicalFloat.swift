@@ -1,0 +1,66 @@
+import Glibc
+
+/// The floats of IEEE 11073-20601: a decimal exponent over a mantissa, both in two's complement.
+struct MedicalFloat {
+    /// How many bits the mantissa has.
+    let mantissaBits: Int
+    /// How many bits the exponent has.
+    let exponentBits: Int
+
+    /// SFLOAT.
+    static let short = MedicalFloat(mantissaBits: 12, exponentBits: 4)
+    /// FLOAT.
+    static let long = MedicalFloat(mantissaBits: 24, exponentBits: 8)
+
+    // The mantissas next to the largest and the smallest have a meaning of their own.
+    private var notANumber: Int { 1 << (mantissaBits - 1) - 1 }
+    private var infinity: Int { notANumber - 1 }
+    private var largest: Int { notANumber - 2 }
+    private var exponents: ClosedRange<Int> { -(1 << (exponentBits - 1))...(1 << (exponentBits - 1) - 1) }
+
+    /// The bits of the number that is nearest to this one, or `nil` if it is too large.
+    func bits(of number: Double) -> UInt64? {
+        if number.isNaN { return pack(notANumber, 0) }
+        if number.isInfinite { return pack(number < 0 ? -infinity : infinity, 0) }
+        // The exponent nearest to 0 whose mantissa is the number itself: 36.6 is 366 tenths.
+        for exponent in [0] + (exponents.lowerBound..<0).reversed() + Array(1...exponents.upperBound) {
+            let mantissa = scaled(number, exponent)
+            guard abs(mantissa) <= Double(largest) else { continue }
+            if abs(mantissa - mantissa.rounded()) <= abs(mantissa) * 1e-12 {
+                return pack(Int(mantissa.rounded()), exponent)
+            }
+        }
+        // No exponent has it exactly: the most digits that fit.
+        for exponent in exponents {
+            let mantissa = scaled(number, exponent).rounded()
+            if abs(mantissa) <= Double(largest) { return pack(Int(mantissa), exponent) }
+        }
+        return nil
+    }
+
+    /// The number that the bits stand for; what is reserved is not a number.
+    func number(_ bits: UInt64) -> Double {
+        let mantissa = Self.signed(bits, mantissaBits)
+        let exponent = Self.signed(bits >> UInt64(mantissaBits), exponentBits)
+        if mantissa == infinity { return .infinity }
+        if mantissa == -infinity { return -.infinity }
+        if abs(mantissa) > largest { return .nan }
+        // Dividing by a power of ten gives the nearest number; multiplying by a tenth would not.
+        return exponent < 0
+            ? Double(mantissa) / pow(10, Double(-exponent)) : Double(mantissa) * pow(10, Double(exponent))
+    }
+
+    private func scaled(_ number: Double, _ exponent: Int) -> Double {
+        exponent < 0 ? number * pow(10, Double(-exponent)) : number / pow(10, Double(exponent))
+    }
+
+    private func pack(_ mantissa: Int, _ exponent: Int) -> UInt64 {
+        let low = UInt64(bitPattern: Int64(mantissa)) & (1 << UInt64(mantissaBits) - 1)
+        let high = UInt64(bitPattern: Int64(exponent)) & (1 << UInt64(exponentBits) - 1)
+        return high << UInt64(mantissaBits) | low
+    }
+
+    private static func signed(_ bits: UInt64, _ width: Int) -> Int {
+        Int(Int64(bitPattern: bits << UInt64(64 - width)) >> Int64(64 - width))
+    }
+}

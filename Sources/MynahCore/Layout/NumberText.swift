@@ -1,0 +1,53 @@
+import Glibc
+
+/// Numbers as people read them.
+package enum NumberText {
+    /// The shortest text of a number, without the fraction of a whole one: `72`, `36.6`, `not a number`.
+    package static func of(_ number: Double) -> String {
+        if number.isNaN { return "not a number" }
+        if number.isInfinite { return number < 0 ? "minus infinite" : "infinite" }
+        if number == number.rounded(), abs(number) < 1e15 { return String(Int(number)) }
+        return "\(number)"
+    }
+
+    /// The number that has so many decimals and is nearest.
+    static func rounded(_ number: Double, decimals: Int) -> Double {
+        let power = pow(10, Double(decimals))
+        return (number * power).rounded() / power
+    }
+}
+
+/// A date and a time in seven octets, and as text (org.bluetooth.characteristic.date_time).
+enum DateTimeText {
+    /// `2026-01-31T12:00:00`; a part that is not known is 0.
+    static func text(of bytes: [UInt8]) -> String {
+        func digits(_ number: Int, _ width: Int) -> String {
+            let text = String(number)
+            return String(repeating: "0", count: max(0, width - text.count)) + text
+        }
+        let parts = bytes.dropFirst(2).map { digits(Int($0), 2) }
+        let year = digits(Int(bytes[0]) | Int(bytes[1]) << 8, 4)
+        return "\(year)-\(parts[0])-\(parts[1])T\(parts[2]):\(parts[3]):\(parts[4])"
+    }
+
+    /// The octets of such a text, or `nil` if it is none.
+    static func bytes(of text: String) -> [UInt8]? {
+        let halves = text.split(separator: "T", omittingEmptySubsequences: false)
+        guard halves.count == 2 else { return nil }
+        let date = halves[0].split(separator: "-", omittingEmptySubsequences: false)
+        let time = halves[1].split(separator: ":", omittingEmptySubsequences: false)
+        let widths = [4, 2, 2, 2, 2, 2]
+        // The octets' ranges: a year before 1582 is not valid, and 0 is "not known".
+        let limits = [9999, 12, 31, 23, 59, 59]
+        guard date.count == 3, time.count == 3 else { return nil }
+        var numbers: [Int] = []
+        for (part, (width, limit)) in zip(date + time, zip(widths, limits)) {
+            guard part.utf8.count == width, part.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                let number = Int(part), number <= limit
+            else { return nil }
+            numbers.append(number)
+        }
+        guard numbers[0] == 0 || numbers[0] >= 1582 else { return nil }
+        return [UInt8(numbers[0] & 0xFF), UInt8(numbers[0] >> 8)] + numbers.dropFirst().map { UInt8($0) }
+    }
+}

@@ -1,0 +1,160 @@
+// MARK: - From bytes to fields
+
+extension ValueLayout {
+    /// The fields of a value: those in bytes of their own first, then those in bits.
+    ///
+    /// Returns `nil` if the bytes do not fit, also if there is one too many.
+    package func decode(_ bytes: [UInt8]) -> [NamedField]? {
+        var reader = FieldReader(bytes[...])
+        for entry in entries {
+            guard reader.read(entry) else { return nil }
+        }
+        return reader.rest.isEmpty ? reader.fields + reader.bitFields : nil
+    }
+}
+
+/// Reads one entry of a layout after the other.
+private struct FieldReader {
+    var fields: [NamedField] = []
+    var bitFields: [NamedField] = []
+    var rest: ArraySlice<UInt8>
+    /// What the bits that were read say about the fields after them.
+    private var announced: [String: Bool] = [:]
+    private var wide: Set<String> = []
+    private var inOtherUnit: Set<String> = []
+
+    init(_ bytes: ArraySlice<UInt8>) {
+        rest = bytes
+    }
+
+    /// Returns false if the bytes do not fit.
+    mutating func read(_ entry: LayoutField) -> Bool {
+        guard isThere(entry), entry.count != .rest || !rest.isEmpty else { return true }
+        if case .bits(let octets, let bits) = entry.kind {
+            guard let flags = unsigned(octets, entry) else { return false }
+            take(bits, flags)
+            return true
+        }
+        let kind = wide.contains(entry.name) ? entry.wideKind ?? entry.kind : entry.kind
+        guard let value = entry.count == .one ? value(kind, entry) : values(kind, entry) else { return false }
+        let other = inOtherUnit.contains(entry.name) ? entry.otherUnit : nil
+        fields.append(NamedField(entry.name, value, other?.name ?? entry.unit))
+        return true
+    }
+
+    private func isThere(_ entry: LayoutField) -> Bool {
+        if let condition = entry.condition {
+            return (fields + bitFields).last { $0.name == condition.field }?.value.number
+                .map(condition.holds) ?? false
+        }
+        return announced[entry.name] ?? true
+    }
+
+    private mutating func take(_ bits: [LayoutBit], _ flags: UInt64) {
+        var flags = flags
+        for bit in bits {
+            let value = flags & (1 << UInt64(bit.width) - 1)
+            flags >>= UInt64(bit.width)
+            switch bit {
+            case .announces(let names, let isInverted):
+                for name in names { announced[name] = (value == 1) != isInverted }
+            case .widens(let name): if value == 1 { wide.insert(name) }
+            case .otherUnit(let names): if value == 1 { inOtherUnit.formUnion(names) }
+            case .boolean(let name): bitFields.append(NamedField(name, .boolean(value == 1)))
+            case .optionalBoolean(let name):
+                if value & 2 != 0 { bitFields.append(NamedField(name, .boolean(value & 1 == 1))) }
+            case .number(let name, _): bitFields.append(NamedField(name, .integer(Int(value))))
+            case .enumeration(let name, _, let names):
+                bitFields.append(NamedField(name, Self.named(Int(value), names)))
+            case .reserved: break
+            }
+        }
+    }
+
+    private static func named(_ number: Int, _ names: [String]) -> FieldValue {
+        names.indices.contains(number) && !names[number].isEmpty
+            ? .named(number, names[number]) : .integer(number)
+    }
+
+    private mutating func unsigned(_ octets: Int, _ entry: LayoutField) -> UInt64? {
+        guard rest.count >= octets else { return nil }
+        let bytes = rest.prefix(octets)
+        rest = rest.dropFirst(octets)
+        return (entry.isBigEndian ? Array(bytes) : bytes.reversed()).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    private mutating func values(_ kind: LayoutField.Kind, _ entry: LayoutField) -> FieldValue? {
+        var limit = Int.max
+        if case .field(let counter) = entry.count {
+            guard
+                let count = fields.last(where: { $0.name == counter })?.value.number.flatMap({
+                    Int(exactly: $0)
+                })
+            else { return nil }
+            limit = count
+        }
+        if kind == .utf8 || kind == .bytes {
+            guard limit == .max || rest.count >= limit else { return nil }
+            return value(kind, entry, rest.prefix(limit))
+        }
+        var values: [FieldValue] = []
+        while limit == .max ? !rest.isEmpty : values.count < limit {
+            guard let next = value(kind, entry) else { return nil }
+            values.append(next)
+        }
+        return .list(values)
+    }
+
+    private mutating func value(
+        _ kind: LayoutField.Kind, _ entry: LayoutField, _ bytes: ArraySlice<UInt8>
+    ) -> FieldValue? {
+        rest = rest.dropFirst(bytes.count)
+        guard kind == .utf8 else { return .bytes(Array(bytes)) }
+        return String(validating: bytes, as: UTF8.self).map { .text($0) }
+    }
+
+    private mutating func value(_ kind: LayoutField.Kind, _ entry: LayoutField) -> FieldValue? {
+        switch kind {
+        case .integer(let octets, let isSigned):
+            return unsigned(octets, entry).map { number($0, octets * 8, isSigned, entry) }
+        case .enumeration(let octets, let names):
+            return unsigned(octets, entry).map { Self.named(Int(truncatingIfNeeded: $0), names) }
+        case .medfloat16: return unsigned(2, entry).map { scaled(MedicalFloat.short.number($0), entry) }
+        case .medfloat32: return unsigned(4, entry).map { scaled(MedicalFloat.long.number($0), entry) }
+        case .float32:
+            return unsigned(4, entry).map {
+                // By way of its text: 0.1 is to be 0.1, and not the number that a wider float has next to it.
+                let float = Float(bitPattern: UInt32($0))
+                return .number(float.isFinite ? Double(float.description) ?? Double(float) : Double(float))
+            }
+        case .dateTime:
+            guard rest.count >= 7 else { return nil }
+            defer { rest = rest.dropFirst(7) }
+            return .text(DateTimeText.text(of: Array(rest.prefix(7))))
+        case .utf8, .bytes: return value(kind, entry, rest)
+        case .bits: return nil
+        }
+    }
+
+    private func number(_ bits: UInt64, _ width: Int, _ isSigned: Bool, _ entry: LayoutField) -> FieldValue {
+        if !isSigned, bits > UInt64(Int.max) { return .number(Double(bits)) }
+        let shift = UInt64(64 - width)
+        let integer = isSigned ? Int(Int64(bitPattern: bits << shift) >> Int64(shift)) : Int(bits)
+        let resolution = resolution(of: entry)
+        if resolution == .one { return .integer(integer) }
+        let (whole, isTooLarge) = integer.multipliedReportingOverflow(by: resolution.numerator)
+        if resolution.denominator == 1, !isTooLarge { return .integer(whole) }
+        return .number(NumberText.rounded(resolution.number(integer), decimals: resolution.decimals))
+    }
+
+    private func scaled(_ number: Double, _ entry: LayoutField) -> FieldValue {
+        let resolution = resolution(of: entry)
+        // Four digits are all that a 12-bit mantissa has: what the multiplication adds beyond them is noise.
+        return .number(
+            resolution == .one ? number : NumberText.rounded(number * resolution.factor, decimals: 9))
+    }
+
+    private func resolution(of entry: LayoutField) -> Resolution {
+        inOtherUnit.contains(entry.name) ? entry.otherUnit?.resolution ?? entry.resolution : entry.resolution
+    }
+}

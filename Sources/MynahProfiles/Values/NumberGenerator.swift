@@ -1,0 +1,174 @@
+import Glibc
+import MynahSupport
+
+/// A number that changes from tick to tick.
+///
+/// It is a function of the seed and the tick: any tick can be asked for, in any order, and one seed gives the same
+/// numbers on every radio.
+struct NumberGenerator: Hashable, Sendable {
+    /// How the number moves.
+    enum Movement: Hashable, Sendable {
+        case constant(Double)
+        /// From one number to another in a period, and again.
+        case ramp(from: Double, to: Double, period: Duration)
+        case sine(min: Double, max: Double, period: Duration)
+        /// The smaller number for half of a period, then the larger one.
+        case square(min: Double, max: Double, period: Duration)
+        /// By up to `step` each tick, within limits.
+        case randomWalk(from: Double, min: Double, max: Double, step: Double)
+        /// Any number between two.
+        case uniform(min: Double, max: Double)
+        case normal(mean: Double, deviation: Double)
+        case counter(from: Double, by: Double)
+        /// One after the other, and again.
+        case list([Double])
+        /// 0 and 1 in turn.
+        case toggle
+    }
+
+    var movement: Movement
+    /// What is added at random, as a part of the number: 0.02 for up to 2 % more or less.
+    var noise = 0.0
+    /// How likely it is, of 1, that a number is far off.
+    var outliers = 0.0
+
+    /// The number at a tick, where one tick follows the other after `interval`.
+    func number(at tick: UInt64, every interval: Duration, seed: UInt64) -> Double {
+        var number = moved(tick, interval, seed)
+        var random = SeededRandom(seed: Self.mixed(seed, tick, stream: 1))
+        if noise > 0 { number += number * noise * Double.random(in: -1...1, using: &random) }
+        if outliers > 0, Double.random(in: 0..<1, using: &random) < outliers {
+            number *= Bool.random(using: &random) ? 3 : 0.25
+        }
+        return number
+    }
+
+    private func moved(_ tick: UInt64, _ interval: Duration, _ seed: UInt64) -> Double {
+        switch movement {
+        case .constant(let number): return number
+        case .ramp(let from, let to, let period):
+            return from + (to - from) * Self.phase(tick, interval, period)
+        case .sine(let low, let high, let period):
+            return (low + high) / 2 + (high - low) / 2 * sin(2 * .pi * Self.phase(tick, interval, period))
+        case .square(let low, let high, let period):
+            return Self.phase(tick, interval, period) < 0.5 ? low : high
+        case .randomWalk(let from, let low, let high, let step):
+            let walk = RandomWalk(seed: seed)
+            return Self.folded(from + walk.position(at: tick) * step, low, high)
+        case .uniform(let low, let high):
+            var random = SeededRandom(seed: Self.mixed(seed, tick, stream: 2))
+            return Double.random(in: low...high, using: &random)
+        case .normal(let mean, let deviation):
+            var random = SeededRandom(seed: Self.mixed(seed, tick, stream: 2))
+            return mean + deviation * Self.normal(&random)
+        case .counter(let from, let by): return from + Double(tick) * by
+        case .list(let numbers): return numbers[Int(tick % UInt64(numbers.count))]
+        case .toggle: return tick.isMultiple(of: 2) ? 0 : 1
+        }
+    }
+
+    /// How far in its period the tick is, from 0 to below 1.
+    private static func phase(_ tick: UInt64, _ interval: Duration, _ period: Duration) -> Double {
+        // Whole periods are taken off in integers, so that the millionth is as exact as the first.
+        let (step, length) = (nanoseconds(interval), nanoseconds(period))
+        guard length > 0 else { return 0 }
+        let (high, low) = (tick % length).multipliedFullWidth(by: step % length)
+        return Double(length.dividingFullWidth((high, low)).remainder) / Double(length)
+    }
+
+    private static func nanoseconds(_ duration: Duration) -> UInt64 {
+        let (seconds, attoseconds) = duration.components
+        return UInt64(max(0, seconds)) &* 1_000_000_000 &+ UInt64(max(0, attoseconds / 1_000_000_000))
+    }
+
+    /// A number that has gone beyond a limit goes back from it as far.
+    private static func folded(_ number: Double, _ low: Double, _ high: Double) -> Double {
+        let width = high - low
+        guard width > 0 else { return low }
+        let turn = (number - low).truncatingRemainder(dividingBy: 2 * width)
+        let place = turn < 0 ? turn + 2 * width : turn
+        return low + (place > width ? 2 * width - place : place)
+    }
+
+    /// A number of the normal distribution with mean 0 and deviation 1 (Box and Muller, 1958).
+    static func normal(_ random: inout SeededRandom) -> Double {
+        let radius = sqrt(-2 * log(Double.random(in: Double.leastNonzeroMagnitude..<1, using: &random)))
+        return radius * cos(2 * .pi * Double.random(in: 0..<1, using: &random))
+    }
+
+    /// A seed of its own for each tick and use.
+    static func mixed(_ seed: UInt64, _ tick: UInt64, stream: UInt64) -> UInt64 {
+        var random = SeededRandom(seed: seed ^ stream &* 0xD6E8_FEB8_6659_FD93)
+        let first = random.next()
+        random = SeededRandom(seed: first &+ tick &* 0x2545_F491_4F6C_DD1D)
+        return random.next()
+    }
+}
+
+/// A walk of random steps whose position at any tick takes as many operations as the tick has binary digits.
+///
+/// Each tick adds eight coins of an eighth each, so it moves by at most 1. The sum over a block of coins is drawn
+/// first, and then how it divides over its halves, down to the coin that is asked for: the same sums are found from
+/// wherever one looks.
+struct RandomWalk {
+    let seed: UInt64
+
+    /// Where the walk is after so many ticks; 0 at the beginning.
+    func position(at tick: UInt64) -> Double {
+        // 2^58 ticks are longer than any run.
+        let coins = min(tick, 1 << 58) * 8
+        guard coins > 0 else { return 0 }
+        // Coins 1 (2^0), 2 and 3 (2^1), 4 to 7 (2^2) and so on are blocks.
+        var heads: UInt64 = 0
+        var level: UInt64 = 0
+        while (1 << (level + 1)) - 1 <= coins {
+            heads += block(level)
+            level += 1
+        }
+        let left = coins - ((1 << level) - 1)
+        if left > 0 { heads += part(of: level, left) }
+        return (2 * Double(heads) - Double(coins)) / 8
+    }
+
+    /// How many coins of a whole block, of 2^level coins, are heads.
+    private func block(_ level: UInt64) -> UInt64 {
+        let size = UInt64(1) << level
+        return drawn(of: size, mean: Double(size) / 2, variance: Double(size) / 4, 0...size, level, 0)
+    }
+
+    /// How many of the first coins of a block are heads.
+    private func part(of level: UInt64, _ count: UInt64) -> UInt64 {
+        var (size, heads, left) = (UInt64(1) << level, block(level), count)
+        var (found, place) = (UInt64(0), UInt64(1))
+        while left > 0, size > 1 {
+            let half = size / 2
+            // Of the block's heads, so many are in its first half (the hypergeometric distribution).
+            let lowest = heads > half ? heads - half : 0
+            let variance = size > 1 ? Double(heads) * Double(size - heads) / (4 * Double(size - 1)) : 0
+            let first = drawn(
+                of: half, mean: Double(heads) / 2, variance: variance, lowest...min(half, heads), level, place
+            )
+            if left >= half {
+                found += first
+                (left, heads, place) = (left - half, heads - first, place * 2 + 1)
+            } else {
+                (heads, place) = (first, place * 2)
+            }
+            size = half
+        }
+        return found + (left > 0 ? heads : 0)
+    }
+
+    /// A whole number of the normal distribution, within limits.
+    private func drawn(
+        of size: UInt64, mean: Double, variance: Double, _ limits: ClosedRange<UInt64>, _ level: UInt64,
+        _ place: UInt64
+    ) -> UInt64 {
+        guard limits.lowerBound < limits.upperBound else { return limits.lowerBound }
+        var random = SeededRandom(seed: NumberGenerator.mixed(seed, place, stream: 16 &+ level))
+        // A single coin is either.
+        if size == 1, limits == 0...1 { return Double.random(in: 0..<1, using: &random) < mean ? 1 : 0 }
+        let number = (mean + variance.squareRoot() * NumberGenerator.normal(&random)).rounded()
+        return UInt64(min(max(number, Double(limits.lowerBound)), Double(limits.upperBound)))
+    }
+}
