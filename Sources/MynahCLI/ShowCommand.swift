@@ -115,10 +115,15 @@ enum ProfileView {
     private static func json(
         of characteristic: Profile.Characteristic, at position: AttributeTree.Position, _ tree: AttributeTree
     ) -> JSON {
-        .object([
+        var members: [JSON.Member] = [
             .init("uuid", .string(characteristic.uuid.description)),
             path(of: position, tree),
             .init("properties", .array(characteristic.properties.names.map { .string($0) })),
+        ]
+        if case .bytes(let bytes) = characteristic.value, !bytes.isEmpty {
+            members += EventFields.of(bytes, layout(of: characteristic))
+        }
+        members.append(
             .init(
                 "descriptors",
                 .array(
@@ -130,8 +135,13 @@ enum ProfileView {
                             path(of: position, tree),
                             .init("properties", .array(descriptor.properties.names.map { .string($0) })),
                         ])
-                    })),
-        ])
+                    })))
+        return .object(members)
+    }
+
+    /// The layout of a characteristic's value, or `nil` if it is not known.
+    private static func layout(of characteristic: Profile.Characteristic) -> ValueLayout? {
+        KnownLayouts.layout(of: characteristic.uuid)
     }
 
     /// The name that leads to the attribute alone.
@@ -165,7 +175,8 @@ enum ProfileView {
         var line = "  \(ScreenLine.pad(name(of: position, tree, characteristic.uuid), 44)) "
         line += characteristic.properties.names.joined(separator: ", ")
         switch characteristic.value {
-        case .bytes(let bytes) where !bytes.isEmpty: line += "  = " + EventText.value(Hex.encode(bytes))
+        case .bytes(let bytes) where !bytes.isEmpty:
+            line += "  = " + ValueText(bytes, layout(of: characteristic)?.decode(bytes)).text
         case .bytes: break
         case .generated(let generator): line += "  = \(type(of: generator).name)"
         }
@@ -176,7 +187,7 @@ enum ProfileView {
                 position.descriptor = index
                 let name = ScreenLine.pad(name(of: position, tree, descriptor.uuid), 42)
                 return "    \(name) \(descriptor.properties.names.joined(separator: ", "))"
-                    + (descriptor.value.isEmpty ? "" : "  = " + EventText.value(Hex.encode(descriptor.value)))
+                    + (descriptor.value.isEmpty ? "" : "  = " + ValueText(descriptor.value, nil).text)
             }
     }
 

@@ -22,27 +22,27 @@ package enum AirWords {
             words.append(
                 ADNames.describe(structure, among: known) + (hasBytes ? " " + Hex.encode(rest) : ""))
         }
-        if let flags = advertisement.flags { words.append("flags " + Hex.encode([flags])) }
         if let power = advertisement.txPower { words.append("TX power \(power) dBm") }
+        if let flags = advertisement.flags {
+            words.append("flags \(Hex.encode([flags])): \(ADNames.flags([flags]))")
+        }
         return words.map { PrintableText.of($0) }
     }
 
-    /// Whether it is described as a whole: the rest has words of its own.
+    /// Whether it is described as a whole: flags, service UUIDs, names and the TX power have words of their
+    /// own.
     private static func isDescribed(_ structure: ADStructure) -> Bool {
-        switch structure.type.rawValue {
-        case 0xFF, 0x16, 0x20, 0x21: true
-        case 0x14, 0x15, 0x1F, 0x19: true
-        default: false
-        }
+        !(0x01...0x0A).contains(structure.type.rawValue)
     }
 
-    /// The number of bytes that the description names; the others follow it in hexadecimal.
+    /// The number of bytes that the description has in full; the others follow it in hexadecimal.
     private static func headerLength(_ structure: ADStructure) -> Int {
         switch structure.type.rawValue {
         case 0xFF, 0x16: 2
         case 0x20: 4
         case 0x21: 16
-        default: structure.data.count
+        case 0x12, 0x14, 0x15, 0x19, 0x1A, 0x1F, 0x24: structure.data.count
+        default: 0
         }
     }
 

@@ -34,9 +34,10 @@ struct AttributeTable {
         let recent = row.recent.count { $0 >= now.microseconds - 1_000_000 }
         let rate = recent > 0 ? "\(recent)/s" : ""
         let name = ScreenLine.fit((row.isSubscribed ? "● " : "  ") + row.name, nameWidth)
-        guard !isNarrow else { return "  \(name) \(rate.isEmpty ? "" : rate + " ")\(row.value)" }
+        let value = row.last.flatMap { ValueText($0) }
+        guard !isNarrow else { return "  \(name) \(rate.isEmpty ? "" : rate + " ")\(value?.brief ?? "")" }
         let numbers = ["\(row.reads)", "\(row.writes)", "\(row.sent)", rate]
         return "  \(name) " + numbers.map { ScreenLine.padLeft($0, 6) }.joined(separator: " ") + "  "
-            + row.value
+            + (value?.text ?? "")
     }
 }

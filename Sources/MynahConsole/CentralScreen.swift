@@ -11,8 +11,13 @@ struct CentralScreen: Sendable {
         var peripheral: String
         var name: String
         var state: String
-        /// The value that was sent or read last.
-        var value = ""
+        /// The event with the value that was sent or read last.
+        var last: DeviceEvent?
+
+        /// The value first: a narrow terminal cuts the end.
+        var value: String? {
+            last.flatMap { event in ValueText(event).map { "\($0.text)  \(EventText.name(of: event))" } }
+        }
     }
 
     /// An alert that its user has neither opened nor dismissed.
@@ -40,9 +45,8 @@ struct CentralScreen: Sendable {
         case .peripheralFailedToConnect, .peripheralDisconnected:
             links.removeAll { $0.app == app && $0.peripheral == event.string("peripheral") }
         case .valueRead, .valueUpdated:
-            guard let value = event.string("value"), let index = index(event) else { return }
-            // The value first: a narrow terminal cuts the end.
-            links[index].value = "\(EventText.value(value))  \(EventText.name(of: event))"
+            guard event.string("value") != nil, let index = index(event) else { return }
+            links[index].last = event
         case .alertShown: alerts.append(Self.alert(event))
         case .alertOpened, .alertDismissed:
             let alert = Self.alert(event)
@@ -106,7 +110,7 @@ struct CentralScreen: Sendable {
         var links = links.map { link in
             [
                 "    \(link.name)  \(link.state)" + owner(link.app)
-                    + (link.value.isEmpty ? "" : "  \(link.value)")
+                    + (link.value.map { "  \($0)" } ?? "")
             ]
         }
         if links.isEmpty {

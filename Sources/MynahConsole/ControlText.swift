@@ -1,3 +1,4 @@
+import MynahCore
 import MynahEmulator
 package import MynahSupport
 
@@ -44,12 +45,19 @@ package enum ControlText {
         for attribute in device["attributes"]?.arrayValue ?? [] {
             let properties = (attribute["properties"]?.arrayValue ?? []).compactMap(\.stringValue)
             let handle = attribute["handle"]?.integerValue.map { "@\($0)" } ?? ""
-            let value = attribute["value"]?.stringValue ?? "no value while the app does not run"
+            let value = value(ofAttribute: attribute) ?? "no value while the app does not run"
             lines.append(
                 "  \(ScreenLine.pad(handle, 5)) \(attribute["path"]?.stringValue ?? "")  \(value)  "
                     + properties.joined(separator: ", "))
         }
         return lines
+    }
+
+    private static func value(ofAttribute attribute: JSON) -> String? {
+        guard let bytes = attribute["value"]?.stringValue.flatMap({ Hex.decode($0) }) else { return nil }
+        let steps = attribute["path"]?.stringValue?.split(separator: "/") ?? []
+        let uuid = steps.count == 2 ? steps[1].split(separator: "~").first.map(String.init) : nil
+        return ValueText(bytes, of: uuid.flatMap { BluetoothUUID($0) }, attribute["fields"]).text
     }
 
     /// A line for each event of an answer.

@@ -115,7 +115,8 @@ package enum EventText {
                     separator: ", ")
                 parts.append(key == "uuids" ? list : "\(key) \(list)")
             case ("rssi", .integer(let rssi)): parts.append("\(rssi) dBm")
-            case ("value", .string(let hex)): parts.append(value(hex))
+            case ("value", .string(let hex)): parts.append(ValueText(event)?.text ?? hex)
+            case ("fields", .object): break
             case ("device", .string(let device)): parts.insert("device \(PrintableText.of(device))", at: 0)
             case (_, .bool(true)): parts.append(field.key)
             default: parts.append(plain(field))
@@ -131,7 +132,8 @@ package enum EventText {
             case ("service", _), ("characteristic", _), ("descriptor", _), ("path", _),
                 ("withResponse", .bool(true)):
                 break
-            case ("value", .string(let hex)): parts.append(value(hex))
+            case ("value", .string(let hex)): parts.append(ValueText(event)?.text ?? hex)
+            case ("fields", .object): break
             case ("withResponse", _): parts.append("without response")
             case ("central", .string(let central)):
                 parts.append(event.name == .notified ? "to \(central)" : "by \(central)")
@@ -160,17 +162,6 @@ package enum EventText {
         }
         if let address = event.string("address") { text += "  from \(address)" }
         return ([text] + omissions(event)).joined(separator: "  ")
-    }
-
-    /// Hex, and the text if all of it is printable.
-    package static func value(_ hex: String) -> String {
-        guard !hex.isEmpty else { return "(empty)" }
-        let shown = hex.count > 64 ? hex.prefix(64) + "… (\(hex.count / 2) bytes)" : hex[...]
-        guard let bytes = Hex.decode(hex), bytes.count > 1, bytes.allSatisfy({ (0x20...0x7E).contains($0) })
-        else {
-            return String(shown)
-        }
-        return "\(shown) \"\(String(decoding: bytes.prefix(32), as: UTF8.self))\""
     }
 
     private static func plain(_ field: JSON.Member) -> String {

@@ -32,7 +32,8 @@ package struct ScreenModel: LiveModel {
         var writes = 0
         var sent = 0
         var isSubscribed = false
-        var value = ""
+        /// The event with the value that was sent, read or written last.
+        var last: DeviceEvent?
         var recent: [Int64] = []
     }
 
@@ -167,7 +168,7 @@ package struct ScreenModel: LiveModel {
             // Two seconds' worth is all the rate needs; at thousands a second it is cut in large pieces.
             if row.recent.count > 20_000 { row.recent.removeFirst(10_000) }
         }
-        if let value = event.string("value") { row.value = EventText.value(value) }
+        if event.string("value") != nil { row.last = event }
         rows[key] = row
     }
 

@@ -9,6 +9,7 @@ public enum AssignedNumbers {
         kind: "characteristic", AssignedNumberTables.earlyCharacteristics,
         AssignedNumberTables.laterCharacteristics)
     private static let descriptors = AssignedNumberTable(kind: "descriptor", AssignedNumberTables.descriptors)
+    private static let companies = AssignedNumberTable(kind: "company", AssignedNumberTables.companies)
     private static let appearances = AssignedNumberTable(kind: "appearance", AssignedNumberTables.appearances)
 
     /// The service of this name.
@@ -71,6 +72,9 @@ public enum AssignedNumbers {
     public static func appearanceName(of number: UInt16) -> String? {
         appearances.name(of: number).map { AssignedIdentifier.text(of: $0) }
     }
+
+    /// The name of a company, such as `Apple, Inc.`, or `nil` if it is not among those known here.
+    package static func companyName(of number: UInt16) -> String? { companies.name(of: number) }
 
     /// Every service's identifier, in the order of the numbers.
     package static var serviceNames: [String] { services.identifiers }

@@ -30,6 +30,8 @@ struct AttributeTable {
         var writeError: ATTError?
         /// How often the value is sent to subscribers.
         var every: Duration?
+        /// The layout of its value, or `nil` if it has the SIG's one for its UUID, or none.
+        var layout: ValueLayout?
         /// The names of the attribute in events, which every event of it has; set by `add`.
         fileprivate(set) var names: [JSON.Member] = []
         /// The requests that a test answers.
@@ -44,6 +46,12 @@ struct AttributeTable {
         entries[key] = entry
         entries[key]?.names = EventFields.of(entry)
         if !entry.asked.isEmpty { isAsking = true }
+    }
+
+    /// The layout of an attribute's value: its own, else the SIG's for its UUID.
+    func layout(of key: AttributeKey) -> ValueLayout? {
+        guard let entry = entries[key], entry.descriptor == nil else { return nil }
+        return entry.layout ?? KnownLayouts.layout(of: entry.characteristic)
     }
 
     /// Changes where an attribute's value comes from.

@@ -1,3 +1,4 @@
+package import MynahCore
 public import MynahSupport
 
 /// One thing that happened to an emulated device, as the event stream reports it.
@@ -68,6 +69,8 @@ public struct DeviceEvent: Hashable, Sendable {
     public var name: Name
     /// Its fields, in the order in which they are written.
     public var fields: [JSON.Member]
+    /// The layout of its value, or `nil` if it has the SIG's for its characteristic, or none.
+    package var layout: ValueLayout?
 
     /// An event.
     public init(time: WallTime, name: Name, fields: [JSON.Member] = []) {
@@ -95,10 +98,11 @@ public struct DeviceEvent: Hashable, Sendable {
         return event
     }
 
-    /// The whole event as one JSON object.
+    /// The whole event as one JSON object, with the fields of its value (`fields`).
     public var json: JSON {
         .object(
-            [.init("time", .string(time.rfc3339)), .init("event", .string(name.rawValue))] + fields)
+            [.init("time", .string(time.rfc3339)), .init("event", .string(name.rawValue))]
+                + fieldsWithValueFields)
     }
 
     /// Reads an event as `json` writes it, or the journal; `nil` if it is none of this version.

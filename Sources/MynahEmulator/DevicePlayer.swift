@@ -220,12 +220,13 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
         _ more: () -> [JSON.Member] = { [] }
     ) {
         guard events.isObserved else { return }
-        var fields = EventFields.of(central, table.entries[attribute]?.names ?? [])
+        let entry = table.entries[attribute]
+        var fields = EventFields.of(central, entry?.names ?? [])
         fields += more()
         // Events that waited while the app did not run may be out of date.
         if let app = appSide.app, app.access.isDeliveringQueued {
             fields += EventFields.queued
         }
-        events.report(name, fields)
+        events.report(name, fields, layout: entry?.layout)
     }
 }

@@ -5,7 +5,7 @@ extension EventMatch {
     ///
     /// `event` is the event's name. `value` and `of` are as in the text form. Any other member equals the
     /// field of its name, or with an object of comparisons is a number within bounds: `{"rssi": {">=":
-    /// -60}}`.
+    /// -60}}`. `fields` has such members for the fields of the value: `{"heartRate": {">": 60}}`.
     public init(json: JSON) throws(Problem) {
         guard case .object(let members) = json else {
             throw Problem(message: "a match is an object, as in {\"event\": \"write\"}")
@@ -30,10 +30,12 @@ extension EventMatch {
         switch (key, value) {
         case ("value", .string(let text)), ("of", .string(let text)): return [try condition(key, text)]
         case ("value", _), ("of", _): throw Problem(message: "\(key) is text, as in {\"value\": \"01 ..\"}")
+        case ("fields", .object(let fields)):
+            return try fields.isEmpty ? [.hasFields] : conditions(ofFields: fields)
+        case ("fields", _):
+            throw Problem(message: "fields is an object, as in {\"heartRate\": {\">\": 60}}")
         case (_, .object(let comparisons)):
-            var conditions: [Condition] = []
-            for comparison in comparisons { conditions.append(try condition(key, comparison)) }
-            return conditions
+            return try self.comparisons(key, comparisons).map { .compares(key, $0.0, $0.1) }
         case (_, .array):
             throw Problem(message: "\(key) is no list: a list in an event matches one of its items")
         case (_, .string(let text)): return [.equal(key, to: text)]
@@ -41,7 +43,37 @@ extension EventMatch {
         }
     }
 
-    private static func condition(_ key: String, _ member: JSON.Member) throws(Problem) -> Condition {
+    /// The conditions for the fields of a value.
+    private static func conditions(ofFields fields: [JSON.Member]) throws(Problem) -> [Condition] {
+        var conditions: [Condition] = []
+        for field in fields {
+            let name = field.key
+            switch field.value {
+            case .object(let comparisons):
+                conditions += try self.comparisons(name, comparisons).map {
+                    .fieldCompares(name, $0.0, $0.1)
+                }
+            case .array:
+                throw Problem(message: "\(name) is no list: a list in a value matches one of its items")
+            case .string(let text): conditions.append(.field(name, equals: text))
+            case .integer, .number, .bool, .null:
+                conditions.append(.field(name, equals: field.value.text))
+            }
+        }
+        return conditions
+    }
+
+    private static func comparisons(
+        _ key: String, _ members: [JSON.Member]
+    ) throws(Problem) -> [(Comparison, Double)] {
+        var comparisons: [(Comparison, Double)] = []
+        for member in members { comparisons.append(try comparison(key, member)) }
+        return comparisons
+    }
+
+    private static func comparison(
+        _ key: String, _ member: JSON.Member
+    ) throws(Problem) -> (Comparison, Double) {
         guard let comparison = Comparison(rawValue: member.key) else {
             throw Problem(
                 message:
@@ -52,8 +84,8 @@ extension EventMatch {
             )
         }
         switch member.value {
-        case .integer(let number): return .compares(key, comparison, Double(number))
-        case .number(let number): return .compares(key, comparison, number)
+        case .integer(let number): return (comparison, Double(number))
+        case .number(let number): return (comparison, number)
         default: throw Problem(message: "\(key) is compared with a number, not with \(member.value.text)")
         }
     }

@@ -22,6 +22,12 @@ public struct EventMatch: Hashable, Sendable {
         case of(AttributeName)
         /// The field of this key is a number that compares so with this one.
         case compares(String, Comparison, Double)
+        /// The value has a field of this name that equals this.
+        case field(String, equals: String)
+        /// The value has a field of this name, a number that compares so with this one.
+        case fieldCompares(String, Comparison, Double)
+        /// The value has fields.
+        case hasFields
 
         /// The field that it is about.
         var key: String {
@@ -29,6 +35,7 @@ public struct EventMatch: Hashable, Sendable {
             case .equal(let key, _), .compares(let key, _, _): key
             case .value: "value"
             case .of: "of"
+            case .field, .fieldCompares, .hasFields: "fields"
             }
         }
     }
@@ -155,6 +162,21 @@ public struct EventMatch: Hashable, Sendable {
             case .number(let value)?: comparison.holds(value, number)
             default: false
             }
+        case .field(let name, let expected):
+            event.value(ofField: name).map { isEqual($0, to: expected) } ?? false
+        case .fieldCompares(let name, let comparison, let number):
+            event.value(ofField: name)?.number.map { comparison.holds($0, number) } ?? false
+        case .hasFields: event.valueFields != nil
+        }
+    }
+
+    /// A named number equals the number and its name.
+    private static func isEqual(_ value: FieldValue, to expected: String) -> Bool {
+        switch value {
+        case .named(let number, let name): name == expected || Double(expected) == Double(number)
+        case .text(let text): text == expected
+        case .list(let values): values.contains { isEqual($0, to: expected) }
+        case .integer, .number, .boolean, .bytes: isEqual(value.json, to: expected, "fields")
         }
     }
 
@@ -252,6 +274,10 @@ struct BytePattern: Hashable, Sendable {
 }
 
 extension DeviceEvent {
+    fileprivate func value(ofField name: String) -> FieldValue? {
+        valueFields?.first { $0.name == name }?.value
+    }
+
     /// The attribute that it is about, or `nil` if it is about none.
     fileprivate var attributePath: [AttributeName.Element]? {
         let keys = ["service", "characteristic", "descriptor"]

@@ -27,7 +27,7 @@ import Testing
         for line in [
             "(Mynah HRM)\n", "MTU 517: 514 bytes of a value in one packet\n", "180D Heart Rate\n",
             "  2A38 Body Sensor Location                       @",
-            "    2902 Client Characteristic Configuration      @", "\nbody-sensor-location  01\n",
+            "    2902 Client Characteristic Configuration      @", "\nbody-sensor-location  01  chest\n",
             "\nheart-rate-control-point is written\n", "\n-40 dBm\n",
             "\nheart-rate-measurement is subscribed\n",
         ] { #expect(result.output.contains(line)) }
@@ -103,7 +103,10 @@ import Testing
         ).end()
         #expect(result.status == .exited(1))
         let values = result.output.split(separator: "\n").filter { $0.hasPrefix("battery-level") }
-        #expect(values.map { $0.suffix(2) } == ["0A", "1E", "02"])
+        #expect(
+            values.map { $0.split(separator: "  ").dropFirst().joined(separator: "  ") } == [
+                "0A  10 %", "1E  30 %", "02",
+            ])
         let message = "error: the device has 3 attributes called 180F/2A19: name one of 180F~1/2A19 (@"
         #expect(result.complaint.hasPrefix(message))
         #expect(result.error.contains("), 180F~2/2A19~1 (@") && result.error.contains("), 180F~2/2A19~2 (@"))
@@ -417,7 +420,7 @@ import Testing
         #expect(refused.error.contains("no longer has the bond; forget it here too, and pair again"))
         let mended = try await script("forget", "read 2A19")
         #expect(mended.status == .exited(0) && mended.complaint == "")
-        #expect(mended.output.contains("the bond is deleted\npaired\nbattery-level  64\n"))
+        #expect(mended.output.contains("the bond is deleted\npaired\nbattery-level  64  100 %\n"))
     }
 
     @Test func `a script pairs when the device wants it, and the keys are there the next time`() async throws
@@ -433,7 +436,7 @@ import Testing
                 ["connect", "lock", "--state-dir", keys.path, "--command", "read 2A19"]
             ).end()
             #expect(result.status == .exited(0))
-            #expect(result.output.contains("battery-level  64\n"))
+            #expect(result.output.contains("battery-level  64  100 %\n"))
             #expect(result.output.contains("paired\n") == isFirst)
             #expect(result.complaint == "")
         }

@@ -74,7 +74,7 @@ import Testing
         let reads = [[String]](repeating: ["--command", "read 2A38"], count: 20).flatMap { $0 }
         let phone = try await Program(["connect", "Mynah HRM"] + reads, air: air).end()
         #expect(phone.status == .exited(0))
-        #expect(phone.output.split(separator: "\n").count { $0 == "body-sensor-location  01" } == 20)
+        #expect(phone.output.split(separator: "\n").count { $0 == "body-sensor-location  01  chest" } == 20)
         device.child.send(SIGINT)
         #expect(try await device.child.end() == .exited(0))
     }

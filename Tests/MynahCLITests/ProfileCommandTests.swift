@@ -180,6 +180,33 @@ import Testing
             ])
     }
 
+    @Test func `show prints the fields of a value beside its bytes`() async throws {
+        let file = try ProfileFile(
+            """
+            mynah: 1
+            name: Strap
+            advertising: {manufacturerData: {0x004C: 02 15}}
+            services:
+              - uuid: 180D
+                characteristics:
+                  - {uuid: 2A37, properties: [notify], value: {hex: 06 48}}
+                  - {uuid: 2A38, properties: [read], value: {hex: 01 02}}
+                  - {uuid: 2A24, properties: [read], value: {text: My}}
+            """)
+        let text = try await Program.run("show", file.path).output
+        for part in [
+            "notify  = 0648  72 bpm, contact\n", "read  = 0102\n", "read  = 4D79 \"My\"\n",
+            "05FF4C000215", " Manufacturer Specific Data: Apple, Inc. (0x004C)\n",
+        ] { #expect(text.contains(part), "\(text)") }
+        let json = try await Program.run("show", file.path, "--format", "json").output
+        let values = json.matches(of: /"(value|fields)": ?(\{[^}]*\}|"[^"]*")/).map { String($0.2) }
+        #expect(
+            values == [
+                "\"0648\"", #"{"heartRate":72,"contact":true}"#, "\"0102\"", "\"4D79\"",
+                #"{"modelNumber":"My"}"#,
+            ])
+    }
+
     @Test(arguments: [
         ("virtual", "02010605030D180F180A094D796E61682048524D", ""),
         ("bluez", "05030D180F18020106", "0A094D796E61682048524D"),

@@ -71,6 +71,12 @@ import Testing
         let notified = ConnectEvent.value("notified", try target("2A37"), [], time: Self.time)
         #expect(notified.text() == "\(Self.time.localClock)  heart-rate-measurement  (empty)")
         #expect(notified.json.text.hasPrefix(#"{"time":"1970-01-01T00:00:01.000000Z","event":"notified""#))
+        let rate = ConnectEvent.value("read", try target("2A37"), [6, 0x48])
+        #expect(
+            Self.object(rate)
+                == #"{"event":"read",\#(attribute),"value":"0648","#
+                + #""fields":{"heartRate":72,"contact":true}}"#)
+        #expect(rate.text() == "heart-rate-measurement  0648  72 bpm, contact")
         let descriptor = ConnectEvent.value("read", try target("2A37/2902"), [1, 0])
         #expect(
             Self.object(descriptor) == #"{"event":"read",\#(attribute),"descriptor":"2902","value":"0100"}"#)
@@ -83,6 +89,10 @@ import Testing
         #expect(
             ConnectEvent.written(point, [1], withResponse: true).text()
                 == "heart-rate-control-point is written")
+        #expect(
+            Self.object(.written(point, [1], withResponse: true))
+                == #"{"event":"written","service":"180D","characteristic":"2A39","value":"01","#
+                + #""fields":{"command":1},"withResponse":true}"#)
         // It has the property write alone.
         #expect(
             ConnectEvent.written(point, [1], withResponse: false).text()
@@ -94,10 +104,11 @@ import Testing
         let target = try AttributePath(parsing: "2A37").target(in: try SampleServices.all())
         let event = ConnectEvent.value("notified", target, [0, 0x48], time: Self.time)
         let clock = Self.time.localClock
-        #expect(event.text(width: 80) == "\(clock)  heart-rate-measurement  0048")
-        #expect(event.text(width: 40) == "\(clock.prefix(8))  heart-rate-measurement  0048")
-        #expect(event.text(width: 30) == "heart-rate-measurement  0048")
-        #expect(event.text(width: 20) == "heart-rate-measurem…\n  0048")
+        #expect(event.text(width: 80) == "\(clock)  heart-rate-measurement  0048  72 bpm")
+        #expect(event.text(width: 46) == "\(clock.prefix(8))  heart-rate-measurement  0048  72 bpm")
+        #expect(event.text(width: 40) == "heart-rate-measurement  0048  72 bpm")
+        #expect(event.text(width: 20) == "heart-rate-measurem…\n  0048  72 bpm")
+        #expect(event.text(width: 12) == "heart-rate-…\n  0048\n  72 bpm")
         let long = ConnectEvent.value("read", target, [UInt8](repeating: 1, count: 20))
         #expect(long.text(width: 20).hasSuffix(String(repeating: "01", count: 20)))
     }

@@ -37,7 +37,10 @@ import Testing
              "scanResponse": "0309"}, "centrals": [{"central": "AA:BB", "mtu": 185, "encrypted": true,
              "bonded": true, "subscriptions": ["180D/2A37"]}, {"central": "central-3", "bonded": false}],
              "attributes": [{"path": "180D/2A37", "handle": 18, "properties": ["read", "notify"],
-             "value": "0048"}, {"path": "180D/2A38", "properties": ["read"]}]}
+             "value": "0048", "fields": {"heartRate": 72}}, {"path": "180D/2A38", "properties": ["read"]},
+             {"path": "FFF0/FFF1", "properties": [], "value": "01", "fields": {"power": 1}},
+             {"path": "180F~2/2A19~1", "properties": [], "value": "64", "fields": {"level": 100}},
+             {"path": "180F~2/2A19~2", "properties": [], "value": "6464"}]}
             """#)
         #expect(
             ControlText.device(device) == [
@@ -46,8 +49,11 @@ import Testing
                 "  scan response  0309",
                 "  central  AA:BB  MTU 185  encrypted  bonded  subscribed to 180D/2A37",
                 "  central  central-3",
-                "  @18   180D/2A37  0048  read, notify",
+                "  @18   180D/2A37  0048  72 bpm  read, notify",
                 "        180D/2A38  no value while the app does not run  read",
+                "        FFF0/FFF1  01  power 1  ",
+                "        180F~2/2A19~1  64  100 %  ",
+                "        180F~2/2A19~2  6464 \"dd\"  ",
             ])
     }
 

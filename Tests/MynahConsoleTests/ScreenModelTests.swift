@@ -47,7 +47,9 @@ import Testing
     @Test func `one device has everything on a terminal with room for it`() {
         let lines = lines(model(["Mynah HRM"]), 80, 24)
         #expect(lines.first == "Mynah HRM  running  virtual radio")
-        #expect(lines.contains("  advertising    heart-rate, battery · flags 06 · every 100 ms"))
+        #expect(
+            lines.contains("  advertising    heart-rate, battery · flags 06: general discoverable, no BR/EDR")
+        )
         #expect(lines.contains("                 02010605030D180F18"))
         #expect(lines.contains("  scan response  Mynah HRM"))
         #expect(lines.contains("                 0A094D796E61682048524D"))
@@ -120,7 +122,7 @@ import Testing
         #expect(shown.contains("  app  foreground"))
         #expect(shown.contains("  alert  disconnection of HRM\u{FFFD}, for App"))
         #expect(shown.contains("  scanning for heart-rate · 30 of 40 ms"))
-        #expect(shown.contains("    Strap  connected  0048  heart-rate-measurement"))
+        #expect(shown.contains("    Strap  connected  0048  72 bpm  heart-rate-measurement"))
         #expect(shown.contains { $0.contains("o open the alert") })
         #expect(!shown.contains { $0.contains("no central connected") })
         // A value each second would leave no room for what happened.
@@ -152,9 +154,10 @@ import Testing
     @Test func `more devices than rows are counted as hidden`() {
         let lines = lines(model(Self.straps, isUsed: false), 80, 24)
         #expect(lines.count == 24)
-        #expect(lines[0] == "Strap 1   advertising every 100 ms · Mynah HRM · heart-rate, battery · flags 06")
         #expect(
-            lines[20] == "Strap 21  advertising every 100 ms · Mynah HRM · heart-rate, battery · flags 06")
+            lines[0] == "Strap 1   advertising every 100 ms · Mynah HRM · heart-rate, battery · flags 06…")
+        #expect(
+            lines[20] == "Strap 21  advertising every 100 ms · Mynah HRM · heart-rate, battery · flags 06…")
         #expect(
             Array(lines[21...]) == [
                 "and 9 more devices", "  no central connected", "  Ctrl-C ends the run",
@@ -216,12 +219,12 @@ import Testing
                     .init("value", .string("0048")),
                 ]))
         let narrow = model.lines(width: 40, height: 24, now: now, digits: "")
-        #expect(narrow.contains("    heart-rate-meas… 1/s 0048"))
+        #expect(narrow.contains("    heart-rate-meas… 1/s 72 bpm"))
         let wide = model.lines(width: 80, height: 24, now: now, digits: "")
         #expect(
             wide.contains {
                 $0.hasPrefix("    heart-rate-measurement ")
-                    && $0.hasSuffix("      0      0      1    1/s  0048")
+                    && $0.hasSuffix("      0      0      1    1/s  0048  72 bpm")
             })
     }
 

@@ -171,7 +171,9 @@ import Testing
         let added = try await rig.send("POST /v1/devices", profile, isUnixSocket: false)
         #expect(added.status == 201)
         #expect(added.json["device"] == "Lock~2")
-        #expect(try await rig.send("GET /v1/devices/Lock~2/values/2A19").json.text == #"{"value":"64"}"#)
+        #expect(
+            try await rig.send("GET /v1/devices/Lock~2/values/2A19").json.text
+                == #"{"value":"64","fields":{"level":100}}"#)
         #expect(try await rig.send("DELETE /v1/devices/Lock~2").status == 200)
         #expect(try await rig.send("DELETE /v1/devices/Lock~2").status == 404)
         #expect(rig.run.devices.map(\.label) == ["Lock"])
@@ -229,12 +231,14 @@ import Testing
         for path in ["2A37", "180D/2A37", "180d/heart-rate-measurement"] {
             let answer = try await rig.send(
                 "PUT /v1/devices/Lock/values/\(path)", #"{"hex": "00 63", "notify": true}"#)
-            #expect(answer.json.text == #"{"value":"0063","sent":1}"#)
+            #expect(answer.json.text == #"{"value":"0063","fields":{"heartRate":99},"sent":1}"#)
         }
         #expect(await radio.sent.map(\.value) == [[0, 99], [0, 99], [0, 99]])
         let text = try await rig.send("PUT /v1/devices/Lock/values/2A39", #"{"text": "A"}"#)
-        #expect(text.json.text == #"{"value":"41","sent":0}"#)
-        #expect(try await rig.send("GET /v1/devices/Lock/values/2A39").json.text == #"{"value":"41"}"#)
+        #expect(text.json.text == #"{"value":"41","fields":{"command":65},"sent":0}"#)
+        #expect(
+            try await rig.send("GET /v1/devices/Lock/values/2A39").json.text
+                == #"{"value":"41","fields":{"command":65}}"#)
         await rig.run.stop()
     }
 
@@ -531,7 +535,9 @@ import Testing
         let before =
             try await rig.send("POST /v1/mark", #"{"name": "before"}"#).json["seq"]?.integerValue ?? 0
         #expect(try await rig.send("POST /v1/reset").json == .object([]))
-        #expect(try await rig.send("GET /v1/devices/Lock/values/2A39").json.text == #"{"value":"00"}"#)
+        #expect(
+            try await rig.send("GET /v1/devices/Lock/values/2A39").json.text
+                == #"{"value":"00","fields":{"command":0}}"#)
         let lock = try await rig.send("GET /v1/devices/Lock").json
         #expect(lock["centrals"] == .array([]) && lock["advertising"]?["on"] == .bool(true))
         #expect(try await rig.send("GET /v1/devices/App").json["app"]?["state"] == "foreground")

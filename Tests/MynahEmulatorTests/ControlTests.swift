@@ -83,7 +83,8 @@ import Testing
         await radio.simulate(.subscribed(try await key("2A19"), peer.id, .indication))
         await radio.bond(peer)
         let snapshot = try #require(await emulator.snapshot(of: "Test"))
-        let value = Hex.encode(try #require(snapshot.attributes.first?.value))
+        let measurement = try #require(snapshot.attributes.first?.value)
+        let (value, rate) = (Hex.encode(measurement), try #require(measurement.last))
         #expect(
             snapshot.json.text == """
                 {"device":"Test","radio":"fake","address":"D5:88:1A:B0:E5:92","state":"poweredOn","app":null,\
@@ -91,11 +92,13 @@ import Testing
                 "intervalMilliseconds":null,"connectable":true,"address":"D5:88:1A:B0:E5:92","omitted":[]},\
                 "centrals":[{"central":"AA:BB:CC:DD:EE:FF","mtu":185,"encrypted":true,"bonded":true,\
                 "subscriptions":["180F/2A19"]}],"variables":{},"faults":[],"attributes":[\
-                {"path":"180D/2A37","properties":["read","notify"],"value":"\(value)"},\
-                {"path":"180D/2A38","properties":["read"],"value":"01"},\
-                {"path":"180D/2A39","properties":["read","write","writableAuxiliaries"],"value":"00"},\
+                {"path":"180D/2A37","properties":["read","notify"],"value":"\(value)",\
+                "fields":{"heartRate":\(rate)}},\
+                {"path":"180D/2A38","properties":["read"],"value":"01","fields":{"location":1}},\
+                {"path":"180D/2A39","properties":["read","write","writableAuxiliaries"],"value":"00",\
+                "fields":{"command":0}},\
                 {"path":"180D/2A39/2901","properties":["read","write"],"value":"5265736574"},\
-                {"path":"180F/2A19","properties":["read","indicate"],"value":"64"}]}
+                {"path":"180F/2A19","properties":["read","indicate"],"value":"64","fields":{"level":100}}]}
                 """)
         #expect(await emulator.snapshot(of: "nobody") == nil)
         await emulator.stop()
@@ -122,7 +125,7 @@ import Testing
     @Test func `a value that is set is read, and replaces a generator`() async throws {
         try await emulator.start()
         let result = try await emulator.setValue([0, 99], of: try name("2A37"), in: "Test")
-        #expect(result.json.text == #"{"value":"0063","sent":0}"#)
+        #expect(result.json.text == #"{"value":"0063","fields":{"heartRate":99},"sent":0}"#)
         #expect(try await read("2A37") == .success([0, 99]))
         #expect(try await emulator.value(of: try name("heart-rate-measurement"), in: "Test") == [0, 99])
         let rate = try await key("2A37")

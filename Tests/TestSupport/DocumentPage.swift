@@ -195,6 +195,8 @@ package enum DocumentMask {
         text = text.replacing(/passkey [0-9]{6}/, with: "passkey N")
         // Heart rates of 60 to 109.
         text = text.replacing(/\b00[3-6][0-9A-F]\b/, with: "RATE")
+        text = text.replacing(/RATE  [0-9]+ bpm/, with: "RATE  N bpm")
+        text = text.replacing(/"heartRate":[0-9]+/, with: "\"heartRate\":N")
         text = text.replacing(/(coalesced"?[ :])[0-9]+/) { "\($0.1)N" }
         text = text.replacing(
             /((?:advertisingEvents|Seconds|packetsSent|packetsReceived|airtimeMilliseconds)"?[ :])[0-9.]+/

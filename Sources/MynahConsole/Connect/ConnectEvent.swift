@@ -8,7 +8,7 @@ package struct ConnectEvent: Sendable {
     private enum Text: Sendable {
         case line(String)
         /// The value of an attribute, with its time if the device sent it.
-        case value(time: WallTime?, name: String, value: String)
+        case value(time: WallTime?, name: String, value: ValueText)
         case services([DiscoveredService])
         case help
     }
@@ -120,9 +120,8 @@ package struct ConnectEvent: Sendable {
         _ target: AttributePath.Target, _ value: [UInt8], withResponse: Bool
     ) -> ConnectEvent {
         let fields =
-            target.fields + [
-                .init("value", .string(Hex.encode(value))), .init("withResponse", .bool(withResponse)),
-            ]
+            target.fields + EventFields.of(value, target.layout)
+            + [.init("withResponse", .bool(withResponse))]
         guard !withResponse else {
             return ConnectEvent("written", fields, text: "\(target.name) is written")
         }
@@ -139,9 +138,11 @@ package struct ConnectEvent: Sendable {
     package static func value(
         _ name: String, _ target: AttributePath.Target, _ value: [UInt8], time: WallTime = .now()
     ) -> ConnectEvent {
-        let fields = target.fields + [JSON.Member("value", .string(Hex.encode(value)))]
+        let layout = target.layout
+        let fields = target.fields + EventFields.of(value, layout)
         let content = Text.value(
-            time: name == "read" ? nil : time, name: target.name, value: EventText.value(Hex.encode(value)))
+            time: name == "read" ? nil : time, name: target.name,
+            value: ValueText(value, layout?.decode(value)))
         return ConnectEvent(name, fields, content, time: time)
     }
 
@@ -212,6 +213,14 @@ extension AttributePath.Target {
 
     private static func name(of uuid: BluetoothUUID) -> String {
         AssignedNumbers.name(of: uuid) ?? uuid.description
+    }
+
+    /// The layout of its value, or `nil` if it is not known.
+    var layout: ValueLayout? {
+        switch self {
+        case .characteristic(let characteristic): KnownLayouts.layout(of: characteristic.uuid)
+        case .descriptor: nil
+        }
     }
 
     var fields: [JSON.Member] {

@@ -56,14 +56,22 @@ enum ConnectText {
 
     /// A value with the name of its attribute and its time, in one line or two.
     ///
-    /// A narrow terminal shows less of the time and the name. A value is never cut.
-    static func lines(ofValue value: String, of name: String, at time: WallTime?, width: Int) -> [String] {
+    /// A narrow terminal shows less of the time and the name. A value is never cut; its words may have lines
+    /// of their own.
+    static func lines(ofValue value: ValueText, of name: String, at time: WallTime?, width: Int) -> [String] {
         let clock = time?.localClock ?? ""
-        let candidates = [[clock, name, value], [String(clock.prefix(8)), name, value], [name, value]].map {
+        let text = value.text
+        let candidates = [[clock, name, text], [String(clock.prefix(8)), name, text], [name, text]].map {
             $0.filter { !$0.isEmpty }.joined(separator: "  ")
         }
-        return candidates.first { DisplayWidth.of($0) <= width }.map { [$0] }
-            ?? [ScreenLine.cut(name, width), "  " + value]
+        if let line = candidates.first(where: { DisplayWidth.of($0) <= width }) { return [line] }
+        let heading = ScreenLine.cut(name, width)
+        guard let words = value.words, DisplayWidth.of(text) + 2 > width else {
+            return [heading, "  " + text]
+        }
+        return [heading, "  " + value.bytes]
+            + ScreenLine.flow(
+                words.split(separator: " ").map(String.init), separator: " ", indent: "  ", width: width)
     }
 
     private static func title(_ uuid: BluetoothUUID) -> String {

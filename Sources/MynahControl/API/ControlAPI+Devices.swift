@@ -87,10 +87,12 @@ extension ControlAPI {
     func getValue(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
         let device = try device(call)
         let name = try attribute(call)
-        let value = try await refusing { () async throws(ControlRefusal) in
-            try await device.emulator.value(of: name, in: device.label)
+        let members = try await refusing { () async throws(ControlRefusal) in
+            EventFields.of(
+                try await device.emulator.value(of: name, in: device.label),
+                try await device.emulator.layout(of: name, in: device.label))
         }
-        return .json(.object([.init("value", .string(Hex.encode(value)))]))
+        return .json(.object(members))
     }
 
     func setValue(_ call: Call) async throws(ControlProblem) -> HTTPResponse {

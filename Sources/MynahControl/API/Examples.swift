@@ -19,9 +19,14 @@ enum Examples {
         .init("attributes", .array([value])),
     ])
 
+    /// A value and its fields.
+    static let measurement: [JSON.Member] = [
+        .init("value", "0048"), .init("fields", .object([.init("heartRate", .integer(72))])),
+    ]
+
     static let value = JSON.object([
         .init("path", "180D/2A39"), .init("handle", .integer(18)), .init("properties", .array(["write"])),
-        .init("value", "01"),
+        .init("value", "01"), .init("fields", .object([.init("command", .integer(1))])),
     ])
 
     static let match = JSON.object([
@@ -31,7 +36,7 @@ enum Examples {
     static let event = JSON.object([
         .init("seq", .integer(7)), .init("time", "2026-01-01T12:00:00.000000Z"), .init("event", "write"),
         .init("device", "lock"), .init("service", "180D"), .init("characteristic", "2A39"),
-        .init("value", "01"),
+        .init("value", "01"), .init("fields", .object([.init("command", .integer(1))])),
     ])
 
     static let events = JSON.object([.init("events", .array([event])), .init("next", .integer(8))])

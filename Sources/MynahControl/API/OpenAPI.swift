@@ -139,6 +139,7 @@ enum OpenAPI {
                 .string(pattern: "^0x(0?[1-9A-Fa-f]|[1-9A-Fa-f][0-9A-Fa-f])$"), .word(ATTError.names),
             ])
         ),
+        ("Fields", .object([], isClosed: false)),
         ("Duration", .string(pattern: "^[0-9]+(\\.[0-9]+)? ?(us|ms|s|min|h)$")),
         (
             "Match",
@@ -147,7 +148,8 @@ enum OpenAPI {
                 .object(
                     [
                         .init(
-                            "event", .word(DeviceEvent.Name.allCases.map(\.rawValue)), isRequired: true)
+                            "event", .word(DeviceEvent.Name.allCases.map(\.rawValue)), isRequired: true),
+                        .init("fields", .named("Fields")),
                     ], isClosed: false),
             ])
         ),
@@ -157,6 +159,7 @@ enum OpenAPI {
                 .init("path", .string(), isRequired: true),
                 .init("handle", .integer(1...0xFFFF)),
                 .init("properties", .array(.string()), isRequired: true), .init("value", .named("Bytes")),
+                .init("fields", .named("Fields")),
             ])
         ),
         (
@@ -165,6 +168,7 @@ enum OpenAPI {
                 [
                     .init("seq", .integer(1...Int.max), isRequired: true),
                     .init("event", .string(), isRequired: true),
+                    .init("fields", .named("Fields")),
                 ], isClosed: false)
         ),
         (

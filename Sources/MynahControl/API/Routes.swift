@@ -61,8 +61,11 @@ extension Route {
             "GET", "/v1/devices/{device}/values/{attribute*}", .getValue, "An attribute's value",
             answers: [
                 200: Answer(
-                    "The value", .object([.init("value", .named("Bytes"), isRequired: true)]),
-                    example: .object([.init("value", "0048")]))
+                    "The value",
+                    .object([
+                        .init("value", .named("Bytes"), isRequired: true),
+                        .init("fields", .named("Fields")),
+                    ]), example: .object(Examples.measurement))
             ]),
         Route(
             "PUT", "/v1/devices/{device}/values/{attribute*}", .setValue, "Sets an attribute's value",
@@ -76,8 +79,9 @@ extension Route {
                     "The value, and to how many centrals it was sent if the radio counts them",
                     .object([
                         .init("value", .named("Bytes"), isRequired: true),
+                        .init("fields", .named("Fields")),
                         .init("sent", .integer(0...Int.max)),
-                    ]), example: .object([.init("value", "0048"), .init("sent", .integer(1))]))
+                    ]), example: .object(Examples.measurement + [.init("sent", .integer(1))]))
             ]),
     ]
 

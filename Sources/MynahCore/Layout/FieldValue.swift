@@ -52,6 +52,11 @@ package struct NamedField: Hashable, Sendable {
     }
 }
 
+extension [NamedField] {
+    /// As a JSON object: numbers are in the unit that people see.
+    package var json: JSON { .object(map { .init($0.name, $0.value.json) }) }
+}
+
 /// What does not fit a layout, as a sentence without its full stop.
 package struct LayoutProblem: Error, Hashable, Sendable {
     /// The field that it is about, or `nil` if it is about the whole.

@@ -5,10 +5,15 @@
 package enum KnownLayouts {
     /// The layout of a characteristic, or `nil` if it is not known here.
     package static func layout(of characteristic: BluetoothUUID) -> ValueLayout? {
-        guard let number = characteristic.assignedNumber else { return nil }
-        return (general(number) ?? health(number) ?? fitness(number) ?? environment(number)).map(
-            ValueLayout.init)
+        characteristic.assignedNumber.flatMap { all[$0] }
     }
+
+    /// All of them, by the characteristic's assigned number (Assigned Numbers, 3.8).
+    package static let all: [UInt16: ValueLayout] = Dictionary(
+        uniqueKeysWithValues: (0x2A00...0x2BFF).compactMap { number in
+            (general(number) ?? health(number) ?? fitness(number) ?? environment(number))
+                .map { (number, ValueLayout($0)) }
+        })
 
     // Short ways to write the tables.
     typealias Entries = [LayoutField]

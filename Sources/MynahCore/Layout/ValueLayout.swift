@@ -1,4 +1,4 @@
-package import MynahSupport
+import MynahSupport
 
 /// The fields of a characteristic's value, in the order of its bytes.
 ///

@@ -29,6 +29,8 @@ package struct DeviceSnapshot: Hashable, Sendable {
         package var properties: [String]
         /// Its value now, or `nil` if its app has no process, and so no memory.
         package var value: [UInt8]?
+        /// The layout of its value, or `nil` if it is not known.
+        package var layout: ValueLayout?
     }
 
     /// Its name in events.
@@ -84,7 +86,7 @@ extension DeviceSnapshot.Attribute {
         var members: [JSON.Member] = [.init("path", .string(path))]
         if let handle { members.append(.init("handle", .handle(handle))) }
         members.append(.init("properties", .array(properties.map { .string($0) })))
-        if let value { members.append(.init("value", .string(Hex.encode(value)))) }
+        if let value { members += EventFields.of(value, layout) }
         return .object(members)
     }
 }

@@ -26,7 +26,8 @@ extension Emulator {
             attributes: attributes.all.map { attribute in
                 .init(
                     path: attribute.path, handle: attribute.handle, properties: attribute.properties.names,
-                    value: value(of: attribute.key, of: player))
+                    value: value(of: attribute.key, of: player),
+                    layout: player.table.layout(of: attribute.key))
             })
     }
 
@@ -38,6 +39,12 @@ extension Emulator {
             throw .conflict(noProcess(player, "its values are its memory"))
         }
         return value
+    }
+
+    /// The layout of an attribute's value, or `nil` if it is not known.
+    package func layout(of name: AttributeName, in label: String) throws(ControlRefusal) -> ValueLayout? {
+        let player = try player(named: label)
+        return player.table.layout(of: try attribute(named: name, of: player).key)
     }
 
     private func value(of attribute: AttributeKey, of player: DevicePlayer<C>) -> [UInt8]? {

@@ -29,13 +29,14 @@ extension Emulator {
         guard notify else {
             guard central == nil else { throw .invalid("a value goes to a central only if it is notified") }
             await store(.stored(value), in: attribute.key, of: player)
-            return SetResult(value: value, sent: 0)
+            return SetResult(value: value, sent: 0, layout: player.table.layout(of: attribute.key))
         }
         let target = try await target(central, of: attribute, of: player)
         await store(.stored(value), in: attribute.key, of: player)
         do throws(ControlRefusal) {
             return SetResult(
-                value: value, sent: try await self.notify(value, of: attribute.key, of: player, to: target))
+                value: value, sent: try await self.notify(value, of: attribute.key, of: player, to: target),
+                layout: player.table.layout(of: attribute.key))
         } catch {
             if case .invalid = error { await store(entry.source, in: attribute.key, of: player) }
             throw error

@@ -1,4 +1,4 @@
-import MynahCore
+package import MynahCore
 package import MynahSupport
 
 /// The result of setting a value.
@@ -7,10 +7,12 @@ package struct SetResult: Hashable, Sendable {
     package var value: [UInt8]
     /// How many centrals it was sent to, or `nil` if the radio cannot count them.
     package var sent: Int?
+    /// The layout of the value, or `nil` if it is not known.
+    package var layout: ValueLayout?
 
     /// The result as a JSON object; without `sent` if that is not known.
     package var json: JSON {
         .object(
-            [.init("value", .string(Hex.encode(value)))] + (sent.map { [.init("sent", .integer($0))] } ?? []))
+            EventFields.of(value, layout) + (sent.map { [.init("sent", .integer($0))] } ?? []))
     }
 }

@@ -1,0 +1,77 @@
+package import MynahCore
+package import MynahEmulator
+import MynahSupport
+
+/// A value for people: its bytes, and beside them its fields in words, or the text that it is.
+package struct ValueText: Hashable, Sendable {
+    /// The bytes in hexadecimal, of which the last are left out if there are many.
+    package let bytes: String
+    /// The fields, such as `72 bpm, contact`, or text in quotation marks; `nil` if the value is neither.
+    package let words: String?
+
+    /// `fields` are those of the value, or `nil` if it has no layout or does not fit it.
+    package init(_ value: [UInt8], _ fields: [NamedField]?) {
+        let hex = Hex.encode(value)
+        bytes =
+            value.isEmpty
+            ? "(empty)" : value.count > 32 ? hex.prefix(64) + "… (\(value.count) bytes)" : hex
+        if let fields, fields.count == 1, case .text(let text) = fields[0].value,
+            text.utf8.elementsEqual(value)
+        {
+            words = value.isEmpty ? nil : Self.quoted(text)
+        } else if let fields, !fields.isEmpty {
+            words = PrintableText.of(FieldsText.of(fields))
+        } else if value.count > 1, value.allSatisfy({ (0x20...0x7E).contains($0) }) {
+            words = Self.quoted(String(decoding: value, as: UTF8.self))
+        } else {
+            words = nil
+        }
+    }
+
+    /// The value of an event, or `nil` if it has none.
+    package init?(_ event: DeviceEvent) {
+        guard let bytes = event.string("value").flatMap({ Hex.decode($0) }) else { return nil }
+        self.init(bytes, Self.fields(of: event["fields"], event.valueFields))
+    }
+
+    /// A value of the control API, with the fields that its device has for it, if any.
+    init(_ value: [UInt8], of characteristic: BluetoothUUID?, _ fields: JSON?) {
+        let known = characteristic.flatMap { KnownLayouts.layout(of: $0) }?.decode(value)
+        self.init(value, fields.flatMap { Self.fields(of: $0, known) })
+    }
+
+    /// The fields that JSON has, with the units and names of the SIG's layout if it is the device's.
+    private static func fields(of json: JSON?, _ known: [NamedField]?) -> [NamedField]? {
+        guard let json, json != known?.json, case .object(let members) = json else { return known }
+        return members.map { NamedField($0.key, FieldValue($0.value)) }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        "\"\(PrintableText.of(String(text.prefix(32))))\""
+    }
+
+    /// The bytes, and the words beside them.
+    package var text: String {
+        guard let words else { return bytes }
+        return bytes + (words.hasPrefix("\"") ? " " : "  ") + words
+    }
+
+    /// For a narrow terminal: the words if there are any.
+    var brief: String { words ?? bytes }
+}
+
+extension FieldValue {
+    /// A value as JSON has it.
+    fileprivate init(_ json: JSON) {
+        self =
+            switch json {
+            case .integer(let integer): .integer(integer)
+            case .number(let number): .number(number)
+            case .null: .number(.nan)
+            case .bool(let isSet): .boolean(isSet)
+            case .string(let text): .text(text)
+            case .array(let values): .list(values.map { FieldValue($0) })
+            case .object: .text(json.text)
+            }
+    }
+}
