@@ -75,8 +75,8 @@ api-digest:
 	@.ci/quietly "Building the tests" swift build $(DEBUG) --build-tests
 	@Tests/PublicAPI/digest --modules $(MODULES) --update
 
-# The Python client and its pytest plugin, with the program of the debug build, and the control API as it describes
-# itself.
+# The Python client and its pytest plugin, with the program of the debug build, the control API as it describes itself,
+# and the layouts of values.
 PYTHON := .build-python
 OPENAPI_SECONDS := 20
 python: python-client
@@ -84,6 +84,9 @@ python: python-client
 	    env MYNAH=$(CURDIR)/.build/debug/mynah timeout 900 $(PYTHON)/bin/pytest -q -p no:cacheprovider clients/python
 	@KEEP='^seed|[0-9] generated' .ci/quietly "Sending the control API requests for $(OPENAPI_SECONDS) s" \
 	    $(PYTHON)/bin/python Tests/OpenAPI/run --mynah .build/debug/mynah --seconds $(OPENAPI_SECONDS) --seed 1
+	@.ci/quietly "Building the program that prints the layouts" swift build $(DEBUG) --product mynah-layouts
+	@KEEP='^[0-9]+ layouts' .ci/quietly "Comparing the layouts with the SIG's files" \
+	    $(PYTHON)/bin/python Tests/Layouts/run --program .build/debug/mynah-layouts
 
 python-client:
 	@.ci/need $(TEST_PACKAGES)

@@ -127,6 +127,9 @@ let package = Package(
             name: "mynah-interop",
             dependencies: ["Mynah", "MynahHost", "MynahHCI", "MynahCore", "MynahSupport"],
             path: "Tests/Interop/helper"),
+        .executableTarget(
+            name: "mynah-layouts", dependencies: ["MynahCore", "MynahSupport"],
+            path: "Tests/Layouts/program"),
         .target(
             name: "MynahTestSupport", dependencies: ["MynahCore", "MynahHCI", "MynahSupport"],
             path: "Tests/TestSupport"),
