@@ -1,6 +1,7 @@
 import MynahCore
 import MynahEmulator
 import MynahSupport
+import MynahTestSupport
 import Testing
 
 @testable import MynahConsole
@@ -39,6 +40,26 @@ import Testing
     @Test func `many bytes are cut, and counted`() {
         let value = ValueText([UInt8](repeating: 0, count: 40), nil)
         #expect(value.text == String(repeating: "00", count: 32) + "… (40 bytes)")
+    }
+
+    @Test func `a value of any bytes has a text and JSON`() throws {
+        var generator = SeededGenerator(seed: 5)
+        for (number, layout) in KnownLayouts.all.sorted(by: { $0.key < $1.key }) {
+            for count in 0...40 {
+                for _ in 0..<8 {
+                    let high = Bool.random(using: &generator)
+                    let bytes = (0..<count).map { _ in
+                        high
+                            ? UInt8.random(in: 0xF0...0xFF, using: &generator)
+                            : UInt8.random(in: 0...0xFF, using: &generator)
+                    }
+                    let fields = layout.decode(bytes)
+                    #expect(!ValueText(bytes, fields).text.isEmpty, "\(number)")
+                    let json = fields?.json ?? .null
+                    #expect(try JSON(parsing: Array(json.text.utf8)).text == json.text, "\(number)")
+                }
+            }
+        }
     }
 
     private static func event(_ json: String) throws -> DeviceEvent {
