@@ -129,7 +129,7 @@ package enum EventText {
         var parts = [name(of: event)]
         for field in event.fields {
             switch (field.key, field.value) {
-            case ("service", _), ("characteristic", _), ("descriptor", _), ("path", _),
+            case ("service", _), ("characteristic", _), ("descriptor", _), ("path", _), ("tick", _),
                 ("withResponse", .bool(true)):
                 break
             case ("value", .string(let hex)): parts.append(ValueText(event)?.text ?? hex)

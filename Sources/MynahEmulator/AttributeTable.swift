@@ -8,9 +8,8 @@ struct AttributeTable {
     enum Source {
         /// Bytes, which a write replaces.
         case stored([UInt8])
-        /// Bytes made for a time: how long the device has run, and which tick of `every` it is (0 before the
-        /// first).
-        case generated(@Sendable (_ elapsed: Duration, _ tick: UInt64) -> [UInt8])
+        /// Bytes made for a tick of `every`, or of a second without it; 0 before the first.
+        case generated(@Sendable (_ tick: UInt64) -> [UInt8])
     }
 
     /// One characteristic's value or one descriptor.
@@ -38,6 +37,9 @@ struct AttributeTable {
         var asked: AskedAccess = []
     }
 
+    /// The tick of a generated value without `every`.
+    static let usualTick = Duration.seconds(1)
+
     private(set) var entries: [AttributeKey: Entry] = [:]
     /// Whether a test answers requests to one of them.
     private(set) var isAsking = false
@@ -62,14 +64,13 @@ struct AttributeTable {
     /// The whole value now: what was stored, or what the generator makes for the last tick that has passed.
     func value(of key: AttributeKey, at elapsed: Duration) -> [UInt8]? {
         guard let entry = entries[key] else { return nil }
-        guard let every = entry.every else { return value(of: entry, at: elapsed, tick: 0) }
-        let tick = TickSchedule.number(at: elapsed, every: every)
-        return value(of: entry, at: elapsed, tick: UInt64(tick))
+        let tick = TickSchedule.number(at: elapsed, every: entry.every ?? Self.usualTick)
+        return value(of: entry, at: UInt64(max(0, tick)))
     }
 
     /// The value that a tick sends.
     func value(of tick: TickSchedule.Tick) -> [UInt8]? {
-        entries[tick.attribute].map { value(of: $0, at: tick.due, tick: UInt64(max(0, tick.number))) }
+        entries[tick.attribute].map { value(of: $0, at: UInt64(max(0, tick.number))) }
     }
 
     /// Answers a read with the bytes from its offset on (Core Specification, Vol 3, Part F, 3.4.4.5).
@@ -114,10 +115,10 @@ struct AttributeTable {
         return changed
     }
 
-    private func value(of entry: Entry, at elapsed: Duration, tick: UInt64) -> [UInt8] {
+    private func value(of entry: Entry, at tick: UInt64) -> [UInt8] {
         switch entry.source {
         case .stored(let bytes): bytes
-        case .generated(let make): make(elapsed, tick)
+        case .generated(let make): make(tick)
         }
     }
 }

@@ -4,19 +4,23 @@ public import MynahProfiles
 extension EmulatedDevice {
     /// The device that a profile declares; `seed` makes its generators repeat themselves.
     ///
-    /// `label` is what events call it; the profile's name if it is left out.
-    public init(_ profile: Profile, seed: UInt64, label: String? = nil) {
+    /// `label` is what events call it; the profile's name if it is left out. `clockStart` is when its clocks
+    /// start, in seconds since 1970.
+    public init(
+        _ profile: Profile, seed: UInt64, label: String? = nil,
+        clockStart: Int64 = GeneratorRun.repeatableStart
+    ) {
         var table = AttributeTable()
         var services: [ServiceDefinition] = []
-        var generators: UInt64 = 0
         let tree = profile.attributeTree
         for (index, service) in profile.services.enumerated() {
             let characteristics = service.characteristics.enumerated().map { number, characteristic in
-                // Each generator has a seed of its own, or two of one kind would beat in step.
-                generators += 1
+                let run = GeneratorRun(
+                    seed: profile.valueSeed(seed, service: index, characteristic: number),
+                    interval: characteristic.every ?? AttributeTable.usualTick, start: clockStart)
                 return Self.definition(
                     of: characteristic, in: service, at: .init(service: index, characteristic: number), tree,
-                    seed: seed &+ generators &* 0x9E37_79B9, table: &table)
+                    run, table: &table)
             }
             services.append(
                 ServiceDefinition(
@@ -33,15 +37,16 @@ extension EmulatedDevice {
 
     private static func definition(
         of characteristic: Profile.Characteristic, in service: Profile.Service,
-        at position: AttributeTree.Position, _ tree: AttributeTree, seed: UInt64, table: inout AttributeTable
+        at position: AttributeTree.Position, _ tree: AttributeTree, _ run: GeneratorRun,
+        table: inout AttributeTable
     ) -> CharacteristicDefinition {
         let source: AttributeTable.Source
         switch characteristic.value {
         case .bytes(let bytes):
             source = .stored(bytes)
         case .generated(let definition):
-            let generator = definition.makeGenerator(seed: seed)
-            source = .generated { generator.value(at: $0, tick: $1) }
+            let generator = definition.makeGenerator(for: run)
+            source = .generated { generator.value(at: $0) }
         }
         var entry = AttributeTable.Entry(
             service: service.uuid, characteristic: characteristic.uuid, descriptor: nil,
@@ -49,7 +54,7 @@ extension EmulatedDevice {
             maximumLength: characteristic.maximumLength,
             readError: characteristic.readError,
             writeError: characteristic.writeError, every: characteristic.every,
-            asked: characteristic.asked)
+            layout: characteristic.layout, asked: characteristic.asked)
         var result = CharacteristicDefinition(
             uuid: characteristic.uuid, properties: characteristic.properties,
             permissions: characteristic.permissions,
@@ -67,7 +72,8 @@ extension EmulatedDevice {
             entry.path = tree.numberedPath(of: position)
             entry.source = .stored(descriptor.value)
             entry.maximumLength = descriptor.maximumLength
-            (entry.readError, entry.writeError, entry.every, entry.asked) = (nil, nil, nil, [])
+            (entry.readError, entry.writeError, entry.every) = (nil, nil, nil)
+            (entry.layout, entry.asked) = (nil, [])
             table.add(entry, as: definition.key)
             result.descriptors.append(definition)
         }

@@ -114,7 +114,7 @@ final class TickSender<C: Clock> where C.Duration == Duration {
                     // An older value that waited is out of date.
                     ticker.forget(tick.attribute, of: central)
                 case false?:
-                    if ticker.wait(value, of: tick.attribute, for: central, now: now) {
+                    if ticker.wait(value, of: tick, for: central, now: now) {
                         reportBehind(central)
                     }
                 case nil: break
@@ -122,7 +122,7 @@ final class TickSender<C: Clock> where C.Duration == Duration {
             }
         }
         ticker.sent(tick)
-        if isSent { reportNotified(value, of: tick.attribute) }
+        if isSent { reportNotified(value, of: tick.attribute, tick: tick.number) }
     }
 
     /// There is room again: links get the newest values that waited, and ticks go on.
@@ -133,7 +133,8 @@ final class TickSender<C: Clock> where C.Duration == Duration {
                 let outcome = send(waiting.value, of: waiting.attribute, to: central)
                 guard outcome != false else { break }
                 ticker.took(central)
-                if outcome == true { reportNotified(waiting.value, of: waiting.attribute, to: central) }
+                guard outcome == true else { continue }
+                reportNotified(waiting.value, of: waiting.attribute, to: central, tick: waiting.tick)
             }
         }
         sendDue()
@@ -163,10 +164,14 @@ final class TickSender<C: Clock> where C.Duration == Duration {
 
     // MARK: Reports
 
-    func reportNotified(_ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID? = nil) {
+    /// Reports a value that was sent; one with `every` has the number of its tick.
+    func reportNotified(
+        _ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID? = nil, tick: Int64? = nil
+    ) {
         guard player.events.isObserved else { return }
         player.report(.notified, on: attribute, central.flatMap(named)) {
             [.init("value", .string(Hex.encode(value)))]
+                + (tick.map { [.init("tick", .integer(Int($0)))] } ?? [])
         }
     }
 

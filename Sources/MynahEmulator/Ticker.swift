@@ -17,6 +17,8 @@ struct Ticker {
     struct Waiting: Equatable {
         var attribute: AttributeKey
         var value: [UInt8]
+        /// The number of the value's tick.
+        var tick: Int64
     }
 
     /// A link that has refused a value.
@@ -98,15 +100,16 @@ struct Ticker {
     /// A value waits for room on the central's link and replaces an earlier one of its attribute.
     ///
     /// Returns whether to warn: once until the link has recovered.
-    mutating func wait(_ value: [UInt8], of attribute: AttributeKey, for central: Peer.ID, now: Duration)
-        -> Bool
-    {
+    mutating func wait(
+        _ value: [UInt8], of tick: TickSchedule.Tick, for central: Peer.ID, now: Duration
+    ) -> Bool {
         var link = links[central] ?? Link(waiting: [], behind: now)
         let isNew = links[central] == nil || link.waiting.isEmpty && now - link.behind >= Self.recovery
-        if let index = link.waiting.firstIndex(where: { $0.attribute == attribute }) {
-            link.waiting[index].value = value
+        let waiting = Waiting(attribute: tick.attribute, value: value, tick: tick.number)
+        if let index = link.waiting.firstIndex(where: { $0.attribute == tick.attribute }) {
+            link.waiting[index] = waiting
         } else {
-            link.waiting.append(Waiting(attribute: attribute, value: value))
+            link.waiting.append(waiting)
         }
         link.behind = now
         links[central] = link

@@ -17,14 +17,14 @@ extension ProfileDecoder {
         checkType(uuid, "characteristic", at: node)
         var result = Profile.Characteristic(
             uuid: uuid, properties: properties(fields, of: uuid), permissions: .open, value: .bytes([]),
-            every: nil,
+            layout: KnownLayouts.layout(of: uuid), every: nil,
             maximumLength: GATT.maximumValueLength, readError: nil, writeError: nil, descriptors: [],
             mark: fields.mark, marks: fields.marks)
         if let node = fields["permissions"] {
             result.permissions = permissions(node, known: ProfileKeys.permissions)
             checkPermissions(node, of: "characteristic", with: result.properties)
         }
-        if let node = fields["value"], let value = value(node) { result.value = value }
+        if let node = fields["value"] { takeValue(node, of: &result) }
         result.every = fields["every"].flatMap { duration($0, "every", atLeast: .milliseconds(1)) }
         if let node = fields["maxLength"],
             let length = integer(node, "maxLength", in: 0...GATT.maximumValueLength)
@@ -36,6 +36,14 @@ extension ProfileDecoder {
         if let node = fields["descriptors"] { result.descriptors = descriptors(node, of: &result) }
         checkRules(&result, fields)
         return result
+    }
+
+    private mutating func takeValue(_ node: Node, of characteristic: inout Profile.Characteristic) {
+        if Self.isTyped(node) {
+            typedValue(node, of: &characteristic)
+        } else if let value = value(node) {
+            characteristic.value = value
+        }
     }
 
     private mutating func properties(_ fields: Fields, of uuid: BluetoothUUID) -> CharacteristicProperties {
@@ -172,7 +180,7 @@ extension ProfileDecoder {
         if fields["maxLength"] != nil, characteristic.properties.isDisjoint(with: .anyWrite) {
             warning(at: fields.mark(of: "maxLength"), "maxLength has no effect: \(uuid) is not writable")
         }
-        if fields["value"] != nil, !characteristic.properties.isEmpty,
+        if let node = fields["value"], !Self.isLayoutAlone(node), !characteristic.properties.isEmpty,
             characteristic.properties.isDisjoint(with: [.read, .notify, .indicate, .broadcast])
         {
             warning(

@@ -1,4 +1,3 @@
-import Glibc
 import MynahSupport
 
 /// `generate: heart-rate`: a Heart Rate Measurement that moves between two rates (Heart Rate Service
@@ -19,8 +18,8 @@ public struct HeartRateDefinition: GeneratorDefinition {
     public var period: Duration
 
     /// The generator of one run.
-    public func makeGenerator(seed: UInt64) -> any ValueGenerator {
-        HeartRateGenerator(definition: self, seed: seed)
+    public func makeGenerator(for run: GeneratorRun) -> any ValueGenerator {
+        HeartRateGenerator(definition: self, run: run)
     }
 }
 
@@ -42,15 +41,15 @@ extension HeartRateDefinition: DecodableGenerator {
 
 private struct HeartRateGenerator: ValueGenerator {
     let definition: HeartRateDefinition
-    let seed: UInt64
+    let run: GeneratorRun
 
     /// A sine from the middle upwards, and up to 2 % of the swing of noise on it.
-    func value(at elapsed: Duration, tick: UInt64) -> [UInt8] {
+    func value(at tick: UInt64) -> [UInt8] {
         let (low, high) = (Double(definition.minimum), Double(definition.maximum))
-        let phase = (elapsed / definition.period).truncatingRemainder(dividingBy: 1)
-        var random = SeededRandom(seed: seed &+ tick &* 0x2545_F491_4F6C_DD1D)
-        let noise = Double.random(in: -0.02...0.02, using: &random) * (high - low)
-        let rate = (low + high) / 2 + (high - low) / 2 * sin(2 * .pi * phase) + noise
+        let movement = NumberGenerator.Movement.sine(min: low, max: high, period: definition.period)
+        let middle = NumberGenerator(movement: movement).number(at: tick, every: run.interval, seed: run.seed)
+        var random = SeededRandom(seed: NumberGenerator.mixed(run.seed, tick, stream: 1))
+        let rate = middle + Double.random(in: -0.02...0.02, using: &random) * (high - low)
         let beats = UInt16(min(max(rate.rounded(), low), high))
         var writer = ByteWriter(capacity: 3)
         // Flags bit 0: the rate takes two bytes. Sensor contact is not said to be supported.

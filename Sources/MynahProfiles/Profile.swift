@@ -60,6 +60,9 @@ public struct Profile: Sendable {
         public var permissions: AttributePermissions
         /// The source of its value.
         public var value: Value
+        /// The fields of its value: those that the profile writes down, or else the SIG's; `nil` if neither
+        /// is known.
+        package var layout: ValueLayout?
         /// The time between two notifications or indications, or `nil` if nothing sends it periodically.
         public var every: Duration?
         /// The maximum length of a written value.

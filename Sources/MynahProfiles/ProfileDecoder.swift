@@ -26,6 +26,8 @@ struct Fields {
 struct ProfileDecoder {
     let file: String
     let lines: [String]
+    /// The files that the profile names, or `nil` if it is no file itself.
+    var files: NamedFiles?
     /// Keys that were doubled, as they were painted over: noted already.
     var ignoredKeys: Set<String> = []
     private(set) var errorCount = 0

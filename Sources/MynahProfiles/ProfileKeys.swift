@@ -36,6 +36,8 @@ enum ProfileKeys {
     static let permissions = ["read", "write", "notify"]
     static let descriptorPermissions = ["read", "write"]
     static let errors = ["read", "write"]
-    /// Each says how a value is written; exactly one of them is there.
-    static let valueForms = ["hex", "text", "base64", "generate"]
+    /// Each says how a value is written; exactly one of them is there, or only a layout.
+    static let valueForms = ["hex", "text", "base64", "generate", "fields"]
+    /// The words of an entry of a layout that are no field's name.
+    static let layoutWords = ["when", "count", "unit", "resolution", "bigEndian"]
 }

@@ -7,15 +7,17 @@ public enum ProfileLoader {
 
     /// Reads a profile file; the profile has its warnings, and errors are thrown together.
     public static func load(path: String) throws(ProfileIssues) -> Profile {
-        try load(bytes: contents(of: path), file: path)
+        try load(bytes: contents(of: path), file: path, files: NamedFiles(besides: path))
     }
 
-    /// Reads a profile from text; `file` is its name in messages.
+    /// Reads a profile from text, which can name no other files; `file` is its name in messages.
     public static func load(text: String, file: String) throws(ProfileIssues) -> Profile {
         try load(bytes: Array(text.utf8), file: file)
     }
 
-    private static func load(bytes: [UInt8], file: String) throws(ProfileIssues) -> Profile {
+    private static func load(
+        bytes: [UInt8], file: String, files: NamedFiles? = nil
+    ) throws(ProfileIssues) -> Profile {
         guard bytes.count <= maximumSize else {
             throw issue(
                 file, at: .start,
@@ -28,6 +30,7 @@ public enum ProfileLoader {
             throw issue(file, at: error.mark ?? .start, error.message)
         }
         var decoder = ProfileDecoder(file: file, lines: text.lines)
+        decoder.files = files
         if file.lowercased().hasSuffix(".json"), let problem = text.jsonProblem {
             decoder.error(at: problem.mark, problem.message)
             throw ProfileIssues(decoder.allIssues)

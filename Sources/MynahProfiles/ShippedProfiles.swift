@@ -125,8 +125,8 @@ services:
         (
             "environmental-sensing",
             #"""
-# A weather station: temperature, humidity and pressure (Environmental Sensing Service 1.0). Numbers are
-# little-endian, in the units of the characteristics.
+# A weather station: temperature, humidity and pressure (Environmental Sensing Service 1.0). The values are written as
+# fields; they are converted to the units of the characteristics.
 mynah: 1
 name: Weather station
 
@@ -141,9 +141,11 @@ advertising:
 services:
   - uuid: environmental-sensing
     characteristics:
-      - uuid: temperature           # hundredths of a degree Celsius, signed
+      - uuid: temperature           # on the air in hundredths of a degree Celsius
         properties: [read, notify]
-        value: {hex: 66 08}         # 2150: 21.5 degrees
+        value:
+          fields:
+            temperature: {generate: randomWalk, from: 21.5 °C, min: 18 °C, max: 25 °C, step: 0.1 °C}
         every: 5 s
         descriptors:
           - uuid: characteristic-user-description
@@ -156,12 +158,12 @@ services:
             value: {hex: 01 05 00 00}
           - uuid: valid-range
             value: {hex: 60 F0 34 21}   # -40 to 85 degrees
-      - uuid: humidity              # hundredths of a percent
+      - uuid: humidity
         properties: [read]
-        value: {hex: 94 11}         # 4500: 45 %
-      - uuid: pressure              # tenths of a pascal
+        value: {fields: {humidity: 45 %}}
+      - uuid: pressure              # on the air in tenths of a pascal
         properties: [read]
-        value: {hex: 02 76 0F 00}   # 1013250: 1013.25 hPa
+        value: {fields: {pressure: 1013.25 hPa}}
 """# + "\n"
         ),
         (

@@ -29,6 +29,10 @@ extension ProfileDecoder {
             return nil
         }
         if form == "generate" { return generated(node, mapping) }
+        if form == "fields" {
+            error(at: node, "only the value of a characteristic of a service has fields")
+            return nil
+        }
         guard let fields = fields(node, "a value", known: [form]), let content = fields[form] else {
             return nil
         }

@@ -1,21 +1,41 @@
 /// A generator of a changing value.
 ///
-/// The bytes depend only on the time, the tick and the seed, so a run can be repeated.
+/// The bytes depend only on the tick and what the run gave the generator, so a run can be repeated.
 public protocol ValueGenerator: Sendable {
-    /// The value when the device has run for `elapsed`, at this tick of `every` (0 before the first).
-    func value(at elapsed: Duration, tick: UInt64) -> [UInt8]
+    /// The value at a tick: 0 is the start of the device, and one follows the other after the run's interval.
+    func value(at tick: UInt64) -> [UInt8]
+}
+
+/// What a run gives one generator.
+public struct GeneratorRun: Hashable, Sendable {
+    /// Its seed.
+    public var seed: UInt64
+    /// The time between two ticks.
+    public var interval: Duration
+    /// When the run's clocks start, in seconds since 1970.
+    public var start: Int64
+
+    /// 2026-01-01T00:00:00Z, at which clocks start if a run is to be repeated.
+    public static let repeatableStart: Int64 = 1_767_225_600
+
+    /// What a run gives one generator.
+    public init(seed: UInt64, interval: Duration, start: Int64 = repeatableStart) {
+        self.seed = seed
+        self.interval = interval
+        self.start = start
+    }
 }
 
 /// A generator's parameters in a profile, before a run gives it a seed.
 public protocol GeneratorDefinition: Sendable {
-    /// Its name, as the value of `generate:`.
+    /// Its name, as the value of `generate:`; `fields` if it is made of fields.
     static var name: String { get }
     /// The keys it takes beside `generate`.
     static var keys: [String] { get }
     /// The longest value it makes, in bytes.
     var maximumLength: Int { get }
     /// The generator of one run.
-    func makeGenerator(seed: UInt64) -> any ValueGenerator
+    func makeGenerator(for run: GeneratorRun) -> any ValueGenerator
 }
 
 /// A definition that reads itself from a profile; each kind is one line of `Generators.all`.

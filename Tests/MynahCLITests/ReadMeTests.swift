@@ -8,11 +8,13 @@ import Testing
 
     @Test func `every profile in them is clean`() async throws {
         let app = "mynah: 1\nname: x\nadvertising: {serviceUUIDs: [180D]}\nservices: [{uuid: 180D}]\n"
+        let recording = try ProfileFile("level\n100\n99\n")
         var whole = 0
         for page in Self.pages {
             for block in page.blocks(of: "yaml").map(\.text) where !block.hasPrefix("jobs:") {
                 whole += block.contains("mynah: 1") ? 1 : 0
-                let file = try ProfileFile(block.hasPrefix("app:") ? app + block : block)
+                let text = block.replacing("ride.csv", with: recording.path)
+                let file = try ProfileFile(text.hasPrefix("app:") ? app + text : text)
                 let result = try await Program.run("check", "--radio", "virtual", file.path)
                 #expect(result.status == .exited(0), "\(page.path): \(result.output)")
             }

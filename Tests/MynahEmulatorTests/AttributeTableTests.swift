@@ -78,10 +78,17 @@ import Testing
     }
 
     @Test mutating func `a generated value does not change between two ticks`() {
-        table.add(Self.entry(.generated { _, tick in [UInt8(tick)] }, every: .seconds(1)), as: key)
+        table.add(Self.entry(.generated { [UInt8($0)] }, every: .seconds(1)), as: key)
         #expect(table.value(of: key, at: .milliseconds(999)) == [0])
         #expect(table.value(of: key, at: .milliseconds(1000)) == [1])
         #expect(table.value(of: key, at: .milliseconds(1999)) == [1])
+    }
+
+    @Test mutating func `without every, a generated value changes each second`() {
+        table.add(Self.entry(.generated { [UInt8($0)] }), as: key)
+        #expect(table.value(of: key, at: .milliseconds(1999)) == [1])
+        #expect(table.value(of: key, at: .seconds(200)) == [200])
+        #expect(table.value(of: key, at: .seconds(-1)) == [0])
     }
 
     @Test func `an attribute that is not there is an error, not a crash`() {

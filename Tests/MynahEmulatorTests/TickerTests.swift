@@ -10,18 +10,22 @@ import Testing
     private let level = AttributeKey()
     private var ticker = Ticker()
 
+    private func tick(_ attribute: AttributeKey, _ number: Int64 = 1) -> TickSchedule.Tick {
+        TickSchedule.Tick(attribute: attribute, number: number, due: .seconds(number))
+    }
+
     @Test mutating func `a full link keeps the newest value of each attribute, and warns once`() {
         #expect(ticker.fullLinks.isEmpty)
         let warned = [
-            ticker.wait([1], of: rate, for: slow, now: .seconds(1)),
-            ticker.wait([2], of: level, for: slow, now: .seconds(1)),
-            ticker.wait([3], of: rate, for: slow, now: .seconds(60)),
+            ticker.wait([1], of: tick(rate), for: slow, now: .seconds(1)),
+            ticker.wait([2], of: tick(level), for: slow, now: .seconds(1)),
+            ticker.wait([3], of: tick(rate, 9), for: slow, now: .seconds(60)),
         ]
         #expect(warned == [true, false, false])
         #expect(ticker.fullLinks == [slow])
-        #expect(ticker.waiting(for: slow) == .init(attribute: rate, value: [3]))
+        #expect(ticker.waiting(for: slow) == .init(attribute: rate, value: [3], tick: 9))
         ticker.took(slow)
-        #expect(ticker.waiting(for: slow) == .init(attribute: level, value: [2]))
+        #expect(ticker.waiting(for: slow) == .init(attribute: level, value: [2], tick: 1))
         ticker.took(slow)
         #expect(ticker.waiting(for: slow) == nil)
         #expect(ticker.fullLinks.isEmpty)
@@ -32,24 +36,24 @@ import Testing
     mutating func `a link that was full again before it had recovered is not warned of again`(
         pause: Int, isWarnedOf: Bool
     ) {
-        _ = ticker.wait([1], of: rate, for: slow, now: .zero)
+        _ = ticker.wait([1], of: tick(rate), for: slow, now: .zero)
         ticker.took(slow)
-        let isWarned = ticker.wait([2], of: rate, for: slow, now: .milliseconds(pause))
+        let isWarned = ticker.wait([2], of: tick(rate), for: slow, now: .milliseconds(pause))
         #expect(isWarned == isWarnedOf)
     }
 
     @Test mutating func `values without subscribers do not wait`() {
-        _ = ticker.wait([1], of: rate, for: slow, now: .zero)
-        _ = ticker.wait([2], of: level, for: slow, now: .zero)
+        _ = ticker.wait([1], of: tick(rate), for: slow, now: .zero)
+        _ = ticker.wait([2], of: tick(level), for: slow, now: .zero)
         ticker.forget(rate, of: slow)
         #expect(ticker.waiting(for: slow)?.attribute == level)
         ticker.stop(level)
         #expect(ticker.fullLinks.isEmpty)
-        _ = ticker.wait([3], of: rate, for: slow, now: .zero)
+        _ = ticker.wait([3], of: tick(rate), for: slow, now: .zero)
         ticker.forget(slow)
         #expect(ticker.fullLinks.isEmpty)
         // A link that begins anew is warned of anew.
-        let isWarned = ticker.wait([4], of: rate, for: slow, now: .zero)
+        let isWarned = ticker.wait([4], of: tick(rate), for: slow, now: .zero)
         #expect(isWarned)
     }
 

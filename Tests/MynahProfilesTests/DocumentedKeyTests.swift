@@ -1,3 +1,4 @@
+import MynahProfiles
 import MynahSupport
 import MynahTestSupport
 import Testing
@@ -16,5 +17,16 @@ import Testing
             }
         }
         #expect(validator.allKeys.subtracting(used).sorted() == [])
+    }
+
+    @Test func `the decoder reads every profile of the article about profiles`() throws {
+        let page = try #require(DocumentPage.all.first { $0.path.hasSuffix("/Profiles.md") })
+        let ride = try TemporaryFile(Array("time,level\n0,100\n60,99\n".utf8))
+        let blocks = page.blocks(of: "yaml").map { $0.text.replacing("ride.csv", with: ride.path) }
+        #expect(blocks.count >= 4)
+        for block in blocks {
+            let problems = try TemporaryFile(Array(block.utf8)).problems()
+            #expect(problems.filter { $0.contains("error: ") } == [])
+        }
     }
 }

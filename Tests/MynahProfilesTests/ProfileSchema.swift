@@ -20,7 +20,7 @@ enum ProfileSchema {
 
     /// Every key of an object with its value's schema; `nil` means that the table lacks the key, which a
     /// test reports.
-    private static func object(
+    static func object(
         _ keys: [String], required: [String] = [], _ properties: [(String, JSON)], more: [JSON.Member] = []
     ) -> JSON {
         let known = Dictionary(uniqueKeysWithValues: properties)
@@ -33,11 +33,11 @@ enum ProfileSchema {
         return .object(fields + more)
     }
 
-    private static func ref(_ name: String, _ description: String) -> JSON {
+    static func ref(_ name: String, _ description: String) -> JSON {
         .object([.init("description", .string(description)), .init("$ref", .string("#/$defs/\(name)"))])
     }
 
-    private static func words(_ words: [String], _ description: String? = nil) -> JSON {
+    static func words(_ words: [String], _ description: String? = nil) -> JSON {
         let text: [JSON.Member] = description.map { [.init("description", .string($0))] } ?? []
         return .object(text + [.init("enum", .array(words.map { .string($0) }))])
     }
@@ -60,7 +60,7 @@ enum ProfileSchema {
         ])
     }
 
-    private static func types(_ types: [String], _ more: [JSON.Member] = []) -> JSON {
+    static func types(_ types: [String], _ more: [JSON.Member] = []) -> JSON {
         .object([.init("type", .array(types.map { .string($0) }))] + more)
     }
 
@@ -132,7 +132,11 @@ enum ProfileSchema {
         .init("service", service), .init("characteristic", characteristic), .init("descriptor", descriptor),
         .init("permissions", permissions), .init("descriptorPermissions", descriptorPermissions),
         .init("errors", errors), .init("value", value(forms: ProfileKeys.valueForms)),
-        .init("bytesValue", value(forms: ProfileKeys.valueForms.filter { $0 != "generate" })),
+        .init(
+            "bytesValue",
+            value(forms: ProfileKeys.valueForms.filter { !["generate", "fields"].contains($0) })),
+        .init("fieldValue", FieldSchema.value), .init("fieldGenerator", FieldSchema.generator),
+        .init("layout", FieldSchema.layout), .init("layoutField", FieldSchema.layoutField),
         .init("permission", words(SecurityRequirement.allCases.map(\.rawValue))),
         .init(
             "serviceUUID",
@@ -527,7 +531,7 @@ enum ProfileSchema {
                 )
             ),
             ("permissions", ref("permissions", "What a link must have been through; open unless said.")),
-            ("value", ref("value", "Its value: hex, text, base64 or generate.")),
+            ("value", ref("value", "Its value: hex, text, base64, generate or fields.")),
             ("every", ref("duration", "How often it is sent to subscribers, from 1 ms up.")),
             (
                 "maxLength",
@@ -609,6 +613,7 @@ enum ProfileSchema {
                 ]),
         ]
         let choices = forms.flatMap { form -> [JSON] in
+            if form == "fields" { return FieldSchema.forms }
             guard form == "generate" else {
                 return [object([form], required: [form], [(form, written[form] ?? .bool(false))])]
             }

@@ -91,6 +91,9 @@ import Glibc
             characteristic("properties: [read]\n        value: {text: 1.10}\n"),
             characteristic("properties: [read]\n        value: {base64: 1234}\n"),
             characteristic("properties: [read]\n        errors: {read: \"0x80\"}\n"),
+            characteristic("properties: [read]\n        value: {fields: {level: 0x40}}\n"),
+            characteristic("properties: [read]\n        value: {fields: {level: {generate: toggle}}}\n"),
+            characteristic("properties: [read]\n        value: {layout: [{a: uint8}, {b: [c, d]}]}\n"),
             head("app: {}\ncentral: {}\n"), CentralProfileTests.whole,
         ])
     func accepts(_ text: String) throws {
@@ -139,6 +142,15 @@ import Glibc
             characteristic("properties: [read]\n        value: {generate: heartrate}\n"),
             characteristic("properties: [read]\n        value: {generate: heart-rate, mx: 1}\n"),
             characteristic("properties: [read]\n        value: {base64: \"?\"}\n"),
+            characteristic("properties: [read]\n        value: {fields: [1]}\n"),
+            characteristic("properties: [read]\n        value: {hex: 01, fields: {level: 1}}\n"),
+            characteristic("properties: [read]\n        value: {fields: {level: {generate: sin}}}\n"),
+            characteristic("properties: [read]\n        value: {fields: {level: {generate: sine}}}\n"),
+            characteristic("properties: [read]\n        value: {layout: [{a: unit8}]}\n"),
+            characteristic("properties: [read]\n        value: {layout: []}\n"),
+            characteristic("properties: [read]\n        value: {layout: [{A: uint8}]}\n"),
+            characteristic(
+                "properties: [read]\n        descriptors: [{uuid: 2901, value: {fields: {a: 1}}}]\n"),
             characteristic("properties: [notify]\n        every: 5\n"),
             characteristic("properties: [write]\n        maxLength: 513\n"),
             characteristic("properties: [read]\n        errors: {read: 0}\n"),

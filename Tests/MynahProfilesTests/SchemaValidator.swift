@@ -100,6 +100,10 @@ struct SchemaValidator {
                 for element in value.elements ?? [] {
                     found.formUnion(keys(of: element, by: member.value, in: definition))
                 }
+            case "additionalProperties":
+                for property in value.members ?? [] where schema["properties"]?[property.key] == nil {
+                    found.formUnion(keys(of: property.value, by: member.value, in: definition))
+                }
             case "properties":
                 for property in value.members ?? [] {
                     guard let schema = member.value[property.key] else { continue }

@@ -303,11 +303,13 @@ import Testing
         ),
         (
             characteristic("properties: [read]\n        value: {}\n"),
-            ["8:16: error: a value needs one of hex, text, base64 and generate"]
+            ["8:16: error: a value needs one of hex, text, base64, generate and fields"]
         ),
         (
             characteristic("properties: [read]\n        value: {hx: 01}\n"),
-            ["8:16: error: a value needs one of hex, text, base64 and generate; did you mean \"hex\"?"]
+            [
+                "8:16: error: a value needs one of hex, text, base64, generate and fields; did you mean \"hex\"?"
+            ]
         ),
         (
             characteristic("properties: [read]\n        value: {hex: 01, text: a}\n"),

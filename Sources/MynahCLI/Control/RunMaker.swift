@@ -4,6 +4,8 @@ import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
+import Glibc
+
 /// Makes what a run plays out of profiles: those it begins with, and those that are added later.
 struct RunMaker: Sendable {
     let output: RunOutput
@@ -36,7 +38,10 @@ struct RunMaker: Sendable {
 
     /// The device of a profile; `label` is what events call it.
     func device(_ profile: Profile, label: String, seed: UInt64? = nil) -> EmulatedDevice {
-        var device = EmulatedDevice(profile, seed: seed ?? valueSeed, label: label)
+        let isRepeatable = (seed ?? self.seed) != nil
+        var device = EmulatedDevice(
+            profile, seed: seed ?? valueSeed, label: label,
+            clockStart: isRepeatable ? GeneratorRun.repeatableStart : Int64(time(nil)))
         state?.apply(to: &device.app)
         device.requestNumbers = requestNumbers
         return device

@@ -3,8 +3,8 @@ import MynahSupport
 
 /// A number that changes from tick to tick.
 ///
-/// It is a function of the seed and the tick: any tick can be asked for, in any order, and one seed gives the same
-/// numbers on every radio.
+/// It is a function of the seed and the tick: any tick can be asked for, in any order, and one seed gives the
+/// same numbers on every radio.
 struct NumberGenerator: Hashable, Sendable {
     /// How the number moves.
     enum Movement: Hashable, Sendable {
@@ -107,9 +107,9 @@ struct NumberGenerator: Hashable, Sendable {
 
 /// A walk of random steps whose position at any tick takes as many operations as the tick has binary digits.
 ///
-/// Each tick adds eight coins of an eighth each, so it moves by at most 1. The sum over a block of coins is drawn
-/// first, and then how it divides over its halves, down to the coin that is asked for: the same sums are found from
-/// wherever one looks.
+/// Each tick adds eight coins of an eighth each, so it moves by at most 1. The sum over a block of coins is
+/// drawn first, and then how it divides over its halves, down to the coin that is asked for: the same sums are
+/// found from wherever one looks.
 struct RandomWalk {
     let seed: UInt64
 

@@ -1,0 +1,99 @@
+import Glibc
+import MynahSupport
+
+/// A column of numbers in a file of comma-separated values (RFC 4180).
+struct CSVColumn: Hashable, Sendable {
+    static let maximumSize = 1 << 20
+    static let maximumRows = 100_000
+
+    /// Why a file gives no numbers, as a sentence without its full stop.
+    struct Problem: Error {
+        var message: String
+    }
+
+    /// The column that is wanted.
+    enum Name: Hashable, Sendable {
+        /// From 1.
+        case number(Int)
+        /// By the name in the first row.
+        case word(String)
+    }
+
+    let numbers: [Double]
+
+    /// The numbers in a column of a text; a first row without a number is the names of the columns.
+    init(_ bytes: [UInt8], _ name: Name) throws(Problem) {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Problem(message: "is not UTF-8")
+        }
+        var numbers: [Double] = []
+        var column: Int? = if case .number(let number) = name { number - 1 } else { nil }
+        var isFirst = true
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (index, line) in lines.enumerated() where line.contains(where: { !$0.isWhitespace }) {
+            let cells = Self.cells(line)
+            defer { isFirst = false }
+            if isFirst, case .word(let word) = name {
+                guard let found = cells.firstIndex(of: word) else {
+                    let near = NearestName.of(word, among: cells).map { "; did you mean \"\($0)\"?" } ?? ""
+                    throw Problem(message: "has no column \(ProfileDecoder.quote(word))\(near)")
+                }
+                column = found
+                continue
+            }
+            guard let column, cells.indices.contains(column) else {
+                throw Problem(message: "has only \(cells.count) columns in line \(index + 1)")
+            }
+            guard let number = Double(cells[column]), number.isFinite else {
+                if isFirst { continue }
+                throw Problem(
+                    message:
+                        "has \(ProfileDecoder.quote(cells[column])) in line \(index + 1), which is no number")
+            }
+            guard numbers.count < Self.maximumRows else {
+                throw Problem(message: "has over \(Self.maximumRows) rows")
+            }
+            numbers.append(number)
+        }
+        guard !numbers.isEmpty else { throw Problem(message: "has no numbers") }
+        self.numbers = numbers
+    }
+
+    /// A row's cells, without the quotes and spaces around them; no number has a comma in quotes.
+    private static func cells(_ line: Substring) -> [String] {
+        line.split(separator: ",", omittingEmptySubsequences: false).map { cell in
+            let cell = String(cell).replacing("\t", with: " ").trimmed
+            return cell.count > 1 && cell.first == "\"" && cell.last == "\""
+                ? String(cell.dropFirst().dropLast()) : cell
+        }
+    }
+
+    /// The bytes of a file that is at most so large.
+    static func contents(of path: String) throws(Problem) -> [UInt8] {
+        // A pipe would block here, and a device might never end.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            throw Problem(
+                message: errno == ENOENT
+                    ? "does not exist" : "cannot be read: \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw Problem(message: "is not a file")
+        }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while bytes.count <= maximumSize {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                throw Problem(message: "cannot be read: \(String(cString: strerror(errno)))")
+            }
+            if count == 0 { break }
+            bytes += buffer[..<count]
+        }
+        guard bytes.count <= maximumSize else { throw Problem(message: "is larger than 1 MiB") }
+        return bytes
+    }
+}

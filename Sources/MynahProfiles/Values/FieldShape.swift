@@ -1,0 +1,123 @@
+import MynahCore
+
+/// What a field of a layout takes: the kind of its value, and the limits and units of a number.
+struct FieldShape: Hashable, Sendable {
+    enum Kind: Hashable, Sendable {
+        case integer(bits: Int, isSigned: Bool)
+        /// A float, whose largest number this is.
+        case float(name: String, largest: Double)
+        case boolean, text, dateTime, bytes
+    }
+
+    var kind: Kind
+    /// Whether the field has any number of values.
+    var isList = false
+    /// The names of the numbers from 0 on; an empty name is reserved.
+    var names: [String] = []
+    /// The unit of a number, or `nil` if it has none.
+    var unit: String?
+    var resolution = Resolution.one
+    /// The unit that a number can have instead.
+    var otherUnit: LayoutField.Unit?
+
+    /// The shape of the field with this name, or `nil` if the layout has none.
+    init?(_ name: String, in layout: ValueLayout) {
+        for entry in layout.entries {
+            if case .bits(_, let bits) = entry.kind {
+                guard let bit = bits.first(where: { $0.names(name) }) else { continue }
+                self.init(bit)
+                return
+            }
+            guard entry.name == name else { continue }
+            self.init(entry)
+            return
+        }
+        return nil
+    }
+
+    private init(_ bit: LayoutBit) {
+        switch bit {
+        case .enumeration(_, let width, let names):
+            kind = .integer(bits: width, isSigned: false)
+            self.names = names
+        case .number(_, let width): kind = .integer(bits: width, isSigned: false)
+        case .boolean, .optionalBoolean, .announces, .widens, .otherUnit, .reserved: kind = .boolean
+        }
+    }
+
+    private init(_ entry: LayoutField) {
+        (unit, resolution, otherUnit) = (entry.unit, entry.resolution, entry.otherUnit)
+        switch entry.wideKind ?? entry.kind {
+        case .integer(let octets, let isSigned): kind = .integer(bits: octets * 8, isSigned: isSigned)
+        case .enumeration(let octets, let names):
+            kind = .integer(bits: octets * 8, isSigned: false)
+            self.names = names
+        // The largest mantissa and exponent that stand for a number (IEEE 11073-20601).
+        case .medfloat16: kind = .float(name: "medfloat16", largest: 2045e7)
+        case .medfloat32: kind = .float(name: "medfloat32", largest: 8_388_605e127)
+        case .float32: kind = .float(name: "float32", largest: Double(Float.greatestFiniteMagnitude))
+        case .bits: kind = .boolean
+        case .dateTime: kind = .dateTime
+        case .utf8: kind = .text
+        case .bytes: kind = .bytes
+        }
+        isList = entry.count != .one && kind != .text && kind != .bytes
+    }
+
+    /// Whether it takes a number.
+    var isNumber: Bool {
+        switch kind {
+        case .integer, .float: true
+        case .boolean, .text, .dateTime, .bytes: false
+        }
+    }
+
+    /// The type, as a layout names it.
+    var typeName: String {
+        switch kind {
+        case .integer(let bits, let isSigned):
+            bits < 8 ? "\(bits) bits" : "\(isSigned ? "sint" : "uint")\(bits)"
+        case .float(let name, _): name
+        case .boolean: "true or false"
+        case .text: "text"
+        case .dateTime: "a date and a time"
+        case .bytes: "bytes"
+        }
+    }
+
+    /// What one of the type's integers stands for in a unit.
+    func step(in unit: String?) -> Double {
+        let other = unit.flatMap { $0 == otherUnit?.name ? otherUnit : nil }
+        let resolution = other?.resolution ?? resolution
+        return Double(resolution.numerator) / Double(resolution.denominator)
+    }
+
+    /// How many different integers the type has, or `nil` if it is no integer.
+    var width: Double? {
+        guard case .integer(let bits, _) = kind else { return nil }
+        return Double(sign: .plus, exponent: bits, significand: 1)
+    }
+
+    /// The numbers that the type holds, in a unit of the field.
+    func limits(in unit: String?) -> ClosedRange<Double> {
+        let step = step(in: unit)
+        switch kind {
+        case .integer(let bits, let isSigned):
+            let upper = Double(sign: .plus, exponent: isSigned ? bits - 1 : bits, significand: 1)
+            // Of 64 bits the largest is the one before, which a Double can hold.
+            return (isSigned ? -upper * step : 0)...(bits == 64 ? upper.nextDown : upper - 1) * step
+        case .float(_, let largest): return -largest * step...largest * step
+        case .boolean, .text, .dateTime, .bytes: return 0...1
+        }
+    }
+}
+
+extension LayoutBit {
+    fileprivate func names(_ name: String) -> Bool {
+        switch self {
+        case .boolean(let own), .optionalBoolean(let own), .number(let own, _), .enumeration(let own, _, _):
+            own == name
+        case .announces, .widens, .otherUnit, .reserved: false
+        }
+    }
+}

@@ -1,0 +1,126 @@
+/// Units of the same quantity, and how one is converted into the other.
+enum Units {
+    /// A unit: a number in it, times the fraction, plus the offset, is the number in the quantity's first
+    /// unit.
+    private struct Unit {
+        var name: String
+        var numerator: Double
+        var denominator: Double
+        var offset: Double
+
+        init(_ name: String, _ numerator: Double = 1, over denominator: Double = 1, offset: Double = 0) {
+            self.name = name
+            self.numerator = numerator
+            self.denominator = denominator
+            self.offset = offset
+        }
+    }
+
+    private static let quantities: [[Unit]] = [
+        [
+            Unit("s"), Unit("us", over: 1_000_000), Unit("ms", over: 1000), Unit("min", 60), Unit("h", 3600),
+            Unit("d", 86_400),
+        ],
+        [
+            Unit("m"), Unit("mm", over: 1000), Unit("cm", over: 100), Unit("km", 1000),
+            Unit("in", 254, over: 10_000), Unit("ft", 3048, over: 10_000), Unit("mi", 1_609_344, over: 1000),
+        ],
+        [Unit("m/s"), Unit("km/h", 10, over: 36), Unit("mph", 44_704, over: 100_000)],
+        [Unit("°C"), Unit("°F", 5, over: 9, offset: -160 / 9.0), Unit("K", offset: -273.15)],
+        [
+            Unit("kg"), Unit("g", over: 1000), Unit("mg", over: 1_000_000),
+            Unit("lb", 45_359_237, over: 100_000_000),
+        ],
+        [
+            Unit("Pa"), Unit("hPa", 100), Unit("kPa", 1000), Unit("mbar", 100), Unit("bar", 100_000),
+            Unit("mmHg", 133.322_387_415),
+        ],
+        [Unit("kJ"), Unit("J", over: 1000), Unit("kcal", 4184, over: 1000)],
+        [Unit("W"), Unit("kW", 1000)], [Unit("mL"), Unit("L", 1000)],
+    ]
+
+    /// A number in another unit, or `nil` if the two are of different quantities.
+    ///
+    /// The difference of two numbers has no offset: 9 °F more are 5 °C more.
+    static func convert(
+        _ number: Double, from: String, to: String, isDifference: Bool = false
+    ) -> Double? {
+        if from == to { return number }
+        guard let units = quantity(of: from), let source = units.first(where: { $0.name == from }),
+            let target = units.first(where: { $0.name == to })
+        else { return nil }
+        let offset = isDifference ? 0 : source.offset - target.offset
+        // One multiplication and one division: with whole factors the result is the nearest number.
+        let (top, bottom) = (
+            source.numerator * target.denominator, source.denominator * target.numerator
+        )
+        return number * top / bottom + offset * target.denominator / target.numerator
+    }
+
+    /// The units that a number in this one can be converted from, this one first.
+    static func like(_ unit: String) -> [String] {
+        [unit] + (quantity(of: unit) ?? []).map(\.name).filter { $0 != unit }
+    }
+
+    private static func quantity(of unit: String) -> [Unit]? {
+        quantities.first { $0.contains { $0.name == unit } }
+    }
+}
+
+/// A number and its unit as people write them: `72`, `0x1F`, `36.6 °C`, `50%`.
+struct WrittenNumber: Hashable, Sendable {
+    var number: Double
+    /// The same number, if it is whole and was written without a fraction.
+    var integer: Int?
+    /// The unit, or `nil` if none is written.
+    var unit: String?
+
+    /// Returns `nil` if the text does not begin with a number.
+    init?(_ text: String) {
+        let text = text.trimmed
+        if let whole = ProfileDecoder.number(text) {
+            (number, integer) = (Double(whole), whole)
+            return
+        }
+        let end = Self.numberEnd(text)
+        guard !text.lowercased().hasPrefix("0x"),
+            let number = Double(text[..<end]), number.isFinite
+        else { return nil }
+        self.number = number
+        integer = Int(text[..<end])
+        let rest = String(text[end...]).trimmed
+        unit = rest.isEmpty ? nil : rest
+    }
+
+    /// Where the sign, the digits and the point of a number end.
+    private static func numberEnd(_ text: String) -> String.Index {
+        var end = text.startIndex
+        while end < text.endIndex {
+            switch text[end] {
+            case "-", "+": guard end == text.startIndex else { return end }
+            case "0"..."9", ".": break
+            default: return exponentEnd(text, from: end)
+            }
+            end = text.index(after: end)
+        }
+        return end
+    }
+
+    /// Where the number ends if an exponent, as in 1e-3, begins here.
+    private static func exponentEnd(_ text: String, from start: String.Index) -> String.Index {
+        guard text[start] == "e" || text[start] == "E" else { return start }
+        var end = text.index(after: start)
+        if end < text.endIndex, text[end] == "-" || text[end] == "+" { end = text.index(after: end) }
+        let digits = text[end...].prefix { ("0"..."9").contains($0) }
+        return digits.isEmpty ? start : digits.endIndex
+    }
+}
+
+extension String {
+    /// The text without the spaces around it.
+    var trimmed: String {
+        var text = self[...].drop { $0 == " " }
+        while text.last == " " { text.removeLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,37 @@
+package import MynahCore
+
+/// Seeds that follow from another seed and a name.
+///
+/// One generator more or less changes the seed of no other.
+package enum ValueSeed {
+    /// The seed of a characteristic's value.
+    ///
+    /// The numbers are those among equals: the service among the services with its UUID, and the
+    /// characteristic among those in the service with its UUID, from 1.
+    package static func of(
+        _ seed: UInt64, _ service: BluetoothUUID, _ serviceNumber: Int, _ characteristic: BluetoothUUID,
+        _ characteristicNumber: Int
+    ) -> UInt64 {
+        of(seed, "\(service.shortest)~\(serviceNumber)/\(characteristic.shortest)~\(characteristicNumber)")
+    }
+
+    /// The seed of a part with a name (FNV-1a, and SplitMix64 to spread it).
+    package static func of(_ seed: UInt64, _ name: String) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        var random = SeededRandom(seed: seed)
+        random = SeededRandom(seed: random.next() ^ hash)
+        return random.next()
+    }
+}
+
+extension Profile {
+    /// The seed of a characteristic's value in a run with a seed.
+    package func valueSeed(_ seed: UInt64, service: Int, characteristic: Int) -> UInt64 {
+        let (own, list) = (services[service], services[service].characteristics)
+        let uuid = list[characteristic].uuid
+        return ValueSeed.of(
+            seed, own.uuid, services[...service].count { $0.uuid == own.uuid }, uuid,
+            list[...characteristic].count { $0.uuid == uuid })
+    }
+}
