@@ -125,8 +125,8 @@ services:
         (
             "environmental-sensing",
             #"""
-# A weather station: temperature, humidity and pressure (Environmental Sensing Service 1.0). The values are written as
-# fields; they are converted to the units of the characteristics.
+# A weather station: temperature, humidity and pressure (Environmental Sensing Service 1.0).
+# The values are written as fields; they are converted to the units of the characteristics.
 mynah: 1
 name: Weather station
 

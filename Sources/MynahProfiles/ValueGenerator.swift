@@ -6,7 +6,7 @@ public protocol ValueGenerator: Sendable {
     func value(at tick: UInt64) -> [UInt8]
 }
 
-/// What a run gives one generator.
+/// The seed, interval and start time that a run gives one generator.
 public struct GeneratorRun: Hashable, Sendable {
     /// Its seed.
     public var seed: UInt64
@@ -18,7 +18,7 @@ public struct GeneratorRun: Hashable, Sendable {
     /// 2026-01-01T00:00:00Z, at which clocks start if a run is to be repeated.
     public static let repeatableStart: Int64 = 1_767_225_600
 
-    /// What a run gives one generator.
+    /// Creates the input of one generator.
     public init(seed: UInt64, interval: Duration, start: Int64 = repeatableStart) {
         self.seed = seed
         self.interval = interval

@@ -27,7 +27,7 @@ import Testing
             (0x2A24, "1B5B324A", "1B5B324A \"\u{FFFD}[2J\"", "\"\u{FFFD}[2J\""),
             // Fields are no text, even if all bytes are printable.
             (0x2A6E, "4141", "4141  167.05 °C", "167.05 °C"),
-            // What does not fit has bytes alone.
+            // A value that does not fit its layout has only bytes.
             (0x2A37, "01", "01", "01"), (0x2A19, "", "(empty)", "(empty)"),
             (0x2A24, "", "(empty)", "(empty)"),
         ] as [(UInt16, String, String, String)])

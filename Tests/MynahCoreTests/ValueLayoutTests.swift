@@ -112,7 +112,7 @@ import Testing
         #expect(try layout.encode(vector.fields) == bytes)
     }
 
-    @Test(arguments: vectors) func `what is too short, or one too long, has no fields or other ones`(
+    @Test(arguments: vectors) func `a value cut short, or one byte too long, has no fields or other ones`(
         vector: Vector
     )
         throws
@@ -145,7 +145,7 @@ import Testing
         #expect(MedicalFloat.short.number(bits) == number)
     }
 
-    @Test func `what is not a number is one bit pattern when written, and three when read`() {
+    @Test func `NaN is one bit pattern when written, and three when read`() {
         #expect(MedicalFloat.short.bits(of: .nan) == 0x07FF)
         #expect(MedicalFloat.long.bits(of: .nan) == 0x007F_FFFF)
         for bits: UInt64 in [0x07FF, 0x0800, 0x0801] { #expect(MedicalFloat.short.number(bits).isNaN) }
@@ -181,8 +181,8 @@ import Testing
             (
                 "2A38", [.init("location", .text("chests"))],
                 """
-                location has no value "chests"; did you mean "chest"? (it has other, chest, wrist, finger, hand, \
-                ear lobe, foot)
+                location has no value "chests"; did you mean "chest"? (it has other, chest, wrist, finger, \
+                hand, ear lobe, foot)
                 """
             ),
             (
@@ -205,7 +205,7 @@ import Testing
                 "time is a date and a time, as in 2026-01-31T12:00:00"
             ),
         ] as [(BluetoothUUID, [NamedField], String)])
-    func `what does not fit is told with its field`(
+    func `a value that does not fit is reported with its field`(
         uuid: BluetoothUUID, fields: [NamedField], message: String
     ) throws {
         let layout = try #require(KnownLayouts.layout(of: uuid))

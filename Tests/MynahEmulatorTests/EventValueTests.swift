@@ -35,7 +35,7 @@ import Testing
         ("2A1C", "0002008000", #"{"temperature":"-inf"}"#),
         ("2A38", "01", #"{"location":1}"#),
         ("2A24", "4D79", #"{"modelNumber":"My"}"#),
-        // What does not fit has no fields.
+        // A value that does not fit its layout has no fields.
         ("2A37", "", nil), ("2A37", "01", nil), ("2A19", "6400", nil), ("2A24", "FF", nil),
         ("FFF1", "01", nil),
     ])

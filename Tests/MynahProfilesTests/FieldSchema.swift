@@ -79,7 +79,7 @@ enum FieldSchema {
                     ProfileSchema.types(["string"]))
             ),
             ("unit", ProfileSchema.ref("text", "The unit of the number.")),
-            ("resolution", described("What one of the integer stands for, as 0.01 or 1/1024.", number)),
+            ("resolution", described("The number that the integer 1 means, as 0.01 or 1/1024.", number)),
             ("bigEndian", ProfileSchema.ref("boolean", "Whether its most significant octet is the first.")),
         ]
         let properties = ProfileKeys.layoutWords.map { word in

@@ -164,7 +164,7 @@ import Testing
                 "2A37", "{hex: 00, fields: {heartRate: 1}}",
                 "16: a value has one form, and this one has hex and fields"
             ),
-            ("3001", "{layout: [{level: uint8}], hex: 00}", "43: a layout stands alone or beside fields"),
+            ("3001", "{layout: [{level: uint8}], hex: 00}", "43: a layout is used alone or with fields"),
             ("3001", "{layout: []}", "25: a layout needs at least one field, as in [{level: uint8}]"),
             ("3001", "{layout: [{level: unit8}]}", "34: unknown type \"unit8\"; did you mean \"uint8\"?"),
             (
@@ -264,7 +264,7 @@ import Testing
         #expect(WrittenNumber(text) == nil)
     }
 
-    @Test func `units of one quantity are converted, exactly where that is possible`() {
+    @Test func `units of one quantity are converted, exactly if possible`() {
         #expect(Units.convert(830, from: "ms", to: "s") == 0.83)
         #expect(Units.convert(36, from: "km/h", to: "m/s") == 10)
         #expect(Units.convert(212, from: "°F", to: "°C").map { abs($0 - 100) < 1e-9 } == true)

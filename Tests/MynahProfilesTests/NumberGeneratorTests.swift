@@ -11,7 +11,7 @@ import Testing
         return ticks.map { generator.number(at: $0, every: interval, seed: seed) }
     }
 
-    @Test func `what moves in a period is the same in each period, also after a year`() {
+    @Test func `a periodic movement is the same in each period, also after a year`() {
         let year: UInt64 = 365 * 86_400
         for movement: NumberGenerator.Movement in [
             .ramp(from: 0, to: 10, period: .seconds(10)), .sine(min: -1, max: 1, period: .seconds(10)),

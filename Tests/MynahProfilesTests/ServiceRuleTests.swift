@@ -308,7 +308,9 @@ import Testing
         (
             characteristic("properties: [read]\n        value: {hx: 01}\n"),
             [
-                "8:16: error: a value needs one of hex, text, base64, generate and fields; did you mean \"hex\"?"
+                """
+                8:16: error: a value needs one of hex, text, base64, generate and fields; did you mean "hex"?
+                """
             ]
         ),
         (

@@ -1,12 +1,12 @@
 package import MynahSupport
 
-/// What a field of a value has, in the unit that people see.
+/// The content of one field of a value, in the unit that people see.
 package enum FieldValue: Hashable, Sendable {
     case integer(Int)
     /// Also not a number, which an IEEE 11073 float uses for "no value", and the infinities.
     case number(Double)
     case boolean(Bool)
-    /// A number that stands for something, with the name of that.
+    /// A number of an enumeration, with its name.
     case named(Int, String)
     /// Text, or a date.
     case text(String)
@@ -57,7 +57,7 @@ extension [NamedField] {
     package var json: JSON { .object(map { .init($0.name, $0.value.json) }) }
 }
 
-/// What does not fit a layout, as a sentence without its full stop.
+/// The reason that a value does not fit a layout, as a sentence without its full stop.
 package struct LayoutProblem: Error, Hashable, Sendable {
     /// The field that it is about, or `nil` if it is about the whole.
     package var field: String?

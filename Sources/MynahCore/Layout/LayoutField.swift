@@ -34,7 +34,7 @@ package struct LayoutField: Hashable, Sendable {
         case field(String)
     }
 
-    /// What the field is there for: always, or only if another field has a certain value.
+    /// The condition under which a value has the field: another field has a certain value.
     package struct Condition: Hashable, Sendable {
         package enum Comparison: String, CaseIterable, Hashable, Sendable {
             case equal = "==", notEqual = "!=", atMost = "<=", atLeast = ">=", below = "<", above = ">"
@@ -70,7 +70,7 @@ package struct LayoutField: Hashable, Sendable {
     package var wideKind: Kind?
     package var count: Count
     package var condition: Condition?
-    /// What one of the integer stands for.
+    /// The number that the integer 1 means.
     package var resolution: Resolution
     /// The unit of the number that people see, or `nil` if it has none.
     package var unit: String?
@@ -78,7 +78,7 @@ package struct LayoutField: Hashable, Sendable {
     package var otherUnit: Unit?
     package var isBigEndian: Bool
 
-    /// A unit, and what one of the integer stands for in it.
+    /// A unit, and the number that the integer 1 means in it.
     package struct Unit: Hashable, Sendable {
         package var name: String
         package var resolution: Resolution
@@ -106,7 +106,7 @@ package struct LayoutField: Hashable, Sendable {
     }
 }
 
-/// What one of an integer stands for, as a fraction: 1/100 °C, 1/1024 s, 1000 kg.
+/// The number that the integer 1 means, as a fraction: 1/100 °C, 1/1024 s, 1000 kg.
 package struct Resolution: Hashable, Sendable {
     package var numerator: Int
     package var denominator: Int
@@ -121,7 +121,7 @@ package struct Resolution: Hashable, Sendable {
     /// The fraction as a number.
     var factor: Double { Double(numerator) / Double(denominator) }
 
-    /// The number that an integer stands for.
+    /// The number that an integer means.
     func number(_ integer: Int) -> Double {
         Double(integer) * Double(numerator) / Double(denominator)
     }

@@ -18,7 +18,7 @@ private struct FieldReader {
     var fields: [NamedField] = []
     var bitFields: [NamedField] = []
     var rest: ArraySlice<UInt8>
-    /// What the bits that were read say about the fields after them.
+    /// The presence of later fields by name, as the bits read so far announce it.
     private var announced: [String: Bool] = [:]
     private var wide: Set<String> = []
     private var inOtherUnit: Set<String> = []

@@ -50,7 +50,7 @@ extension ValueLayout {
         return bytes
     }
 
-    /// What was given, by name.
+    /// The given fields, by name.
     private struct Given {
         var fields: [String: NamedField] = [:]
 
@@ -106,7 +106,7 @@ extension ValueLayout {
             }
             return isGiven
         }
-        // What is repeated up to the end may be there no times.
+        // A field that repeats up to the end may occur no times.
         guard isGiven || entry.count != .one else {
             throw LayoutProblem(entry.name, "\(entry.name) is missing")
         }

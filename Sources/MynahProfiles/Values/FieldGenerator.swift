@@ -43,7 +43,7 @@ struct FieldGenerator: Hashable, Sendable {
     private func fitted(_ number: Double) -> FieldValue {
         if shape.kind == .boolean { return .boolean(number >= 0.5) }
         let limits = shape.limits(in: unit)
-        // What noise makes of very large numbers may be no number.
+        // Noise on very large numbers may result in NaN.
         let fitting =
             number.isNaN ? limits.lowerBound : min(max(number, limits.lowerBound), limits.upperBound)
         if case .integer = shape.kind, shape.step(in: unit) == 1, let whole = Int(exactly: fitting.rounded())

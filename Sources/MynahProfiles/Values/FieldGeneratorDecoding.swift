@@ -45,7 +45,7 @@ enum FieldGeneratorKind: String, CaseIterable {
     }
 }
 
-/// What the keys of a generator are about.
+/// The keys of a generator, with the field that it generates.
 private struct GeneratorKeys {
     var name: String
     var kind: FieldGeneratorKind

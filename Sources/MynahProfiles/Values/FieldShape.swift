@@ -1,6 +1,6 @@
 import MynahCore
 
-/// What a field of a layout takes: the kind of its value, and the limits and units of a number.
+/// The values that a field of a layout takes: their kind, and the limits and units of a number.
 struct FieldShape: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case integer(bits: Int, isSigned: Bool)
@@ -85,7 +85,7 @@ struct FieldShape: Hashable, Sendable {
         }
     }
 
-    /// What one of the type's integers stands for in a unit.
+    /// The number that the integer 1 of the type means in a unit.
     func step(in unit: String?) -> Double {
         let other = unit.flatMap { $0 == otherUnit?.name ? otherUnit : nil }
         let resolution = other?.resolution ?? resolution

@@ -20,7 +20,7 @@ extension ProfileDecoder {
     }
 
     mutating func typedValue(_ node: Node, of characteristic: inout Profile.Characteristic) {
-        let reason = "a layout stands alone or beside fields"
+        let reason = "a layout is used alone or with fields"
         let other = ProfileKeys.valueForms.filter { $0 != "fields" }
         guard
             let value = fields(

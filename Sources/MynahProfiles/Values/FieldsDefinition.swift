@@ -2,7 +2,7 @@ import MynahCore
 
 /// A value made of fields, of which at least one changes from tick to tick.
 struct FieldsDefinition: GeneratorDefinition {
-    /// What a field has.
+    /// The content of a field.
     indirect enum Content: Hashable, Sendable {
         case constant(FieldValue)
         case generated(FieldGenerator)

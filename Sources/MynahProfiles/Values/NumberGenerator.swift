@@ -27,7 +27,7 @@ struct NumberGenerator: Hashable, Sendable {
     }
 
     var movement: Movement
-    /// What is added at random, as a part of the number: 0.02 for up to 2 % more or less.
+    /// The largest random deviation, as a part of the number: 0.02 for up to 2 % more or less.
     var noise = 0.0
     /// How likely it is, of 1, that a number is far off.
     var outliers = 0.0
@@ -108,8 +108,8 @@ struct NumberGenerator: Hashable, Sendable {
 /// A walk of random steps whose position at any tick takes as many operations as the tick has binary digits.
 ///
 /// Each tick adds eight coins of an eighth each, so it moves by at most 1. The sum over a block of coins is
-/// drawn first, and then how it divides over its halves, down to the coin that is asked for: the same sums are
-/// found from wherever one looks.
+/// drawn first, then its division over the two halves, and so on down to the requested coin. So every
+/// position has the same sums, whichever tick is asked for.
 struct RandomWalk {
     let seed: UInt64
 
