@@ -322,7 +322,9 @@ import Testing
         let answer = try await rig.send("POST /v1/requests/1/answer", #"{"error": "\#(error)"}"#)
         #expect(answer.status == 200, "\(answer.text)")
         #expect(try await write.value == .failure(ATTError(code: code)))
-        #expect(try await rig.send("GET /v1/devices/Lock/values/2A39").json.text == #"{"value":"00"}"#)
+        #expect(
+            try await rig.send("GET /v1/devices/Lock/values/2A39").json.text
+                == #"{"value":"00","fields":{"command":0}}"#)
         await rig.run.stop()
     }
 
