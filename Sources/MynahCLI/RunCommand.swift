@@ -102,7 +102,8 @@ struct RunCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             Ends the run with status 0, as SIGTERM would, after this event: EVENT [FIELD=VALUE]..., with \
-            the names of --events json. If repeated, after all of them.
+            the names of --events json; fields.NAME is a field of a value. Numbers also compare with < and \
+            >. If repeated, after all of them.
             """, valueName: "event"),
         completion: .list(DeviceEvent.Name.allCases.map(\.rawValue)))
     var until: [String] = []

@@ -109,13 +109,22 @@ extension ControlText {
         PrintableText.of(answer["device"]?.stringValue ?? "")
     }
 
-    /// A value in hexadecimal.
-    package static func value(_ answer: JSON) -> String { answer["value"]?.stringValue ?? "" }
+    /// A value in hexadecimal, and its fields in words if it has any; `attribute` is the name that it was asked
+    /// by.
+    package static func value(_ answer: JSON, of attribute: String) -> String {
+        let hex = answer["value"]?.stringValue ?? ""
+        guard answer["fields"] != nil else { return hex }
+        let types = (try? AttributeName(parsing: attribute))?.types ?? []
+        let uuid = types.first { KnownLayouts.layout(of: $0) != nil }
+        let words = ValueText(Hex.decode(hex) ?? [], of: uuid, answer["fields"]).words
+        return hex + (words.map { "  " + $0 } ?? "")
+    }
 
     /// A value, and how many centrals it was sent to if the radio counts them.
-    package static func sent(_ answer: JSON) -> String {
-        guard let count = answer["sent"]?.integerValue else { return value(answer) }
-        return "\(value(answer))  sent to \(count) central\(count == 1 ? "" : "s")"
+    package static func sent(_ answer: JSON, of attribute: String) -> String {
+        let value = value(answer, of: attribute)
+        guard let count = answer["sent"]?.integerValue else { return value }
+        return "\(value)  sent to \(count) central\(count == 1 ? "" : "s")"
     }
 
     /// How many events match.

@@ -43,6 +43,7 @@ struct AttributeTable {
     private(set) var entries: [AttributeKey: Entry] = [:]
     /// Whether a test answers requests to one of them.
     private(set) var isAsking = false
+    private var longReads = LongReads()
 
     mutating func add(_ entry: Entry, as key: AttributeKey) {
         entries[key] = entry
@@ -63,7 +64,10 @@ struct AttributeTable {
 
     /// The whole value now: what was stored, or what the generator makes for the last tick that has passed.
     func value(of key: AttributeKey, at elapsed: Duration) -> [UInt8]? {
-        guard let entry = entries[key] else { return nil }
+        entries[key].map { value(of: $0, at: elapsed) }
+    }
+
+    private func value(of entry: Entry, at elapsed: Duration) -> [UInt8] {
         let tick = TickSchedule.number(at: elapsed, every: entry.every ?? Self.usualTick)
         return value(of: entry, at: UInt64(max(0, tick)))
     }
@@ -74,14 +78,32 @@ struct AttributeTable {
     }
 
     /// Answers a read with the bytes from its offset on (Core Specification, Vol 3, Part F, 3.4.4.5).
-    func read(_ request: ReadRequest, at elapsed: Duration) -> PendingReply.Outcome {
-        guard let entry = entries[request.attribute], let value = value(of: request.attribute, at: elapsed)
-        else {
-            return .failure(.unlikelyError)
-        }
+    mutating func read(_ request: ReadRequest, at elapsed: Duration) -> PendingReply.Outcome {
+        guard let entry = entries[request.attribute] else { return .failure(.unlikelyError) }
         if let error = entry.readError { return .failure(error) }
+        let value: [UInt8]
+        if let begun = longReads.value(continuedBy: request) {
+            value = begun
+        } else {
+            value = self.value(of: entry, at: elapsed)
+            if request.offset == 0 { begin(request, value) }
+        }
         guard (0...value.count).contains(request.offset) else { return .failure(.invalidOffset) }
         return .success(request.offset == 0 ? value : Array(value[request.offset...]))
+    }
+
+    /// A central may read on, unless the value fits the shortest response (Vol 3, Part F, 3.4.4.4).
+    private mutating func begin(_ request: ReadRequest, _ value: [UInt8]) {
+        if value.count >= GATT.defaultMTU - 1 {
+            longReads.begin(request, value)
+        } else {
+            longReads.forget(request)
+        }
+    }
+
+    /// A central has left.
+    mutating func forgetLink(of central: Peer.ID) {
+        longReads.forgetAll(of: central)
     }
 
     /// Carries out a write: all of its parts, or none and the first error.

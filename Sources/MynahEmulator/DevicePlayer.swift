@@ -123,7 +123,9 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
             ticks.unsubscribe(central, from: attribute)
         case .confirmed(let attribute, let central): report(.confirmed, on: attribute, central)
         case .readyToUpdateSubscribers: ticks.roomAppeared()
-        case .disconnected(let central): ticks.forgetLink(of: central)
+        case .disconnected(let central):
+            ticks.forgetLink(of: central)
+            table.forgetLink(of: central.id)
         case .stateChanged(let state): stateChanged(to: state)
         case .willRestoreState(let state): restore(state)
         case .missed(let count):

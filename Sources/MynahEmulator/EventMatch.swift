@@ -67,7 +67,8 @@ public struct EventMatch: Hashable, Sendable {
     ///
     /// A word that begins no field belongs to the value before it: a value may have spaces. `of` names an
     /// attribute as profiles do, and in `value` two dots stand for any byte, at its end for any number of
-    /// bytes.
+    /// bytes. `fields.heartRate=72` is about a field of the value. A number is compared with `<`, `<=`, `>`
+    /// and `>=` too.
     public init(parsing text: String) throws(Problem) {
         let words = text.split(separator: " ").map(String.init)
         self.text = words.joined(separator: " ")
@@ -78,16 +79,20 @@ public struct EventMatch: Hashable, Sendable {
             throw Problem(message: "there is no event \"\(first)\"\(near)")
         }
         self.name = name
-        for (key, value) in try Self.fields(words.dropFirst()) {
+        for (key, value) in try Self.fields(words.dropFirst(), &conditions) {
             conditions.append(try Self.condition(key, value))
         }
     }
 
-    private static func fields(_ words: ArraySlice<String>) throws(Problem) -> [(key: String, value: String)]
-    {
+    /// The fields that equal a value; comparisons are appended to the conditions.
+    private static func fields(
+        _ words: ArraySlice<String>, _ conditions: inout [Condition]
+    ) throws(Problem) -> [(key: String, value: String)] {
         var fields: [(key: String, value: String)] = []
         for word in words {
-            if let sign = word.firstIndex(of: "="), isKey(word[..<sign]) {
+            if let comparison = comparison(word) {
+                conditions.append(comparison)
+            } else if let sign = word.firstIndex(of: "="), isKey(word[..<sign]) {
                 fields.append((String(word[..<sign]), String(word[word.index(after: sign)...])))
             } else if let last = fields.indices.last {
                 fields[last].value += (fields[last].value.isEmpty ? "" : " ") + word
@@ -101,8 +106,30 @@ public struct EventMatch: Hashable, Sendable {
         return fields
     }
 
+    /// The comparison in a word such as `rssi>=-60` or `fields.heartRate>60`, or `nil` if it has none.
+    private static func comparison(_ word: String) -> Condition? {
+        guard let sign = word.firstIndex(where: { $0 == "<" || $0 == ">" || $0 == "=" }),
+            word[sign] != "=", isKey(word[..<sign])
+        else { return nil }
+        let end = word[sign...].prefix(2).hasSuffix("=") ? 2 : 1
+        guard let comparison = Comparison(rawValue: String(word[sign...].prefix(end))),
+            let number = Double(word[sign...].dropFirst(end)), number.isFinite
+        else { return nil }
+        let key = String(word[..<sign])
+        return field(key).map { .fieldCompares($0, comparison, number) } ?? .compares(key, comparison, number)
+    }
+
+    /// The name of the value's field that a key names, or `nil` if it names a field of the event.
+    private static func field(_ key: String) -> String? {
+        key.hasPrefix(fieldPrefix) ? String(key.dropFirst(fieldPrefix.count)) : nil
+    }
+
+    private static let fieldPrefix = "fields."
+
     private static func isKey(_ text: Substring) -> Bool {
-        text.first?.isLetter == true && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        let name = text.hasPrefix(fieldPrefix) ? text.dropFirst(fieldPrefix.count) : text
+        return name.first?.isLetter == true
+            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
     }
 
     static func condition(_ key: String, _ value: String) throws(Problem) -> Condition {
@@ -127,7 +154,7 @@ public struct EventMatch: Hashable, Sendable {
             } catch {
                 throw Problem(message: "of=\(value): \(error.message)")
             }
-        default: return .equal(key, to: value)
+        default: return field(key).map { .field($0, equals: value) } ?? .equal(key, to: value)
         }
     }
 

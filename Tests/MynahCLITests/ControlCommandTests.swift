@@ -63,7 +63,7 @@ import Testing
         #expect(try await ctl("add", RunTests.profile, "--seed", "7").output == "Heart rate monitor~2\n")
         #expect(try await ctl("remove", "Heart rate monitor~2").status == .exited(0))
         let set = try await ctl("set", "Heart rate monitor", "2A38", "02")
-        #expect(set.output == "02  sent to 0 centrals\n")
+        #expect(set.output == "02  wrist  sent to 0 centrals\n")
         let phone = try await Program(["connect", "Mynah HRM", "--command", "read 2A38"], air: air).end()
         #expect(phone.status == .exited(0))
         #expect(phone.output.contains("02"))

@@ -101,13 +101,19 @@ import Testing
     }
 
     @Test func `answers of one value are one line`() throws {
-        #expect(ControlText.sent(try Self.parse(#"{"value": "01", "sent": 1}"#)) == "01  sent to 1 central")
-        #expect(ControlText.sent(try Self.parse(#"{"value": "01", "sent": 2}"#)) == "01  sent to 2 centrals")
-        #expect(ControlText.sent(try Self.parse(#"{"value": "01"}"#)) == "01")
+        func sent(_ text: String) throws -> String {
+            ControlText.sent(try Self.parse(text), of: "2A39")
+        }
+        #expect(try sent(#"{"value": "01", "sent": 1}"#) == "01  sent to 1 central")
+        #expect(try sent(#"{"value": "01", "sent": 2}"#) == "01  sent to 2 centrals")
+        #expect(try sent(#"{"value": "01"}"#) == "01")
         #expect(ControlText.count(try Self.parse(#"{"count": 1}"#)) == "1 event")
         #expect(ControlText.count(try Self.parse(#"{"count": 0}"#)) == "0 events")
         #expect(ControlText.seq(try Self.parse(#"{"seq": 12}"#)) == "12")
-        #expect(ControlText.value(try Self.parse(#"{"value": "0048"}"#)) == "0048")
+        let value = try Self.parse(#"{"value": "0048", "fields": {"heartRate": 72}}"#)
+        #expect(ControlText.value(value, of: "180D/2A37") == "0048  72 bpm")
+        #expect(ControlText.value(value, of: "@18") == "0048  heart rate 72")
+        #expect(ControlText.value(try Self.parse(#"{"value": "0048"}"#), of: "2A37") == "0048")
         #expect(ControlText.name(try Self.parse(#"{"device": "Lock~2"}"#)) == "Lock~2")
     }
 

@@ -45,10 +45,21 @@ import Testing
         ("POST /v1/mark", "{}", 400, #""name" is missing: give the name of the mark"#),
         ("POST /v1/devices", "{}", 400, #""profile" is missing: a profile as an object, or its file's path"#),
         ("GET /v1/devices/Lock/values/2A00", "", 404, "the device has no 2A00"),
-        ("PUT /v1/devices/Lock/values/2A39", "{}", 400, #"there is no value: give "hex" or "text""#),
+        (
+            "PUT /v1/devices/Lock/values/2A39", "{}", 400,
+            #"there is no value: give "hex", "text" or "fields""#
+        ),
         (
             "PUT /v1/devices/Lock/values/2A39", #"{"hex": "00", "text": "a"}"#, 400,
-            #""hex" and "text" exclude each other"#
+            #""hex", "text" and "fields" exclude each other"#
+        ),
+        (
+            "PUT /v1/devices/Lock/values/2A37", #"{"fields": {"heartrate": 72}}"#, 400,
+            #"unknown key "heartrate" in fields; did you mean "heartRate"?"#
+        ),
+        (
+            "PUT /v1/devices/Lock/values/2A37/2901", #"{"fields": {"text": "A"}}"#, 404,
+            "the device has no 2A37/2901"
         ),
         (
             "PUT /v1/devices/Lock/values/2A39", #"{"hex": "0"}"#, 400,
@@ -234,6 +245,10 @@ import Testing
             #expect(answer.json.text == #"{"value":"0063","fields":{"heartRate":99},"sent":1}"#)
         }
         #expect(await radio.sent.map(\.value) == [[0, 99], [0, 99], [0, 99]])
+        let fields = try await rig.send(
+            "PUT /v1/devices/Lock/values/2A37",
+            #"{"fields": {"heartRate": 300, "contact": true, "rrIntervals": ["0.5 s", 1]}}"#)
+        #expect(fields.json["value"]?.stringValue == "172C0100020004", "\(fields.text)")
         let text = try await rig.send("PUT /v1/devices/Lock/values/2A39", #"{"text": "A"}"#)
         #expect(text.json.text == #"{"value":"41","fields":{"command":65},"sent":0}"#)
         #expect(
@@ -331,8 +346,11 @@ import Testing
     @Test(arguments: [
         ("7", "{}", 404, "there is no request 7"), ("x", "{}", 404, "there is no request x"),
         ("99999999999999999999", "{}", 404, "there is no request 99999999999999999999"),
-        ("1", #"{"error": "0x80", "hex": "00"}"#, 400, #""error" excludes "hex" and "text""#),
-        ("1", #"{"hex": "00", "text": "a"}"#, 400, #""hex" and "text" exclude each other"#),
+        ("1", #"{"error": "0x80", "hex": "00"}"#, 400, #""error" excludes "hex", "text" and "fields""#),
+        (
+            "1", #"{"hex": "00", "text": "a"}"#, 400,
+            #""hex", "text" and "fields" exclude each other"#
+        ),
         ("1", #"{"eror": "0x80"}"#, 400, #"unknown member "eror"; did you mean "error"?"#),
         ("1", #"{"error": 128}"#, 400, #""error" must be text, not 128"#),
         (

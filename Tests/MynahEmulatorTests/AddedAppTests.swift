@@ -58,7 +58,7 @@ import Testing
         }
         #expect(try await values() == [.success(Array("Two".utf8))])
         let name = try AttributeName(parsing: "2A39")
-        _ = try await emulator.setValue([9], of: name, in: "Two")
+        _ = try await emulator.setValue(.bytes([9]), of: name, in: "Two")
         #expect(try await values() == [.success([9])])
         #expect(!base.log.names.contains(.error))
         await emulator.stop()
@@ -80,7 +80,7 @@ import Testing
         #expect(try await values() == [.success(Array("Three".utf8)), .success(Array("Four".utf8))])
         let name = try AttributeName(parsing: "2A39")
         for (number, label) in ["Three", "Four"].enumerated() {
-            _ = try await emulator.setValue([UInt8(number)], of: name, in: label)
+            _ = try await emulator.setValue(.bytes([UInt8(number)]), of: name, in: label)
         }
         #expect(try await values() == [.success([0]), .success([1])])
         await emulator.carryOut(.suspend, on: .named("Three"))

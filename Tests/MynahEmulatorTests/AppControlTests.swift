@@ -38,17 +38,17 @@ import Testing
         let control = try AttributeName(parsing: "2A39")
         let level = try AttributeName(parsing: "2A19")
         await emulator.carryOut(.suspend)
-        _ = try await emulator.setValue([9], of: control, in: "Test")
+        _ = try await emulator.setValue(.bytes([9]), of: control, in: "Test")
         #expect(try await base.read(try await base.key("2A39")) == .success([9]))
         await emulator.carryOut(.suspend)
         #expect(
             await refusal { () async throws(ControlRefusal) in
-                _ = try await emulator.setValue([1], of: level, in: "Test", notify: true)
+                _ = try await emulator.setValue(.bytes([1]), of: level, in: "Test", notify: true)
             } == .conflict("the app Test does not run, it is suspended"))
         await emulator.carryOut(.terminate)
         #expect(
             await refusal { () async throws(ControlRefusal) in
-                _ = try await emulator.setValue([1], of: control, in: "Test")
+                _ = try await emulator.setValue(.bytes([1]), of: control, in: "Test")
             }
                 == .conflict("the app Test has no process, it is terminated: its values are its memory"))
         let terminated = try await snapshot(emulator)
@@ -64,7 +64,7 @@ import Testing
         let emulator = try base.emulator()
         try await emulator.start()
         let name = try AttributeName(parsing: "2A38")
-        _ = try await emulator.setValue([2], of: name, in: "Test")
+        _ = try await emulator.setValue(.bytes([2]), of: name, in: "Test")
         let key = try await base.key("2A38")
         await emulator.carryOut(.quit)
         try await until("the services are withdrawn") { await radio.published.isEmpty }
@@ -84,7 +84,7 @@ import Testing
         try await emulator.start()
         let start = try await snapshot(emulator)
         await emulator.carryOut(transition)
-        _ = try? await emulator.setValue([3], of: try AttributeName(parsing: "2A39"), in: "Test")
+        _ = try? await emulator.setValue(.bytes([3]), of: try AttributeName(parsing: "2A39"), in: "Test")
         try await emulator.reset()
         let now = try await snapshot(emulator)
         #expect(now == start)

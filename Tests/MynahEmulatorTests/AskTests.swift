@@ -115,7 +115,7 @@ import Testing
         #expect(try await reads("2A39", by: other).value == .success([0]))
         #expect(await radio.values[try key("2A37")] == nil)
         #expect(await radio.values[try key("2A38")] == [2])
-        #expect(try await emulator.answer(1, .value([9, 8])))
+        #expect(try await emulator.answer(1, .value(.bytes([9, 8]))))
         #expect(try await asked.value == .success([9, 8]))
         #expect(
             fields(try await wait(for: .read, count: 2))
@@ -167,7 +167,7 @@ import Testing
         try await wait(for: .requestAsked)
         let write = try await writes([5], by: other)
         try await wait(for: .requestAsked, count: 2)
-        let long = RequestAnswer.value(Array(repeating: 0, count: 513))
+        let long = RequestAnswer.value(.bytes(Array(repeating: 0, count: 513)))
         #expect(
             await refusal(of: 1, long, by: emulator)
                 == .invalid("the value has 513 bytes and the characteristic takes 512 at most"))
@@ -175,7 +175,7 @@ import Testing
             await refusal(of: 1, .accept, by: emulator)
                 == .invalid("request 1 is a read: answer it with a value or an error"))
         #expect(
-            await refusal(of: 2, .value([1]), by: emulator)
+            await refusal(of: 2, .value(.bytes([1])), by: emulator)
                 == .invalid("request 2 is a write: accept it without a value, or refuse it with an error"))
         #expect(
             await refusal(of: 1, .error(ATTError(code: 0x11)), by: emulator)
@@ -199,7 +199,7 @@ import Testing
         #expect(
             fields(try await wait(for: .requestAsked))
                 == #"{"characteristic":"2A39","id":1,"by":"write","offset":1,"value":"05"}"#)
-        _ = try await emulator.setValue([], of: try AttributeName(parsing: "2A39"), in: "Test")
+        _ = try await emulator.setValue(.bytes([]), of: try AttributeName(parsing: "2A39"), in: "Test")
         #expect(
             await refusal(of: 1, .accept, by: emulator)
                 == .conflict(
@@ -216,7 +216,7 @@ import Testing
         let read = try await reads("2A37")
         try await wait(for: .requestAsked)
         let value = (0..<30).map { UInt8($0) }
-        #expect(try await emulator.answer(1, .value(value)))
+        #expect(try await emulator.answer(1, .value(.bytes(value))))
         #expect(try await read.value == .success(value))
         #expect(try await reads("2A37", offset: 22).value == .success(Array(value[22...])))
         #expect(try await reads("2A37", offset: 31).value == .failure(.invalidOffset))
@@ -226,7 +226,7 @@ import Testing
         #expect(
             fields(try await wait(for: .requestAsked, count: 2))
                 == #"{"characteristic":"2A37","id":2,"by":"read","offset":2}"#)
-        #expect(try await emulator.answer(2, .value([1, 2, 3])))
+        #expect(try await emulator.answer(2, .value(.bytes([1, 2, 3]))))
         #expect(try await rest.value == .success([3]))
         await emulator.stop()
     }
@@ -252,7 +252,7 @@ import Testing
                 {"characteristic":"2A37","id":1,"by":"read","error":"0x0E","because":"timeout"}
                 """)
         #expect(
-            await refusal(of: 1, .value([1]), by: emulator)
+            await refusal(of: 1, .value(.bytes([1])), by: emulator)
                 == .conflict("request 1 was not answered in time: its central got 0x0E"))
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(10))
@@ -272,9 +272,9 @@ import Testing
         #expect(try await read.value == .failure(.unlikelyError))
         #expect(try await wait(for: .requestUnanswered).string("because") == "disconnected")
         #expect(
-            await refusal(of: 1, .value([1]), by: emulator)
+            await refusal(of: 1, .value(.bytes([1])), by: emulator)
                 == .conflict("the central of request 1 has disconnected"))
-        #expect(try await emulator.answer(2, .value([1])))
+        #expect(try await emulator.answer(2, .value(.bytes([1]))))
         #expect(try await second.value == .success([1]))
         await emulator.stop()
     }
@@ -287,7 +287,7 @@ import Testing
         #expect(try await read.value == .failure(.unlikelyError))
         #expect(try await wait(for: .requestUnanswered).string("because") == "reset")
         #expect(
-            await refusal(of: 1, .value([1]), by: emulator)
+            await refusal(of: 1, .value(.bytes([1])), by: emulator)
                 == .conflict("request 1 was answered with 0x0E, because its device was reset"))
         await emulator.stop()
     }
@@ -299,7 +299,7 @@ import Testing
         await emulator.stop()
         #expect(try await read.value == .failure(.unlikelyError))
         #expect(log.all.last { $0.name == .requestUnanswered }?.string("because") == "ended")
-        #expect(try await emulator.answer(1, .value([1])) == false)
+        #expect(try await emulator.answer(1, .value(.bytes([1]))) == false)
     }
 
     @Test func `without a control API each request gets 0x0E at once, and a warning says so at the start`()
@@ -334,7 +334,7 @@ import Testing
         try await clock.waitForSleepers(2)
         clock.advance(by: .seconds(1))
         #expect(await emulator.snapshot(of: "Test")?.app == .background)
-        #expect(try await emulator.answer(1, .value([1])))
+        #expect(try await emulator.answer(1, .value(.bytes([1]))))
         #expect(try await read.value == .success([1]))
         await emulator.stop()
     }
@@ -347,7 +347,7 @@ import Testing
         #expect(try await read.value == .failure(.unlikelyError))
         #expect(try await wait(for: .requestUnanswered).string("because") == "ended")
         #expect(
-            await refusal(of: 1, .value([1]), by: emulator)
+            await refusal(of: 1, .value(.bytes([1])), by: emulator)
                 == .conflict("request 1 was answered with 0x0E, because its app has ended"))
         await emulator.stop()
     }

@@ -20,7 +20,7 @@ import Testing
             readError: nil, writeError: nil, every: every)
     }
 
-    func read(offset: Int) -> PendingReply.Outcome {
+    mutating func read(offset: Int) -> PendingReply.Outcome {
         table.read(ReadRequest(central: central, attribute: key, offset: offset), at: .zero)
     }
 
@@ -33,12 +33,12 @@ import Testing
     }
 
     @Test(arguments: [(0, [1, 2, 3, 4]), (2, [3, 4]), (4, [])] as [(Int, [UInt8])])
-    func `a read starts at its offset, and at the end it is empty`(offset: Int, bytes: [UInt8]) {
+    mutating func `a read starts at its offset, and at the end it is empty`(offset: Int, bytes: [UInt8]) {
         #expect(read(offset: offset) == .success(bytes))
     }
 
     @Test(arguments: [5, 512, -1])
-    func `an offset past the end is refused`(offset: Int) {
+    mutating func `an offset past the end is refused`(offset: Int) {
         #expect(read(offset: offset) == .failure(.invalidOffset))
     }
 
@@ -91,7 +91,28 @@ import Testing
         #expect(table.value(of: key, at: .seconds(-1)) == [0])
     }
 
-    @Test func `an attribute that is not there is an error, not a crash`() {
+    @Test mutating func `each central reads all parts of a long value from one tick`() {
+        table.add(Self.entry(.generated { Array(repeating: UInt8($0), count: 30) }), as: key)
+        func part(_ number: UInt32, at offset: Int, _ seconds: Int) -> [UInt8]? {
+            let request = ReadRequest(central: Peer.ID(number), attribute: key, offset: offset)
+            return try? table.read(request, at: .seconds(seconds)).get()
+        }
+        #expect(part(1, at: 0, 1) == Array(repeating: 1, count: 30))
+        #expect(part(2, at: 0, 2) == Array(repeating: 2, count: 30))
+        #expect(part(1, at: 22, 3) == Array(repeating: 1, count: 8))
+        #expect(part(2, at: 22, 3) == Array(repeating: 2, count: 8))
+        // It begins anew at 0, and has begun nothing after a new connection.
+        #expect(part(1, at: 0, 4) == Array(repeating: 4, count: 30))
+        table.forgetLink(of: Peer.ID(1))
+        #expect(part(1, at: 22, 5) == Array(repeating: 5, count: 8))
+        #expect(part(2, at: 22, 5) == Array(repeating: 2, count: 8))
+        // A short value is read anew with any offset.
+        table.set(.stored([1, 2]), of: key)
+        #expect(part(2, at: 0, 6) == [1, 2])
+        #expect(part(2, at: 1, 6) == [2])
+    }
+
+    @Test mutating func `an attribute that is not there is an error, not a crash`() {
         let request = ReadRequest(central: central, attribute: AttributeKey())
         #expect(table.read(request, at: .zero) == .failure(.unlikelyError))
     }

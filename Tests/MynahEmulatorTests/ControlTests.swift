@@ -124,7 +124,7 @@ import Testing
 
     @Test func `a value that is set is read, and replaces a generator`() async throws {
         try await emulator.start()
-        let result = try await emulator.setValue([0, 99], of: try name("2A37"), in: "Test")
+        let result = try await emulator.setValue(.bytes([0, 99]), of: try name("2A37"), in: "Test")
         #expect(result.json.text == #"{"value":"0063","fields":{"heartRate":99},"sent":0}"#)
         #expect(try await read("2A37") == .success([0, 99]))
         #expect(try await emulator.value(of: try name("heart-rate-measurement"), in: "Test") == [0, 99])
@@ -138,9 +138,9 @@ import Testing
 
     @Test func `a static value is given to the radio, and a descriptor is set too`() async throws {
         try await emulator.start()
-        _ = try await emulator.setValue([2], of: try name("180D/2A38"), in: "Test")
+        _ = try await emulator.setValue(.bytes([2]), of: try name("180D/2A38"), in: "Test")
         #expect(await radio.values[try key("2A38")] == [2])
-        _ = try await emulator.setValue([0x41], of: try name("2A39/2901"), in: "Test")
+        _ = try await emulator.setValue(.bytes([0x41]), of: try name("2A39/2901"), in: "Test")
         #expect(try await emulator.value(of: try name("2901"), in: "Test") == [0x41])
         await emulator.stop()
     }
@@ -150,11 +150,11 @@ import Testing
         let control = try name("2A39")
         #expect(
             await refusal { () async throws(ControlRefusal) in
-                _ = try await emulator.setValue([1, 2, 3], of: control, in: "Test")
+                _ = try await emulator.setValue(.bytes([1, 2, 3]), of: control, in: "Test")
             } == .invalid("the value has 3 bytes and 180D/2A39 takes 2 at most"))
         #expect(
             await refusal { () async throws(ControlRefusal) in
-                _ = try await emulator.setValue([1], of: control, in: "Test", notify: true)
+                _ = try await emulator.setValue(.bytes([1]), of: control, in: "Test", notify: true)
             } == .invalid("180D/2A39 neither notifies nor indicates"))
         #expect(try await read("2A39") == .success([0]))
         let unknown = try name("2A00")
@@ -177,14 +177,16 @@ import Testing
         try await emulator.start()
         let level = try await key("2A19")
         let name = try name("2A19")
-        #expect(try await emulator.setValue([1], of: name, in: "Test", notify: true).sent == 0)
+        #expect(try await emulator.setValue(.bytes([1]), of: name, in: "Test", notify: true).sent == 0)
         for peer in [peer, other] {
             await radio.simulate(.connected(peer))
             await radio.simulate(.subscribed(level, peer.id, .indication))
         }
-        #expect(try await emulator.setValue([2], of: name, in: "Test", notify: true).sent == 2)
+        #expect(try await emulator.setValue(.bytes([2]), of: name, in: "Test", notify: true).sent == 2)
         #expect(
-            try await emulator.setValue([3], of: name, in: "Test", notify: true, to: "aa:bb:cc:dd:ee:99").sent
+            try await emulator.setValue(
+                .bytes([3]), of: name, in: "Test", notify: true, to: "aa:bb:cc:dd:ee:99"
+            ).sent
                 == 1)
         let sent = await radio.sent
         #expect(sent.map(\.value) == [[2], [3]])
@@ -193,7 +195,7 @@ import Testing
         #expect(log.all.last?.string("central") == "AA:BB:CC:DD:EE:99")
         #expect(
             await refusal { () async throws(ControlRefusal) in
-                _ = try await emulator.setValue([4], of: name, in: "Test", notify: true, to: "11:22")
+                _ = try await emulator.setValue(.bytes([4]), of: name, in: "Test", notify: true, to: "11:22")
             }
                 == .notFound(
                     "11:22 is not connected; connected are AA:BB:CC:DD:EE:FF, AA:BB:CC:DD:EE:99"))
@@ -201,7 +203,7 @@ import Testing
         #expect(
             await refusal { () async throws(ControlRefusal) in
                 _ = try await emulator.setValue(
-                    [4], of: name, in: "Test", notify: true, to: "AA:BB:CC:DD:EE:FF")
+                    .bytes([4]), of: name, in: "Test", notify: true, to: "AA:BB:CC:DD:EE:FF")
             } == .conflict("AA:BB:CC:DD:EE:FF is not subscribed to 180F/2A19"))
         #expect(try await emulator.value(of: name, in: "Test") == [3])
         await emulator.stop()
@@ -214,7 +216,7 @@ import Testing
         await radio.simulate(.connected(peer))
         await radio.simulate(.subscribed(level, peer.id, .indication))
         await radio.setRoom(0)
-        async let result = emulator.setValue([5], of: name, in: "Test", notify: true)
+        async let result = emulator.setValue(.bytes([5]), of: name, in: "Test", notify: true)
         try await clock.waitForSleepers(1)
         await radio.setRoom(nil)
         await radio.simulate(.readyToSend)
@@ -223,7 +225,7 @@ import Testing
         await radio.fail(RadioError(.valueTooLong, "too long"))
         #expect(
             await refusal { () async throws(ControlRefusal) in
-                _ = try await emulator.setValue([6], of: name, in: "Test", notify: true)
+                _ = try await emulator.setValue(.bytes([6]), of: name, in: "Test", notify: true)
             } == .invalid("too long"))
         #expect(try await emulator.value(of: name, in: "Test") == [5])
         await emulator.stop()
@@ -235,7 +237,7 @@ import Testing
         await radio.simulate(.subscribed(try await key("2A19"), peer.id, .indication))
         await radio.setRoom(0)
         async let refused = refusal { () async throws(ControlRefusal) in
-            _ = try await emulator.setValue([5], of: name, in: "Test", notify: true)
+            _ = try await emulator.setValue(.bytes([5]), of: name, in: "Test", notify: true)
         }
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(10))
@@ -392,8 +394,8 @@ import Testing
             try await clock.waitForSleepers(1)
         }
         #expect(try await write([7], to: "2A39") == .success([]))
-        _ = try await emulator.setValue([0, 1], of: try name("2A37"), in: "Test")
-        _ = try await emulator.setValue([2], of: try name("2A38"), in: "Test")
+        _ = try await emulator.setValue(.bytes([0, 1]), of: try name("2A37"), in: "Test")
+        _ = try await emulator.setValue(.bytes([2]), of: try name("2A38"), in: "Test")
         _ = try await emulator.advertise(AdvertisingChange(localName: "Other"), for: "Test")
         let before = log.names.count
         try await emulator.reset()
@@ -427,7 +429,7 @@ import Testing
         try await clock.waitForSleepers(1)
         clock.advance(by: .milliseconds(1500))
         try await until("the first tick is sent") { await radio.sent.count == 1 }
-        _ = try await emulator.setValue([2], of: try name("2A38"), in: "Test")
+        _ = try await emulator.setValue(.bytes([2]), of: try name("2A38"), in: "Test")
         let before = log.names
         try await emulator.reset(.values, of: "Test")
         #expect(log.names == before)
@@ -444,7 +446,7 @@ import Testing
 
     @Test func `a reset that is refused changes nothing`() async throws {
         try await emulator.start()
-        _ = try await emulator.setValue([7], of: try name("2A39"), in: "Test")
+        _ = try await emulator.setValue(.bytes([7]), of: try name("2A39"), in: "Test")
         await radio.simulate(.stateChanged(.resetting))
         #expect(
             await refusal { () async throws(ControlRefusal) in try await emulator.reset() }

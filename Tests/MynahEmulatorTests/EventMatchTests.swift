@@ -223,6 +223,34 @@ import Testing
     }
 }
 
+@Suite struct EventMatchFieldsTests {
+    private static let event = DeviceEvent(
+        time: WallTime(microseconds: 0), name: .notified,
+        fields: [
+            .init("service", .string("180D")), .init("characteristic", .string("2A37")),
+            .init("value", .string("0648")), .init("tick", .integer(7)),
+        ])
+
+    @Test(arguments: [
+        ("notified fields.heartRate=72", true), ("notified fields.heartRate=73", false),
+        ("notified fields.heartRate>71", true), ("notified fields.heartRate>72", false),
+        ("notified fields.heartRate>=72 fields.heartRate<=72.0", true),
+        ("notified fields.heartRate<72", false), ("notified fields.contact=true", true),
+        ("notified fields.energyExpended>0", false), ("notified of=2A37 fields.heartRate<100 tick>6", true),
+        ("notified tick>=8", false), ("notified tick>-1", true), ("notified value>1", false),
+    ])
+    func `the fields of a value are compared`(text: String, isTaken: Bool) throws {
+        #expect(try EventMatch(parsing: text).matches(Self.event) == isTaken)
+    }
+
+    @Test func `a word without a number after the sign belongs to the value before it`() throws {
+        let warning = DeviceEvent(
+            time: WallTime(microseconds: 0), name: .warning,
+            fields: [.init("message", .string("from a->b to x>y"))])
+        #expect(try EventMatch(parsing: "warning message=from a->b to x>y").matches(warning))
+    }
+}
+
 @Suite struct EventMatchJSONTests {
     private static let event = DeviceEvent(
         time: WallTime(microseconds: 0), name: .peripheralDiscovered,

@@ -84,9 +84,9 @@ def narrow(document: dict[str, Any]) -> None:
         }
 
     either("verify", [["match", kind, "since"] for kind in ("exactly", "atLeast", "never")] + [["order", "since"]])
-    # Only 2A37 notifies.
+    # Only 2A37 notifies, and each attribute has fields of its own.
     either("setValue", [["hex"], ["text"]])
-    either("answerRequest", [["hex"], ["text"], ["error"]])
+    either("answerRequest", [["hex"], ["text"], ["fields"], ["error"]])
     either("advertise", [["on", "localName"], ["localName", "serviceUUIDs"], ["serviceUUIDs", "on"]])
     for parameter in document["paths"]["/v1/events"]["get"]["parameters"]:
         if parameter["name"] == "since":

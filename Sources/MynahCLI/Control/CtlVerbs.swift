@@ -3,6 +3,7 @@ import MynahConsole
 import MynahControl
 import MynahCore
 import MynahLifecycle
+import MynahProfiles
 import MynahSupport
 
 import Glibc
@@ -67,7 +68,7 @@ struct CtlShow: CtlVerb {
 
 struct CtlGet: CtlVerb {
     static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Prints an attribute's value in hexadecimal.")
+        commandName: "get", abstract: "Prints an attribute's value in hexadecimal, and its fields.")
     @ParentCommand var parent: CtlCommand
     @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
     @Argument(help: CtlHelp.attribute, completion: CtlHelp.attributes) var attribute: String
@@ -77,7 +78,7 @@ struct CtlGet: CtlVerb {
         request("GET", device: device, ["values"] + CtlHelp.steps(attribute))
     }
 
-    func lines(_ answer: JSON) -> [String] { [ControlText.value(answer)] }
+    func lines(_ answer: JSON) -> [String] { [ControlText.value(answer, of: attribute)] }
 }
 
 struct CtlSet: CtlVerb {
@@ -87,20 +88,20 @@ struct CtlSet: CtlVerb {
     @ParentCommand var parent: CtlCommand
     @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
     @Argument(help: CtlHelp.attribute, completion: CtlHelp.attributes) var attribute: String
-    @Argument(help: "The value in hexadecimal, or with --text as text.") var value: String
-    @Flag(help: "The value is text.") var text = false
+    @Argument(help: CtlValue.help) var value: String
+    @OptionGroup var form: CtlValue
     @Flag(help: "Sends it to the subscribers.") var notify = false
     @Option(help: ArgumentHelp("Sends it to this subscriber alone.", valueName: "central")) var to: String?
     @OptionGroup var options: CtlOptions
 
-    func request() -> ControlClient.Request {
-        var members: [JSON.Member] = [.init(text ? "text" : "hex", .string(value))]
+    func request() throws -> ControlClient.Request {
+        var members = [try form.member(value)]
         if notify || to != nil { members.append(.init("notify", .bool(true))) }
         if let to { members.append(.init("to", .string(to))) }
         return request("PUT", device: device, ["values"] + CtlHelp.steps(attribute), members)
     }
 
-    func lines(_ answer: JSON) -> [String] { [ControlText.sent(answer)] }
+    func lines(_ answer: JSON) -> [String] { [ControlText.sent(answer, of: attribute)] }
 }
 
 struct CtlWait: CtlVerb {
@@ -354,8 +355,8 @@ struct CtlAnswer: CtlVerb {
         help: "The number of the request: id of its event request.asked.", completion: CtlHelp.requests,
         transform: { try Choice.number($0, in: 1...Int.max) })
     var id: Int
-    @Argument(help: "The value in hexadecimal, or with --text as text.") var value: String?
-    @Flag(help: "The value is text.") var text = false
+    @Argument(help: CtlValue.help) var value: String?
+    @OptionGroup var form: CtlValue
     @Option(
         help: ArgumentHelp(
             "An ATT error: 0x and its code, or its name, as in insufficientAuthorization.",
@@ -366,13 +367,13 @@ struct CtlAnswer: CtlVerb {
 
     func validate() throws {
         if error != nil, value != nil { throw ValidationError("A value and --error exclude each other.") }
-        if text, value == nil { throw ValidationError("--text needs a value.") }
+        if let flag = form.flag, value == nil { throw ValidationError("\(flag) needs a value.") }
     }
 
-    func request() -> ControlClient.Request {
-        let members = [(text ? "text" : "hex", value), ("error", error)].compactMap { key, value in
-            value.map { JSON.Member(key, .string($0)) }
-        }
+    func request() throws -> ControlClient.Request {
+        var members: [JSON.Member] = []
+        if let value { members.append(try form.member(value)) }
+        if let error { members.append(.init("error", .string(error))) }
         return Self.request("POST", "/v1/requests/\(id)/answer", members)
     }
 }
@@ -387,6 +388,31 @@ struct CtlReport: CtlVerb {
     func request() -> ControlClient.Request {
         let isJSON = options.after(parent.options).format == .json
         return Self.request("GET", "/v1/report?format=\(isJSON ? "json" : "junit")")
+    }
+}
+
+/// How the value of a verb is written.
+struct CtlValue: ParsableArguments {
+    static let help: ArgumentHelp = "The value in hexadecimal, or as --text or --fields say."
+
+    @Flag(help: "The value is text.") var text = false
+    @Flag(help: "The value is fields, as in '{heartRate: 72, contact: true}'.") var fields = false
+
+    /// The flag that is given, or `nil` if none is.
+    var flag: String? { text ? "--text" : fields ? "--fields" : nil }
+
+    func validate() throws {
+        if text, fields { throw ValidationError("--text and --fields exclude each other.") }
+    }
+
+    /// The member of a request for a value.
+    func member(_ value: String) throws -> JSON.Member {
+        guard fields else { return .init(text ? "text" : "hex", .string(value)) }
+        do throws(LayoutProblem) {
+            return .init("fields", try WrittenFields.json(parsing: value))
+        } catch {
+            throw ValidationError("\(value): \(error.message)")
+        }
     }
 }
 

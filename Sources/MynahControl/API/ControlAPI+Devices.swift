@@ -112,23 +112,25 @@ extension ControlAPI {
         return .json(result.json)
     }
 
-    /// The bytes of `hex` or `text`.
-    func value(_ body: ControlBody) throws(ControlProblem) -> [UInt8] {
+    /// The value of `hex`, `text` or `fields`.
+    func value(_ body: ControlBody) throws(ControlProblem) -> WrittenValue {
         // 512 bytes, with spaces between them.
         let hex = try body.text("hex", longest: 2048)
         let text = try body.text("text")
-        switch (hex, text) {
-        case (let hex?, nil):
+        switch (hex, text, body["fields"]) {
+        case (let hex?, nil, nil):
             guard let bytes = Hex.decode(hex) else {
                 throw ControlProblem(
                     400,
                     "\"hex\" must be hexadecimal, as in \"01 ff\", not \(ControlProblem.shortened(hex))"
                 )
             }
-            return bytes
-        case (nil, let text?): return Array(text.utf8)
-        case (nil, nil): throw ControlProblem(400, "there is no value: give \"hex\" or \"text\"")
-        case (_?, _?): throw ControlProblem(400, "\"hex\" and \"text\" exclude each other")
+            return .bytes(bytes)
+        case (nil, let text?, nil): return .bytes(Array(text.utf8))
+        case (nil, nil, let fields?): return .fields(fields)
+        case (nil, nil, nil):
+            throw ControlProblem(400, "there is no value: give \"hex\", \"text\" or \"fields\"")
+        default: throw ControlProblem(400, "\"hex\", \"text\" and \"fields\" exclude each other")
         }
     }
 

@@ -20,9 +20,11 @@ extension ControlAPI {
     }
 
     private func answer(_ body: ControlBody) throws(ControlProblem) -> RequestAnswer {
-        let hasValue = body["hex"] != nil || body["text"] != nil
+        let hasValue = ["hex", "text", "fields"].contains { body[$0] != nil }
         guard let text = try body.text("error") else { return hasValue ? .value(try value(body)) : .accept }
-        guard !hasValue else { throw ControlProblem(400, "\"error\" excludes \"hex\" and \"text\"") }
+        guard !hasValue else {
+            throw ControlProblem(400, "\"error\" excludes \"hex\", \"text\" and \"fields\"")
+        }
         if let error = ATTError(named: text) { return .error(error) }
         let near = NearestName.of(text, among: ATTError.names).map { "; did you mean \"\($0)\"?" } ?? ""
         throw ControlProblem(

@@ -71,8 +71,8 @@ extension Route {
             "PUT", "/v1/devices/{device}/values/{attribute*}", .setValue, "Sets an attribute's value",
             body: Body(
                 schema: .object([
-                    .init("hex", .named("Bytes")), .init("text", .string()), .init("notify", .bool),
-                    .init("to", .string()),
+                    .init("hex", .named("Bytes")), .init("text", .string()),
+                    .init("fields", .named("Fields")), .init("notify", .bool), .init("to", .string()),
                 ]), example: .object([.init("hex", "0048"), .init("notify", .bool(true))])),
             answers: [
                 200: Answer(
@@ -133,7 +133,7 @@ extension Route {
             body: Body(
                 schema: .object([
                     .init("hex", .named("Bytes")), .init("text", .string()),
-                    .init("error", .named("ATTError")),
+                    .init("fields", .named("Fields")), .init("error", .named("ATTError")),
                 ]), example: .object([.init("hex", "0048")]), isRequired: false),
             answers: [200: .empty])
     ]

@@ -61,6 +61,8 @@ extension ValueLayout {
                     let near = NearestName.of(field.name, among: names).map { "; did you mean \"\($0)\"?" }
                     throw LayoutProblem(field.name, "there is no field \"\(field.name)\"\(near ?? "")")
                 }
+                // An empty list is no list, and its bit says so.
+                if field.value == .list([]), layout.isAnnounced(field.name) { continue }
                 guard self.fields.updateValue(field, forKey: field.name) == nil else {
                     throw LayoutProblem(field.name, "\(field.name) is given twice")
                 }

@@ -35,23 +35,13 @@ struct AskedRequests<Instant: Comparable & Sendable> {
         case ended
     }
 
-    /// A central's last read of an attribute.
-    private struct Reading: Hashable {
-        var central: Peer.ID
-        var attribute: AttributeKey
-
-        init(_ read: ReadRequest) {
-            (central, attribute) = (read.central, read.attribute)
-        }
-    }
-
     /// How many ends are remembered: anybody on the air could otherwise grow our memory.
     static var memory: Int { 1024 }
 
     private var waiting: [Int: Request] = [:]
     private var ends: [(id: Int, end: End)] = []
-    /// The values that were read last, of which a central may want the rest.
-    private var values: [Reading: [UInt8]] = [:]
+    /// The answers of which a central may want the rest.
+    private var longReads = LongReads()
 
     /// When the next request has to be answered, or `nil` if none waits.
     var nextDue: Instant? { waiting.values.lazy.map(\.due).min() }
@@ -62,7 +52,7 @@ struct AskedRequests<Instant: Comparable & Sendable> {
     /// Adds a request.
     mutating func add(_ request: Request) {
         waiting[request.id] = request
-        if case .read(let read) = request.access { values[Reading(read)] = nil }
+        if case .read(let read) = request.access { longReads.forget(read) }
     }
 
     /// The request of a number; throws why it cannot be answered any more.
@@ -94,13 +84,13 @@ struct AskedRequests<Instant: Comparable & Sendable> {
 
     /// Ends the requests of a central, which has left, and returns them.
     mutating func endAll(of central: Peer.ID) -> [Request] {
-        values = values.filter { $0.key.central != central }
+        longReads.forgetAll(of: central)
         return end(.disconnected) { $0.central.id == central }
     }
 
     /// Ends all requests, and returns them in their order.
     mutating func endAll(_ end: End) -> [Request] {
-        values = [:]
+        longReads.forgetAll()
         return self.end(end) { _ in true }
     }
 
@@ -113,12 +103,12 @@ struct AskedRequests<Instant: Comparable & Sendable> {
 
     /// A read was answered with a whole value: later parts of it are read without a new question.
     mutating func keep(_ value: [UInt8], for read: ReadRequest) {
-        values[Reading(read)] = value
+        longReads.begin(read, value)
     }
 
     /// The whole value of which a central reads on, or `nil` if it begins, or has read nothing before.
     func value(continuedBy read: ReadRequest) -> [UInt8]? {
-        read.offset == 0 ? nil : values[Reading(read)]
+        longReads.value(continuedBy: read)
     }
 }
 

@@ -3,7 +3,7 @@ package import MynahCore
 /// A test's answer to a request.
 package enum RequestAnswer: Hashable, Sendable {
     /// The whole value of a read.
-    case value([UInt8])
+    case value(WrittenValue)
     /// A write is carried out.
     case accept
     /// An ATT error.

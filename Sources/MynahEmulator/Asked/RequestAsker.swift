@@ -102,7 +102,9 @@ final class RequestAsker<C: Clock> where C.Duration == Duration {
         let request = try asked.request(id)
         let outcome: PendingReply.Outcome
         switch (request.access, answer) {
-        case (.read(let read), .value(let value)):
+        case (.read(let read), .value(let written)):
+            let value = try written.bytes(
+                in: player.table.layout(of: read.attribute), of: "request \(id)")
             try check(value, for: read)
             outcome = Self.outcome(of: read, value)
             asked.keep(value, for: read)

@@ -12,7 +12,7 @@ extension Emulator {
     /// With `notify` it is sent to the subscribed centrals, or to one of them, as each has subscribed; the
     /// call returns when every link has taken it. A value that no link can carry is not set.
     package func setValue(
-        _ value: [UInt8], of name: AttributeName, in label: String, notify: Bool = false,
+        _ written: WrittenValue, of name: AttributeName, in label: String, notify: Bool = false,
         to central: String? = nil
     ) async throws(ControlRefusal) -> SetResult {
         let player = try player(named: label)
@@ -20,6 +20,8 @@ extension Emulator {
         guard hasMemory(player), let entry = player.table.entries[attribute.key] else {
             throw .conflict(noProcess(player, "its values are its memory"))
         }
+        let layout = player.table.layout(of: attribute.key)
+        let value = try written.bytes(in: layout, of: attribute.path)
         guard value.count <= entry.maximumLength else {
             throw .invalid(
                 """
@@ -29,14 +31,14 @@ extension Emulator {
         guard notify else {
             guard central == nil else { throw .invalid("a value goes to a central only if it is notified") }
             await store(.stored(value), in: attribute.key, of: player)
-            return SetResult(value: value, sent: 0, layout: player.table.layout(of: attribute.key))
+            return SetResult(value: value, sent: 0, layout: layout)
         }
         let target = try await target(central, of: attribute, of: player)
         await store(.stored(value), in: attribute.key, of: player)
         do throws(ControlRefusal) {
             return SetResult(
                 value: value, sent: try await self.notify(value, of: attribute.key, of: player, to: target),
-                layout: player.table.layout(of: attribute.key))
+                layout: layout)
         } catch {
             if case .invalid = error { await store(entry.source, in: attribute.key, of: player) }
             throw error

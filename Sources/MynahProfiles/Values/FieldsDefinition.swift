@@ -16,6 +16,17 @@ struct FieldsDefinition: GeneratorDefinition {
             }
         }
 
+        /// Its value, or `nil` if it is generated.
+        var constant: FieldValue? {
+            switch self {
+            case .constant(let value): return value
+            case .generated: return nil
+            case .list(let contents):
+                let values = contents.compactMap(\.constant)
+                return values.count == contents.count ? .list(values) : nil
+            }
+        }
+
         /// The same, with the longest of its texts or bytes for all of them.
         var longest: Content {
             guard case .generated(let generator) = self, case .list(let values) = generator.source else {

@@ -107,20 +107,20 @@ class Client:
     def answer(
         self,
         request: int | Mapping[str, Any],
-        value: bytes | str | None = None,
+        value: bytes | str | Mapping[str, Any] | None = None,
         *,
         error: int | str | None = None,
     ) -> None:
         """Answers a request of a characteristic with `ask`, by its event `request.asked` or its number.
 
-        A read is answered with a value, bytes or text; a write is accepted without one. `error` answers
+        A read is answered with a value, bytes, text or fields; a write is accepted without one. `error` answers
         either with an ATT error: its code, as 0x80, or its name, as `"insufficientAuthorization"`. Raises
         `Problem` with status 409 if the request has ended.
         """
         number = request if isinstance(request, int) else int(request["id"])
         body: dict[str, Any] = {}
         if value is not None:
-            body = {"text": value} if isinstance(value, str) else {"hex": value.hex()}
+            body = _written(value)
         if error is not None:
             body["error"] = error if isinstance(error, str) else f"0x{error:02X}"
         self._request("POST", f"/v1/requests/{number}/answer", body)
@@ -254,14 +254,25 @@ class Device:
         """The value of an attribute."""
         return bytes.fromhex(self._client._request("GET", self._value(attribute))["value"])
 
+    def fields(self, attribute: str) -> dict[str, Any] | None:
+        """The fields of an attribute's value, or `None` if no layout is known or the value does not fit it."""
+        return self._client._request("GET", self._value(attribute)).get("fields")
+
     def set(
-        self, attribute: str, value: bytes | str, *, notify: bool = False, to: str | None = None
+        self,
+        attribute: str,
+        value: bytes | str | Mapping[str, Any],
+        *,
+        notify: bool = False,
+        to: str | None = None,
     ) -> int | None:
-        """Sets the value of an attribute, bytes or text; returns how many centrals it was sent to.
+        """Sets the value of an attribute, bytes, text or fields; returns how many centrals it was sent to.
+
+        Fields are written as in a profile, as in `{"heartRate": 72, "rrIntervals": ["0.83 s"]}`.
 
         The number is `None` if the radio does not tell it, as BlueZ.
         """
-        body: dict[str, Any] = {"text": value} if isinstance(value, str) else {"hex": value.hex()}
+        body = _written(value)
         if notify:
             body["notify"] = True
         if to is not None:
@@ -344,6 +355,12 @@ def _default_address() -> str:
 
 def _quoted(text: str) -> str:
     return quote(text, safe="~@")
+
+
+def _written(value: bytes | str | Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(value, str):
+        return {"text": value}
+    return {"fields": dict(value)} if isinstance(value, Mapping) else {"hex": value.hex()}
 
 
 def _without_none(body: Mapping[str, Any]) -> dict[str, Any]:

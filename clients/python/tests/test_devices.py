@@ -139,6 +139,17 @@ def test_a_value_is_read_and_set(mynah):
     assert lamp.get("2A56") == b"on"
 
 
+def test_a_phone_gets_the_fields_that_a_test_sets(mynah):
+    strap, _ = connected(mynah)
+    assert strap.set("2A37", {"heartRate": 90, "rrIntervals": ["0.5 s"]}, notify=True) == 1
+    assert strap.get("2A37") == bytes.fromhex("105A0002")
+    assert strap.fields("2A37") == {"heartRate": 90, "rrIntervals": [0.5]}
+    mynah.wait("value.updated device=Phone fields.heartRate>=90", within=30)
+    with pytest.raises(Problem, match="did you mean"):
+        strap.set("2A37", {"heartrate": 90})
+    assert mynah(LAMP).fields("2A56") is None
+
+
 def test_a_value_that_is_too_long_is_refused(mynah):
     lamp = mynah(LAMP)
     with pytest.raises(Problem) as problem:

@@ -1,0 +1,27 @@
+import MynahCore
+import MynahProfiles
+package import MynahSupport
+
+/// A value as a test writes it.
+package enum WrittenValue: Hashable, Sendable {
+    /// These bytes.
+    case bytes([UInt8])
+    /// Fields by their names, as in a profile: `{"heartRate": 72}`.
+    case fields(JSON)
+
+    /// The bytes of a value of an attribute with this layout, or with none; `name` is the attribute's.
+    func bytes(in layout: ValueLayout?, of name: String) throws(ControlRefusal) -> [UInt8] {
+        switch self {
+        case .bytes(let bytes): return bytes
+        case .fields(let fields):
+            guard let layout else {
+                throw .invalid("the fields of \(name) are not known: its profile has no layout for them")
+            }
+            do throws(LayoutProblem) {
+                return try WrittenFields.encode(fields, in: layout)
+            } catch {
+                throw .invalid(error.message)
+            }
+        }
+    }
+}

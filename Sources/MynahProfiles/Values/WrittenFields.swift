@@ -1,0 +1,63 @@
+package import MynahCore
+package import MynahSupport
+import Yams
+
+/// The fields of a value that a test sets, written as in a profile, without generators.
+package enum WrittenFields {
+    /// The bytes of a value with these fields: numbers in the unit that people see, or texts such as
+    /// `0.83 s`.
+    package static func encode(_ json: JSON, in layout: ValueLayout) throws(LayoutProblem) -> [UInt8] {
+        var decoder = ProfileDecoder(file: "", lines: [])
+        guard case .object(let members) = json else {
+            throw LayoutProblem(nil, "fields is an object, as in {\"heartRate\": 72}")
+        }
+        var names: Set<String> = []
+        for member in members where !names.insert(member.key).inserted {
+            throw LayoutProblem(member.key, "\(member.key) is given twice")
+        }
+        guard let bytes = decoder.constantFields(node(of: json), in: layout) else {
+            throw LayoutProblem(nil, decoder.allIssues.first?.message ?? "the fields do not fit the value")
+        }
+        return bytes
+    }
+
+    /// Fields written as in a profile, `{heartRate: 72, contact: true}`, as JSON.
+    package static func json(parsing text: String) throws(LayoutProblem) -> JSON {
+        guard let node = try? Yams.compose(yaml: text), case .mapping = node, let json = json(of: node) else {
+            throw LayoutProblem(nil, "fields are written as in a profile: {heartRate: 72, contact: true}")
+        }
+        return json
+    }
+
+    private static func node(of json: JSON) -> Node {
+        switch json {
+        case .null: Node("nan")
+        case .bool(let isSet): Node(isSet ? "true" : "false")
+        case .integer(let integer): Node(String(integer))
+        case .number(let number): Node("\(number)")
+        // Without quotes an empty text would be no text.
+        case .string(let text): .scalar(Node.Scalar(text, .implicit, .doubleQuoted))
+        case .array(let values): Node(values.map(node))
+        case .object(let members): Node(members.map { (Node($0.key), node(of: $0.value)) })
+        }
+    }
+
+    private static func json(of node: Node) -> JSON? {
+        switch node {
+        case .scalar(let scalar):
+            guard scalar.style == .plain, let json = try? JSON(parsing: Array(scalar.string.utf8)) else {
+                return .string(scalar.string)
+            }
+            return json
+        case .sequence(let sequence):
+            let values = sequence.compactMap(json)
+            return values.count == sequence.count ? .array(values) : nil
+        case .mapping(let mapping):
+            let members = mapping.compactMap { key, value in
+                json(of: value).flatMap { json in key.scalar.map { JSON.Member($0.string, json) } }
+            }
+            return members.count == mapping.count ? .object(members) : nil
+        case .alias: return nil
+        }
+    }
+}
