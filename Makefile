@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .PHONY: run demo docs test interop lab lab-all lab-slow lab-bookworm all-but-the-lab bench bench-air fuzz kill-test \
     kill-test-central histories transcripts format build lint python unit tsan api-digest without-headers \
-    schemathesis python-client
+    schemathesis python-client all-but-the-release
 
 PROFILE ?= profiles/heart-rate.yaml
 # The device that the demo's phone connects to.
@@ -125,11 +125,18 @@ tsan:
 	    .ci/quietly "Running the tests that have threads with ThreadSanitizer" \
 	    timeout 3600 swift test $(TSAN) --skip-build --disable-xctest $(WIDTH) --filter '$(TSAN_TESTS)'
 
-# The lab's virtual machine uses one core, and everything after the builds that use all cores runs beside it.
+# A release build mostly uses one core, and so does the lab's virtual machine: other steps run beside each.
 test: PACKAGES := $(TEST_PACKAGES)
-test: lint unit docs without-headers build python
+test: lint unit
+	@$(MAKE) -j2 --no-print-directory --output-sync=line build all-but-the-release
 	@.ci/quietly "Checking the size of the program and the libraries that it needs" .ci/program $(MYNAH)
 	@$(MAKE) -j2 --no-print-directory --output-sync=line lab-bookworm all-but-the-lab
+
+# One after the other: each builds in the same folder.
+all-but-the-release:
+	@$(MAKE) --no-print-directory docs
+	@$(MAKE) --no-print-directory without-headers
+	@$(MAKE) --no-print-directory python
 
 lab-bookworm: lab-slow
 	@Tests/Lab/lab bookworm --mynah $(MYNAH)

@@ -109,8 +109,9 @@ extension ControlText {
         PrintableText.of(answer["device"]?.stringValue ?? "")
     }
 
-    /// A value in hexadecimal, and its fields in words if it has any; `attribute` is the name that it was asked
-    /// by.
+    /// A value in hexadecimal, and its fields in words if it has any.
+    ///
+    /// `attribute` is the name that it was asked by.
     package static func value(_ answer: JSON, of attribute: String) -> String {
         let hex = answer["value"]?.stringValue ?? ""
         guard answer["fields"] != nil else { return hex }

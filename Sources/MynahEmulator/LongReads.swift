@@ -2,7 +2,7 @@ import MynahCore
 
 /// The values that centrals read in several parts: each central gets all parts of one and the same value.
 struct LongReads {
-    /// What a central reads.
+    /// A central, and the attribute that it reads.
     private struct Reading: Hashable {
         var central: Peer.ID
         var attribute: AttributeKey
