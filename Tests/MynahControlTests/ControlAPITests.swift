@@ -346,6 +346,7 @@ import Testing
     @Test(arguments: [
         ("7", "{}", 404, "there is no request 7"), ("x", "{}", 404, "there is no request x"),
         ("99999999999999999999", "{}", 404, "there is no request 99999999999999999999"),
+        ("0", "{}", 404, "there is no request 0"), ("-1", "{}", 404, "there is no request -1"),
         ("1", #"{"error": "0x80", "hex": "00"}"#, 400, #""error" excludes "hex", "text" and "fields""#),
         (
             "1", #"{"hex": "00", "text": "a"}"#, 400,
@@ -372,6 +373,21 @@ import Testing
         let answer = try await rig.send("POST /v1/requests/\(id)/answer", body)
         #expect(answer.status == status)
         #expect(answer.detail == detail)
+        await rig.run.stop()
+    }
+
+    @Test(arguments: ["01", "+1", "1.0", "0x1"])
+    func `a number of a request has one spelling`(id: String) async throws {
+        let rig = try await APIRig([Self.asking])
+        try await rig.connect()
+        let key = try await rig.key("2A37")
+        let (radio, central) = (try rig.radio(), rig.peer.id)
+        let read = Task { try await radio.request(.read(ReadRequest(central: central, attribute: key))) }
+        try await rig.send("POST /v1/wait", #"{"match": "request.asked id=1", "within": "10 min"}"#)
+        let answer = try await rig.send("POST /v1/requests/\(id)/answer", #"{"hex": "01"}"#)
+        #expect(answer.status == 404 && answer.detail == "there is no request \(id)")
+        #expect(try await rig.send("POST /v1/requests/1/answer", #"{"hex": "02"}"#).status == 200)
+        #expect(try await read.value == .success([2]))
         await rig.run.stop()
     }
 

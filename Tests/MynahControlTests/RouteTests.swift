@@ -192,6 +192,20 @@ import Testing
             let names = declared.compactMap { $0["name"]?.stringValue }
             for name in names { #expect(operation?.path.contains("{\(name)}") == true) }
             #expect(names.count == route.path.count { $0 == "{" })
+            #expect(Set(route.pathSchemas.keys).isSubset(of: names))
+        }
+    }
+
+    @Test func `the number of a request is an integer, and other parameters of paths are text`() {
+        for (_, _, operation) in Self.operations {
+            for parameter in operation["parameters"]?.arrayValue ?? [] where parameter["in"] == "path" {
+                let schema = parameter["schema"]
+                guard parameter["name"] == "id" else {
+                    #expect(schema?.text == #"{"type":"string"}"#)
+                    continue
+                }
+                #expect(schema?["type"] == "integer" && schema?["minimum"] == .integer(1))
+            }
         }
     }
 }

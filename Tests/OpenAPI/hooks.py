@@ -30,7 +30,7 @@ def before_load_schema(ctx: Any, raw_schema: dict[str, Any]) -> None:
                 elif parameter["name"] == "attribute":
                     parameter["schema"]["enum"] = ["180D/2A37", "heart-rate/2A38", "180D/2A37/2902", "2A39"]
                 elif parameter["name"] == "id":
-                    parameter["schema"]["enum"] = ["0", "1", "1000000", "first"]
+                    parameter["schema"]["enum"] = [1, 2, 1000000]
     if NARROWED:
         narrow(raw_schema)
 

@@ -7,10 +7,12 @@ extension ControlAPI {
     func answerRequest(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
         let answer = try answer(try call.body())
         let name = call.parameter("id")
+        // A number has one spelling, as the document says.
+        let id = Int(name).flatMap { $0 >= 1 && String($0) == name ? $0 : nil }
         var asked: [ControlledDevice] = []
         for device in run.devices where !asked.contains(where: { $0.emulator === device.emulator }) {
             asked.append(device)
-            guard let id = Int(name) else { break }
+            guard let id else { break }
             let isAnswered = try await refusing { () async throws(ControlRefusal) in
                 try await device.emulator.answer(id, answer)
             }

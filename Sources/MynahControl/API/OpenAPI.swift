@@ -37,7 +37,8 @@ enum OpenAPI {
             .init("operationId", .string(route.operation.rawValue)),
             .init("summary", .string(route.summary)),
         ]
-        let parameters = route.segments.compactMap(parameter) + route.query.map(parameter)
+        let parameters =
+            route.segments.compactMap { parameter($0, route.pathSchemas) } + route.query.map(parameter)
         if !parameters.isEmpty { members.append(.init("parameters", .array(parameters))) }
         if let body = route.body {
             members.append(
@@ -54,13 +55,13 @@ enum OpenAPI {
         return .object(members)
     }
 
-    private static func parameter(_ segment: Route.Segment) -> JSON? {
+    private static func parameter(_ segment: Route.Segment, _ schemas: [String: Schema]) -> JSON? {
         switch segment {
         case .literal: nil
         case .parameter(let name), .rest(let name):
             .object([
                 .init("name", .string(name)), .init("in", "path"), .init("required", .bool(true)),
-                .init("schema", Schema.string().json),
+                .init("schema", schemas[name, default: .string()].json),
             ])
         }
     }

@@ -19,6 +19,8 @@ struct Route: Sendable {
     var operation: Operation
     /// A short sentence for the OpenAPI document.
     var summary: String
+    /// The schemas of the path's parameters that are not any text, by name.
+    var pathSchemas: [String: Schema] = [:]
     /// The query's parameters.
     var query: [Parameter] = []
     /// The request's body, or `nil` if it has none.
@@ -73,12 +75,14 @@ struct Route: Sendable {
 
     init(
         _ method: String, _ path: String, _ operation: Operation, _ summary: String,
-        query: [Parameter] = [], body: Body? = nil, answers: [Int: Answer]
+        pathSchemas: [String: Schema] = [:], query: [Parameter] = [], body: Body? = nil,
+        answers: [Int: Answer]
     ) {
         self.method = method
         self.path = path
         self.operation = operation
         self.summary = summary
+        self.pathSchemas = pathSchemas
         self.query = query
         self.body = body
         self.answers = answers

@@ -130,6 +130,7 @@ extension Route {
         Route(
             "POST", "/v1/requests/{id}/answer", .answerRequest,
             "Answers a request: a read with a value, a write with nothing more, or either with an error",
+            pathSchemas: ["id": .integer(1...Int.max)],
             body: Body(
                 schema: .object([
                     .init("hex", .named("Bytes")), .init("text", .string()),
