@@ -39,7 +39,7 @@ enum CaptureTarget: Equatable, Sendable {
     }
 }
 
-/// The capture of a command, opened when its first radio is made.
+/// The capture of a command, opened by `begin` or when its first radio is made.
 final class Capture: Sendable {
     private struct State {
         var file: CaptureFile?
@@ -47,21 +47,24 @@ final class Capture: Sendable {
     }
 
     private let target: CaptureTarget
-    private let devices: [String]
+    private let namesDevices: Bool
     private let reports: CaptureFile.Reports
     private let state = Lock(State())
 
-    /// `devices` names the devices in order, for the interfaces of several.
-    init(_ target: CaptureTarget, devices: [String] = [], reports: CaptureFile.Reports) {
+    /// `namesDevices`: the command may have several radios, and an interface has the names of its devices.
+    init(_ target: CaptureTarget, namesDevices: Bool = false, reports: CaptureFile.Reports) {
         self.target = target
-        self.devices = devices
+        self.namesDevices = namesDevices
         self.reports = reports
     }
 
-    /// The transport of the radio with this number, recorded.
-    func transport(_ inner: any HCITransport, of index: Int) throws(RadioError) -> any HCITransport {
-        let name = devices.count > 1 && devices.indices.contains(index) ? "hci \(devices[index])" : "hci"
-        return try file().transport(inner, named: name)
+    /// Creates the file; throws `captureFailed` if it cannot be opened.
+    func begin() throws(RadioError) { _ = try file() }
+
+    /// The transport of a radio with these devices, recorded.
+    func transport(_ inner: any HCITransport, of devices: [String]) throws(RadioError) -> any HCITransport {
+        let names = namesDevices && !devices.isEmpty ? " " + devices.joined(separator: ", ") : ""
+        return try file().transport(inner, named: "hci" + names)
     }
 
     /// Records the air, which all virtual radios of a command share.

@@ -50,14 +50,21 @@ final class RadioMaker: Sendable {
 
     private var choice: ChosenRadio { options.choice }
 
-    /// The radio for the device of that number, which is a phone if apps play it; `label` is an accessory's.
+    /// Throws if no radio could be made: BlueZ is neither captured nor turned off.
+    func begin() throws(RadioError) {
+        if choice == .bluez {
+            if options.capture != nil { throw Self.noCaptureOfBlueZ }
+            if options.setsPower { throw Self.noPowerOfBlueZ }
+        }
+        try options.capture?.begin()
+    }
+
+    /// The radio of that number for an accessory, or for the apps of a phone: `labels` names them.
     func peripheralRadio(
-        _ index: Int, _ label: String, isPhone: Bool
+        _ index: Int, _ labels: [String], isPhone: Bool
     ) throws(RadioError) -> any PeripheralRadio {
         switch choice {
         case .bluez:
-            if options.capture != nil { throw Self.noCaptureOfBlueZ }
-            if options.setsPower { throw Self.noPowerOfBlueZ }
             var bluez = BlueZRadio.Options()
             if options.adapters.indices.contains(index) { bluez.adapter = options.adapters[index] }
             bluez.notificationRate = options.notificationRate
@@ -65,8 +72,8 @@ final class RadioMaker: Sendable {
             return BlueZRadio(options: bluez)
         case .virtual, .netsim, .hci:
             return try host(
-                index, isPhone ? .phone : .accessory(label),
-                options.address ?? (isPhone ? .private : .identity))
+                index, isPhone ? .phone : .accessory(labels.first ?? ""),
+                options.address ?? (isPhone ? .private : .identity), devices: labels)
         }
     }
 
@@ -145,7 +152,8 @@ final class RadioMaker: Sendable {
 
     /// Our own host on the chosen radio; on the virtual one if BlueZ was chosen.
     func host(
-        _ index: Int = 0, _ owner: BondOwner = .connect, _ address: AddressChoice = .identity
+        _ index: Int = 0, _ owner: BondOwner = .connect, _ address: AddressChoice = .identity,
+        devices: [String] = []
     ) throws(RadioError) -> HostRadio {
         var host = HostRadio.Options()
         host.address = address.policy
@@ -169,19 +177,19 @@ final class RadioMaker: Sendable {
                     RadioWarning(
                         "waitingForController", "waiting for a controller to connect to \(place)"))
             }
-            return HostRadio(transport: try recorded(transport, index), options: host)
+            return HostRadio(transport: try recorded(transport, devices), options: host)
         case .netsim(let place):
             host.name = "own host on the \(choice.name)"
             host.controller = "the \(choice.name)"
             let transport = NetsimTransport(place) { notice(RadioWarning("waitingForEmulator", $0)) }
-            return HostRadio(transport: try recorded(transport, index), options: host)
+            return HostRadio(transport: try recorded(transport, devices), options: host)
         case .virtual, .bluez:
             host.name = ChosenRadio.virtual.name
             host.isSimulated = true
             let air = try sharedAir()
             let station = air.transport(cipher: ControllerConfiguration.aes)
             stations.withLock { $0[index] = Station(transport: station) }
-            let transport = try recorded(station, index)
+            let transport = try recorded(station, devices)
             try options.capture?.record(air)
             return HostRadio(transport: transport, options: host)
         }
@@ -199,9 +207,9 @@ final class RadioMaker: Sendable {
     }
 
     private func recorded(
-        _ transport: any HCITransport, _ index: Int
+        _ transport: any HCITransport, _ devices: [String]
     ) throws(RadioError) -> any HCITransport {
-        try options.capture?.transport(transport, of: index) ?? transport
+        try options.capture?.transport(transport, of: devices) ?? transport
     }
 
     static let noCaptureOfBlueZ = RadioError(

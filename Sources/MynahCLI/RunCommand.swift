@@ -300,7 +300,7 @@ struct RunCommand: AsyncParsableCommand {
             interruption: interruption)
         let captured = capture.map {
             Capture(
-                $0, devices: groups.labels.map { $0.joined(separator: ", ") },
+                $0, namesDevices: groups.groups.count > 1 || control != nil,
                 reports: .init(warn: { output.warn($0) }, fail: { output.fail($0) }))
         }
         let maker = RunMaker(

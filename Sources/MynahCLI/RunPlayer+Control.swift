@@ -60,7 +60,7 @@ extension RunPlayer: ControlledRun {
             new = try append { [maker] index, labels, radios throws(RadioError) in
                 let label = DeviceLabels.next(profile.name, after: labels)
                 try radios.checkHasRoom(for: index)
-                let radio = try radios.peripheralRadio(index, label, isPhone: profile.app != nil)
+                let radio = try radios.peripheralRadio(index, [label], isPhone: profile.app != nil)
                 return Playing(index, maker.run([profile], labels: [label], seed: seed), on: radio)
             }
         } catch {

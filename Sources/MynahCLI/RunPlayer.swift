@@ -95,7 +95,9 @@ final class RunPlayer: Sendable {
         ) { [self] () throws(RadioError) in
             let chosen = try await chooser.forDevice()
             // An interruption cancels the choice of a radio alone: what has begun is withdrawn by `stop`.
-            radioMaker.withLock { $0 = makeRadios(chosen) }
+            let radios = makeRadios(chosen)
+            radioMaker.withLock { $0 = radios }
+            try radios.begin()
             try await serve()
             let starting = Task { await start() }
             if let failure = await starting.value { throw failure }
@@ -111,8 +113,9 @@ final class RunPlayer: Sendable {
             if planned.contains(where: \.action.isRange) { try radios.checkHasRange() }
             for index in runs.indices {
                 let run = runs[index]
-                let label = run.devices[0].label
-                try await play(run, index, on: try radios.peripheralRadio(index, label, isPhone: run.isPhone))
+                let labels = run.devices.map(\.label)
+                try await play(
+                    run, index, on: try radios.peripheralRadio(index, labels, isPhone: run.isPhone))
             }
         } catch {
             return error

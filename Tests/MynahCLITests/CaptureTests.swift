@@ -85,6 +85,61 @@ import Testing
         #expect(blocks(file).count { $0 == 1 } == 3)
     }
 
+    @Test(arguments: [["serve"], ["run", heartRate]])
+    func `devices that are added over the control API are recorded with their names`(
+        words: [String]
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let (path, control) = (directory.path + "/a.pcapng", "unix:\(directory.path)/control")
+        let air = try TemporaryDirectory()
+        let server = try Program(
+            words + ["--events", "json", "--radio", "virtual", "--capture", path, "--control", control],
+            air: air)
+        #expect(try await server.output.line(containing: "\"ready\"") != nil)
+        let client = ["ctl", "--control", control]
+        for profile in ["battery", "lock"] {
+            let added = client + ["add", "\(repository)/profiles/\(profile).yaml"]
+            #expect(try await Program(added).end().status == .exited(0))
+        }
+        // The next device has the radio of the one that is removed, and not its name.
+        #expect(try await Program(client + ["remove", "Battery"]).end().status == .exited(0))
+        let added = client + ["add", "\(repository)/profiles/health-thermometer.yaml"]
+        #expect(try await Program(added).end().status == .exited(0))
+        let phone = try Program(
+            ["connect", "Mynah Thermometer", "--command", "read 2A1D"], air: air)
+        #expect(try await phone.end().status == .exited(0))
+        server.child.send(SIGINT)
+        #expect(try await server.end().status == .exited(0))
+        let file = try bytes(path)
+        for name in ["Battery", "Lock", "Health thermometer"] {
+            #expect(names("hci \(name)", in: file), "\(name)")
+        }
+        #expect(names("hci Heart rate monitor", in: file) == (words.count > 1))
+        #expect(blocks(file).count { $0 == 1 } == words.count + 3)
+        #expect(blocks(file).count { $0 == 6 } > 100)
+    }
+
+    @Test func `a server writes the capture to standard output, and no events`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/a.pcapng"
+        try directory.write("", to: "a.pcapng")
+        let output = try #require(OutputReader(writingTo: path))
+        let control = "unix:\(directory.path)/control"
+        let server = try Program(
+            ["serve", "--radio", "virtual", "--capture", "-", "--control", control], output: output)
+        var isServed = false
+        while !isServed {
+            isServed = try await Program(["ctl", "devices", "--control", control]).end().status == .exited(0)
+        }
+        let added = ["ctl", "add", Self.heartRate, "--control", control]
+        #expect(try await Program(added).end().status == .exited(0))
+        server.child.send(SIGINT)
+        #expect(try await server.end().status == .exited(0))
+        close(output.writer)
+        let file = try bytes(path)
+        #expect(blocks(file).first == 0x0A0D_0D0A && names("hci Heart rate monitor", in: file))
+    }
+
     @Test func `standard output takes the capture, and there are no events`() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/a.pcapng"
@@ -174,6 +229,10 @@ import Testing
         for arguments in [
             ["run", "--events", "json", "--radio", "virtual", "--capture", path, Self.heartRate],
             ["scan", "--capture", path], ["connect", "x", "--capture", path],
+            [
+                "serve", "--events", "json", "--radio", "virtual", "--capture", path, "--control",
+                "127.0.0.1:0",
+            ],
         ] {
             let result = try await Program(arguments).end()
             #expect(result.status == .exited(1))
@@ -205,6 +264,8 @@ import Testing
         (["run", "--capture", "-", "--events", "json", heartRate], "both write to standard output"),
         (["run", "--capture", "-", "--events", "text", heartRate], "both write to standard output"),
         (["run", "--capture", "a.pcapng", "--radio", "bluez", heartRate], "btmon -w"),
+        (["serve", "--capture", "a.pcapng", "--radio", "bluez"], "btmon -w"),
+        (["serve", "--capture", "-", "--events", "json"], "both write to standard output"),
         (["scan", "--capture", "-"], "name a file"),
         (["connect", "x", "--capture", "-"], "name a file"),
     ]) func `a capture that cannot be is wrong usage`(_ arguments: [String], _ word: String) async throws {

@@ -42,7 +42,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: "text (the default), json (one object a line) or off.",
         completion: Choice.completion(of: EventFormat.self), transform: Choice.parse)
-    var events: EventFormat = .text
+    var events: EventFormat?
 
     @Option(
         help: ArgumentHelp(
@@ -65,6 +65,13 @@ struct ServeCommand: AsyncParsableCommand {
         if controlOptions.control == .off {
             throw Exit.wrongUsage("--control off leaves serve nothing to do", of: Self.self)
         }
+        if let problem = options.capture?.problem(with: events) {
+            throw Exit.wrongUsage(problem, of: Self.self)
+        }
+        if options.radio == .bluez, options.capture != nil {
+            throw Exit.wrongUsage(RadioMaker.noCaptureOfBlueZ.description, of: Self.self)
+        }
+        let events = events ?? (options.capture == .standardOutput ? .off : .text)
         // Nobody would learn where it listens.
         if events != .off, Descriptor.isOutputClosed {
             StandardError.print("error: standard output is closed; open it, or choose --events off")
@@ -86,7 +93,8 @@ struct ServeCommand: AsyncParsableCommand {
             interruption: interruption)
         let captured = options.capture.map {
             Capture(
-                $0, devices: [], reports: .init(warn: { output.warn($0) }, fail: { output.fail($0) }))
+                $0, namesDevices: true,
+                reports: .init(warn: { output.warn($0) }, fail: { output.fail($0) }))
         }
         // No other run may use it until this one has ended.
         defer { withExtendedLifetime(stateDirectory) {} }
