@@ -236,6 +236,23 @@ import Testing
         try await stop(server)
     }
 
+    @Test(arguments: ["serve", "run"], [0o640, 0o604, 0o620, 0o602] as [mode_t])
+    func `a token file that other users may read or write is refused`(verb: String, mode: mode_t)
+        async throws
+    {
+        let token = "\(folder.path)/token"
+        try folder.write("0123456789abcdef0123456789abcdef\n", to: "token")
+        #expect(chmod(token, mode) == 0)
+        let result = try await Program(
+            [verb, "--radio", "virtual", "--control", "127.0.0.1:0", "--control-token-file", token]
+                + (verb == "run" ? [RunTests.profile] : [])
+        ).end()
+        #expect(result.status == .exited(1))
+        #expect(
+            result.error
+                == "error: other users may read or write the token file \(token); run chmod 600 \(token)\n")
+    }
+
     @Test(arguments: [
         ["serve", "--control", "off"], ["serve", "--control", "localhost"], ["serve", "--control", "unix:"],
         ["run", "--control", "example.com:80", RunTests.profile], ["ctl", "devices", "--control", "nowhere"],

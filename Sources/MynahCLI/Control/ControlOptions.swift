@@ -20,7 +20,9 @@ struct ControlOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A file with the token that clients must send. Addresses other than loopback need it.",
+            """
+            A file with the token that clients must send, of mode 0600. Addresses other than loopback need it.
+            """,
             valueName: "file"),
         completion: .file())
     var controlTokenFile: String?
@@ -54,6 +56,8 @@ struct ControlOptions: ParsableArguments {
 
     /// The text of the token, or `nil` if there is none.
     func token() throws(ControlError) -> String? {
-        try controlTokenFile.map { path throws(ControlError) in try ControlToken.read(path) }
+        try controlTokenFile.map { path throws(ControlError) in
+            try ControlToken.read(path, isServer: true)
+        }
     }
 }

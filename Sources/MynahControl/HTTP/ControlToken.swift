@@ -7,14 +7,15 @@ package enum ControlToken {
 
     /// Reads a token's file: one line of printable ASCII characters without spaces.
     ///
-    /// The token is not repeated in an error.
-    package static func read(_ path: String) throws(ControlError) -> String {
+    /// The token is not repeated in an error. `isServer`: a file that other users may read or write is refused.
+    package static func read(_ path: String, isServer: Bool = false) throws(ControlError) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw ControlError(
                 .unavailable, "the token file \(path) cannot be read: \(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }
+        if isServer { try checkIsSecret(descriptor, path) }
         var bytes = [UInt8](repeating: 0, count: longest + 1)
         let count = Glibc.read(descriptor, &bytes, bytes.count)
         guard count >= 0 else {
@@ -27,9 +28,18 @@ package enum ControlToken {
         else {
             throw ControlError(
                 .unavailable, "the token file \(path) is not one line of 16 characters or more",
-                remedy: "write one with: openssl rand -hex 16 > \(path)")
+                remedy: "write one with: (umask 077; openssl rand -hex 16 > \(path))")
         }
         return String(decoding: text[0], as: UTF8.self)
+    }
+
+    private static func checkIsSecret(_ descriptor: Int32, _ path: String) throws(ControlError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & 0o077 == 0 else {
+            throw ControlError(
+                .unavailable, "other users may read or write the token file \(path)",
+                remedy: "run chmod 600 \(path)")
+        }
     }
 }
 
