@@ -118,9 +118,11 @@ class Client:
         `Problem` with status 409 if the request has ended.
         """
         number = request if isinstance(request, int) else int(request["id"])
-        body: dict[str, Any] = {}
-        if value is not None:
-            body = _written(value)
+        body: dict[str, Any] = {} if value is None else _value(value)
+        if isinstance(error, bool) or not isinstance(error, (int, str, type(None))):
+            raise TypeError(
+                f'error must be an ATT error, as 0x80 or "insufficientAuthorization", not {error!r}'
+            )
         if error is not None:
             body["error"] = error if isinstance(error, str) else f"0x{error:02X}"
         self._request("POST", f"/v1/requests/{number}/answer", body)
@@ -272,7 +274,7 @@ class Device:
 
         The number is `None` if the radio does not tell it, as BlueZ.
         """
-        body = _written(value)
+        body = _value(value)
         if notify:
             body["notify"] = True
         if to is not None:
@@ -357,10 +359,16 @@ def _quoted(text: str) -> str:
     return quote(text, safe="~@")
 
 
-def _written(value: bytes | str | Mapping[str, Any]) -> dict[str, Any]:
+def _value(value: bytes | str | Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(value, str):
         return {"text": value}
-    return {"fields": dict(value)} if isinstance(value, Mapping) else {"hex": value.hex()}
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return {"hex": value.hex()}
+    if isinstance(value, Mapping):
+        return {"fields": dict(value)}
+    raise TypeError(
+        f"value must be bytes, text or fields, as b\"\\x2a\", \"on\" or {{'level': 42}}, not {value!r}"
+    )
 
 
 def _without_none(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -47,16 +47,19 @@ class Mynah(Client):
                 raise RuntimeError(
                     f"{self.program} cannot be started: {error.strerror}. Set MYNAH to the program's path."
                 ) from error
-        line = self._output.readline()
-        if not line:
-            self.close()
-            raise RuntimeError(f"mynah serve ended at once: {self._last_words}")
-        try:
-            #: The event `ready`.
-            self.ready: dict[str, Any] = json.loads(line)
-        except ValueError as error:
-            self.close()
-            raise RuntimeError(f"{self.program} is not mynah: it printed {line[:80]!r}") from error
+        #: The event `ready`.
+        self.ready: dict[str, Any] = {}
+        # A radio may report before it what it waits for.
+        while self.ready.get("event") != "ready":
+            line = self._output.readline()
+            if not line:
+                self.close()
+                raise RuntimeError(f"mynah serve ended at once: {self._last_words}")
+            try:
+                self.ready = dict(json.loads(line))
+            except (TypeError, ValueError) as error:
+                self.close()
+                raise RuntimeError(f"{self.program} is not mynah: it printed {line[:80]!r}") from error
         # Events that are not read would fill the pipe; the journal has them too.
         threading.Thread(target=self._discard_output, daemon=True).start()
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from mynah import Problem, VerifyFailed, WaitFailed
+from mynah import Client, Problem, VerifyFailed, WaitFailed
 
 #: An app that reads and subscribes, with one peripheral.
 PHONE = {
@@ -329,6 +329,27 @@ def test_a_request_is_answered_with_an_error(mynah, error, code):
     asked = mynah.wait("request.asked device=Vault", within=30)
     mynah.answer(asked[0], error=error)
     mynah.wait(f"value.read device=Visitor error={code}", within=30)
+
+
+@pytest.mark.parametrize(
+    "answer, message",
+    [
+        ({"value": 5}, 'value must be bytes or text, as b"\\x2a" or "on", not 5'),
+        ({"value": [1]}, 'value must be bytes or text, as b"\\x2a" or "on", not [1]'),
+        ({"error": True}, 'error must be an ATT error, as 0x80 or "insufficientAuthorization", not True'),
+        ({"error": False}, 'error must be an ATT error, as 0x80 or "insufficientAuthorization", not False'),
+        ({"error": 1.5}, 'error must be an ATT error, as 0x80 or "insufficientAuthorization", not 1.5'),
+    ],
+)
+def test_an_answer_of_another_type_is_refused(answer, message):
+    with pytest.raises(TypeError) as error:
+        Client("unix:/nonexistent/mynah.sock").answer(1, **answer)
+    assert str(error.value) == message
+
+
+def test_a_value_of_another_type_is_refused(mynah):
+    with pytest.raises(TypeError, match="value must be bytes or text"):
+        mynah(LAMP).set("1815/2A56", 1)
 
 
 def test_a_reset_and_the_end_of_a_link_end_requests(mynah):
