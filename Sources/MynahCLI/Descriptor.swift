@@ -49,6 +49,25 @@ enum Descriptor {
 enum StandardOutput {
     private static let failure = Lock<Int32?>(nil)
 
+    /// Whether something could not be written, or the reader has left: nothing more is written.
+    static var isOver: Bool { failure.withLock { $0 } != nil }
+
+    /// Returns when the reader leaves, or if the task is cancelled.
+    static func waitUntilClosed() async {
+        let (closing, closed) = AsyncStream.makeStream(of: Void.self)
+        // Without a thread, the next text that cannot be written has to end it.
+        _ = SystemThread.attempt {
+            SystemThread.blockSignals()
+            // Errors and hangups are reported although nothing is asked for.
+            var output = pollfd(fd: 1, events: 0, revents: 0)
+            while poll(&output, 1, -1) < 0 {
+                guard errno == EINTR else { return }
+            }
+            closed.finish()
+        }
+        for await _ in closing {}
+    }
+
     /// Writes a text; after a failure nothing more is written.
     static func print(_ text: String, terminator: String = "\n") {
         failure.withLock { failure in

@@ -60,14 +60,24 @@ package enum ControlText {
         return ValueText(bytes, of: uuid.flatMap { BluetoothUUID($0) }, attribute["fields"]).text
     }
 
-    /// A line for each event of an answer.
+    /// A line for each event of an answer, after one for those that are not kept any more.
     package static func events(_ answer: JSON) -> [String] {
-        (answer["events"]?.arrayValue ?? []).map(event)
+        (answer["lost"]?.integerValue.map { [lost($0)] } ?? [])
+            + (answer["events"]?.arrayValue ?? []).map(event)
+    }
+
+    private static func lost(_ count: Int) -> String {
+        "\(count) earlier event\(count == 1 ? " is" : "s are") not kept any more"
     }
 
     /// The line of an event; an event that this version does not know is JSON.
+    ///
+    /// `{"event": "lost", "count": N}` is what a stream has in place of events that are not kept any more.
     package static func event(_ json: JSON) -> String {
-        DeviceEvent(json: json).map { EventText.line(of: $0) } ?? PrintableText.of(json.text)
+        if json["event"]?.stringValue == "lost", let count = json["count"]?.integerValue {
+            return lost(count)
+        }
+        return DeviceEvent(json: json).map { EventText.line(of: $0) } ?? PrintableText.of(json.text)
     }
 
     /// The sentence of a problem document, and the nearest events below it.

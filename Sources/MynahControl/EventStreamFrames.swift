@@ -4,8 +4,8 @@ import MynahSupport
 /// Events as server-sent events (WHATWG HTML, section 9.2).
 ///
 /// An event is `id: EPOCH-SEQ`, `event: NAME` and `data: {…}`, as the journal has it. `event: lost` with
-/// `{"count": N}` reports events that were dropped before the reader got them; its identifier is that of the
-/// last one.
+/// `{"event": "lost", "count": N}` reports events that were dropped before the reader got them; its identifier
+/// is that of the last one.
 package struct EventStreamFrames: Hashable, Sendable {
     private let epoch: String
     private let match: EventMatch?
@@ -25,8 +25,10 @@ package struct EventStreamFrames: Hashable, Sendable {
         if slice.lost > 0 {
             // No event of the part is before the first one that is kept.
             let first = slice.entries.first?.seq ?? slice.next
-            append(
-                first - 1, "lost", .object([.init("count", .integer(Int(clamping: slice.lost)))]), to: &bytes)
+            let members: [JSON.Member] = [
+                .init("event", "lost"), .init("count", .integer(Int(clamping: slice.lost))),
+            ]
+            append(first - 1, "lost", .object(members), to: &bytes)
         }
         for entry in slice.entries where match?.matches(entry.event) ?? true {
             append(entry.seq, entry.event.name.rawValue, entry.json, to: &bytes)

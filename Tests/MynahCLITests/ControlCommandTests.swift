@@ -382,6 +382,109 @@ import Testing
         try await stop(server)
     }
 
+    @Test(arguments: ["text", "json"])
+    func `a command that follows events ends when its reader has left, though no event comes`(
+        format: String
+    ) async throws {
+        let server = try await serve()
+        let path = try #require(Program.path)
+        let (output, errors) = (try #require(OutputReader()), try #require(OutputReader()))
+        let shell = try #require(
+            ChildProcess(
+                "bash",
+                [
+                    "-c",
+                    """
+                    set -o pipefail
+                    "$0" ctl events --follow --format "$1" --control "$2" | head -n 1
+                    """, path, format, address,
+                ], passing: [output.writer: 1, errors.writer: 2]))
+        output.start()
+        errors.start()
+        #expect(try await shell.end() == .exited(0))
+        #expect(try await output.text().contains("ready"))
+        #expect(try await errors.text() == "")
+        try await stop(server)
+    }
+
+    @Test func `events that a reset has deleted are counted, in a list and in a stream`() async throws {
+        let server = try await serve()
+        #expect(try await ctl("add", RunTests.profile).status == .exited(0))
+        #expect(try await ctl("reset").status == .exited(0))
+        let list = try await ctl("events", "--since", "1")
+        let sentence = try #require(list.output.split(separator: "\n").first)
+        #expect(sentence.hasSuffix(" earlier events are not kept any more"))
+        let lost = try #require(Int(sentence.prefix { $0.isNumber }))
+        let words = ["ctl", "events", "--follow", "--since", "1", "--control", address]
+        let text = try Program(words)
+        #expect(try await text.output.line(containing: "not kept") == String(sentence))
+        let stream = try Program(words + ["--format", "json"])
+        let line = try #require(try await stream.output.line(containing: "lost"))
+        #expect(line == #"{"event":"lost","count":\#(lost)}"#)
+        for follower in [text, stream] {
+            follower.child.send(SIGINT)
+            _ = try await follower.child.end()
+        }
+        try await stop(server)
+    }
+
+    // MARK: Completion
+
+    /// What a shell gets that completes the argument of a verb.
+    private func complete(
+        _ verb: String, _ words: [String], place: Int = 0, environment: [String: String] = [:]
+    ) async throws -> [String] {
+        let result = try await Program(
+            ["---completion", "ctl", verb, "--", "positional@\(place)", "\(words.count - 1)", "0"] + words,
+            environment: environment
+        ).end()
+        #expect(result.status == .exited(0))
+        return result.output.split(separator: "\n").map(String.init)
+    }
+
+    @Test func `a shell completes devices, attributes and requests, however the address is given`()
+        async throws
+    {
+        let server = try await serve()
+        #expect(try await ctl("add", RunTests.profile).status == .exited(0))
+        let device = ["Heart rate monitor"]
+        for words in [
+            ["mynah", "ctl", "--control", address, "show", ""],
+            ["mynah", "ctl", "--control=\(address)", "show", ""],
+            // As bash cuts them.
+            ["mynah", "ctl", "--control", "unix", ":", "\(folder.path)/control", "show", ""],
+            ["mynah", "ctl", "--control", "=", "unix", ":", "\(folder.path)/control", "show", ""],
+        ] { #expect(try await complete("show", words) == device, "\(words)") }
+        let words = ["mynah", "ctl", "get"]
+        let environment = ["MYNAH_CONTROL": address]
+        let all = try await complete("get", words + device + [""], place: 1, environment: environment)
+        #expect(all.contains("180D/2A37"))
+        #expect(try await complete("answer", words + [""], environment: environment) == [])
+        #expect(try await complete("show", ["mynah", "ctl", "show", "", "--control", "unix:/x"]) == [])
+        try await stop(server)
+    }
+
+    @Test func `a shell completes from an instance that asks for a token`() async throws {
+        let token = "\(folder.path)/token"
+        try folder.write("0123456789abcdef0123456789abcdef\n", to: "token")
+        #expect(chmod(token, 0o600) == 0)
+        let server = try Program([
+            "serve", "--radio", "virtual", "--events", "json", "--control", "127.0.0.1:0",
+            "--control-token-file", token, "--profiles", "\(repository)/profiles",
+        ])
+        let line = try #require(try await server.output.line(containing: "\"ready\""))
+        let control = try #require(try json(line)["control"] as? String)
+        let rest = ["--control", control, "--control-token-file", token]
+        let add = ["ctl", "add", "\(repository)/profiles/battery.yaml"]
+        #expect(try await Program(add + rest).end().status == .exited(0))
+        for option in [["--control-token-file", token], ["--control-token-file=\(token)"]] {
+            let words = ["mynah", "ctl", "show", "", "--control=\(control)"] + option
+            #expect(try await complete("show", words) == ["Battery"], "\(words)")
+        }
+        #expect(try await complete("show", ["mynah", "ctl", "show", "", "--control", control]) == [])
+        try await stop(server)
+    }
+
     @Test func `a report is JUnit's XML, or JSON`() async throws {
         let server = try await serve()
         #expect(try await ctl("mark", "a & b").status == .exited(0))

@@ -100,6 +100,17 @@ import Testing
         #expect(near.contains("read") && !near.contains("{"))
     }
 
+    @Test(arguments: [
+        (1, "1 earlier event is not kept any more"), (20, "20 earlier events are not kept any more"),
+    ])
+    func `events that are not kept any more are counted, in a list and in a stream`(
+        count: Int, text: String
+    ) throws {
+        #expect(ControlText.event(try Self.parse(#"{"event": "lost", "count": \#(count)}"#)) == text)
+        let list = try Self.parse(#"{"events": [{"event": "x"}], "next": 2, "lost": \#(count)}"#)
+        #expect(ControlText.events(list) == [text, #"{"event":"x"}"#])
+    }
+
     @Test func `answers of one value are one line`() throws {
         func sent(_ text: String) throws -> String {
             ControlText.sent(try Self.parse(text), of: "2A39")

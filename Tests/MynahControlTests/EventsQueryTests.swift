@@ -102,10 +102,13 @@ import Testing
     @Test func `a reader that was too slow is told how many events it has lost`() {
         let journal = Events.journal((1...5).map { Events.numbered($0) }, capacity: 3)
         let text = String(decoding: frames.frames(of: journal.read(from: 1)), as: UTF8.self)
-        #expect(text.hasPrefix("id: e-2\nevent: lost\ndata: {\"count\":2}\n\nid: e-3\nevent: mtu.changed\n"))
+        #expect(
+            text.hasPrefix(
+                "id: e-2\nevent: lost\ndata: {\"event\":\"lost\",\"count\":2}\n\nid: e-3\nevent: mtu.changed\n"
+            ))
         journal.clear()
         let rest = String(decoding: frames.frames(of: journal.read(from: 4)), as: UTF8.self)
-        #expect(rest == "id: e-5\nevent: lost\ndata: {\"count\":2}\n\n")
+        #expect(rest == "id: e-5\nevent: lost\ndata: {\"event\":\"lost\",\"count\":2}\n\n")
     }
 
     @Test func `only events that match have frames`() throws {

@@ -62,12 +62,16 @@ struct CtlOptions: ParsableArguments {
 
     /// A client of the instance.
     func client() throws(ControlError) -> ControlClient {
+        try Self.client(at: control, tokenFile: controlTokenFile)
+    }
+
+    /// A client of the instance at an address, or at the default one.
+    static func client(at address: String?, tokenFile: String?) throws(ControlError) -> ControlClient {
         let text =
-            control ?? getenv("MYNAH_CONTROL").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-        let address: ControlAddress
-        if let text { address = try ControlAddress(text) } else { address = try .ofThisUser() }
-        let token = try controlTokenFile.map { path throws(ControlError) in try ControlToken.read(path) }
-        return ControlClient(address, token: token)
+            address ?? getenv("MYNAH_CONTROL").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+        let token = try tokenFile.map { path throws(ControlError) in try ControlToken.read(path) }
+        guard let text else { return ControlClient(try .ofThisUser(), token: token) }
+        return ControlClient(try ControlAddress(text), token: token)
     }
 }
 
@@ -125,6 +129,11 @@ extension CtlVerb {
         guard let json else {
             return StandardOutput.print(String(decoding: response.body, as: UTF8.self))
         }
+        show(json, format)
+    }
+
+    /// Prints the document of an answer.
+    func show(_ json: JSON, _ format: CtlFormat) {
         switch format {
         case .json: StandardOutput.print(json.text)
         case .text: for line in lines(json) { StandardOutput.print(line) }

@@ -184,54 +184,6 @@ struct CtlMark: CtlVerb {
     func lines(_ answer: JSON) -> [String] { [ControlText.seq(answer)] }
 }
 
-struct CtlEvents: CtlVerb {
-    static let configuration = CommandConfiguration(
-        commandName: "events", abstract: "Prints the events so far, or with --follow as they happen.")
-    @ParentCommand var parent: CtlCommand
-    @Argument(help: "Only events that match, as in: write characteristic=2A39.") var match: [String] = []
-    @Option(
-        help: ArgumentHelp("The number of the first event. Default: the last mark's.", valueName: "seq"),
-        transform: { try Choice.number($0, in: 0...Int.max) })
-    var since: Int?
-    @Flag(help: "Goes on until Ctrl-C.") var follow = false
-    @OptionGroup var options: CtlOptions
-
-    /// How many events an instance lists at most.
-    private static let pageLimit = 10_000
-
-    private var target: String {
-        var items = follow ? [] : ["limit=\(Self.pageLimit)"]
-        if let since { items.append("since=\(since)") }
-        if !match.isEmpty { items.append("match=" + ControlClient.encode(match.joined(separator: " "))) }
-        return "/v1/events" + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
-    }
-
-    func request() -> ControlClient.Request { Self.request("GET", target) }
-    func lines(_ answer: JSON) -> [String] {
-        let lines = ControlText.events(answer)
-        guard lines.count >= Self.pageLimit, let next = answer["next"]?.integerValue else { return lines }
-        return lines + ["there may be more events: see --since \(next)"]
-    }
-
-    func run() async throws {
-        guard follow else { return try await sendAndShow() }
-        let options = options.after(parent.options)
-        let format = options.format ?? .text
-        let response: ControlClient.Response?
-        do throws(ControlError) {
-            let client = try options.client()
-            response = try await client.events(target) { event in
-                guard let json = try? JSON(parsing: Array(event.data.utf8)) else { return true }
-                StandardOutput.print(format == .json ? json.text : ControlText.event(json))
-                return StandardOutput.problem == nil
-            }
-        } catch {
-            throw failure(error)
-        }
-        if let response { try show(response, format) }
-    }
-}
-
 struct CtlReset: CtlVerb {
     static let configuration = CommandConfiguration(
         commandName: "reset", abstract: "Resets every device to its state at the start.",
@@ -431,17 +383,17 @@ enum CtlHelp {
     private static func names(_ words: [String], attributes: Bool) async -> [String] {
         guard let answer = await get("/v1/devices", words) else { return [] }
         return attributes
-            ? ControlText.attributeNames(answer, of: words) : ControlText.deviceNames(answer)
+            ? ControlText.attributeNames(answer, of: words.map(CompletionWords.unquoted))
+            : ControlText.deviceNames(answer)
     }
 
     /// The answer of the instance that a command line names, or `nil` if there is none.
     private static func get(_ target: String, _ words: [String]) async -> JSON? {
-        var options = CtlOptions()
-        if let place = words.lastIndex(of: "--control"), place + 1 < words.count {
-            options.control = words[place + 1]
-        }
+        let client = try? CtlOptions.client(
+            at: CompletionWords.value(of: "--control", in: words),
+            tokenFile: CompletionWords.value(of: "--control-token-file", in: words))
         let request = CtlDevices.request("GET", target)
-        guard let response = try? await options.client().send(request, limit: .seconds(2)) else { return nil }
+        guard let response = try? await client?.send(request, limit: .seconds(2)) else { return nil }
         return try? JSON(parsing: response.body)
     }
 

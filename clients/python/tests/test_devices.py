@@ -334,8 +334,8 @@ def test_a_request_is_answered_with_an_error(mynah, error, code):
 @pytest.mark.parametrize(
     "answer, message",
     [
-        ({"value": 5}, 'value must be bytes or text, as b"\\x2a" or "on", not 5'),
-        ({"value": [1]}, 'value must be bytes or text, as b"\\x2a" or "on", not [1]'),
+        ({"value": 5}, 'value must be bytes, text or fields, as b"\\x2a", "on" or {\'level\': 42}, not 5'),
+        ({"value": [1]}, 'value must be bytes, text or fields, as b"\\x2a", "on" or {\'level\': 42}, not [1]'),
         ({"error": True}, 'error must be an ATT error, as 0x80 or "insufficientAuthorization", not True'),
         ({"error": False}, 'error must be an ATT error, as 0x80 or "insufficientAuthorization", not False'),
         ({"error": 1.5}, 'error must be an ATT error, as 0x80 or "insufficientAuthorization", not 1.5'),
@@ -348,7 +348,7 @@ def test_an_answer_of_another_type_is_refused(answer, message):
 
 
 def test_a_value_of_another_type_is_refused(mynah):
-    with pytest.raises(TypeError, match="value must be bytes or text"):
+    with pytest.raises(TypeError, match="value must be bytes, text or fields"):
         mynah(LAMP).set("1815/2A56", 1)
 
 

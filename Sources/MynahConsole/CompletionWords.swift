@@ -1,0 +1,39 @@
+/// The words of a command line as a shell gives them to a completion.
+///
+/// zsh and fish give the words themselves. bash also cuts them at `=` and `:`, which become words of their own,
+/// and leaves quotes and backslashes as they are typed.
+package enum CompletionWords {
+    /// The value of an option, from `NAME VALUE` or `NAME=VALUE`, or `nil` if there is none; the last one counts.
+    package static func value(of option: String, in words: [String]) -> String? {
+        guard let place = words.lastIndex(where: { $0 == option || $0.hasPrefix(option + "=") }) else {
+            return nil
+        }
+        var rest = words[(place + 1)...]
+        var value: String
+        if words[place] == option {
+            if rest.first == "=" { rest = rest.dropFirst() }
+            guard let first = rest.popFirst() else { return nil }
+            value = first
+        } else {
+            value = String(words[place].dropFirst(option.count + 1))
+        }
+        // What bash has cut belongs together.
+        while let cut = rest.popFirst(), !cut.isEmpty, cut.allSatisfy({ $0 == ":" || $0 == "=" }) {
+            value += cut + (rest.popFirst() ?? "")
+        }
+        let text = unquoted(value)
+        return text.isEmpty ? nil : text
+    }
+
+    /// A word without the quotes around it and the backslashes in it.
+    package static func unquoted(_ word: String) -> String {
+        if let quote = word.first, quote == "\"" || quote == "'", word.count > 1, word.last == quote {
+            return String(word.dropFirst().dropLast())
+        }
+        var isEscaped = false
+        return word.filter { character in
+            isEscaped = character == "\\" && !isEscaped
+            return !isEscaped
+        }
+    }
+}

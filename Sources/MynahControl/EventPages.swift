@@ -1,0 +1,59 @@
+package import MynahSupport
+
+/// The requests that list the events so far, page by page: an instance lists at most 10,000 at once.
+package struct EventPages: Hashable, Sendable {
+    /// How many events an instance lists at most.
+    package static let limit = 10_000
+
+    private let match: String?
+    private let limit: Int
+    private var since: Int?
+    private var isComplete = false
+    private var events: [JSON] = []
+    private var next: Int?
+    private var lost = 0
+
+    /// The events from a number on, or from the last mark, that match.
+    package init(since: Int? = nil, match: String? = nil, limit: Int = EventPages.limit) {
+        self.since = since
+        self.match = match
+        self.limit = limit
+    }
+
+    /// The path and query of a stream of the events.
+    package var streamTarget: String { target([]) }
+
+    /// The path and query of the next page, or `nil` after the last one.
+    package var target: String? { isComplete ? nil : target(["limit=\(limit)"]) }
+
+    private func target(_ items: [String]) -> String {
+        let all =
+            items + (since.map { ["since=\($0)"] } ?? [])
+            + (match.map { ["match=" + ControlClient.encode($0)] } ?? [])
+        return "/v1/events" + (all.isEmpty ? "" : "?" + all.joined(separator: "&"))
+    }
+
+    /// Takes the answer to `target`.
+    package mutating func take(_ page: JSON) {
+        guard case .object(let members) = page else {
+            isComplete = true
+            return
+        }
+        let value = { (key: String) in members.first { $0.key == key }?.value }
+        let found = value("events")?.arrayValue ?? []
+        events += found
+        lost += value("lost")?.integerValue ?? 0
+        let next = value("next")?.integerValue
+        // A page that leads nowhere is the last one too.
+        isComplete = found.count < limit || (next ?? 0) <= (since ?? 0)
+        self.next = next ?? self.next
+        since = next
+    }
+
+    /// All pages as one answer: `{events, next}`, and `lost` if there are such events.
+    package var answer: JSON {
+        .object(
+            [.init("events", .array(events))] + (next.map { [.init("next", .integer($0))] } ?? [])
+                + (lost == 0 ? [] : [.init("lost", .integer(lost))]))
+    }
+}
