@@ -104,7 +104,8 @@ import Testing
         let text = String(decoding: frames.frames(of: journal.read(from: 1)), as: UTF8.self)
         #expect(
             text.hasPrefix(
-                "id: e-2\nevent: lost\ndata: {\"event\":\"lost\",\"count\":2}\n\nid: e-3\nevent: mtu.changed\n"
+                "id: e-2\nevent: lost\ndata: {\"event\":\"lost\",\"count\":2}\n\n"
+                    + "id: e-3\nevent: mtu.changed\n"
             ))
         journal.clear()
         let rest = String(decoding: frames.frames(of: journal.read(from: 4)), as: UTF8.self)
