@@ -10,6 +10,12 @@ public enum ProfileLoader {
         try load(bytes: contents(of: path), file: path, files: NamedFiles(besides: path))
     }
 
+    /// Reads a profile as `load(path:)` does, but only from a regular file: reading a pipe or a device may
+    /// never end.
+    package static func load(regularFile path: String) throws(ProfileIssues) -> Profile {
+        try load(bytes: contents(of: path, isRegular: true), file: path, files: NamedFiles(besides: path))
+    }
+
     /// Reads a profile from text, which can name no other files; `file` is its name in messages.
     public static func load(text: String, file: String) throws(ProfileIssues) -> Profile {
         try load(bytes: Array(text.utf8), file: file)
@@ -52,7 +58,9 @@ public enum ProfileLoader {
         ProfileIssues([ProfileIssue(file: file, mark: mark, message: message)])
     }
 
-    private static func contents(of path: String) throws(ProfileIssues) -> [UInt8] {
+    private static func contents(
+        of path: String, isRegular: Bool = false
+    ) throws(ProfileIssues) -> [UInt8] {
         // A pipe that nobody writes to is empty, and would block here; one with a writer is waited for.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw issue(path, "cannot be read: \(reason())") }
@@ -62,6 +70,9 @@ public enum ProfileLoader {
         guard fstat(descriptor, &status) == 0 else { throw issue(path, "cannot be read: \(reason())") }
         guard status.st_mode & S_IFMT != S_IFDIR else {
             throw issue(path, "is a folder; name a profile in it")
+        }
+        guard !isRegular || status.st_mode & S_IFMT == S_IFREG else {
+            throw issue(path, "is not a regular file")
         }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)

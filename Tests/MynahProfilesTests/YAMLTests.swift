@@ -135,6 +135,19 @@ import Testing
         child?.stop()
     }
 
+    @Test func `only a regular file is read if nothing else may be`() throws {
+        let pipe = try #require(Pipe())
+        // Reading would wait for its writer, and a device's bytes may never end.
+        for path in [pipe.path, "/dev/zero"] {
+            #expect(
+                throws: ProfileIssues([ProfileIssue(file: path, message: "is not a regular file")])
+            ) { try ProfileLoader.load(regularFile: path) }
+        }
+        pipe.closeWriter()
+        let file = try TemporaryFile(Array("mynah: 1\nname: Kept\n".utf8))
+        #expect(try ProfileLoader.load(regularFile: file.path).name == "Kept")
+    }
+
     // MARK: Keys that stand twice
 
     @Test(
