@@ -161,9 +161,6 @@ package final class Journal: Sendable {
     /// The marks, in the order in which they were set.
     package var marks: [Mark] { state.withLock { $0.marks } }
 
-    /// The mark that was set last, or `nil` if there is none.
-    package var lastMark: Mark? { state.withLock { $0.marks.last } }
-
     /// Whether the run is over.
     package var isEnded: Bool { state.withLock { $0.isEnded } }
 

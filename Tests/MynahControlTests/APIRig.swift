@@ -138,7 +138,7 @@ struct APIRig {
             throw ControlProblem(500, "the answer is a stream")
         }
         let answer = Answer(
-            status: response.status, type: response.contentType ?? "", headers: response.headers,
+            status: response.status, type: response.contentType, headers: response.headers,
             text: String(decoding: bytes, as: UTF8.self), json: (try? JSON(parsing: bytes)) ?? .null)
         check(answer, request, location)
         return answer

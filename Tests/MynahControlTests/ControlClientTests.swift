@@ -72,7 +72,7 @@ import Testing
 
     @Test func `a server that is not there is an error that says so`() async throws {
         let directory = try TemporaryDirectory()
-        let server = HTTPServer(try ControlAddress("127.0.0.1:0")) { _ in .noContent }
+        let server = HTTPServer(try ControlAddress("127.0.0.1:0")) { _ in .text("") }
         let address = try await server.start()
         await server.stop()
         await expectError(.unreachable) {

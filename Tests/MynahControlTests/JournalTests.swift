@@ -101,7 +101,6 @@ import Testing
         #expect(journal.mark("first") == 2)
         #expect(journal.mark("second") == 2)
         journal.append(Events.numbered(2))
-        #expect(journal.lastMark == journal.marks.last)
         #expect(journal.marks.map(\.name) == ["first", "second"])
         #expect(try journal.start(since: nil) == 2)
         #expect(journal.read(from: 2).entries.map(\.event) == [Events.numbered(2)])
@@ -112,7 +111,7 @@ import Testing
         for number in 0...Journal.markLimit { journal.mark("\(number)") }
         #expect(journal.marks.count == Journal.markLimit)
         #expect(journal.marks.first?.name == "1")
-        #expect(journal.lastMark?.name == "\(Journal.markLimit)")
+        #expect(journal.marks.last?.name == "\(Journal.markLimit)")
     }
 
     @Test func `an emptied journal has neither events nor marks, and its numbers go on`() throws {

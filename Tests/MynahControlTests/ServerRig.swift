@@ -61,11 +61,11 @@ final class ServerRig: Sendable {
         case "hang":
             let hang: Void? = try? await waiting(for: "the end of the request") { _ in }
             ends.put(hang == nil && Task.isCancelled)
-            return .noContent
+            return .text("")
         case "stream":
             return .events { writer in
                 var number = 0
-                while await writer.write([ServerSentEvent(id: "\(number)", data: "event \(number)")]) {
+                while await writer.write(Array("id: \(number)\ndata: event \(number)\n\n".utf8)) {
                     number += 1
                     guard number < 3 else { break }
                 }

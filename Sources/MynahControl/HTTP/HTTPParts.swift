@@ -12,10 +12,8 @@ struct HTTPParts {
         for field in response.headers where field.isSendable {
             headers.add(name: field.name, value: field.value)
         }
-        let type = HTTPField("content-type", response.contentType ?? "")
-        if response.contentType != nil, type.isSendable {
-            headers.replaceOrAdd(name: type.name, value: type.value)
-        }
+        let type = HTTPField("content-type", response.contentType)
+        if type.isSendable { headers.replaceOrAdd(name: type.name, value: type.value) }
         for (name, value) in [("cache-control", "no-store"), ("x-content-type-options", "nosniff")]
         where !headers.contains(name: name) {
             headers.add(name: name, value: value)

@@ -15,15 +15,15 @@ package struct HTTPResponse: Sendable {
 
     /// The status code.
     package var status: Int
-    /// The media type, or `nil` if there is no body.
-    package var contentType: String?
+    /// The media type.
+    package var contentType: String
     /// Further header fields; the server adds those about the connection and the length.
     package var headers: [HTTPField]
     /// The body.
     package var body: Body
 
     /// A response.
-    package init(_ status: Int, contentType: String?, headers: [HTTPField] = [], body: Body) {
+    package init(_ status: Int, contentType: String, headers: [HTTPField] = [], body: Body) {
         self.status = status
         self.contentType = contentType
         self.headers = headers
@@ -44,9 +44,6 @@ package struct HTTPResponse: Sendable {
     ) -> HTTPResponse {
         HTTPResponse(status, contentType: contentType, body: .bytes(Array(text.utf8)))
     }
-
-    /// A response that has no body: 204.
-    package static var noContent: HTTPResponse { HTTPResponse(204, contentType: nil, body: .bytes([])) }
 
     /// A stream of server-sent events.
     package static func events(_ body: @escaping @Sendable (HTTPStreamWriter) async -> Void) -> HTTPResponse {
@@ -93,14 +90,4 @@ package struct HTTPStreamWriter: Sendable {
     /// Writes bytes, and returns after the socket has taken them; returns `false` if the client is gone.
     @discardableResult
     package func write(_ bytes: [UInt8]) async -> Bool { await send(bytes) }
-
-    /// Writes text as UTF-8.
-    @discardableResult
-    package func write(_ text: String) async -> Bool { await send(Array(text.utf8)) }
-
-    /// Writes events in one piece.
-    @discardableResult
-    package func write(_ events: [ServerSentEvent]) async -> Bool {
-        await send(events.flatMap(\.bytes))
-    }
 }

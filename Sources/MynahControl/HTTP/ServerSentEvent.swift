@@ -13,54 +13,6 @@ package struct ServerSentEvent: Hashable, Sendable {
         self.event = event
         self.data = data
     }
-
-    /// A comment, which clients ignore: it keeps a connection from looking idle.
-    package static let comment = ":\n\n"
-
-    /// The event on the wire.
-    ///
-    /// A line break in the id or type, which cannot be sent, becomes a space.
-    package var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        func field(_ name: String, _ value: some Sequence<UInt8>) {
-            bytes += name.utf8
-            bytes += ": ".utf8
-            bytes += value
-            bytes.append(UInt8(ascii: "\n"))
-        }
-        if let id { field("id", Self.oneLine(id)) }
-        if let event { field("event", Self.oneLine(event)) }
-        for line in Self.lines(of: data) { field("data", line) }
-        bytes.append(UInt8(ascii: "\n"))
-        return bytes
-    }
-
-    private static func isBreak(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
-    }
-
-    private static func oneLine(_ text: String) -> [UInt8] {
-        text.utf8.map { isBreak($0) || $0 == 0 ? UInt8(ascii: " ") : $0 }
-    }
-
-    private static func lines(of text: String) -> [ArraySlice<UInt8>] {
-        let bytes = Array(text.utf8)
-        guard bytes.contains(UInt8(ascii: "\r")) else {
-            return bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        }
-        // A CR ends a line too, and CR LF is one end.
-        var lines: [ArraySlice<UInt8>] = []
-        var start = 0
-        for (index, byte) in bytes.enumerated() where isBreak(byte) {
-            if byte == UInt8(ascii: "\n"), index > 0, bytes[index - 1] == UInt8(ascii: "\r") {
-                start = index + 1
-                continue
-            }
-            lines.append(bytes[start..<index])
-            start = index + 1
-        }
-        return lines + [bytes[start...]]
-    }
 }
 
 /// Finds the events in a stream's bytes, however they are cut.
