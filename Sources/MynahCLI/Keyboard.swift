@@ -9,17 +9,11 @@ import Glibc
 final class Keyboard: Sendable {
     private struct State {
         var typed = TypedKeys()
-        var passkeys: [Passkey] = []
+        var passkeys = PasskeyDevices()
         var onAppKey: (@Sendable (AppKey) -> Void)?
         var onKey: (@Sendable () -> Void)?
         var onInput: (@Sendable ([UInt8]) -> Void)?
         var onEnd: (@Sendable () -> Void)?
-    }
-
-    /// A device that may ask for a number.
-    private struct Passkey {
-        var isAsked: @Sendable () -> Bool
-        var entered: @Sendable (UInt32) -> Void
     }
 
     /// The use of the keys.
@@ -75,13 +69,20 @@ final class Keyboard: Sendable {
 
     /// Digits are a number's while it is asked for; `entered` is called with one that was typed and entered.
     func onPasskey(
-        isAsked: @escaping @Sendable () -> Bool, entered: @escaping @Sendable (UInt32) -> Void
+        of device: ObjectIdentifier, isAsked: @escaping @Sendable () -> Bool,
+        entered: @escaping @Sendable (UInt32) -> Void
     ) {
-        state.withLock { $0.passkeys.append(Passkey(isAsked: isAsked, entered: entered)) }
+        state.withLock { $0.passkeys.add(device, isAsked: isAsked, entered: entered) }
     }
 
-    /// Hears the keys that are about apps, digits among them unless a number is asked for.
-    func onAppKey(_ handler: @escaping @Sendable (AppKey) -> Void) {
+    /// A device asks for no number any more.
+    func forgetPasskey(of device: ObjectIdentifier) {
+        state.withLock { $0.passkeys.remove(device) }
+    }
+
+    /// Hears the keys that are about apps, digits among them unless a number is asked for; `nil` if there are
+    /// no apps any more.
+    func onAppKey(_ handler: (@Sendable (AppKey) -> Void)?) {
         state.withLock { $0.onAppKey = handler }
     }
 
@@ -181,11 +182,11 @@ final class Keyboard: Sendable {
     }
 
     private func take(_ key: UInt8) -> (@Sendable () -> Void)? {
-        let isNumberAsked = state.withLock { $0.passkeys }.contains { $0.isAsked() }
+        let isNumberAsked = state.withLock { $0.passkeys }.isNumberAsked
         return state.withLock { state in
             switch state.typed.take(key, isNumberAsked: isNumberAsked) {
             case .number(let number):
-                return { [passkeys = state.passkeys] in for each in passkeys { each.entered(number) } }
+                return { [passkeys = state.passkeys] in passkeys.enter(number) }
             case .app(let key):
                 guard let handler = state.onAppKey else { return nil }
                 return { handler(key) }

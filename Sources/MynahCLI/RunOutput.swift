@@ -20,6 +20,8 @@ final class RunOutput: Sendable {
     private let kind: Kind
     /// The keys for apps, and numbers for pairing; `nil` if there is no terminal to type them on.
     private let keyboard: Keyboard?
+    /// The end of what the keys ask of the phone that has them, or `nil` if no phone has.
+    private let keyed = Lock<(phone: ObjectIdentifier, end: @Sendable () -> Void)?>(nil)
     /// The events that the run waits for.
     private let watch: RunWatch
     /// Takes all events if there is a control API.
@@ -99,8 +101,8 @@ final class RunOutput: Sendable {
         case .text(let output):
             return { event in
                 Self.tellDropped(output, event.time) { Array((EventText.line(of: $0) + "\n").utf8) }
-                let prefix = name.map { $0 + ": " } ?? ""
-                output.write(Array((prefix + EventText.line(of: event) + "\n").utf8))
+                let line = name.map { EventText.line(of: event, device: $0) } ?? EventText.line(of: event)
+                output.write(Array((line + "\n").utf8))
             }
         case .screen(let screen):
             return { event in screen.take { $0.take(event.named(name)) } }
@@ -170,13 +172,15 @@ final class RunOutput: Sendable {
     /// That waits, in order, until it is taken. Returns `nil` if it has no app, or there is no terminal.
     func attach(_ emulator: Emulator<ContinuousClock>, apps: [String]) -> AsyncStream<Keyed>? {
         guard let keyboard else { return nil }
-        keyboard.onPasskey {
+        let id = ObjectIdentifier(emulator)
+        keyboard.onPasskey(of: id) {
             emulator.asksForPasskey
         } entered: { number in
             Task { _ = await emulator.enter(passkey: number) }
         }
         guard emulator.playsApps else { return nil }
         let (stream, asked) = AsyncStream.makeStream(of: Keyed.self)
+        keyed.withLock { $0 = (id, { asked.finish() }) }
         let keys = Lock(AppKeys(apps: apps))
         keyboard.onAppKey { [kind] key in
             if let keyed = keys.withLock({ $0.take(key) }) { asked.yield(keyed) }
@@ -185,6 +189,20 @@ final class RunOutput: Sendable {
             screen.take { $0.choose(chosen) }
         }
         return stream
+    }
+
+    /// Gives keys and numbers no more to devices that have been removed.
+    func detach(_ emulator: Emulator<ContinuousClock>) {
+        let id = ObjectIdentifier(emulator)
+        keyboard?.forgetPasskey(of: id)
+        let end = keyed.withLock { keyed -> (@Sendable () -> Void)? in
+            guard let phone = keyed, phone.phone == id else { return nil }
+            keyed = nil
+            return phone.end
+        }
+        guard let end else { return }
+        keyboard?.onAppKey(nil)
+        end()
     }
 
     /// The error that ended the output, or `nil` if there is none or the reader has left.

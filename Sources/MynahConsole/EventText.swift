@@ -12,6 +12,14 @@ package enum EventText {
         return "\(event.time.localClock)  \(name)"
     }
 
+    /// A line that begins with the device: the one that the event names, else `device`.
+    package static func line(of event: DeviceEvent, device: String) -> String {
+        var event = event
+        let device = event.string("device") ?? device
+        event.fields.removeAll { $0.key == "device" }
+        return "\(device): \(line(of: event))"
+    }
+
     /// The event and its fields, without columns.
     static func phrase(of event: DeviceEvent) -> String {
         let detail = detail(of: event)

@@ -7,9 +7,9 @@ import Testing
 /// Replays each transcript of the article about Core Bluetooth's rules with the built program.
 ///
 /// A file has commands and, after them, what the last one prints of its first radio: without times, equal
-/// lines that follow each other once. Commands before it run beside it, or to their end if they have
-/// `--until`. A last command with `--timeout` is shown up to its `radio.used`. `make transcripts` records
-/// them anew.
+/// lines that follow each other once. Of several apps, a line begins with its app. Commands before the last
+/// run beside it, or to their end if they have `--until`. A last command with `--timeout` is shown up to its
+/// `radio.used`. `make transcripts` records them anew.
 @Suite(.timeLimit(.minutes(15))) struct TranscriptTests {
     private static let folder = "\(repository)/Tests/Transcripts"
     private static let article = "\(repository)/Sources/Mynah/Mynah.docc/CoreBluetoothRules.md"
@@ -124,25 +124,34 @@ import Testing
 
     private static func shown(_ output: String, to event: String) -> [String] {
         let stamp = #/^(?:([^:]*): )?[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}  /#
-        var (lines, first): ([String], Substring??) = ([], nil)
+        let all = output.split(separator: "\n").compactMap { line in
+            line.firstMatch(of: stamp).map { (device: $0.output.1, text: line[$0.range.upperBound...]) }
+        }
+        // The phone of several apps is named by all of them, as in its `ready`.
+        let first = all.first?.device
+        let phone =
+            all.first { $0.text.hasPrefix("ready ") && Self.apps($0.device).contains(first) }?.device ?? first
+        var lines: [(text: String, line: String)] = []
         var mask = Mask()
         // How many lines there were before the last `radio.used`.
         var use: Int?
-        for line in output.split(separator: "\n") {
-            guard let match = line.firstMatch(of: stamp) else { continue }
-            let device: Substring? = match.output.1
-            if first == nil { first = .some(device) }
-            guard first == .some(device) else { continue }
-            let text = mask.of(String(line[match.range.upperBound...]))
+        for (device, line) in all where device == phone || Self.apps(phone).contains(device) {
+            let text = mask.of(String(line))
             // A slow run reports it each minute too, and after the last one nothing of interest comes.
             guard event == "radio.used" || !text.hasPrefix("radio.used") else {
                 use = lines.endIndex
                 continue
             }
-            if lines.last != text { lines.append(text) }
+            let app = device == phone ? "" : "\(device ?? ""): "
+            if lines.last?.line != app + text { lines.append((text, app + text)) }
         }
-        let end = lines[..<(use ?? lines.endIndex)].lastIndex { $0.hasPrefix(event) }
-        return Array(lines[...(end ?? lines.endIndex - 1)])
+        let end = lines[..<(use ?? lines.endIndex)].lastIndex { $0.text.hasPrefix(event) }
+        return lines[...(end ?? lines.endIndex - 1)].map(\.line)
+    }
+
+    /// The apps that a phone is named by.
+    private static func apps(_ phone: Substring?) -> [Substring?] {
+        phone?.split(separator: ", ").map { $0 } ?? []
     }
 
     /// Hides what differs from run to run.

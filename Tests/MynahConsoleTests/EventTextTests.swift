@@ -90,4 +90,12 @@ import Testing
         let event = DeviceEvent(time: WallTime(microseconds: 0), name: name, fields: fields)
         #expect(EventText.detail(of: event) == text)
     }
+
+    @Test func `a line begins with the device that its event names, else with the given one`() {
+        var event = DeviceEvent(time: WallTime(microseconds: 0), name: .appForeground)
+        let line = EventText.line(of: event)
+        #expect(EventText.line(of: event, device: "One") == "One: \(line)")
+        event.fields = [.init("device", .string("Two"))]
+        #expect(EventText.line(of: event, device: "One") == "Two: \(line)")
+    }
 }
