@@ -30,7 +30,7 @@ public actor Phone {
     private var stage = Stage.stopped
     /// Accessories' managers, and those of apps, with the ones whose process is gone.
     private(set) var managers: [ManagerState] = []
-    private(set) var apps: [AppProcess] = []
+    var apps: [AppProcess] = []
     let services = ServiceRegistry()
     var centrals = CentralTable() { didSet { meter.update(on: self) } }
     let advertiser: PhoneAdvertiser

@@ -35,6 +35,13 @@ package enum PhoneControl {
         await phone.advertiser.silence(on: phone)
     }
 
+    /// Forgets an app, which was quit before.
+    package static func remove(_ app: App, from phone: isolated Phone) {
+        let number = app.access.number
+        phone.app(number)?.stop()
+        phone.apps.removeAll { $0.number == number }
+    }
+
     // MARK: Links and bonds
 
     /// Asks for the end of a central's link, for this reason or, if it is `nil`, for the radio's own.

@@ -9,6 +9,8 @@ import MynahSupport
 extension RunPlayer: ControlledRun {
     var radios: [String] { radioName.map { [$0] } ?? [] }
 
+    var requestNumbers: RequestNumbers? { maker.requestNumbers }
+
     var devices: [ControlledDevice] {
         played.flatMap { playing in
             zip(playing.run.devices, playing.run.profiles).map { device, profile in
@@ -41,17 +43,20 @@ extension RunPlayer: ControlledRun {
         guard let playing = played.first(where: { $0.emulator === device.emulator }),
             playing.run.devices.contains(where: { $0.label == label })
         else { return }
-        if playing.run.devices.count > 1 {
-            await playing.emulator.remove(label)
-            _ = change(playing.index) { run, _ in run.forget(label) }
-        } else {
-            // bluetoothd keeps the links of a device that has gone. Off the air, it gets no new ones.
-            _ = try? await playing.emulator.advertise(AdvertisingChange(isOn: false), for: label)
-            try? await playing.emulator.disconnect(from: label)
-            await playing.emulator.stop()
-            drop(playing)
+        guard playing.run.devices.count > 1 else {
+            playing.isLeaving.withLock { $0 = true }
+            await playing.emulator.removeLast(label)
+            return drop(playing)
         }
+        do throws(RadioError) {
+            try await playing.emulator.remove(label)
+        } catch {
+            throw ControlProblem(409, error.description)
+        }
+        _ = change(playing.index) { run, _ in run.forget(label) }
     }
+
+    func awaitEvents() async { await maker.writer.settle() }
 
     /// Plays an accessory, or the first app of a phone, on a radio of its own.
     private func addRadio(_ profile: Profile, _ seed: UInt64?) async throws(ControlProblem) -> String {
@@ -67,12 +72,13 @@ extension RunPlayer: ControlledRun {
             throw ControlProblem(409, error.description)
         }
         guard let new else { throw ControlProblem(409, "the run is starting, or ends") }
+        let check = RadioCheck()
         do throws(RadioError) {
-            try await start(new)
+            try await start(new, check)
         } catch {
             await new.emulator.stop()
             drop(new)
-            throw ControlProblem(409, error.description)
+            throw Self.problem(error, check)
         }
         return new.run.devices[0].label
     }
@@ -87,12 +93,8 @@ extension RunPlayer: ControlledRun {
             return app
         }
         let issues = RunGroups(apps + [profile]).issues
-        guard issues.isEmpty else {
-            // It could be played if other apps were not.
-            var problem = Self.problem(issues)
-            problem.status = 409
-            throw problem
-        }
+        // It could be played if other apps were not.
+        guard issues.isEmpty else { throw Self.problem(issues, status: 409) }
         let device = change(phone.index) { [maker] run, labels in
             let label = DeviceLabels.next(profile.name, after: labels)
             let device = maker.device(profile, label: label, seed: seed)
@@ -101,11 +103,14 @@ extension RunPlayer: ControlledRun {
             return device
         }
         guard let device else { throw ControlProblem(409, "the phone is being removed") }
+        let check = RadioCheck()
         do throws(RadioError) {
-            try await phone.emulator.add(device)
+            try await phone.emulator.add(device) { capabilities throws(RadioError) in
+                try check.check([profile], capabilities)
+            }
         } catch {
             _ = change(phone.index) { run, _ in run.forget(device.label) }
-            throw ControlProblem(409, error.description)
+            throw Self.problem(error, check)
         }
         return device.label
     }
@@ -117,7 +122,7 @@ extension RunPlayer: ControlledRun {
         do throws(ProfileIssues) {
             switch source {
             case .object(let object): profile = try ProfileLoader.load(text: object.text, file: "profile")
-            case .file(let path): profile = try ProfileLoader.load(path: path)
+            case .file(let path): profile = try ProfileLoader.load(regularFile: path)
             }
         } catch {
             throw Self.problem(error.issues)
@@ -126,9 +131,17 @@ extension RunPlayer: ControlledRun {
         return profile
     }
 
-    private static func problem(_ issues: [ProfileIssue]) -> ControlProblem {
+    /// Why a device is not played; if its radio cannot play the profile, with the reasons.
+    private static func problem(_ error: RadioError, _ check: RadioCheck) -> ControlProblem {
+        let shortcomings = check.shortcomings
+        guard !shortcomings.isEmpty else { return ControlProblem(409, error.description) }
+        return problem(shortcomings, status: 409)
+    }
+
+    private static func problem(_ issues: [ProfileIssue], status: Int = 400) -> ControlProblem {
         ControlProblem(
-            400, "the profile cannot be played: \(issues.first { $0.severity == .error }?.message ?? "")",
+            status,
+            "the profile cannot be played: \(issues.first { $0.severity == .error }?.message ?? "")",
             [
                 .init(
                     "issues",

@@ -58,6 +58,8 @@ final class RunPlayer: Sendable {
         let index: Int
         var run: Run
         let emulator: Emulator<ContinuousClock>
+        /// Whether it is being removed: if it is starting, that fails and is no failure of the run.
+        let isLeaving = Lock(false)
 
         init(_ index: Int, _ run: Run, on radio: any PeripheralRadio) {
             self.index = index
@@ -143,15 +145,20 @@ final class RunPlayer: Sendable {
             return playing == nil
         }
         if isOver { throw RadioError(.invalidState, "it was stopped while it started") }
-        try await start(new)
+        do throws(RadioError) {
+            try await start(new)
+        } catch {
+            guard new.isLeaving.withLock({ $0 }) else { throw error }
+            output.detach(new.emulator)
+        }
     }
 
-    func start(_ playing: Playing) async throws(RadioError) {
+    func start(_ playing: Playing, _ check: RadioCheck = RadioCheck()) async throws(RadioError) {
         let emulator = playing.emulator
         // Before `ready` is reported: after it, a script may press a key.
         let keys = output.attach(emulator, apps: playing.run.apps)
         try await emulator.start { capabilities throws(RadioError) in
-            try Self.check(playing.run.profiles, capabilities)
+            try check.check(playing.run.profiles, capabilities)
         }
         if let keys {
             Task { for await each in keys { await emulator.carryOut(each.action, on: each.target) } }
@@ -202,6 +209,7 @@ final class RunPlayer: Sendable {
 
     /// Forgets what plays on a radio; others may use a radio of its number by now.
     func drop(_ gone: Playing) {
+        output.detach(gone.emulator)
         playing.withLock { $0?.removeAll { $0.emulator === gone.emulator } }
     }
 
@@ -250,17 +258,6 @@ final class RunPlayer: Sendable {
             case .named(let label): runs[index].devices.contains { $0.label == label }
             case .peripheral: false
             case .every, .lastInFront: !runs[index].isPhone
-            }
-        }
-    }
-
-    /// Reports what this radio would play differently, before anything is registered.
-    private static func check(_ profiles: [Profile], _ capabilities: RadioCapabilities) throws(RadioError) {
-        for profile in profiles {
-            let issues = profile.issues(with: capabilities, isChosen: true)
-            for issue in issues { StandardError.print(issue.description) }
-            guard !issues.contains(where: { $0.severity == .error }) else {
-                throw RadioError(.unsupported, "\(capabilities.name) cannot play \(profile.file) as it is")
             }
         }
     }

@@ -133,9 +133,14 @@ extension ControlProblem {
         return ControlProblem(400, "unknown \(kind) \"\(shortened(name))\"; \(hint)")
     }
 
-    /// A client's text for a message, so that a long one is not sent back whole.
+    /// A client's text for a message, so that a long one is not sent back whole: at most 200 bytes of UTF-8,
+    /// and no part of a character.
     package static func shortened(_ text: String) -> String {
-        let longest = 200
-        return text.count <= longest ? text : text.prefix(longest) + "…"
+        var room = 200
+        guard text.utf8.count > room else { return text }
+        return text.prefix { character in
+            room -= character.utf8.count
+            return room >= 0
+        } + "…"
     }
 }

@@ -31,10 +31,15 @@ package protocol ControlledRun: Sendable {
     var radios: [String] { get }
     /// Its devices in the order in which they were added.
     var devices: [ControlledDevice] { get }
+    /// The numbers of the requests that tests answer; `nil` if no test can.
+    var requestNumbers: RequestNumbers? { get }
 
     /// Adds a device, plays it, and returns what events call it.
     func add(_ profile: ProfileSource, seed: UInt64?) async throws(ControlProblem) -> String
 
     /// Takes a device off the air.
     func remove(_ device: ControlledDevice) async throws(ControlProblem)
+
+    /// Returns when the events that have happened are in the journal, also if they wait for files.
+    func awaitEvents() async
 }

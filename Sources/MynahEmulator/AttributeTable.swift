@@ -62,6 +62,11 @@ struct AttributeTable {
         entries[key]?.source = source
     }
 
+    /// The bytes that are stored for an attribute, or `nil` if they are generated.
+    func stored(_ key: AttributeKey) -> [UInt8]? {
+        if case .stored(let value)? = entries[key]?.source { value } else { nil }
+    }
+
     /// The whole value now: what was stored, or what the generator makes for the last tick that has passed.
     func value(of key: AttributeKey, at elapsed: Duration) -> [UInt8]? {
         entries[key].map { value(of: $0, at: elapsed) }

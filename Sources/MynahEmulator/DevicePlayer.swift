@@ -214,6 +214,8 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     }
 
     func report(_ refused: RefusedRequest, _ central: Central) {
+        // A request that a test was asked has an event of its own when the app ends.
+        if refused.reason == .ended, asks.hasRequest(of: central) { return }
         report(.requestRefused, on: refused.attribute, central) { EventFields.of(refused) }
     }
 

@@ -53,6 +53,14 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     /// The names of its devices in events.
     package var labels: [String] { devices.map(\.label) }
 
+    /// Whether it has not started, or is starting.
+    var isStarting: Bool {
+        switch state {
+        case .idle, .starting: true
+        case .running, .stopped: false
+        }
+    }
+
     /// Whether the run is under way.
     package var isRunning: Bool { if case .running = state { true } else { false } }
 

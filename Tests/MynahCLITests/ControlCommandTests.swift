@@ -79,22 +79,10 @@ import Testing
         #expect(air.files == [])
     }
 
-    private static func app(_ name: String) -> String {
-        """
-        mynah: 1
-        name: \(name)
-        app: {backgroundModes: [bluetooth-peripheral]}
-        advertising: {localName: \(name), serviceUUIDs: [180F]}
-        services:
-          - {uuid: 180F, characteristics: [{uuid: 2A19, properties: [read, notify], value: {hex: 64}}]}
-
-        """
-    }
-
     @Test func `an app that is removed twice at once leaves the other apps of its phone`() async throws {
         let server = try await serve()
         for name in ["One", "Two"] {
-            try folder.write(Self.app(name), to: "\(name).yaml")
+            try folder.write(AppProfile.text(name, "180F"), to: "\(name).yaml")
             #expect(try await ctl("add", "\(folder.path)/\(name).yaml").output == "\(name)\n")
         }
         async let first = ctl("remove", "One")
@@ -109,7 +97,7 @@ import Testing
 
     @Test func `an error names another device's profile without its directory`() async throws {
         let server = try await serve()
-        try folder.write(Self.app("One"), to: "one.yaml")
+        try folder.write(AppProfile.text("One", "180F"), to: "one.yaml")
         #expect(try await ctl("add", "\(folder.path)/one.yaml").status == .exited(0))
         let second = try await ctl("add", "\(folder.path)/one.yaml")
         #expect(second.status == .exited(1))
@@ -430,7 +418,7 @@ import Testing
 
     // MARK: Completion
 
-    /// What a shell gets that completes the argument of a verb.
+    /// The words that a shell gets to complete the argument of a verb.
     private func complete(
         _ verb: String, _ words: [String], place: Int = 0, environment: [String: String] = [:]
     ) async throws -> [String] {

@@ -12,8 +12,35 @@ import Testing
 final class FakeRun: ControlledRun {
     let radios = ["fake"]
     let journal = Journal()
-    private let requestNumbers = RequestNumbers()
+    let requestNumbers: RequestNumbers? = RequestNumbers()
     private let played = Lock<[(device: ControlledDevice, radio: FakeRadio)]>([])
+    /// Events that wait for a file, or `nil` if none has to.
+    private let waiting = Lock<[DeviceEvent]?>(nil)
+    private let holdsStarting: Bool
+
+    /// With `holdsStarting`, a device starts when its radio is released.
+    init(holdsStarting: Bool = false) {
+        self.holdsStarting = holdsStarting
+    }
+
+    /// Lets events wait from now on, until somebody awaits them.
+    func holdEvents() { waiting.withLock { $0 = [] } }
+
+    func awaitEvents() async {
+        let events = waiting.withLock { waiting in
+            defer { waiting = waiting.map { _ in [] } }
+            return waiting ?? []
+        }
+        for event in events { journal.append(event) }
+    }
+
+    private func take(_ event: DeviceEvent) {
+        let waits = waiting.withLock { waiting in
+            waiting?.append(event)
+            return waiting != nil
+        }
+        if !waits { journal.append(event) }
+    }
 
     var devices: [ControlledDevice] { played.withLock { $0.map(\.device) } }
 
@@ -27,7 +54,7 @@ final class FakeRun: ControlledRun {
             switch profile {
             case .object(let json):
                 return try await play(ProfileLoader.load(text: json.text, file: "profile"), seed)
-            case .file(let path): return try await play(ProfileLoader.load(path: path), seed)
+            case .file(let path): return try await play(ProfileLoader.load(regularFile: path), seed)
             }
         } catch {
             throw ControlProblem(400, "\(error)")
@@ -39,26 +66,26 @@ final class FakeRun: ControlledRun {
         var capabilities = RadioCapabilities(name: "fake")
         capabilities.address = DeviceAddress("D5:88:1A:B0:E5:92", kind: .random)
         let radio = FakeRadio(capabilities: capabilities)
-        let journal = journal
         var device = EmulatedDevice(profile, seed: seed ?? 1, label: label)
         device.requestNumbers = requestNumbers
         let emulator = Emulator(
             device, on: radio, clock: ContinuousClock(),
             wallTime: { WallTime(microseconds: 0) },
-            observer: { event in
-                var event = event
-                if event["device"] == nil { event.fields.insert(.init("device", .string(label)), at: 0) }
-                journal.append(event)
-            })
+            observer: { [self] in take($0.named(label)) })
         let names = DeviceNames.Device(
             label: label, file: "dir/\(profile.name.lowercased())-file.yaml", isApp: profile.app != nil)
         played.withLock { $0.append((ControlledDevice(names: names, emulator: emulator), radio)) }
-        try? await emulator.start()
+        if holdsStarting {
+            await radio.holdStarting()
+            Task { try? await emulator.start() }
+        } else {
+            try? await emulator.start()
+        }
         return label
     }
 
     func remove(_ device: ControlledDevice) async throws(ControlProblem) {
-        await device.emulator.stop()
+        await device.emulator.removeLast(device.label)
         played.withLock { $0.removeAll { $0.device.emulator === device.emulator } }
     }
 
@@ -101,11 +128,14 @@ struct APIRig {
           - {uuid: 180F, characteristics: [{uuid: 2A19, properties: [read, notify], value: {hex: 64}}]}
         """
 
-    let run = FakeRun()
+    let run: FakeRun
     let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random))
     private let api: ControlAPI
 
-    init(_ profiles: [String] = [lock], directory: String? = nil) async throws {
+    init(
+        _ profiles: [String] = [lock], directory: String? = nil, on run: FakeRun = FakeRun()
+    ) async throws {
+        self.run = run
         api = ControlAPI(run, run.journal, version: "1.2.3", profiles: ProfileDirectory(directory))
         for text in profiles { try await add(text) }
     }

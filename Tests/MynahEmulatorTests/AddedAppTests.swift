@@ -1,10 +1,12 @@
-import Mynah
 import MynahCore
-import MynahEmulator
 import MynahLifecycle
 import MynahProfiles
+import MynahSupport
 import MynahTestSupport
 import Testing
+
+@testable import Mynah
+@testable import MynahEmulator
 
 /// Apps that join a phone while it plays, and leave it.
 @Suite(.timeLimit(.minutes(15))) struct AddedAppTests {
@@ -13,16 +15,8 @@ import Testing
     private func device(_ name: String, _ service: String, state: Profile.App.StartState = .foreground) throws
         -> EmulatedDevice
     {
-        let text = """
-            mynah: 1
-            name: \(name)
-            app: {backgroundModes: [bluetooth-peripheral]}
-            advertising: {localName: \(name), serviceUUIDs: [\(service)]}
-            services:
-              - uuid: \(service)
-                characteristics: [{uuid: 2A39, properties: [read, write], value: {text: \(name)}}]
-            """
-        var device = EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: 1)
+        var device = EmulatedDevice(
+            try ProfileLoader.load(text: AppProfile.text(name, service), file: "test.yaml"), seed: 1)
         device.app?.startState = state
         return device
     }
@@ -51,7 +45,7 @@ import Testing
         #expect(await state(emulator, "Test") == .background)
         #expect(await state(emulator, "Two") == .foreground)
         #expect(try await values().last == .success(Array("Two".utf8)))
-        await emulator.remove("Test")
+        try await emulator.remove("Test")
         #expect(await emulator.snapshot(of: "Test") == nil)
         try await until("its services are withdrawn") {
             await base.radio.published.flatMap(\.services).map(\.uuid) == ["1815"]
@@ -70,10 +64,10 @@ import Testing
         try await emulator.start()
         try await emulator.add(try device("Two", "1815"))
         try await emulator.add(try device("Three", "1816"))
-        await emulator.remove("Two")
+        try await emulator.remove("Two")
         try await emulator.add(try device("Four", "1817"))
-        await emulator.remove("Test")
-        await emulator.remove("Nobody")
+        try await emulator.remove("Test")
+        try await emulator.remove("Nobody")
         try await until("the services of both are withdrawn") {
             await base.radio.published.flatMap(\.services).map(\.uuid) == ["1816", "1817"]
         }
@@ -96,7 +90,7 @@ import Testing
         try await emulator.start()
         try await emulator.add(try device("Two", "1815"))
         async let reset: Void = emulator.reset()
-        await emulator.remove("Two")
+        try await emulator.remove("Two")
         try await reset
         #expect(await state(emulator, "Two") == nil)
         #expect(await state(emulator, "Test") == .foreground)
@@ -110,7 +104,7 @@ import Testing
         let emulator = try base.emulator()
         try await emulator.start()
         try await emulator.add(try device("Two", "1815"))
-        await emulator.remove("Two")
+        try await emulator.remove("Two")
         try await emulator.add(try device("Two", "1815"))
         #expect(await base.radio.published.flatMap(\.services).filter { $0.uuid == "1815" }.count == 1)
         #expect(try await values().last == .success(Array("Two".utf8)))
@@ -143,6 +137,54 @@ import Testing
         await emulator.stop()
     }
 
+    @Test func `an app that the radio cannot play is refused, and has not joined`() async throws {
+        let emulator = try base.emulator()
+        try await emulator.start()
+        let device = try device("Two", "1815")
+        let asked = Lock<[String]>([])
+        await #expect(throws: RadioError(.unsupported, "no")) {
+            try await emulator.add(device) { capabilities throws(RadioError) in
+                asked.withLock { $0.append(capabilities.name) }
+                throw RadioError(.unsupported, "no")
+            }
+        }
+        #expect(asked.withLock { $0 } == ["fake"])
+        #expect(await emulator.labels == ["Test"])
+        #expect(await base.radio.published.flatMap(\.services).allSatisfy { $0.uuid != "1815" })
+        await emulator.stop()
+    }
+
+    @Test func `a phone forgets the apps that are removed`() async throws {
+        let emulator = try base.emulator()
+        try await emulator.start()
+        for _ in 0..<3 {
+            try await emulator.add(try device("Two", "1815"))
+            #expect(await emulator.phone.appNames == ["Test", "Two"])
+            try await emulator.remove("Two")
+            #expect(await emulator.phone.appNames == ["Test"])
+        }
+        await base.radio.fail(RadioError(.servicesRefused, "there is no room"))
+        let device = try device("Two", "1815")
+        await #expect(throws: RadioError.self) { try await emulator.add(device) }
+        #expect(await emulator.phone.appNames == ["Test"])
+        await emulator.stop()
+    }
+
+    @Test func `no app leaves a phone that is starting`() async throws {
+        let two = AppProfile.text("Two", "1815")
+        let emulator = try base.emulator([AppEmulationTests.profile, two])
+        await base.radio.holdStarting()
+        async let start: Void = emulator.start()
+        try await until("the radio starts") { await base.radio.heldCount == 1 }
+        await #expect(throws: RadioError.self) { try await emulator.remove("Two") }
+        await base.radio.release()
+        try await start
+        #expect(await emulator.labels == ["Test", "Two"])
+        try await emulator.remove("Two")
+        #expect(await emulator.labels == ["Test"])
+        await emulator.stop()
+    }
+
     @Test func `an app joins neither an accessory nor a phone that does not play`() async throws {
         let device = try device("Two", "1815")
         let phone = try base.emulator()
@@ -152,4 +194,9 @@ import Testing
         await #expect(throws: RadioError.self) { try await accessory.add(device) }
         await accessory.stop()
     }
+}
+
+extension Phone {
+    /// The names of the installed apps.
+    fileprivate var appNames: [String] { apps.map(\.description.name) }
 }

@@ -161,7 +161,7 @@ import Testing
         }
         let emulator = try base.emulator(texts)
         try await emulator.start()
-        await emulator.remove("One")
+        try await emulator.remove("One")
         for label in ["Two", "Three"] {
             await emulator.carryOut(.enterForeground, on: .named(label))
             #expect(try await snapshot(emulator, label).app == .foreground)

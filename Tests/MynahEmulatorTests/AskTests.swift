@@ -27,6 +27,7 @@ import Testing
 
     let radio: FakeRadio
     let clock = ManualClock()
+    let numbers = RequestNumbers()
     let log = EventLog()
     let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random))
     let other = Peer(id: .init(9), address: DeviceAddress("AA:BB:CC:DD:EE:99", kind: .random))
@@ -42,7 +43,7 @@ import Testing
     ) async throws -> Emulator<ManualClock> {
         let log = log
         var device = EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: 1)
-        if isControlled { device.requestNumbers = RequestNumbers() }
+        if isControlled { device.requestNumbers = numbers }
         let emulator = Emulator(
             device, on: radio, clock: clock, wallTime: { WallTime(microseconds: 0) },
             observer: { log.append($0) })
@@ -94,7 +95,9 @@ import Testing
     func refusal(
         of id: Int, _ answer: RequestAnswer, by emulator: Emulator<ManualClock>
     ) async -> ControlRefusal? {
-        await refusal { () async throws(ControlRefusal) in _ = try await emulator.answer(id, answer) }
+        await refusal { () async throws(ControlRefusal) in
+            if try await !emulator.answer(id, answer), let refusal = numbers.refusal(of: id) { throw refusal }
+        }
     }
 
     func fields(_ event: DeviceEvent) -> String {
@@ -302,6 +305,27 @@ import Testing
         #expect(try await emulator.answer(1, .value(.bytes([1]))) == false)
     }
 
+    static let ended = ControlRefusal.conflict(
+        "request 1 was answered with 0x0E, because its app has ended or its device was removed")
+
+    @Test func `the removal of a device answers what waits, and what comes meanwhile at once`()
+        async throws
+    {
+        let emulator = try await start()
+        let read = try await reads("2A37")
+        try await wait(for: .requestAsked)
+        await radio.holdLinks()
+        async let end: Void = emulator.removeLast("Test")
+        #expect(try await read.value == .failure(.unlikelyError))
+        #expect(try await reads("2A37", by: other).value == .failure(.unlikelyError))
+        #expect(log.names.count { $0 == .requestAsked } == 1)
+        for peer in [peer, other] { await radio.simulate(.disconnected(peer.id)) }
+        await end
+        #expect(
+            log.all.filter { $0.name == .requestUnanswered }.map { $0.string("because") } == ["ended"])
+        #expect(await refusal(of: 1, .value(.bytes([1])), by: emulator) == Self.ended)
+    }
+
     @Test func `without a control API each request gets 0x0E at once, and a warning says so at the start`()
         async throws
     {
@@ -346,9 +370,9 @@ import Testing
         await emulator.carryOut(.terminate)
         #expect(try await read.value == .failure(.unlikelyError))
         #expect(try await wait(for: .requestUnanswered).string("because") == "ended")
-        #expect(
-            await refusal(of: 1, .value(.bytes([1])), by: emulator)
-                == .conflict("request 1 was answered with 0x0E, because its app has ended"))
+        // It is reported once.
+        #expect(!log.names.contains(.requestRefused))
+        #expect(await refusal(of: 1, .value(.bytes([1])), by: emulator) == Self.ended)
         await emulator.stop()
     }
 }

@@ -20,34 +20,32 @@ import Testing
             central: Central(Peer(id: Peer.ID(central))), due: due, reply: PendingReply())
     }
 
-    static func refusal(_ asked: Asked, _ id: Int) -> ControlRefusal? {
-        do throws(ControlRefusal) {
-            _ = try asked.request(id)
-            return nil
-        } catch {
-            return error
-        }
-    }
-
     @Test(arguments: [
-        (Asked.End.answered, "request 3 was answered before"),
+        (RequestEnd.answered, "request 3 was answered before"),
         (.timeout, "request 3 was not answered in time: its central got 0x0E"),
         (.disconnected, "the central of request 3 has disconnected"),
         (.reset, "request 3 was answered with 0x0E, because its device was reset"),
-        (.ended, "request 3 was answered with 0x0E, because its app has ended"),
+        (
+            .ended,
+            "request 3 was answered with 0x0E, because its app has ended or its device was removed"
+        ),
     ])
-    func `a request that has ended says why it cannot be answered`(end: Asked.End, message: String) {
+    func `a request that has ended says why it cannot be answered`(end: RequestEnd, message: String) {
+        let numbers = RequestNumbers()
+        #expect(numbers.refusal(of: 3) == nil)
+        numbers.note(end, of: 3)
+        #expect(numbers.refusal(of: 3) == .conflict(message))
+        #expect(numbers.refusal(of: 2) == nil)
+    }
+
+    @Test func `a request waits until it ends`() {
         var asked = Asked()
-        #expect(Self.refusal(asked, 3) == .notFound("there is no request 3"))
-        #expect(!asked.hasAsked(3))
-        asked.add(Self.request(3))
-        #expect(Self.refusal(asked, 3) == nil)
-        #expect(asked.hasAsked(3))
-        #expect(asked.end(3, end)?.id == 3)
-        #expect(Self.refusal(asked, 3) == .conflict(message))
-        #expect(asked.hasAsked(3))
-        #expect(asked.end(3, .answered) == nil)
-        #expect(Self.refusal(asked, 3) == .conflict(message))
+        asked.add(Self.request(3, of: 1))
+        #expect(asked[3]?.id == 3 && asked[2] == nil)
+        #expect(asked.hasRequest(of: Peer.ID(1)) && !asked.hasRequest(of: Peer.ID(2)))
+        #expect(asked.end(3)?.id == 3)
+        #expect(asked[3] == nil && asked.end(3) == nil)
+        #expect(!asked.hasRequest(of: Peer.ID(1)))
     }
 
     @Test func `a request is overdue when its time has come, and not before`() {
@@ -57,7 +55,7 @@ import Testing
         #expect(asked.endOverdue(at: 9).isEmpty)
         #expect(asked.endOverdue(at: 12).map(\.id) == [1, 2, 3])
         #expect(asked.nextDue == 20)
-        asked.end(4, .answered)
+        asked.end(4)
         #expect(asked.nextDue == nil)
         #expect(asked.endOverdue(at: 100).isEmpty)
     }
@@ -68,9 +66,9 @@ import Testing
             asked.add(Self.request(id, of: central))
         }
         #expect(asked.endAll(of: Peer.ID(1)).map(\.id) == [1, 3])
-        #expect(Self.refusal(asked, 2) == nil)
-        #expect(asked.endAll(.reset).map(\.id) == [2])
-        #expect(asked.endAll(.reset).isEmpty)
+        #expect(asked[2] != nil)
+        #expect(asked.endAll().map(\.id) == [2])
+        #expect(asked.endAll().isEmpty)
     }
 
     @Test func `a central reads on in the value that it was answered with`() {
@@ -88,18 +86,15 @@ import Testing
         _ = asked.endAll(of: Peer.ID(1))
         #expect(asked.value(continuedBy: Self.read(offset: 2)) == nil)
         asked.keep([4, 5, 6], for: Self.read())
-        _ = asked.endAll(.reset)
+        _ = asked.endAll()
         #expect(asked.value(continuedBy: Self.read(offset: 2)) == nil)
     }
 
     @Test func `only the last ends are remembered`() {
-        var asked = Asked()
-        for id in 1...(Asked.memory + 2) {
-            asked.add(Self.request(id))
-            asked.end(id, .answered)
-        }
-        #expect(!asked.hasAsked(2) && asked.hasAsked(3) && asked.hasAsked(Asked.memory + 2))
-        #expect(Self.refusal(asked, 1) == .notFound("there is no request 1"))
+        let numbers = RequestNumbers()
+        for id in 1...(RequestNumbers.memory + 2) { numbers.note(.answered, of: id) }
+        #expect(numbers.refusal(of: 2) == nil)
+        #expect(numbers.refusal(of: 3) != nil && numbers.refusal(of: RequestNumbers.memory + 2) != nil)
     }
 
     @Test func `a test has until a second before the radio or the central gives up`() {

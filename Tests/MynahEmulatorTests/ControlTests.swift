@@ -231,6 +231,27 @@ import Testing
         await emulator.stop()
     }
 
+    @Test func `a value that no link carries does not replace a newer one`() async throws {
+        let text = Self.profile.replacing("properties: [read, indicate]", with: "properties: [write, notify]")
+        let device = EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: 1)
+        let emulator = Emulator(device, on: radio, clock: clock)
+        try await emulator.start()
+        let name = try name("2A19")
+        await radio.simulate(.connected(peer))
+        await radio.simulate(.subscribed(try await key("2A19"), peer.id, .notification))
+        await radio.setRoom(0)
+        async let refused = refusal { () async throws(ControlRefusal) in
+            _ = try await emulator.setValue([5], of: name, in: "Test", notify: true)
+        }
+        try await clock.waitForSleepers(1)
+        #expect(try await write([9], to: "2A19") == .success([]))
+        await radio.fail(RadioError(.valueTooLong, "too long"))
+        await radio.simulate(.readyToSend)
+        #expect(await refused == .invalid("too long"))
+        #expect(try await emulator.value(of: name, in: "Test") == [9])
+        await emulator.stop()
+    }
+
     @Test func `a link that never takes a value does not hold up a test for ever`() async throws {
         try await emulator.start()
         let name = try name("2A19")
@@ -442,6 +463,29 @@ import Testing
         let sent = await radio.sent.map(\.value)
         #expect(sent[0] == sent[1])
         await emulator.stop()
+    }
+
+    @Test func `a reset does nothing to a device that does not play yet`() async throws {
+        await radio.holdStarting()
+        async let start: Void = emulator.start()
+        try await until("the radio starts") { await radio.heldCount == 1 }
+        try await emulator.reset()
+        await radio.release()
+        try await start
+        #expect(await radio.advertisement?.localName == "Test")
+        await emulator.stop()
+        try await emulator.reset()
+    }
+
+    @Test func `a device that is removed while it starts is not on the air`() async throws {
+        await radio.holdStarting()
+        let start = Task { try await emulator.start() }
+        try await until("the radio starts") { await radio.heldCount == 1 }
+        await emulator.removeLast("Test")
+        await radio.release()
+        await #expect(throws: RadioError.self) { try await start.value }
+        #expect(await !radio.isRunning)
+        #expect(await radio.published.isEmpty)
     }
 
     @Test func `a reset that is refused changes nothing`() async throws {

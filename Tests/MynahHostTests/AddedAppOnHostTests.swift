@@ -9,15 +9,7 @@ import Testing
 /// Apps that join and leave a phone on our own host, as another phone on the same air sees it.
 @Suite(.timeLimit(.minutes(15))) struct AddedAppOnHostTests {
     private func device(_ name: String, _ service: String) throws -> EmulatedDevice {
-        let text = """
-            mynah: 1
-            name: \(name)
-            app: {backgroundModes: [bluetooth-peripheral]}
-            advertising: {localName: \(name), serviceUUIDs: [\(service)]}
-            services:
-              - uuid: \(service)
-                characteristics: [{uuid: 2A39, properties: [read, write], value: {text: \(name)}}]
-            """
+        let text = AppProfile.text(name, service)
         return EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: 1)
     }
 
@@ -62,7 +54,7 @@ import Testing
             return texts
         }
         #expect(try await texts() == ["One", "Two"])
-        await emulator.remove("One")
+        try await emulator.remove("One")
         #expect(try await texts() == ["Two"])
         await emulator.stop()
         await phone.stop()

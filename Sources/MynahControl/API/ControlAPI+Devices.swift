@@ -247,11 +247,18 @@ extension ControlAPI {
         do throws(ControlRefusal) {
             return try await body()
         } catch {
-            switch error {
-            case .notFound(let detail): throw ControlProblem(404, detail)
-            case .conflict(let detail): throw ControlProblem(409, detail)
-            case .invalid(let detail): throw ControlProblem(400, detail)
-            }
+            throw ControlProblem(error)
+        }
+    }
+}
+
+extension ControlProblem {
+    /// The problem of a refused request.
+    init(_ refusal: ControlRefusal) {
+        switch refusal {
+        case .notFound(let detail): self.init(404, detail)
+        case .conflict(let detail): self.init(409, detail)
+        case .invalid(let detail): self.init(400, detail)
         }
     }
 }

@@ -92,19 +92,20 @@ extension ControlAPI {
         if wanted.contains("bonds") { parts.formUnion(.bonds) }
         if wanted.contains("connections") { parts.formUnion(.connections) }
         for device in run.devices { try await reset(device, parts) }
-        if wanted.contains("journal") { journal.clear() }
+        if wanted.contains("journal") {
+            await run.awaitEvents()
+            journal.clear()
+        }
         return .json(.object([]))
     }
 
     private func reset(_ device: ControlledDevice, _ parts: ResetParts) async throws(ControlProblem) {
-        // One that has not begun to play has nothing to be reset.
-        guard await device.emulator.isRunning else { return }
         do throws(ControlProblem) {
             try await refusing { () async throws(ControlRefusal) in
                 try await device.emulator.reset(parts, of: device.label)
             }
         } catch {
-            // Nor has one that is removed at this moment.
+            // One that is removed at this moment has nothing to be reset.
             let isPlayed = run.devices.contains {
                 $0.label == device.label && $0.emulator === device.emulator
             }

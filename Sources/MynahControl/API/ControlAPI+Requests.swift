@@ -7,18 +7,19 @@ extension ControlAPI {
     func answerRequest(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
         let answer = try answer(try call.body())
         let name = call.parameter("id")
+        let unknown = ControlProblem(404, "there is no request \(ControlProblem.shortened(name))")
         // A number has one spelling, as the document says.
-        let id = Int(name).flatMap { $0 >= 1 && String($0) == name ? $0 : nil }
+        guard let id = Int(name), id >= 1, String(id) == name else { throw unknown }
         var asked: [ControlledDevice] = []
         for device in run.devices where !asked.contains(where: { $0.emulator === device.emulator }) {
             asked.append(device)
-            guard let id else { break }
             let isAnswered = try await refusing { () async throws(ControlRefusal) in
                 try await device.emulator.answer(id, answer)
             }
             if isAnswered { return .json(.object([])) }
         }
-        throw ControlProblem(404, "there is no request \(ControlProblem.shortened(name))")
+        // It may have ended, and its device be gone.
+        throw run.requestNumbers?.refusal(of: id).map { ControlProblem($0) } ?? unknown
     }
 
     private func answer(_ body: ControlBody) throws(ControlProblem) -> RequestAnswer {

@@ -1,7 +1,7 @@
 import Mynah
 import MynahCore
 
-/// The requests that wait for a test's answer, and the ends of those before them.
+/// The requests that wait for a test's answer.
 struct AskedRequests<Instant: Comparable & Sendable> {
     /// A request for which a central waits.
     struct Request {
@@ -22,32 +22,18 @@ struct AskedRequests<Instant: Comparable & Sendable> {
         case write(WriteRequest)
     }
 
-    /// How a request has ended; the words of `request.unanswered`.
-    enum End: String {
-        case answered
-        /// Nobody answered in time.
-        case timeout
-        /// The link of its central has ended.
-        case disconnected
-        /// The device was reset.
-        case reset
-        /// The app or the run has ended.
-        case ended
-    }
-
-    /// How many ends are remembered: anybody on the air could otherwise grow our memory.
-    static var memory: Int { 1024 }
-
     private var waiting: [Int: Request] = [:]
-    private var ends: [(id: Int, end: End)] = []
     /// The answers of which a central may want the rest.
     private var longReads = LongReads()
 
     /// When the next request has to be answered, or `nil` if none waits.
     var nextDue: Instant? { waiting.values.lazy.map(\.due).min() }
 
-    /// Whether a request of this number was asked, as far as that is remembered.
-    func hasAsked(_ id: Int) -> Bool { waiting[id] != nil || ends.contains { $0.id == id } }
+    /// The request of a number, or `nil` if none of this number waits.
+    subscript(id: Int) -> Request? { waiting[id] }
+
+    /// Whether a request of a central waits.
+    func hasRequest(of central: Peer.ID) -> Bool { waiting.values.contains { $0.central.id == central } }
 
     /// Adds a request.
     mutating func add(_ request: Request) {
@@ -55,48 +41,29 @@ struct AskedRequests<Instant: Comparable & Sendable> {
         if case .read(let read) = request.access { longReads.forget(read) }
     }
 
-    /// The request of a number; throws why it cannot be answered any more.
-    func request(_ id: Int) throws(ControlRefusal) -> Request {
-        if let request = waiting[id] { return request }
-        switch ends.last(where: { $0.id == id })?.end {
-        case nil: throw .notFound("there is no request \(id)")
-        case .answered?: throw .conflict("request \(id) was answered before")
-        case .timeout?: throw .conflict("request \(id) was not answered in time: its central got 0x0E")
-        case .disconnected?: throw .conflict("the central of request \(id) has disconnected")
-        case .reset?: throw .conflict("request \(id) was answered with 0x0E, because its device was reset")
-        case .ended?: throw .conflict("request \(id) was answered with 0x0E, because its app has ended")
-        }
-    }
-
     /// Ends a request; returns `nil` if it does not wait.
     @discardableResult
-    mutating func end(_ id: Int, _ end: End) -> Request? {
-        guard let request = waiting.removeValue(forKey: id) else { return nil }
-        if ends.count == Self.memory { ends.removeFirst() }
-        ends.append((id, end))
-        return request
-    }
+    mutating func end(_ id: Int) -> Request? { waiting.removeValue(forKey: id) }
 
     /// Ends the requests that should have been answered by now, and returns them in their order.
     mutating func endOverdue(at now: Instant) -> [Request] {
-        end(.timeout) { $0.due <= now }
+        end { $0.due <= now }
     }
 
     /// Ends the requests of a central, which has left, and returns them.
     mutating func endAll(of central: Peer.ID) -> [Request] {
         longReads.forgetAll(of: central)
-        return end(.disconnected) { $0.central.id == central }
+        return end { $0.central.id == central }
     }
 
     /// Ends all requests, and returns them in their order.
-    mutating func endAll(_ end: End) -> [Request] {
+    mutating func endAll() -> [Request] {
         longReads.forgetAll()
-        return self.end(end) { _ in true }
+        return end { _ in true }
     }
 
-    private mutating func end(_ end: End, _ isMeant: (Request) -> Bool) -> [Request] {
-        let ids = waiting.values.filter(isMeant).map(\.id).sorted()
-        return ids.compactMap { self.end($0, end) }
+    private mutating func end(_ isMeant: (Request) -> Bool) -> [Request] {
+        waiting.values.filter(isMeant).map(\.id).sorted().compactMap { end($0) }
     }
 
     // MARK: Long values

@@ -14,6 +14,8 @@ final class RequestAsker<C: Clock> where C.Duration == Duration {
     /// How long an answer may take; the shortest limit of any radio, until it is known.
     private var limit = Duration.seconds(4)
     private var hasWarned = false
+    /// Whether its device is being removed: nobody answers any more.
+    private var isOver = false
     /// Wakes for the next request that nobody answers.
     private var sleeping: Task<Void, Never>?
 
@@ -37,10 +39,16 @@ final class RequestAsker<C: Clock> where C.Duration == Duration {
 
     // MARK: Requests
 
+    /// The numbers of new requests, or `nil` if nobody can answer one.
+    private var numbers: RequestNumbers? { isOver ? nil : player.device.requestNumbers }
+
+    /// Whether a request of a central waits for its answer.
+    func hasRequest(of central: Central) -> Bool { asked.hasRequest(of: central.id) }
+
     /// The answer to a read that is asked, or `nil` if the device answers it itself.
     func ask(_ read: ReadRequest, _ central: Central) -> RadioAnswer? {
         guard player.table.entries[read.attribute]?.asked.contains(.read) == true else { return nil }
-        guard let numbers = player.device.requestNumbers else {
+        guard let numbers else {
             player.reportRead(read, central, [], .failure(.unlikelyError))
             return .answer(.failure(.unlikelyError))
         }
@@ -62,7 +70,7 @@ final class RequestAsker<C: Clock> where C.Duration == Duration {
         guard write.wantsResponse, !parts.isEmpty, (try? player.table.effect(of: write)) != nil else {
             return nil
         }
-        guard let numbers = player.device.requestNumbers else {
+        guard let numbers else {
             Self.report(write, central, .failure(.unlikelyError), by: player)
             return .answer(.failure(.unlikelyError))
         }
@@ -92,14 +100,11 @@ final class RequestAsker<C: Clock> where C.Duration == Duration {
 
     // MARK: Answers
 
-    /// Whether a request of this number was asked, as far as that is remembered.
-    func hasAsked(_ id: Int) -> Bool { asked.hasAsked(id) }
-
-    /// Answers a request, if the radio can send the answer.
+    /// Answers a request, if the radio can send the answer; returns `false` if none of this number waits.
     func answer(
         _ id: Int, _ answer: RequestAnswer, _ capabilities: RadioCapabilities?
-    ) throws(ControlRefusal) {
-        let request = try asked.request(id)
+    ) throws(ControlRefusal) -> Bool {
+        guard let request = asked[id] else { return false }
         let outcome: PendingReply.Outcome
         switch (request.access, answer) {
         case (.read(let read), .value(let written)):
@@ -119,7 +124,8 @@ final class RequestAsker<C: Clock> where C.Duration == Duration {
         case (.write, .value):
             throw .invalid("request \(id) is a write: accept it without a value, or refuse it with an error")
         }
-        asked.end(id, .answered)
+        asked.end(id)
+        player.device.requestNumbers?.note(.answered, of: id)
         sleep()
         request.reply.answer(outcome)
         switch request.access {
@@ -129,7 +135,7 @@ final class RequestAsker<C: Clock> where C.Duration == Duration {
             }
         case .write(let write): Self.report(write, request.central, outcome, asked: id, by: player)
         }
-        guard answer == .accept, case .failure(let error) = outcome else { return }
+        guard answer == .accept, case .failure(let error) = outcome else { return true }
         throw .conflict(
             "request \(id) was accepted, but what it writes does not fit any more: it got \(error)")
     }
@@ -153,12 +159,20 @@ final class RequestAsker<C: Clock> where C.Duration == Duration {
     }
 
     /// Ends all requests.
-    func endAll(_ end: AskedRequests<C.Instant>.End) {
-        fail(asked.endAll(end), end)
+    func endAll(_ end: RequestEnd) {
+        fail(asked.endAll(), end)
     }
 
-    private func fail(_ requests: [Asked.Request], _ end: Asked.End) {
+    /// Its device is being removed: all requests end, and later ones get 0x0E at once.
+    func endForGood() {
+        isOver = true
+        endAll(.ended)
+    }
+
+    private func fail(_ requests: [Asked.Request], _ end: RequestEnd) {
         for request in requests {
+            // Before the reply: an answer that comes now is told why it is refused.
+            player.device.requestNumbers?.note(end, of: request.id)
             request.reply.answer(.failure(.unlikelyError))
             let by: RefusedRequest.Access = if case .read = request.access { .read } else { .write }
             player.report(.requestUnanswered, on: request.attribute, request.central) {

@@ -7,13 +7,18 @@ import MynahProfiles
 extension Emulator {
     /// Installs one more app on the phone, and opens it as its user does.
     ///
-    /// Throws `invalidState` unless the run is under way, or if it plays an accessory.
-    package func add(_ device: EmulatedDevice) async throws(RadioError) {
+    /// `check` may refuse the radio's capabilities. Throws `invalidState` unless the run is under way, or if
+    /// it plays an accessory.
+    package func add(
+        _ device: EmulatedDevice,
+        check: @Sendable (RadioCapabilities) throws(RadioError) -> Void = { _ throws(RadioError) in }
+    ) async throws(RadioError) {
         await beginTurn()
         defer { endTurn() }
         guard isRunning, playsApps, let start = device.app?.startState else {
             throw RadioError(.invalidState, "an app can be added only to a phone that plays")
         }
+        if let capabilities = await phone.capabilities { try check(capabilities) }
         let player = join(device)
         do throws(RadioError) {
             await player.launch()
@@ -28,10 +33,16 @@ extension Emulator {
         if !player.isTerminated, start != .foreground { await player.carryOut(AppTransition(into: start)) }
     }
 
-    /// Quits an app of the phone, as its user does, and removes it.
-    package func remove(_ label: String) async {
+    /// Quits an app of the phone, as its user does, and removes it; the other apps play on.
+    ///
+    /// Throws `invalidState` while the phone starts, which opens its apps one after the other.
+    package func remove(_ label: String) async throws(RadioError) {
         await beginTurn()
         defer { endTurn() }
+        guard !isStarting else {
+            throw RadioError(
+                .invalidState, "the phone of \(label) is starting", remedy: "remove it when it is ready")
+        }
         guard let player = players.first(where: { $0.device.label == label }) else { return }
         await takeOff(player)
     }
@@ -40,6 +51,16 @@ extension Emulator {
         await player.carryOut(.quit)
         await player.stop()
         leave(player)
+        if let app = player.appSide.app { await PhoneControl.remove(app, from: phone) }
+    }
+
+    /// Takes its only device off the air, and stops; also while it starts, which fails then.
+    package func removeLast(_ label: String) async {
+        players.first { $0.device.label == label }?.asks.endForGood()
+        // bluetoothd keeps the links of a device that has gone. Off the air, it gets no new ones.
+        _ = try? await advertise(AdvertisingChange(isOn: false), for: label)
+        try? await disconnect(from: label)
+        await stop()
     }
 
     /// Moves the app that plays a device in its life.

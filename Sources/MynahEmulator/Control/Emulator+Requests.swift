@@ -3,13 +3,12 @@ import MynahCore
 
 // Requests that a test answers.
 extension Emulator {
-    /// Answers a request of one of its devices; returns `false` if it has none of this number.
+    /// Answers a request of one of its devices; returns `false` if none of this number waits.
     ///
     /// If the answer is refused, the request goes on waiting, except for a write that does not fit any more.
     package func answer(_ id: Int, _ answer: RequestAnswer) async throws(ControlRefusal) -> Bool {
         let capabilities = await phone.capabilities
-        guard let asks = players.first(where: { $0.asks.hasAsked(id) })?.asks else { return false }
-        try asks.answer(id, answer, capabilities)
-        return true
+        for player in players where try player.asks.answer(id, answer, capabilities) { return true }
+        return false
     }
 }

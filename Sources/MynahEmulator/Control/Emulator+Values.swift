@@ -40,7 +40,10 @@ extension Emulator {
                 value: value, sent: try await self.notify(value, of: attribute.key, of: player, to: target),
                 layout: layout)
         } catch {
-            if case .invalid = error { await store(entry.source, in: attribute.key, of: player) }
+            // A central or another test may have written meanwhile.
+            if case .invalid = error, player.table.stored(attribute.key) == value {
+                await store(entry.source, in: attribute.key, of: player)
+            }
             throw error
         }
     }

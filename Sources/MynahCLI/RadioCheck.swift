@@ -1,0 +1,23 @@
+import MynahCore
+import MynahProfiles
+import MynahSupport
+
+/// Checks profiles against the radio that is to play them, before anything is registered.
+final class RadioCheck: Sendable {
+    private let found = Lock<[ProfileIssue]>([])
+
+    /// What the radio would play differently of the profile that it cannot play; none if it can.
+    var shortcomings: [ProfileIssue] { found.withLock { $0 } }
+
+    /// Prints what the radio plays differently; throws `unsupported` if it cannot play a profile as it is.
+    func check(_ profiles: [Profile], _ capabilities: RadioCapabilities) throws(RadioError) {
+        for profile in profiles {
+            let issues = profile.issues(with: capabilities, isChosen: true)
+            for issue in issues { StandardError.print(issue.description) }
+            guard !issues.contains(where: { $0.severity == .error }) else {
+                found.withLock { $0 = issues }
+                throw RadioError(.unsupported, "\(capabilities.name) cannot play \(profile.file) as it is")
+            }
+        }
+    }
+}

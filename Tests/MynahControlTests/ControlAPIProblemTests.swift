@@ -1,0 +1,165 @@
+import MynahSupport
+import Testing
+
+@testable import MynahControl
+
+/// Requests of the API that cannot be done.
+@Suite(.timeLimit(.minutes(15))) struct ControlAPIProblemTests {
+    @Test func `a path that does not exist is 404, and names the document`() async throws {
+        let rig = try await APIRig()
+        let answer = try await rig.send("GET /v1/devises")
+        #expect(answer.status == 404)
+        #expect(answer.detail == "there is no path /v1/devises; GET /v1/openapi.json lists all of them")
+        await rig.run.stop()
+    }
+
+    @Test func `a method that a path does not take is 405 with Allow`() async throws {
+        let rig = try await APIRig()
+        let answer = try await rig.send("PATCH /v1/devices/Lock")
+        #expect(answer.status == 405)
+        #expect(answer.headers["Allow"] == "GET, DELETE")
+        #expect(answer.detail == "/v1/devices/Lock takes GET, DELETE, not PATCH")
+        await rig.run.stop()
+    }
+
+    @Test(arguments: [
+        ("GET /v1/devices/Lokc", "", 404, #"there is no device "Lokc"; did you mean "Lock"?"#),
+        ("GET /v1/devices?x=1", "", 400, #"unknown query parameter "x"; there are none"#),
+        ("GET /v1/events?sinse=1", "", 400, #"unknown query parameter "sinse"; did you mean "since"?"#),
+        ("GET /v1/report?format=junot", "", 400, #"unknown format "junot"; did you mean "junit"?"#),
+        ("POST /v1/reset", #"{"valeus": true}"#, 400, #"unknown member "valeus"; did you mean "values"?"#),
+        (
+            "POST /v1/wait", #"{"match": "read", "coun": 1}"#, 400,
+            #"unknown member "coun"; did you mean "count"?"#
+        ),
+        ("POST /v1/mark", "[]", 400, "the body is not a JSON object"),
+        (
+            "POST /v1/devices/Lock/advertise", "", 400,
+            #"there is no change: give "on", "localName" or "serviceUUIDs""#
+        ),
+        ("POST /v1/mark", "{}", 400, #""name" is missing: give the name of the mark"#),
+        ("POST /v1/devices", "{}", 400, #""profile" is missing: a profile as an object, or its file's path"#),
+        ("GET /v1/devices/Lock/values/2A00", "", 404, "the device has no 2A00"),
+        (
+            "PUT /v1/devices/Lock/values/2A39", "{}", 400,
+            #"there is no value: give "hex", "text" or "fields""#
+        ),
+        (
+            "PUT /v1/devices/Lock/values/2A39", #"{"hex": "00", "text": "a"}"#, 400,
+            #""hex", "text" and "fields" exclude each other"#
+        ),
+        (
+            "PUT /v1/devices/Lock/values/2A37", #"{"fields": {"heartrate": 72}}"#, 400,
+            #"unknown key "heartrate" in fields; did you mean "heartRate"?"#
+        ),
+        (
+            "PUT /v1/devices/Lock/values/2A37/2901", #"{"fields": {"text": "A"}}"#, 404,
+            "the device has no 2A37/2901"
+        ),
+        (
+            "PUT /v1/devices/Lock/values/2A39", #"{"hex": "0"}"#, 400,
+            #""hex" must be hexadecimal, as in "01 ff", not 0"#
+        ),
+        (
+            "PUT /v1/devices/Lock/values/2A39", #"{"hex": "010203"}"#, 400,
+            "the value has 3 bytes and 180D/2A39 takes 2 at most"
+        ),
+        (
+            "PUT /v1/devices/Lock/values/2A37", #"{"hex": "00", "to": "x"}"#, 400,
+            #""to" names who is notified, so it needs "notify": true"#
+        ),
+        (
+            "POST /v1/devices/Lock/disconnect", #"{"reason": "21"}"#, 400,
+            #""reason" must be an error code, as in "0x15", not 21"#
+        ),
+        (
+            "POST /v1/devices/Lock/app", #"{"state": "backgruond"}"#, 400,
+            #"unknown state "backgruond"; did you mean "background"?"#
+        ),
+        (
+            "POST /v1/devices/Lock/app", #"{"state": "background"}"#, 409,
+            "Lock is an accessory: no app plays it"
+        ),
+        (
+            "POST /v1/devices/Lock/passkey", #"{"passkey": "+12345", "central": "x"}"#, 400,
+            #""passkey" is a number of six digits, as in "042042""#
+        ),
+        (
+            "POST /v1/devices/Lock/passkey", #"{"passkey": "042042"}"#, 400,
+            #""central" is missing: the address or name in pairing.passkey"#
+        ),
+    ])
+    func `a request that cannot be done is a problem that says why`(
+        line: String, body: String, status: Int, detail: String
+    ) async throws {
+        let rig = try await APIRig()
+        let answer = try await rig.send(line, body)
+        #expect(answer.status == status)
+        #expect(answer.detail == detail)
+        await rig.run.stop()
+    }
+
+    @Test(arguments: [
+        ("POST", "/v1/devices/Lock/advertise", #"{"serviceUUIDs": ["180D", 7]}"#, 400),
+        ("POST", "/v1/devices/Lock/disconnect", #"{"central": "11:22"}"#, 404),
+        ("POST", "/v1/devices/Lock/disconnect", #"{"reason": "0x00"}"#, 400),
+        ("POST", "/v1/devices/Lock/disconnect", #"{"reason": 21}"#, 400),
+        ("POST", "/v1/devices/Lock/forget", #"{"central": "11:22"}"#, 404),
+        ("POST", "/v1/wait", #"{"match": "raed"}"#, 400),
+        ("POST", "/v1/wait", #"{"match": "read", "within": "11 min"}"#, 400),
+        ("POST", "/v1/wait", #"{"match": "read", "since": 9999}"#, 400),
+        ("POST", "/v1/verify", #"{"match": "read", "never": true, "exactly": 1}"#, 400),
+        ("POST", "/v1/verify", "{", 400),
+        ("POST", "/v1/devices", #"{"profile": 3}"#, 400),
+        ("POST", "/v1/devices", #"{"profile": {"mynah": 1}}"#, 400),
+        ("POST", "/v1/devices", #"{"profile": {}, "seed": -1}"#, 400),
+        ("DELETE", "/v1/devices/Nobody", "", 404),
+    ])
+    func `other requests that cannot be done are problems too`(
+        method: String, path: String, body: String, status: Int
+    ) async throws {
+        let rig = try await APIRig()
+        let answer = try await rig.send("\(method) \(path)", body)
+        #expect(answer.status == status, "\(answer.text)")
+        #expect(!answer.detail.isEmpty)
+        await rig.run.stop()
+    }
+
+    @Test func `a body that is not UTF-8 is refused`() async {
+        let problem = await thrown { () throws(ControlProblem) in
+            _ = try ControlBody(
+                parsing: Array(#"{"name": ""#.utf8) + [0xFF] + Array(#""}"#.utf8), known: ["name"])
+        }
+        #expect(problem?.status == 400 && problem?.detail == "the body is not UTF-8")
+    }
+
+    @Test func `a whole number may be written with a fraction of zero`() throws {
+        let body = try ControlBody(
+            parsing: Array(#"{"a": 2.0, "b": 2.5, "c": 1e300}"#.utf8), known: ["a", "b", "c"])
+        #expect(try body.number("a", in: 0...3) == 2)
+        for name in ["b", "c"] {
+            #expect(throws: ControlProblem.self) { try body.number(name, in: 0 ... .max) }
+        }
+    }
+
+    @Test(arguments: [
+        (String(repeating: "a", count: 200), 200, false), (String(repeating: "a", count: 201), 200, true),
+        (String(repeating: "é", count: 200), 200, true),
+        ("a" + String(repeating: "é", count: 100), 199, true),
+        // One character of 401 bytes is left out whole.
+        ("b" + "a" + String(repeating: "\u{301}", count: 200), 1, true),
+    ])
+    func `a client's text is shortened to 200 bytes, and no character is cut`(
+        text: String, length: Int, isCut: Bool
+    ) {
+        let shortened = ControlProblem.shortened(text)
+        #expect(shortened.hasSuffix("…") == isCut)
+        #expect((isCut ? String(shortened.dropLast()) : shortened).utf8.count == length)
+        #expect(text.hasPrefix(isCut ? String(shortened.dropLast()) : shortened))
+    }
+
+    @Test func `the titles of problems are those of RFC 9110`() {
+        let titles = [413, 415, 422].map { ControlProblem($0, "").json["title"]?.stringValue }
+        #expect(titles == ["Content Too Large", "Unsupported Media Type", "Unprocessable Content"])
+    }
+}

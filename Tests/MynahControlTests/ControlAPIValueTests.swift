@@ -1,0 +1,54 @@
+import MynahCore
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+@testable import MynahControl
+
+/// Values, and what is done to devices.
+@Suite(.timeLimit(.minutes(15))) struct ControlAPIValueTests {
+    @Test func `a value is set, sent and read`() async throws {
+        let rig = try await APIRig()
+        try await rig.connect()
+        let radio = try rig.radio()
+        await radio.simulate(.subscribed(try await rig.key("2A37"), rig.peer.id, .notification))
+        for path in ["2A37", "180D/2A37", "180d/heart-rate-measurement"] {
+            let answer = try await rig.send(
+                "PUT /v1/devices/Lock/values/\(path)", #"{"hex": "00 63", "notify": true}"#)
+            #expect(answer.json.text == #"{"value":"0063","fields":{"heartRate":99},"sent":1}"#)
+        }
+        #expect(await radio.sent.map(\.value) == [[0, 99], [0, 99], [0, 99]])
+        let fields = try await rig.send(
+            "PUT /v1/devices/Lock/values/2A37",
+            #"{"fields": {"heartRate": 300, "contact": true, "rrIntervals": ["0.5 s", 1]}}"#)
+        #expect(fields.json["value"]?.stringValue == "172C0100020004", "\(fields.text)")
+        let text = try await rig.send("PUT /v1/devices/Lock/values/2A39", #"{"text": "A"}"#)
+        #expect(text.json.text == #"{"value":"41","fields":{"command":65},"sent":0}"#)
+        #expect(
+            try await rig.send("GET /v1/devices/Lock/values/2A39").json.text
+                == #"{"value":"41","fields":{"command":65}}"#)
+        await rig.run.stop()
+    }
+
+    @Test func `links end, bonds go, advertising changes and an app changes its state`() async throws {
+        let rig = try await APIRig([APIRig.lock, APIRig.app])
+        try await rig.connect()
+        await (try rig.radio()).bond(rig.peer)
+        #expect(try await rig.send("POST /v1/devices/Lock/disconnect", "{}").status == 200)
+        #expect(try await rig.send("POST /v1/devices/Lock/forget").status == 200)
+        #expect(await (try rig.radio()).bondedAddresses == [])
+        let silent = try await rig.send("POST /v1/devices/Lock/advertise", #"{"on": false}"#)
+        #expect(silent.json["advertising"]?["on"] == .bool(false))
+        let renamed = try await rig.send(
+            "POST /v1/devices/Lock/advertise",
+            #"{"on": true, "localName": "Ned", "serviceUUIDs": ["180F", "heart-rate"]}"#)
+        #expect(renamed.json["advertising"]?["data"]?.stringValue?.contains("0F180D18") == true)
+        let background = try await rig.send("POST /v1/devices/App/app", #"{"state": "background"}"#)
+        #expect(background.json["app"]?["state"] == "background")
+        // The advertising of an app in the background has an interval of two ends, or none that is known.
+        let terminated = try await rig.send("POST /v1/devices/App/app", #"{"state": "terminated"}"#)
+        #expect(terminated.json["app"]?["state"] == "terminated")
+        #expect(try await rig.send("GET /v1/devices/App/values/2A19").status < 500)
+        await rig.run.stop()
+    }
+}
