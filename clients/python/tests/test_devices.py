@@ -373,9 +373,11 @@ def test_a_device_is_removed_while_a_phone_waits(mynah):
     mynah(VISITOR)
     asked = mynah.wait("request.asked device=Vault", within=30)
     vault.remove()
+    mynah.wait("request.unanswered device=Vault because=ended", within=30)
     with pytest.raises(Problem) as problem:
         mynah.answer(asked[0], b"")
-    assert problem.value.status == 404
+    assert problem.value.status == 409
+    assert "removed" in problem.value.detail
 
 
 def test_a_phone_does_not_wait_for_the_answer_to_another(mynah):
