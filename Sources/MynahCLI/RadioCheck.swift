@@ -6,7 +6,7 @@ import MynahSupport
 final class RadioCheck: Sendable {
     private let found = Lock<[ProfileIssue]>([])
 
-    /// What the radio would play differently of the profile that it cannot play; none if it can.
+    /// The parts of the profile that the radio would play differently; none if it can play the profile.
     var shortcomings: [ProfileIssue] { found.withLock { $0 } }
 
     /// Prints what the radio plays differently; throws `unsupported` if it cannot play a profile as it is.

@@ -1,9 +1,11 @@
 /// The words of a command line as a shell gives them to a completion.
 ///
-/// zsh and fish give the words themselves. bash also cuts them at `=` and `:`, which become words of their own,
-/// and leaves quotes and backslashes as they are typed.
+/// zsh and fish give the words themselves. bash also cuts them at `=` and `:`, which become words of their
+/// own, and leaves quotes and backslashes as they are typed.
 package enum CompletionWords {
-    /// The value of an option, from `NAME VALUE` or `NAME=VALUE`, or `nil` if there is none; the last one counts.
+    /// The value of an option, from `NAME VALUE` or `NAME=VALUE`, or `nil` if there is none.
+    ///
+    /// Of several the last one counts.
     package static func value(of option: String, in words: [String]) -> String? {
         guard let place = words.lastIndex(where: { $0 == option || $0.hasPrefix(option + "=") }) else {
             return nil
@@ -17,7 +19,7 @@ package enum CompletionWords {
         } else {
             value = String(words[place].dropFirst(option.count + 1))
         }
-        // What bash has cut belongs together.
+        // The pieces that bash has cut belong together.
         while let cut = rest.popFirst(), !cut.isEmpty, cut.allSatisfy({ $0 == ":" || $0 == "=" }) {
             value += cut + (rest.popFirst() ?? "")
         }

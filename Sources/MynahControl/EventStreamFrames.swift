@@ -4,8 +4,8 @@ import MynahSupport
 /// Events as server-sent events (WHATWG HTML, section 9.2).
 ///
 /// An event is `id: EPOCH-SEQ`, `event: NAME` and `data: {…}`, as the journal has it. `event: lost` with
-/// `{"event": "lost", "count": N}` reports events that were dropped before the reader got them; its identifier
-/// is that of the last one.
+/// `{"event": "lost", "count": N}` reports events that were dropped before the reader got them; its
+/// identifier is that of the last one.
 package struct EventStreamFrames: Hashable, Sendable {
     private let epoch: String
     private let match: EventMatch?

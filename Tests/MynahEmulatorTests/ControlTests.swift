@@ -241,7 +241,7 @@ import Testing
         await radio.simulate(.subscribed(try await key("2A19"), peer.id, .notification))
         await radio.setRoom(0)
         async let refused = refusal { () async throws(ControlRefusal) in
-            _ = try await emulator.setValue([5], of: name, in: "Test", notify: true)
+            _ = try await emulator.setValue(.bytes([5]), of: name, in: "Test", notify: true)
         }
         try await clock.waitForSleepers(1)
         #expect(try await write([9], to: "2A19") == .success([]))

@@ -7,7 +7,8 @@ package enum ControlToken {
 
     /// Reads a token's file: one line of printable ASCII characters without spaces.
     ///
-    /// The token is not repeated in an error. `isServer`: a file that other users may read or write is refused.
+    /// The token is not repeated in an error. `isServer`: a file that other users may read or write is
+    /// refused.
     package static func read(_ path: String, isServer: Bool = false) throws(ControlError) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
