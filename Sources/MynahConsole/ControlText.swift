@@ -32,6 +32,10 @@ package enum ControlText {
         if let data = device["advertising"]?["scanResponse"]?.stringValue, !data.isEmpty {
             lines.append("  scan response  \(data)")
         }
+        if case .object(let variables)? = device["variables"], !variables.isEmpty {
+            let words = variables.map { "\($0.key) \($0.value.stringValue ?? $0.value.text)" }
+            lines.append("  variables  " + PrintableText.of(words.joined(separator: ", ")))
+        }
         for central in device["centrals"]?.arrayValue ?? [] {
             let subscriptions = (central["subscriptions"]?.arrayValue ?? []).compactMap(\.stringValue)
             let parts = [
@@ -168,10 +172,22 @@ extension ControlText {
 
     /// The paths of the attributes of the devices that a command line names, or of all.
     package static func attributeNames(_ answer: JSON, of words: [String]) -> [String] {
-        let devices = answer["devices"]?.arrayValue ?? []
-        let named = devices.filter { $0["device"]?.stringValue.map(words.contains) ?? false }
-        return (named.isEmpty ? devices : named).flatMap { device in
+        named(answer, words).flatMap { device in
             (device["attributes"]?.arrayValue ?? []).compactMap { $0["path"]?.stringValue }
         }
+    }
+
+    /// The variables of the devices that a command line names, or of all.
+    package static func variableNames(_ answer: JSON, of words: [String]) -> [String] {
+        named(answer, words).flatMap { device -> [String] in
+            guard case .object(let members)? = device["variables"] else { return [] }
+            return members.map(\.key)
+        }
+    }
+
+    private static func named(_ answer: JSON, _ words: [String]) -> [JSON] {
+        let devices = answer["devices"]?.arrayValue ?? []
+        let named = devices.filter { $0["device"]?.stringValue.map(words.contains) ?? false }
+        return named.isEmpty ? devices : named
     }
 }

@@ -10,6 +10,8 @@ struct AttributeTable {
         case stored([UInt8])
         /// Bytes made for a tick of `every`, or of a second without it; 0 before the first.
         case generated(@Sendable (_ tick: UInt64) -> [UInt8])
+        /// Bytes made for a tick, as before, and of the variables.
+        case computed(any VariableReader)
     }
 
     /// One characteristic's value or one descriptor.
@@ -44,6 +46,8 @@ struct AttributeTable {
     /// Whether a test answers requests to one of them.
     private(set) var isAsking = false
     private var longReads = LongReads()
+    /// The device's own state, which values may read.
+    var variables = Variables()
 
     mutating func add(_ entry: Entry, as key: AttributeKey) {
         entries[key] = entry
@@ -116,23 +120,35 @@ struct AttributeTable {
     /// A part with an offset replaces the bytes from there on.
     mutating func write(_ request: WriteRequest) -> PendingReply.Outcome {
         do throws(ATTError) {
-            for (key, value) in try effect(of: request) { entries[key]?.source = .stored(value) }
+            store(try effect(of: request))
             return .success([])
         } catch {
             return .failure(error)
         }
     }
 
+    /// Keeps values that were written.
+    mutating func store(_ values: [AttributeKey: [UInt8]]) {
+        for (key, value) in values { entries[key]?.source = .stored(value) }
+    }
+
     /// The values that a write comes to.
     func effect(of request: WriteRequest) throws(ATTError) -> [AttributeKey: [UInt8]] {
+        for part in request.parts {
+            if let error = entries[part.attribute]?.writeError { throw error }
+        }
+        return try newValues(of: request)
+    }
+
+    /// The values that a write comes to, whether or not the profile has an error for it.
+    func newValues(of request: WriteRequest) throws(ATTError) -> [AttributeKey: [UInt8]] {
         var changed: [AttributeKey: [UInt8]] = [:]
         for part in request.parts {
             guard let entry = entries[part.attribute] else { throw .unlikelyError }
-            if let error = entry.writeError { throw error }
             let old: [UInt8]
             switch entry.source {
             case .stored(let bytes): old = changed[part.attribute] ?? bytes
-            case .generated: old = changed[part.attribute] ?? []
+            case .generated, .computed: old = changed[part.attribute] ?? []
             }
             guard (0...old.count).contains(part.offset) else { throw .invalidOffset }
             let new = part.offset == 0 ? part.value : old[..<part.offset] + part.value
@@ -146,6 +162,7 @@ struct AttributeTable {
         switch entry.source {
         case .stored(let bytes): bytes
         case .generated(let make): make(tick)
+        case .computed(let reader): (try? reader.value(at: tick, variables)) ?? []
         }
     }
 }

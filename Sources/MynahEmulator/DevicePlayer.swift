@@ -17,6 +17,9 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     var table: AttributeTable
     private(set) lazy var ticks = TickSender(self)
     private(set) lazy var asks = RequestAsker(self)
+    private(set) lazy var answers = AnswerSender(self)
+    private(set) lazy var requests = RequestAnswerer(self)
+    private(set) lazy var reactions = ReactionPlayer(self)
     private(set) var manager: PeripheralManager?
     /// The central managers of its app.
     private(set) lazy var centrals = device.centrals.enumerated().map { number, central in
@@ -99,33 +102,31 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
         switch event {
         case .read(let request, let central):
             noteWake(request.attribute)
-            if table.isAsking, let answer = asks.ask(request, central) { return answer }
-            let outcome = table.read(request, at: elapsed)
-            if events.isObserved { reportRead(request, central, (try? outcome.get()) ?? [], outcome) }
-            return .answer(outcome)
+            return requests.read(request, central)
         case .answeredRead(let request, let central, let value):
             reportRead(request, central, value, .success(value))
         case .write(let request, let central):
             for part in request.parts { noteWake(part.attribute) }
-            if table.isAsking, let answer = asks.ask(request, central) { return answer }
-            let outcome = table.write(request)
-            RequestAsker.report(request, central, outcome, by: self)
-            return .answer(outcome)
+            return requests.write(request, central)
         case .subscribed(let attribute, let central, let delivery):
             noteWake(attribute)
             ticks.subscribe(attribute)
             report(.subscribed, on: attribute, central) {
                 delivery.map { [.init("delivery", .string($0.rawValue))] } ?? []
             }
+            reactions.subscribed(to: attribute, by: central)
         case .unsubscribed(let attribute, let central):
             noteWake(attribute)
             report(.unsubscribed, on: attribute, central)
             ticks.unsubscribe(central, from: attribute)
         case .confirmed(let attribute, let central): report(.confirmed, on: attribute, central)
-        case .readyToUpdateSubscribers: ticks.roomAppeared()
+        case .readyToUpdateSubscribers:
+            ticks.roomAppeared()
+            answers.deliver()
         case .disconnected(let central):
             ticks.forgetLink(of: central)
             table.forgetLink(of: central.id)
+            answers.forgetLink(of: central)
         case .stateChanged(let state): stateChanged(to: state)
         case .willRestoreState(let state): restore(state)
         case .missed(let count):
@@ -194,6 +195,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     func rekey(_ mapping: [AttributeKey: AttributeKey]) {
         device = device.rekeyed(mapping)
         table = device.memory
+        reactions.begin()
     }
 
     /// Its app's process is gone.
@@ -201,6 +203,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
         for central in centrals { central.ended(byUser: isQuit) }
         ticks.stop()
         asks.endAll(.ended)
+        answers.clear()
         manager = nil
         stage.take(.missing)
     }

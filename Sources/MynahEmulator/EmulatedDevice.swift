@@ -21,6 +21,8 @@ public struct EmulatedDevice: Sendable {
     public var centrals: [Profile.Central] = []
     /// Numbers the requests that a test answers; `nil` if nobody can answer them.
     package var requestNumbers: RequestNumbers?
+    /// The rules of its characteristics, by their positions.
+    var reactions: [AttributeTree.Position: Profile.Reactions] = [:]
     /// The table that its memory begins with, but for static values that were set since.
     var table: AttributeTable
     /// A test's changes of the advertisement.

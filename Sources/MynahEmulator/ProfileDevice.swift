@@ -11,6 +11,7 @@ extension EmulatedDevice {
         clockStart: Int64 = GeneratorRun.repeatableStart
     ) {
         var table = AttributeTable()
+        table.variables = profile.variables
         var services: [ServiceDefinition] = []
         let tree = profile.attributeTree
         for (index, service) in profile.services.enumerated() {
@@ -33,6 +34,12 @@ extension EmulatedDevice {
             advertisement: profile.advertising?.advertisement, passkey: profile.passkey,
             app: profile.app.map { EmulatedApp($0, name: label ?? profile.name, centrals: profile.centrals) })
         centrals = profile.centrals
+        for (index, service) in profile.services.enumerated() {
+            for (number, characteristic) in service.characteristics.enumerated()
+            where !characteristic.reactions.isEmpty {
+                reactions[.init(service: index, characteristic: number)] = characteristic.reactions
+            }
+        }
     }
 
     private static func definition(
@@ -46,7 +53,11 @@ extension EmulatedDevice {
             source = .stored(bytes)
         case .generated(let definition):
             let generator = definition.makeGenerator(for: run)
-            source = .generated { generator.value(at: $0) }
+            if let reader = generator as? any VariableReader, !reader.names.isEmpty {
+                source = .computed(reader)
+            } else {
+                source = .generated { generator.value(at: $0) }
+            }
         }
         var entry = AttributeTable.Entry(
             service: service.uuid, characteristic: characteristic.uuid, descriptor: nil,

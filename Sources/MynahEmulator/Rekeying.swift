@@ -46,6 +46,7 @@ extension EmulatedDevice {
 extension AttributeTable {
     func rekeyed(_ mapping: [AttributeKey: AttributeKey]) -> AttributeTable {
         var table = AttributeTable()
+        table.variables = variables
         for (key, entry) in entries { table.add(entry, as: mapping[key] ?? key) }
         return table
     }

@@ -58,7 +58,7 @@ final class TickSender<C: Clock> where C.Duration == Duration {
     }
 
     /// The recipients of a value: each central for itself if the radio can address one.
-    private func targets(of attribute: AttributeKey) -> [Ticker.Target] {
+    func targets(of attribute: AttributeKey) -> [Ticker.Target] {
         guard let subscribers = player.manager?.access.subscribers(of: attribute) else { return [] }
         guard !subscribers.hasUnnamed, subscribers.areAddressable else {
             return subscribers.hasUnnamed || !subscribers.named.isEmpty ? [.everyone] : []
@@ -142,7 +142,7 @@ final class TickSender<C: Clock> where C.Duration == Duration {
     }
 
     /// Returns whether there was room, or `nil` if the value could not be sent at all.
-    private func send(_ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID?) -> Bool? {
+    func send(_ value: [UInt8], of attribute: AttributeKey, to central: Peer.ID?) -> Bool? {
         guard let manager = player.manager else { return nil }
         do throws(RadioError) {
             return try manager.access.updateValue(

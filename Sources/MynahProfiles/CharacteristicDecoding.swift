@@ -33,6 +33,7 @@ extension ProfileDecoder {
         }
         if let node = fields["errors"] { errors(node, of: &result) }
         if let node = fields["ask"] { result.asked = asked(node, of: result) }
+        if let node = fields["on"] { reactionNodes[fields.mark] = node }
         if let node = fields["descriptors"] { result.descriptors = descriptors(node, of: &result) }
         checkRules(&result, fields)
         return result

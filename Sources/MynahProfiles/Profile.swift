@@ -18,6 +18,8 @@ public struct Profile: Sendable {
     public var app: App?
     /// The app's central managers; empty if the profile has none.
     public var centrals: [Central]
+    /// The device's own state at its start.
+    package var variables = Variables()
     /// The warnings and notes; a profile with errors is not returned.
     public var warnings: [ProfileIssue]
     /// The file's lines, for later messages.
@@ -73,6 +75,8 @@ public struct Profile: Sendable {
         public var writeError: ATTError?
         /// The requests that a test answers.
         package var asked: AskedAccess = []
+        /// The rules for writes and subscriptions of centrals.
+        package var reactions = Reactions()
         /// Its descriptors.
         public var descriptors: [Descriptor]
         /// The position of its declaration.
@@ -87,6 +91,19 @@ public struct Profile: Sendable {
             return every == nil && properties.isDisjoint(with: .anyWrite) && readError == nil
                 && !asked.contains(.read)
         }
+    }
+
+    /// The rules of a characteristic.
+    package struct Reactions: Hashable, Sendable {
+        /// For a write.
+        package var write: [Reaction] = []
+        /// For a subscription.
+        package var subscribe: [Reaction] = []
+
+        package init() {}
+
+        /// Whether there are none.
+        package var isEmpty: Bool { write.isEmpty && subscribe.isEmpty }
     }
 
     /// A descriptor.

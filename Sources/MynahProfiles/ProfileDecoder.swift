@@ -28,6 +28,10 @@ struct ProfileDecoder {
     let lines: [String]
     /// The files that the profile names, or `nil` if it is no file itself.
     var files: NamedFiles?
+    /// The names that values can be taken from.
+    var scope = FieldScope()
+    /// The rules of characteristics (`on:`), by where these are declared, until all attributes are known.
+    var reactionNodes: [SourceMark: Node] = [:]
     /// Keys that were doubled, as they were painted over: noted already.
     var ignoredKeys: Set<String> = []
     private(set) var errorCount = 0

@@ -2,7 +2,9 @@
 ///
 /// The decoder knows a key by them, and the published schema is tested against them.
 enum ProfileKeys {
-    static let root = ["mynah", "name", "device", "security", "advertising", "app", "central", "services"]
+    static let root = [
+        "mynah", "name", "device", "security", "advertising", "app", "central", "variables", "services",
+    ]
     static let device = ["name", "appearance"]
     static let security = ["io", "passkey"]
     static let advertising = [
@@ -30,12 +32,16 @@ enum ProfileKeys {
     static let service = ["uuid", "primary", "includes", "characteristics"]
     static let characteristic = [
         "uuid", "properties", "permissions", "value", "every", "maxLength", "errors", "ask",
-        "descriptors",
+        "on", "descriptors",
     ]
     static let descriptor = ["uuid", "properties", "permissions", "value", "maxLength"]
     static let permissions = ["read", "write", "notify"]
     static let descriptorPermissions = ["read", "write"]
     static let errors = ["read", "write"]
+    static let on = ["write", "subscribe"]
+    static let reaction = ["match"] + effects
+    static let effects = ["set", "answer", "notify", "error", "disconnect", "advertise"]
+    static let answer = ["to", "value", "after"]
     /// Each says how a value is written; exactly one of them is there, or only a layout.
     static let valueForms = ["hex", "text", "base64", "generate", "fields"]
     /// The words of an entry of a layout that are no field's name.

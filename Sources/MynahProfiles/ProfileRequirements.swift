@@ -77,6 +77,10 @@ extension Profile {
             want(.writeError(error), "errors.write")
             if takesCommands, takesRequests { want(.refusalBesideCommands, "errors.write") }
         }
+        for error in characteristic.reactions.write.compactMap(\.error) {
+            want(.writeError(error), "on")
+            if takesCommands, takesRequests { want(.refusalBesideCommands, "on") }
+        }
         if characteristic.asked.contains(.write), takesCommands { want(.answersBesideCommands, "ask") }
         if takesCommands, !takesRequests, characteristic.permissions.write != .open {
             want(.protectedCommands, "permissions")

@@ -19,12 +19,18 @@ extension ProfileDecoder {
         if let security = fields["security"] { passkey = self.security(security, &identity, &marks) }
         let app = fields["app"].map { self.app($0, isCentral: fields["central"] != nil) }
         let advertising = fields["advertising"].flatMap { self.advertising($0, identity, isApp: app != nil) }
+        // Values name them.
+        let variables = fields["variables"].map { self.variables($0) } ?? Variables()
+        scope = FieldScope(variables: variables)
         let services = fields["services"].map { self.services($0) } ?? []
         let centrals =
             fields["central"].map { self.centrals($0, of: app, at: fields.mark(of: "central")) } ?? []
-        return Profile(
+        var profile = Profile(
             file: file, name: name ?? "", device: identity, passkey: passkey, advertising: advertising,
             services: services, app: app, centrals: centrals, warnings: [], sourceLines: lines, marks: marks)
+        profile.variables = variables
+        reactions(of: &profile)
+        return profile
     }
 
     private mutating func version(_ fields: Fields) {

@@ -38,13 +38,19 @@ enum FieldSchema {
         .init(
             "anyOf",
             .array([
-                plain, reference("fieldGenerator"),
+                plain, reference("fieldGenerator"), source,
                 .object([
                     .init("type", .string("array")),
-                    .init("items", .object([.init("anyOf", .array([plain, reference("fieldGenerator")]))])),
+                    .init(
+                        "items",
+                        .object([.init("anyOf", .array([plain, reference("fieldGenerator"), source]))])),
                 ]),
             ]))
     ])
+
+    private static let source = ProfileSchema.object(
+        ["from"], required: ["from"],
+        [("from", ProfileSchema.ref("text", "A variable, or in an answer a field of what was written."))])
 
     /// Of one name after the other; the words beside the name say more about it.
     static let layout: JSON = .object([

@@ -131,7 +131,8 @@ enum ProfileSchema {
             types(["string", "number"], [.init("pattern", .string("^[^/@]+(/[^/]+)?$"))])),
         .init("service", service), .init("characteristic", characteristic), .init("descriptor", descriptor),
         .init("permissions", permissions), .init("descriptorPermissions", descriptorPermissions),
-        .init("errors", errors), .init("value", value(forms: ProfileKeys.valueForms)),
+        .init("errors", errors), .init("on", ReactionSchema.on), .init("reaction", ReactionSchema.rule),
+        .init("answer", ReactionSchema.answer), .init("value", value(forms: ProfileKeys.valueForms)),
         .init(
             "bytesValue",
             value(forms: ProfileKeys.valueForms.filter { !["generate", "fields"].contains($0) })),
@@ -210,6 +211,17 @@ enum ProfileSchema {
                                 .init("items", .object([.init("$ref", .string("#/$defs/central"))])),
                             ]),
                         ])),
+                ])
+            ),
+            (
+                "variables",
+                .object([
+                    .init("description", .string("Its own state: numbers or texts by their names.")),
+                    .init("type", .string("object")),
+                    .init(
+                        "propertyNames",
+                        .object([.init("pattern", .string("^[A-Za-z][A-Za-z0-9]{0,63}$"))])),
+                    .init("additionalProperties", types(["string", "number", "boolean"])),
                 ])
             ),
             (
@@ -544,6 +556,7 @@ enum ProfileSchema {
                     words(["read", "write"]), "Requests that a test answers over the control API.", atLeast: 1
                 )
             ),
+            ("on", ref("on", "What it does when a central writes or subscribes.")),
             (
                 "descriptors",
                 .object([

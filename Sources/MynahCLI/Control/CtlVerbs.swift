@@ -190,6 +190,7 @@ struct CtlReset: CtlVerb {
         discussion: "Without a flag everything is reset, and apps are in their first state.")
     @ParentCommand var parent: CtlCommand
     @Flag(help: "Values and advertising as in the profiles.") var values = false
+    @Flag(help: "Variables as in the profiles.") var variables = false
     @Flag(help: "No bonds.") var bonds = false
     @Flag(help: "No connections.") var connections = false
     @Flag(help: "No events and no marks.") var journal = false
@@ -197,10 +198,28 @@ struct CtlReset: CtlVerb {
 
     func request() -> ControlClient.Request {
         let parts = [
-            ("values", values), ("bonds", bonds), ("connections", connections), ("journal", journal),
+            ("values", values), ("variables", variables), ("bonds", bonds), ("connections", connections),
+            ("journal", journal),
         ]
         return Self.request(
             "POST", "/v1/reset", parts.filter(\.1).map { JSON.Member($0.0, .bool(true)) })
+    }
+}
+
+struct CtlVariable: CtlVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "variable", abstract: "Sets a variable of a device.")
+    @ParentCommand var parent: CtlCommand
+    @Argument(help: CtlHelp.device, completion: CtlHelp.devices) var device: String
+    @Argument(help: "The variable.", completion: CtlHelp.variables) var name: String
+    @Argument(help: "A number, or any other text.") var value: String
+    @Flag(help: "The value is text, also if it is a number.") var text = false
+    @OptionGroup var options: CtlOptions
+
+    func request() -> ControlClient.Request {
+        let number = text ? nil : Double(value).flatMap { $0.isFinite ? $0 : nil }
+        let json = number.map { Int(exactly: $0).map { .integer($0) } ?? .number($0) } ?? JSON.string(value)
+        return request("PUT", device: device, ["variables", name], [.init("value", json)])
     }
 }
 
@@ -374,6 +393,11 @@ enum CtlHelp {
     static let attribute = ArgumentHelp("The attribute, as in 180D/2A37, heart-rate-measurement or @18.")
     static let devices = CompletionKind.custom { words, _, _ in await names(words, attributes: false) }
     static let attributes = CompletionKind.custom { words, _, _ in await names(words, attributes: true) }
+
+    static let variables = CompletionKind.custom { words, _, _ in
+        guard let answer = await get("/v1/devices", words) else { return [] }
+        return ControlText.variableNames(answer, of: words.map(CompletionWords.unquoted))
+    }
 
     static let requests = CompletionKind.custom { words, _, _ in
         await get("/v1/events", words).map(ControlText.askedRequests) ?? []

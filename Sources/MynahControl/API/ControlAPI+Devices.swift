@@ -1,6 +1,7 @@
 import MynahCore
 import MynahEmulator
 import MynahLifecycle
+import MynahProfiles
 import MynahSupport
 
 // Devices, their values, and what is done to them.
@@ -132,6 +133,23 @@ extension ControlAPI {
             throw ControlProblem(400, "there is no value: give \"hex\", \"text\" or \"fields\"")
         default: throw ControlProblem(400, "\"hex\", \"text\" and \"fields\" exclude each other")
         }
+    }
+
+    func setVariable(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
+        let device = try device(call)
+        let body = try call.body()
+        guard let json = body["value"] else {
+            throw ControlProblem(400, "\"value\" is missing: a number or a text")
+        }
+        guard let value = VariableValue(json) else {
+            throw ControlProblem(
+                400, "\"value\" must be a number or a text, not \(ControlProblem.shortened(json.text))")
+        }
+        let name = call.parameter("name")
+        try await refusing { () async throws(ControlRefusal) in
+            try await device.emulator.setVariable(name, to: value, in: device.label)
+        }
+        return try await response(for: device)
     }
 
     // MARK: Actions

@@ -100,6 +100,7 @@ package final class ControlAPI: Sendable {
         case .removeDevice: try await removeDevice(call)
         case .getValue: try await getValue(call)
         case .setValue: try await setValue(call)
+        case .setVariable: try await setVariable(call)
         case .disconnect: try await disconnect(call)
         case .forget: try await forget(call)
         case .advertise: try await advertise(call)

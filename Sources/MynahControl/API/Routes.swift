@@ -87,6 +87,13 @@ extension Route {
 
     private static let actions: [Route] = [
         Route(
+            "PUT", "/v1/devices/{device}/variables/{name}", .setVariable,
+            "Sets a variable, until the device is reset",
+            body: Body(
+                schema: .object([.init("value", .either([.number, .string()]), isRequired: true)]),
+                example: .object([.init("value", .integer(150))])),
+            answers: [200: Answer("The device", .named("Device"), example: Examples.device)]),
+        Route(
             "POST", "/v1/devices/{device}/disconnect", .disconnect,
             "Ends the connection of a central, or of all",
             body: Body(
@@ -221,7 +228,7 @@ extension Route {
             "Resets the parts that are true; if none is, all parts that are not false",
             body: Body(
                 schema: .object(
-                    ["values", "bonds", "connections", "journal"].map { .init($0, .bool) }),
+                    ["values", "variables", "bonds", "connections", "journal"].map { .init($0, .bool) }),
                 example: .object([.init("values", .bool(true))]), isRequired: false),
             answers: [200: .empty]),
         Route(

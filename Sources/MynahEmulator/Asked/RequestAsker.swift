@@ -113,7 +113,7 @@ final class RequestAsker<C: Clock> where C.Duration == Duration {
             try check(value, for: read)
             outcome = Self.outcome(of: read, value)
             asked.keep(value, for: read)
-        case (.write(let write), .accept): outcome = player.table.write(write)
+        case (.write(let write), .accept): outcome = player.requests.carryOut(write, request.central)
         case (.read, .error(let error)):
             try check(.readError(error), capabilities)
             outcome = .failure(error)

@@ -1,5 +1,6 @@
 package import MynahCore
 package import MynahLifecycle
+package import MynahProfiles
 package import MynahSupport
 
 /// A playing device at one moment: what it has on the air, its links and its values.
@@ -47,6 +48,8 @@ package struct DeviceSnapshot: Hashable, Sendable {
     package var advertising: AdvertisingReport
     /// The connected centrals.
     package var centrals: [Central]
+    /// Its variables.
+    package var variables: Variables
     /// Its attributes, in attribute order.
     package var attributes: [Attribute]
 
@@ -61,7 +64,7 @@ package struct DeviceSnapshot: Hashable, Sendable {
             .init("app", app.map { .object([.init("state", .string($0.rawValue))]) } ?? .null),
             .init("advertising", .object(EventFields.of(advertising))),
             .init("centrals", .array(centrals.map(\.json))),
-            .init("variables", .object([])), .init("faults", .array([])),
+            .init("variables", variables.json), .init("faults", .array([])),
             .init("attributes", .array(attributes.map(\.json))),
         ]
         return .object(members)

@@ -115,9 +115,17 @@ extension Emulator {
     // MARK: Values
 
     private func resetValues(_ players: [DevicePlayer<C>], _ parts: ResetParts) async {
-        for player in players where parts.contains(.values) && hasMemory(player) {
+        for player in players where hasMemory(player) {
+            if parts.contains(.variables) {
+                // Values can be made of the variables of the profile.
+                try? player.reactions.take(player.device.table.variables)
+            }
+            guard parts.contains(.values) else { continue }
             await resetStaticValues(player)
+            let variables = player.table.variables
             player.table = player.device.memory
+            // They are reset only as their own part.
+            player.table.variables = variables
             player.ticks.stop()
             player.begin()
             if player.device.app == nil || player.appSide.app?.access.isRunning == true {

@@ -23,6 +23,7 @@ extension Emulator {
                     isEncrypted: link.isEncrypted, isBonded: link.central.isPaired,
                     subscriptions: namesSubscribers ? subscribed.compactMap { paths[$0] } : nil)
             },
+            variables: hasMemory(player) ? player.table.variables : player.device.table.variables,
             attributes: attributes.all.map { attribute in
                 .init(
                     path: attribute.path, handle: attribute.handle, properties: attribute.properties.names,

@@ -16,11 +16,13 @@ package struct ResetParts: OptionSet, Hashable, Sendable {
     package static let connections = ResetParts(rawValue: 1 << 3)
     /// Bonds, which are deleted; the links of bonded centrals end.
     package static let bonds = ResetParts(rawValue: 1 << 4)
+    /// Variables.
+    package static let variables = ResetParts(rawValue: 1 << 5)
     /// All of them.
-    package static let all: ResetParts = [.values, .app, .advertising, .connections, .bonds]
+    package static let all: ResetParts = [.values, .variables, .app, .advertising, .connections, .bonds]
 
     /// The parts that need Bluetooth to be on.
-    static let ofRadio = ResetParts.all.subtracting(.values)
+    static let ofRadio = ResetParts.all.subtracting([.values, .variables])
     /// The parts that end links.
     static let ofLinks: ResetParts = [.connections, .bonds]
 }

@@ -46,7 +46,7 @@ extension ProfileDecoder {
         checkConditions(layout, list, fields)
         guard errorCount == errorsBefore else { return }
         do throws(LayoutProblem) {
-            let definition = try FieldsDefinition(layout, list)
+            let definition = try FieldsDefinition(layout, list, scope.variables, scope.written)
             characteristic.value =
                 list.contains { $0.content.isGenerated }
                 ? .generated(definition)
@@ -55,6 +55,36 @@ extension ProfileDecoder {
         } catch {
             let mark = error.field.flatMap { fields[$0] == nil ? nil : fields.marks[$0] }
             self.error(at: mark ?? fields.mark, error.message)
+        }
+    }
+
+    /// The fields of an answer, in the layout of the characteristic that it is sent on, or in its own.
+    mutating func fieldsOfAnswer(
+        _ node: Node, _ characteristic: Profile.Characteristic?
+    ) -> FieldsDefinition? {
+        guard let value = fields(node, "a value", known: ["fields", "layout"]) else { return nil }
+        let errorsBefore = errorCount
+        let written = value["layout"].flatMap { layout($0) }
+        guard errorCount == errorsBefore else { return nil }
+        guard let node = value["fields"] else {
+            error(at: value.mark, "an answer has fields, as in {fields: {opcode: 1}}")
+            return nil
+        }
+        guard let layout = written ?? characteristic?.layout else {
+            error(
+                at: value.mark(of: "fields"),
+                "the fields are not known: write them down beside, as in layout: [{level: uint8}]")
+            return nil
+        }
+        guard let fields = fields(node, "fields", known: layout.names) else { return nil }
+        let list = layout.names.compactMap { name in fields[name].flatMap { field(name, $0, in: layout) } }
+        guard errorCount == errorsBefore else { return nil }
+        do throws(LayoutProblem) {
+            return try FieldsDefinition(layout, list, scope.variables, scope.written)
+        } catch {
+            let mark = error.field.flatMap { fields[$0] == nil ? nil : fields.marks[$0] }
+            self.error(at: mark ?? fields.mark, error.message)
+            return nil
         }
     }
 
@@ -121,10 +151,22 @@ extension ProfileDecoder {
     private mutating func content(
         _ name: String, _ node: Node, _ shape: FieldShape
     ) -> (content: FieldsDefinition.Content, unit: String?)? {
-        if case .mapping = node {
+        if case .mapping(let mapping) = node {
+            if mapping["from"] != nil, mapping["generate"] == nil {
+                return source(name, node).map { (.from($0, shape), nil) }
+            }
             return fieldGenerator(name, node, shape).map { (.generated($0), $0.unit) }
         }
         return constant(name, node, shape).map { (.constant($0.value), $0.unit) }
+    }
+
+    /// `{from: NAME}`: the name of a variable, or in an answer of a field of the value that was written.
+    private mutating func source(_ name: String, _ node: Node) -> String? {
+        guard let fields = fields(node, name, known: ["from"]), let node = fields["from"],
+            let word = text(node, "from")
+        else { return nil }
+        let scope = scope
+        return scope.operand(word, at: node, &self).map { _ in word }
     }
 
     /// A value that does not change, and its unit if that is not the field's first.

@@ -1,17 +1,20 @@
-import MynahCore
+package import MynahCore
+import MynahSupport
 
 /// A value made of fields, of which at least one changes from tick to tick.
-struct FieldsDefinition: GeneratorDefinition {
+struct FieldsDefinition: GeneratorDefinition, Hashable {
     /// The content of a field.
     indirect enum Content: Hashable, Sendable {
         case constant(FieldValue)
         case generated(FieldGenerator)
+        /// The value of a variable, or in an answer of a field of the value that was written.
+        case from(String, FieldShape)
         case list([Content])
 
         var isGenerated: Bool {
             switch self {
             case .constant: false
-            case .generated: true
+            case .generated, .from: true
             case .list(let contents): contents.contains(where: \.isGenerated)
             }
         }
@@ -20,10 +23,19 @@ struct FieldsDefinition: GeneratorDefinition {
         var constant: FieldValue? {
             switch self {
             case .constant(let value): return value
-            case .generated: return nil
+            case .generated, .from: return nil
             case .list(let contents):
                 let values = contents.compactMap(\.constant)
                 return values.count == contents.count ? .list(values) : nil
+            }
+        }
+
+        /// The names that it takes its values from.
+        var names: Set<String> {
+            switch self {
+            case .constant, .generated: []
+            case .from(let name, _): [name]
+            case .list(let contents): contents.reduce(into: []) { $0.formUnion($1.names) }
             }
         }
 
@@ -49,21 +61,29 @@ struct FieldsDefinition: GeneratorDefinition {
 
     let layout: ValueLayout
     let fields: [Field]
+    /// The variables as the profile has them.
+    let variables: Variables
     let maximumLength: Int
 
     /// Throws `LayoutProblem` if the fields do not fit the layout, at the first tick or with the longest
     /// values.
-    init(_ layout: ValueLayout, _ fields: [Field]) throws(LayoutProblem) {
+    init(
+        _ layout: ValueLayout, _ fields: [Field], _ variables: Variables = Variables(),
+        _ written: [NamedField] = []
+    ) throws(LayoutProblem) {
         self.layout = layout
         self.fields = fields
-        let run = GeneratorRun(seed: 0, interval: .seconds(1))
-        _ = try layout.encode(FieldsGenerator.fields(fields, at: 0, of: run))
+        self.variables = variables
+        let source = FieldsSource(
+            run: GeneratorRun(seed: 0, interval: .seconds(1)), tick: 0, variables: variables, written: written
+        )
+        _ = try layout.encode(source.fields(fields))
         let longest = fields.map { field in
             var field = field
             field.content = field.content.longest
             return field
         }
-        let bytes = try layout.encode(FieldsGenerator.fields(longest, at: 0, of: run))
+        let bytes = try layout.encode(source.fields(longest))
         // A field with two kinds may be longer at another tick.
         let growing = layout.entries.filter { entry in
             entry.wideKind != nil && fields.contains { $0.name == entry.name && $0.content.isGenerated }
@@ -74,36 +94,79 @@ struct FieldsDefinition: GeneratorDefinition {
     func makeGenerator(for run: GeneratorRun) -> any ValueGenerator {
         FieldsGenerator(definition: self, run: run)
     }
+
+    /// The bytes of an answer; `written` are the fields of the value that was written.
+    func encode(_ variables: Variables, _ written: [NamedField]) throws(LayoutProblem) -> [UInt8] {
+        let source = FieldsSource(
+            run: GeneratorRun(seed: 0, interval: .seconds(1)), tick: 0, variables: variables, written: written
+        )
+        return try layout.encode(source.fields(fields))
+    }
 }
 
-private struct FieldsGenerator: ValueGenerator {
+/// A generator of a value that takes fields from variables.
+package protocol VariableReader: ValueGenerator {
+    /// The variables that it reads; empty if it reads none.
+    var names: Set<String> { get }
+    /// The value at a tick with these variables; throws if one of them does not fit its field.
+    func value(at tick: UInt64, _ variables: Variables) throws(LayoutProblem) -> [UInt8]
+}
+
+private struct FieldsGenerator: VariableReader {
     let definition: FieldsDefinition
     let run: GeneratorRun
 
+    var names: Set<String> { definition.fields.reduce(into: []) { $0.formUnion($1.content.names) } }
+
     func value(at tick: UInt64) -> [UInt8] {
         for tick in [tick, 0] {
-            if let bytes = try? definition.layout.encode(Self.fields(definition.fields, at: tick, of: run)) {
-                return bytes
-            }
+            if let bytes = try? value(at: tick, definition.variables) { return bytes }
         }
         return []
     }
 
-    static func fields(
-        _ fields: [FieldsDefinition.Field], at tick: UInt64, of run: GeneratorRun
-    ) -> [NamedField] {
-        fields.map { NamedField($0.name, value(of: $0.content, $0.name, tick, run), $0.unit) }
+    func value(at tick: UInt64, _ variables: Variables) throws(LayoutProblem) -> [UInt8] {
+        let source = FieldsSource(run: run, tick: tick, variables: variables, written: [])
+        return try definition.layout.encode(source.fields(definition.fields))
+    }
+}
+
+/// The moment for which the fields of a value are made.
+private struct FieldsSource {
+    var run: GeneratorRun
+    var tick: UInt64
+    var variables: Variables
+    /// The fields of the value that is answered.
+    var written: [NamedField]
+
+    func fields(_ fields: [FieldsDefinition.Field]) -> [NamedField] {
+        fields.map { NamedField($0.name, value(of: $0.content, $0.name), $0.unit) }
     }
 
-    private static func value(
-        of content: FieldsDefinition.Content, _ name: String, _ tick: UInt64, _ run: GeneratorRun
-    ) -> FieldValue {
+    private func value(of content: FieldsDefinition.Content, _ name: String) -> FieldValue {
         switch content {
         case .constant(let value): value
         case .generated(let generator):
             generator.value(at: tick, of: run, seed: ValueSeed.of(run.seed, name))
+        case .from(let source, let shape):
+            variables[source].map { shape.value(of: $0) } ?? written.first { $0.name == source }?.value
+                ?? .number(.nan)
         case .list(let contents):
-            .list(contents.enumerated().map { value(of: $1, "\(name)[\($0)]", tick, run) })
+            .list(contents.enumerated().map { value(of: $1, "\(name)[\($0)]") })
+        }
+    }
+}
+
+extension FieldShape {
+    /// A variable's value as this field takes it.
+    fileprivate func value(of variable: VariableValue) -> FieldValue {
+        switch (variable, kind) {
+        case (.number(let number), .boolean): .boolean(number != 0)
+        case (.number(let number), .text): .text(NumberText.of(number))
+        case (.number(let number), _): Int(exactly: number).map { .integer($0) } ?? .number(number)
+        case (.text(let text), .boolean): .boolean(text == "true")
+        case (.text(let text), .bytes): Hex.decode(text).map { .bytes($0) } ?? .text(text)
+        case (.text(let text), _): .text(text)
         }
     }
 }

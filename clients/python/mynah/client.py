@@ -186,12 +186,16 @@ class Client:
         self,
         *,
         values: bool | None = None,
+        variables: bool | None = None,
         bonds: bool | None = None,
         connections: bool | None = None,
         journal: bool | None = None,
     ) -> None:
         """Resets every device to its state at the start: the true parts; if none is, all but the false ones."""
-        body = {"values": values, "bonds": bonds, "connections": connections, "journal": journal}
+        body = {
+            "values": values, "variables": variables, "bonds": bonds, "connections": connections,
+            "journal": journal,
+        }  # fmt: skip
         self._request("POST", "/v1/reset", _without_none(body))
 
     def report(self, form: str = "json") -> Any:
@@ -280,6 +284,15 @@ class Device:
         if to is not None:
             body["to"] = to
         return self._client._request("PUT", self._value(attribute), body).get("sent")
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """The variables of its profile, and their values."""
+        return dict(self.info()["variables"])
+
+    def set_variable(self, name: str, value: float | str) -> None:
+        """Sets a variable, until it is reset; values that read it change."""
+        self._client._request("PUT", f"{self._path}/variables/{_quoted(name)}", {"value": value})
 
     def disconnect(self, central: str | None = None, *, reason: str | None = None) -> None:
         """Ends the connection of a central, or of all; `reason` is an error code, as `"0x15"`."""

@@ -1,0 +1,31 @@
+import MynahSupport
+
+/// Bytes of which some may be any.
+package struct BytePattern: Hashable, Sendable {
+    /// The bytes; `nil` matches any.
+    private var bytes: [UInt8?] = []
+    /// Whether any number of bytes may follow.
+    private var isOpen = false
+
+    /// Reads hexadecimal digits, with two dots for any byte, and at the end for any number of bytes.
+    package init?(_ text: String) {
+        var rest = text.utf8.filter { $0 != UInt8(ascii: " ") }[...]
+        while let first = rest.popFirst() {
+            guard let second = rest.popFirst() else { return nil }
+            if first == UInt8(ascii: "."), second == first {
+                if rest.isEmpty { isOpen = true } else { bytes.append(nil) }
+            } else {
+                guard let high = Hex.value(ofDigit: first), let low = Hex.value(ofDigit: second) else {
+                    return nil
+                }
+                bytes.append(high << 4 | low)
+            }
+        }
+    }
+
+    /// Whether a value has these bytes.
+    package func matches(_ value: [UInt8]) -> Bool {
+        guard isOpen ? value.count >= bytes.count : value.count == bytes.count else { return false }
+        return zip(bytes, value).allSatisfy { $0 == nil || $0 == $1 }
+    }
+}

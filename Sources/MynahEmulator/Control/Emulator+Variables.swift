@@ -1,0 +1,28 @@
+import MynahCore
+package import MynahProfiles
+import MynahSupport
+
+// Variables that a test sets.
+extension Emulator {
+    /// Sets a variable of a device until it is reset; values that read it change.
+    package func setVariable(
+        _ name: String, to value: VariableValue, in label: String
+    ) throws(ControlRefusal) {
+        let player = try player(named: label)
+        var variables = player.table.variables
+        guard variables[name] != nil else {
+            let near = NearestName.of(name, among: variables.names).map { "; did you mean \"\($0)\"?" }
+            let none = variables.names.isEmpty ? "; its profile has no variables" : ""
+            throw .notFound("\(label) has no variable \"\(name)\"\(near ?? none)")
+        }
+        guard hasMemory(player) else {
+            throw .conflict(noProcess(player, "its variables are its memory"))
+        }
+        _ = variables.set(name, to: value)
+        do throws(LayoutProblem) {
+            try player.reactions.take(variables)
+        } catch {
+            throw .invalid("a value that reads \(name) cannot be made: \(error.message)")
+        }
+    }
+}

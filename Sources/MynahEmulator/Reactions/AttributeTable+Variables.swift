@@ -1,0 +1,23 @@
+import MynahCore
+import MynahProfiles
+
+// The device's own state, and the values that read it.
+extension AttributeTable {
+    /// Takes other variables, and returns the attributes whose values read one that has changed.
+    ///
+    /// Throws, and changes nothing, if a value cannot be made of them.
+    mutating func take(_ new: Variables) throws(LayoutProblem) -> [AttributeKey] {
+        let changed = new.names.filter { new[$0] != variables[$0] }
+        guard !changed.isEmpty else { return [] }
+        var readers: [AttributeKey] = []
+        for (key, entry) in entries {
+            guard case .computed(let reader) = entry.source, !reader.names.isDisjoint(with: changed) else {
+                continue
+            }
+            _ = try reader.value(at: 0, new)
+            readers.append(key)
+        }
+        variables = new
+        return readers.sorted { $0.rawValue < $1.rawValue }
+    }
+}

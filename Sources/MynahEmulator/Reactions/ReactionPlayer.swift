@@ -1,0 +1,163 @@
+import Mynah
+import MynahCore
+import MynahProfiles
+
+/// Carries out the rules of a player's characteristics.
+///
+/// It belongs to its player, and runs on the phone's executor. What a rule sends goes out after the write
+/// response, and a link ends after that.
+final class ReactionPlayer<C: Clock> where C.Duration == Duration {
+    /// A rule, and the write that it is carried out for.
+    private struct Match {
+        var rule: Reaction
+        var attribute: AttributeKey
+        var fields: [NamedField]
+    }
+
+    private unowned let player: DevicePlayer<C>
+    private var rules: [AttributeKey: Profile.Reactions] = [:]
+    /// What was reported, once each.
+    private var reported: Set<String> = []
+
+    init(_ player: DevicePlayer<C>) {
+        self.player = player
+        begin()
+    }
+
+    /// The keys of the device's attributes are known, or are others.
+    func begin() {
+        rules = [:]
+        for (position, reactions) in player.device.reactions {
+            if let key = player.device.key(at: position) { rules[key] = reactions }
+        }
+    }
+
+    // MARK: Requests
+
+    /// The answer to a write for which there is a rule, or `nil` if there is none.
+    func write(_ request: WriteRequest, _ central: Central) -> PendingReply.Outcome? {
+        guard !rules.isEmpty, request.parts.contains(where: { rules[$0.attribute] != nil }) else {
+            return nil
+        }
+        do throws(ATTError) {
+            var values = try player.table.newValues(of: request)
+            var matches: [Match] = []
+            // In the order of the parts.
+            var seen: Set<AttributeKey> = []
+            for attribute in request.parts.map(\.attribute) where seen.insert(attribute).inserted {
+                guard let value = values[attribute], let match = match(value, of: attribute) else { continue }
+                if request.wantsResponse, let error = match.rule.error { throw error }
+                matches.append(match)
+                if !match.rule.storesValue { values[attribute] = nil }
+            }
+            guard !matches.isEmpty else { return nil }
+            for attribute in values.keys {
+                if let error = player.table.entries[attribute]?.writeError { throw error }
+            }
+            player.table.store(values)
+            for match in matches { carryOut(match, for: central) }
+            return .success([])
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func match(_ value: [UInt8], of attribute: AttributeKey) -> Match? {
+        let fields = player.table.layout(of: attribute)?.decode(value)
+        return rules[attribute]?.write.first(for: value, fields, player.table.variables).map {
+            Match(rule: $0, attribute: attribute, fields: fields ?? [])
+        }
+    }
+
+    /// A central has subscribed; `nil` if the radio does not name it.
+    func subscribed(to attribute: AttributeKey, by central: Central?) {
+        guard !rules.isEmpty, let rule = rules[attribute]?.subscribe.first else { return }
+        carryOut(Match(rule: rule, attribute: attribute, fields: []), for: central)
+    }
+
+    // MARK: Effects
+
+    private func carryOut(_ match: Match, for central: Central?) {
+        let rule = match.rule
+        if !rule.changes.isEmpty {
+            do throws(LayoutProblem) {
+                try take(rule.applied(to: player.table.variables, match.fields))
+            } catch {
+                report(
+                    "variableNotSet",
+                    "a rule of \(name(of: match.attribute)) changes no variable: \(error.message)")
+            }
+        }
+        for answer in rule.answers { send(answer, match, to: central) }
+        for position in rule.notified {
+            guard let key = player.device.key(at: position),
+                let value = player.table.value(of: key, at: player.elapsed)
+            else { continue }
+            // A subscription is answered to the central that has subscribed.
+            player.answers.add(value, of: key, to: key == match.attribute ? central?.id : nil)
+        }
+        player.answers.deliverLater()
+        guard rule.disconnects || rule.advertises != nil else { return }
+        player.link.emulator.enqueue { [label = player.device.label] in
+            await $0.end(rule, of: label, for: central)
+        }
+    }
+
+    /// Takes other variables; a value that reads a changed one, and has no `every`, is sent to its subscribers.
+    ///
+    /// Throws, and changes nothing, if a value cannot be made of them.
+    func take(_ variables: Variables) throws(LayoutProblem) {
+        for key in try player.table.take(variables) where player.table.entries[key]?.every == nil {
+            guard player.answers.canAct, let value = player.table.value(of: key, at: player.elapsed) else {
+                continue
+            }
+            player.answers.add(value, of: key)
+        }
+        player.answers.deliverLater()
+    }
+
+    private func send(_ answer: Reaction.Answer, _ match: Match, to central: Central?) {
+        guard let key = player.device.key(at: answer.target) else { return }
+        let value: [UInt8]
+        do throws(LayoutProblem) {
+            value = try answer.value.bytes(player.table.variables, match.fields)
+        } catch {
+            return report(
+                "answerNotMade", "an answer of \(name(of: match.attribute)) is not sent: \(error.message)")
+        }
+        guard answer.delay > .zero else { return add(value, of: key, to: central) }
+        let due = player.clock.now.advanced(by: answer.delay)
+        _ = player.link.emulator.enqueue(at: due, on: player.clock) { [index = player.link.index] emulator in
+            guard let player = emulator.player(index), player.answers.canAct else { return }
+            player.reactions.add(value, of: key, to: central)
+            player.answers.deliver()
+        }
+    }
+
+    private func add(_ value: [UInt8], of key: AttributeKey, to central: Central?) {
+        guard !player.answers.add(value, of: key, to: central?.id) else { return }
+        report(
+            "answerNotSubscribed",
+            "a central that is not subscribed to \(name(of: key)) gets no answer on it")
+    }
+
+    private func name(of key: AttributeKey) -> String {
+        player.table.entries[key].map { $0.path ?? "\($0.characteristic)" } ?? "an attribute"
+    }
+
+    private func report(_ code: String, _ message: String) {
+        guard reported.insert(code + message).inserted else { return }
+        player.events.warn(code, message)
+    }
+}
+
+extension EmulatedDevice {
+    /// The key of the characteristic at a position of the profile.
+    func key(at position: AttributeTree.Position) -> AttributeKey? {
+        guard services.indices.contains(position.service), let index = position.characteristic else {
+            return nil
+        }
+        let characteristics = services[position.service].characteristics
+        return characteristics.indices.contains(index) ? characteristics[index].key : nil
+    }
+}

@@ -1,0 +1,35 @@
+import Mynah
+import MynahCore
+
+/// Answers the reads and the writes of centrals that reach a player's device.
+///
+/// A request meets, in this order: what a test answers (`ask`), the rules of the profile (`on`), its errors
+/// (`errors`), and the stored values. It belongs to its player, and runs on the phone's executor.
+final class RequestAnswerer<C: Clock> where C.Duration == Duration {
+    private unowned let player: DevicePlayer<C>
+
+    init(_ player: DevicePlayer<C>) {
+        self.player = player
+    }
+
+    func read(_ request: ReadRequest, _ central: Central) -> RadioAnswer {
+        if player.table.isAsking, let answer = player.asks.ask(request, central) { return answer }
+        let outcome = player.table.read(request, at: player.elapsed)
+        if player.events.isObserved {
+            player.reportRead(request, central, (try? outcome.get()) ?? [], outcome)
+        }
+        return .answer(outcome)
+    }
+
+    func write(_ request: WriteRequest, _ central: Central) -> RadioAnswer {
+        if player.table.isAsking, let answer = player.asks.ask(request, central) { return answer }
+        let outcome = carryOut(request, central)
+        RequestAsker.report(request, central, outcome, by: player)
+        return .answer(outcome)
+    }
+
+    /// Carries out a write that no test answers any more.
+    func carryOut(_ request: WriteRequest, _ central: Central) -> PendingReply.Outcome {
+        player.reactions.write(request, central) ?? player.table.write(request)
+    }
+}

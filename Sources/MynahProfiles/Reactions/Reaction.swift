@@ -1,0 +1,185 @@
+package import MynahCore
+import MynahSupport
+
+/// A rule about one characteristic: the first that matches a request is carried out.
+package struct Reaction: Hashable, Sendable {
+    /// The value of a write that it is about; for a subscription, any.
+    package var match = ValueMatch()
+    /// The variables that it sets.
+    package var changes: [Change] = []
+    /// The values that it sends, in this order.
+    package var answers: [Answer] = []
+    /// The attributes whose current value it sends to their subscribers.
+    package var notified: [AttributeTree.Position] = []
+    /// The error that the request gets; the value is not stored then.
+    package var error: ATTError?
+    /// Whether it ends the link.
+    package var disconnects = false
+    /// Whether the device advertises from now on, or `nil` if that does not change.
+    package var advertises: Bool?
+
+    package init() {}
+
+    /// Whether a write that it matches is stored: a rule with an error or an answer stores nothing.
+    package var storesValue: Bool { error == nil && answers.isEmpty }
+
+    /// A number or a text, or the name of what has one.
+    package enum Operand: Hashable, Sendable {
+        case constant(VariableValue)
+        /// A field of the value that was written.
+        case field(String)
+        case variable(String)
+    }
+
+    /// A variable, and what it becomes.
+    package struct Change: Hashable, Sendable {
+        package var variable: String
+        package var operand: Operand
+    }
+
+    /// A value that is sent to the central whose request it answers.
+    package struct Answer: Hashable, Sendable {
+        /// The characteristic that it is sent on.
+        package var target: AttributeTree.Position
+        package var value: AnswerValue
+        /// The time between the response and the value.
+        package var delay: Duration
+    }
+}
+
+/// Which values a rule is about; a match without conditions takes any.
+package struct ValueMatch: Hashable, Sendable {
+    /// A comparison of a field of the value.
+    package struct Condition: Hashable, Sendable {
+        package enum Comparison: String, Hashable, Sendable, CaseIterable {
+            case equal = "=", less = "<", atMost = "<=", more = ">", atLeast = ">="
+        }
+
+        package var field: String
+        package var comparison: Comparison
+        package var operand: Operand
+
+        /// What a field is compared with.
+        package enum Operand: Hashable, Sendable {
+            case number(Double)
+            /// A text, the name of a number, or a truth.
+            case text(String)
+            case variable(String)
+        }
+    }
+
+    /// The bytes, or `nil` for any.
+    package var bytes: BytePattern?
+    package var conditions: [Condition] = []
+
+    package init() {}
+
+    /// Whether a value is one of these; `fields` are its fields, or `nil` if it does not fit its layout.
+    package func matches(_ value: [UInt8], _ fields: [NamedField]?, _ variables: Variables) -> Bool {
+        if let bytes, !bytes.matches(value) { return false }
+        return conditions.allSatisfy { $0.holds(for: fields, variables) }
+    }
+}
+
+extension ValueMatch.Condition {
+    fileprivate func holds(for fields: [NamedField]?, _ variables: Variables) -> Bool {
+        guard let value = fields?.first(where: { $0.name == field })?.value else { return false }
+        switch operand {
+        case .number(let number): return value.number.map { compare($0, number) } ?? false
+        case .text(let text): return comparison == .equal && value.isNamed(text)
+        case .variable(let name):
+            switch variables[name] {
+            case .number(let number)?: return value.number.map { compare($0, number) } ?? false
+            case .text(let text)?: return comparison == .equal && value.isNamed(text)
+            case nil: return false
+            }
+        }
+    }
+
+    private func compare(_ one: Double, _ other: Double) -> Bool {
+        switch comparison {
+        case .equal: one == other
+        case .less: one < other
+        case .atMost: one <= other
+        case .more: one > other
+        case .atLeast: one >= other
+        }
+    }
+}
+
+extension FieldValue {
+    /// Whether a text is its text, its name, its truth or its bytes.
+    fileprivate func isNamed(_ text: String) -> Bool {
+        switch self {
+        case .named(_, let name): name == text
+        case .text(let own): own == text
+        case .boolean(let isSet): text == (isSet ? "true" : "false")
+        case .bytes(let bytes): Hex.decode(text) == bytes
+        case .integer, .number, .list: false
+        }
+    }
+}
+
+/// The value of an answer: bytes, or fields that are taken from variables and from the value that was written.
+package struct AnswerValue: Hashable, Sendable {
+    var form: Form
+
+    enum Form: Hashable, Sendable {
+        case bytes([UInt8])
+        case fields(FieldsDefinition)
+    }
+
+    /// The bytes; throws if they do not fit the layout.
+    package func bytes(_ variables: Variables, _ written: [NamedField]) throws(LayoutProblem) -> [UInt8] {
+        switch form {
+        case .bytes(let bytes): return bytes
+        case .fields(let definition): return try definition.encode(variables, written)
+        }
+    }
+}
+
+extension [Reaction] {
+    /// The rule for a value that was written, or `nil` if there is none.
+    package func first(
+        for value: [UInt8], _ fields: [NamedField]?, _ variables: Variables
+    ) -> Reaction? {
+        first { $0.match.matches(value, fields, variables) }
+    }
+}
+
+extension Reaction {
+    /// The variables after it; `written` are the fields of the value that was written.
+    package func applied(to variables: Variables, _ written: [NamedField]) -> Variables {
+        var result = variables
+        for change in changes {
+            guard let value = change.operand.value(variables, written) else { continue }
+            _ = result.set(change.variable, to: value)
+        }
+        return result
+    }
+}
+
+extension Reaction.Operand {
+    /// Its value, or `nil` if the value that was written lacks the field.
+    func value(_ variables: Variables, _ written: [NamedField]) -> VariableValue? {
+        switch self {
+        case .constant(let value): value
+        case .variable(let name): variables[name]
+        case .field(let name): written.first { $0.name == name }.flatMap { VariableValue($0.value) }
+        }
+    }
+}
+
+extension VariableValue {
+    /// The value of a field, or `nil` if it is a list or not a number.
+    init?(_ value: FieldValue) {
+        switch value {
+        case .text(let text): self = .text(text)
+        case .bytes(let bytes): self = .text(Hex.encode(bytes))
+        case .integer, .number, .named, .boolean:
+            guard let number = value.number, number.isFinite else { return nil }
+            self = .number(number)
+        case .list: return nil
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package import MynahSupport
+
+/// A part of a device's own state: a number or a text.
+package enum VariableValue: Hashable, Sendable {
+    case number(Double)
+    case text(String)
+
+    /// The value that JSON has, or `nil` if it is neither a finite number nor text.
+    package init?(_ json: JSON) {
+        switch json {
+        case .integer(let integer): self = .number(Double(integer))
+        case .number(let number) where number.isFinite: self = .number(number)
+        case .string(let text): self = .text(text)
+        case .number, .bool, .null, .array, .object: return nil
+        }
+    }
+
+    /// The value as JSON; a whole number without a fraction.
+    package var json: JSON {
+        switch self {
+        case .number(let number): Int(exactly: number).map { .integer($0) } ?? .number(number)
+        case .text(let text): .string(text)
+        }
+    }
+}
+
+/// A device's own state, which reactions, scenarios and tests change.
+package struct Variables: Hashable, Sendable {
+    private var values: [String: VariableValue] = [:]
+
+    package init(_ values: [String: VariableValue] = [:]) {
+        self.values = values
+    }
+
+    /// Their names, in alphabetical order.
+    package var names: [String] { values.keys.sorted() }
+
+    /// The value of a variable, or `nil` if the profile has none of this name.
+    package subscript(name: String) -> VariableValue? { values[name] }
+
+    /// Sets a variable that there is; returns whether its value has changed.
+    package mutating func set(_ name: String, to value: VariableValue) -> Bool {
+        guard let old = values[name], old != value else { return false }
+        values[name] = value
+        return true
+    }
+
+    /// As one JSON object.
+    package var json: JSON { .object(names.map { .init($0, values[$0]?.json ?? .null) }) }
+}
