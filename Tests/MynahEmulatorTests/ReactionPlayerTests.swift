@@ -29,7 +29,11 @@ import Testing
                       answer:
                         - {value: {hex: 80 01 01}}
                         - {to: 2A58, value: {fields: {analog: {from: level}}}, after: 20 ms}
-                    - {match: {hex: 02 ..}, set: {mode: "off"}, answer: {hex: FF}, advertise: off, disconnect: true}
+                    - match: {hex: 02 ..}
+                      set: {mode: "off"}
+                      answer: {hex: FF}
+                      advertise: off
+                      disconnect: true
                     - {match: {opcode: 3}, notify: 2A58}
               - uuid: 2A58
                 properties: [read, notify]

@@ -11,7 +11,7 @@ import Testing
         services:
           - uuid: 6E400001-B5A3-F393-E0A9-E50E24DCCA9E
             characteristics:
-              - uuid: 6E400003-B5A3-F393-E0A9-E50E24DCCA9E
+              - uuid: 2A58
                 properties: [notify]
                 value: {layout: [{level: uint16}], fields: {level: {from: power}}}
               - uuid: 6E400002-B5A3-F393-E0A9-E50E24DCCA9E
@@ -74,7 +74,7 @@ import Testing
         let written = [NamedField("opcode", .integer(1)), NamedField("level", .integer(300))]
         let changed = rule.applied(to: Self.variables, written)
         #expect(changed.json.text == #"{"mode":"fast","power":300}"#)
-        // What lacks the field changes nothing.
+        // A write that lacks the field changes nothing.
         #expect(rule.applied(to: Self.variables, []).json.text == #"{"mode":"fast","power":150}"#)
         let copied = try #require(
             try Self.reactions("on: {write: [{set: {mode: power, power: 2.5}}]}").write.first)
@@ -88,8 +88,10 @@ import Testing
               write:
                 - answer: {hex: 80 01 01}
                 - answer:
-                    - {to: 6E400003-B5A3-F393-E0A9-E50E24DCCA9E, value: {fields: {level: {from: power}}}, after: 20 ms}
-                    - {value: {layout: [{a: uint8}, {b: uint16}], fields: {a: {from: opcode}, b: {from: power}}}}
+                    - {to: 2A58, value: {fields: {level: {from: power}}}, after: 20 ms}
+                    - value:
+                        layout: [{a: uint8}, {b: uint16}]
+                        fields: {a: {from: opcode}, b: {from: power}}
                 - answer: {fields: {opcode: {from: opcode}}}
             """
         ).write
@@ -130,9 +132,9 @@ import Testing
         ("on: {write: [{set: {power: levl}}]}", "did you mean \"level\"?"),
         ("on: {write: [{answer: {generate: heart-rate}}]}", "an answer is hex, text, base64 or fields"),
         ("on: {write: [{answer: {to: 2A37, value: {hex: 00}}}]}", "the device has no 2A37"),
-        ("on: {write: [{answer: {to: 6E400003-B5A3-F393-E0A9-E50E24DCCA9E}}]}", "an answer needs a value"),
+        ("on: {write: [{answer: {to: 2A58}}]}", "an answer needs a value"),
         (
-            "on: {write: [{answer: {to: 6E400003-B5A3-F393-E0A9-E50E24DCCA9E, value: {fields: {level: {from: q}}}}}]}",
+            "on: {write: [{answer: {to: 2A58, value: {fields: {level: {from: q}}}}}]}",
             "unknown variable or field \"q\""
         ),
         ("on: {write: [{error: 0x80, answer: {hex: 00}}]}", "a rule has error or answer, not both"),
@@ -141,7 +143,7 @@ import Testing
         ("on: {write: [{notify: 2A37}]}", "the device has no 2A37"),
         ("on: {subscribe: [{error: 0x80}]}", "a subscription has no value, and it cannot be refused here"),
     ])
-    func `what a rule cannot be is an error with the nearest name`(on: String, message: String) {
+    func `a rule that cannot be is an error with the nearest name`(on: String, message: String) {
         let found = Self.message(on)
         #expect(found.contains(message), "\(found)")
     }

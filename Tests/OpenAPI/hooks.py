@@ -29,6 +29,8 @@ def before_load_schema(ctx: Any, raw_schema: dict[str, Any]) -> None:
                     parameter["schema"]["enum"] = names(operation["operationId"])
                 elif parameter["name"] == "attribute":
                     parameter["schema"]["enum"] = ["180D/2A37", "heart-rate/2A38", "180D/2A37/2902", "2A39"]
+                elif parameter["name"] == "name":
+                    parameter["schema"]["enum"] = ["rate"]
                 elif parameter["name"] == "id":
                     parameter["schema"]["enum"] = [1, 2, 1000000]
     if NARROWED:
@@ -37,7 +39,7 @@ def before_load_schema(ctx: Any, raw_schema: dict[str, Any]) -> None:
 
 def names(operation: str) -> list[str]:
     """The devices that an operation is for."""
-    if operation in ("getValue", "setValue"):
+    if operation in ("getValue", "setValue", "setVariable"):
         return ["Strap"]
     return list(PROFILES)
 
@@ -69,6 +71,7 @@ def narrow(document: dict[str, Any]) -> None:
     for operation in ("wait", "verify"):
         member(operation, "match", {"enum": matches})
         member(operation, "since", {"enum": [0, 1]})
+    member("setVariable", "value", {"enum": [0, 72, 2.5]})
     member("setValue", "hex", {"enum": ["", "05", "0a"]})
     member("setValue", "text", {"enum": ["", "a"]})
 

@@ -4,8 +4,8 @@ import MynahProfiles
 
 /// Carries out the rules of a player's characteristics.
 ///
-/// It belongs to its player, and runs on the phone's executor. What a rule sends goes out after the write
-/// response, and a link ends after that.
+/// It belongs to its player, and runs on the phone's executor. The values of a rule go out after the
+/// write response, and a link ends after them.
 final class ReactionPlayer<C: Clock> where C.Duration == Duration {
     /// A rule, and the write that it is carried out for.
     private struct Match {
@@ -16,7 +16,7 @@ final class ReactionPlayer<C: Clock> where C.Duration == Duration {
 
     private unowned let player: DevicePlayer<C>
     private var rules: [AttributeKey: Profile.Reactions] = [:]
-    /// What was reported, once each.
+    /// The warnings so far; each is reported once.
     private var reported: Set<String> = []
 
     init(_ player: DevicePlayer<C>) {
@@ -103,9 +103,9 @@ final class ReactionPlayer<C: Clock> where C.Duration == Duration {
         }
     }
 
-    /// Takes other variables; a value that reads a changed one, and has no `every`, is sent to its subscribers.
+    /// Takes other variables.
     ///
-    /// Throws, and changes nothing, if a value cannot be made of them.
+    /// A value that reads a changed one, and has no `every`, is sent to its subscribers. Throws, and changes nothing, if a value cannot be made of them.
     func take(_ variables: Variables) throws(LayoutProblem) {
         for key in try player.table.take(variables) where player.table.entries[key]?.every == nil {
             guard player.answers.canAct, let value = player.table.value(of: key, at: player.elapsed) else {

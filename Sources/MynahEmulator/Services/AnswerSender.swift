@@ -17,8 +17,9 @@ final class AnswerSender<C: Clock> where C.Duration == Duration {
     /// Whether the device may act by itself: an app acts only while it runs.
     var canAct: Bool { player.device.app == nil || player.appSide.app?.access.isRunning == true }
 
-    /// Adds a value for one central, or for all if it is `nil`, as far as they are subscribed; returns whether
-    /// anybody is.
+    /// Adds a value for one central, or for all if it is `nil`, as far as they are subscribed.
+    ///
+    /// Returns whether anybody is.
     @discardableResult
     func add(_ value: [UInt8], of key: AttributeKey, to central: Peer.ID? = nil) -> Bool {
         var isSubscribed = false
@@ -30,7 +31,10 @@ final class AnswerSender<C: Clock> where C.Duration == Duration {
                 hasWarned = true
                 player.events.warn(
                     "answersDropped",
-                    "a central takes values more slowly than it asks for them: some of its answers are dropped"
+                    """
+                    a central takes values more slowly than it asks for them: some of its answers are \
+                    dropped
+                    """
                 )
             }
         }

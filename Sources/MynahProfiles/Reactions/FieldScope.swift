@@ -16,7 +16,7 @@ struct FieldScope {
         }
     }
 
-    /// What a name means; nil after a problem was noted.
+    /// The meaning of a name; nil after a problem was noted.
     func operand(_ name: String, at node: Node, _ decoder: inout ProfileDecoder) -> Reaction.Operand? {
         let fields = layout?.names ?? []
         switch (variables[name] != nil, fields.contains(name)) {

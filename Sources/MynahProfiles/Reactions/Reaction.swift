@@ -59,7 +59,7 @@ package struct ValueMatch: Hashable, Sendable {
         package var comparison: Comparison
         package var operand: Operand
 
-        /// What a field is compared with.
+        /// The other side of a comparison.
         package enum Operand: Hashable, Sendable {
             case number(Double)
             /// A text, the name of a number, or a truth.
@@ -120,7 +120,7 @@ extension FieldValue {
     }
 }
 
-/// The value of an answer: bytes, or fields that are taken from variables and from the value that was written.
+/// The value of an answer: bytes, or fields from variables and from the value that was written.
 package struct AnswerValue: Hashable, Sendable {
     var form: Form
 

@@ -65,7 +65,7 @@ extension ProfileDecoder {
         else { return }
         warning(
             at: Self.mark(list[open + 1]),
-            "this rule is never reached: the one before it matches every write, and the first one that matches wins"
+            "this rule is never reached: the one before it matches every write"
         )
     }
 
@@ -128,7 +128,10 @@ extension ProfileDecoder {
                 if match.bytes == nil {
                     error(
                         at: value,
-                        "hex must be hexadecimal digits, with .. for any byte, as in 02 .., not \(Self.quote(pattern))"
+                        """
+                        hex must be hexadecimal digits, with .. for any byte, as in 02 .., not \
+                        \(Self.quote(pattern))
+                        """
                     )
                 }
             } else if names.contains(name), let layout, let shape = FieldShape(name, in: layout) {
@@ -251,7 +254,10 @@ extension ProfileDecoder {
         guard place.characteristic(at: position)?.properties.isDisjoint(with: .anyUpdate) == false else {
             error(
                 at: named ?? node,
-                "no value can be sent on \(uuid.map(\.description) ?? "it"): it has neither notify nor indicate"
+                """
+                no value can be sent on \(uuid.map(\.description) ?? "it"): it has neither notify nor \
+                indicate
+                """
             )
             return nil
         }

@@ -139,6 +139,51 @@ def test_a_value_is_read_and_set(mynah):
     assert lamp.get("2A56") == b"on"
 
 
+#: A meter whose value is a variable, which a write sets.
+METER = {
+    "mynah": 1,
+    "name": "Meter",
+    "advertising": {"serviceUUIDs": ["heart-rate"], "interval": "20 ms"},
+    "variables": {"rate": 60},
+    "services": [
+        {
+            "uuid": "heart-rate",
+            "characteristics": [
+                {
+                    "uuid": "2A37",
+                    "properties": ["read", "notify"],
+                    "value": {"fields": {"heartRate": {"from": "rate"}}},
+                },
+                {"uuid": "2A38", "properties": ["read"], "value": {"hex": "01"}},
+                {
+                    "uuid": "2A39",
+                    "properties": ["write"],
+                    "on": {"write": [{"match": {"command": 1}, "set": {"rate": 0}}, {"error": "0x80"}]},
+                },
+            ],
+        }
+    ],
+}
+
+
+def test_a_phone_gets_the_variables_that_a_test_sets(mynah):
+    meter = mynah(METER)
+    phone = dict(PHONE["central"]["peripherals"][0], write=[{"to": "2A39", "value": {"hex": "02"}}])
+    mynah(dict(PHONE, central=dict(PHONE["central"], peripherals=[phone])))
+    # The rules take no command but 1.
+    mynah.wait("value.written device=Phone error=0x80", within=30)
+    meter.set_variable("rate", 90)
+    mynah.wait("value.updated device=Phone fields.heartRate=90", within=30)
+    assert meter.variables == {"rate": 90}
+    with pytest.raises(Problem, match='did you mean "rate"'):
+        meter.set_variable("rat", 1)
+    with pytest.raises(Problem, match="cannot be made"):
+        meter.set_variable("rate", -1)
+    mynah.reset(variables=True)
+    mynah.wait("value.updated device=Phone fields.heartRate=60", within=30)
+    assert meter.variables == {"rate": 60}
+
+
 def test_a_phone_gets_the_fields_that_a_test_sets(mynah):
     strap, _ = connected(mynah)
     assert strap.set("2A37", {"heartRate": 90, "rrIntervals": ["0.5 s"]}, notify=True) == 1
