@@ -1,0 +1,154 @@
+import MynahCore
+
+/// A command of the Fitness Machine Control Point (Fitness Machine Service 1.0.1, 4.16).
+struct FitnessCommand: Hashable, Sendable {
+    enum Opcode: UInt8, CaseIterable {
+        case requestControl = 0x00
+        case reset = 0x01
+        case targetSpeed = 0x02
+        case targetInclination = 0x03
+        case targetResistance = 0x04
+        case targetPower = 0x05
+        case targetHeartRate = 0x06
+        case start = 0x07
+        case stop = 0x08
+        case targetEnergy = 0x09
+        case targetSteps = 0x0A
+        case targetStrides = 0x0B
+        case targetDistance = 0x0C
+        case targetTime = 0x0D
+        case timeInTwoZones = 0x0E
+        case timeInThreeZones = 0x0F
+        case timeInFiveZones = 0x10
+        case simulation = 0x11
+        case wheelCircumference = 0x12
+        case spinDown = 0x13
+        case targetCadence = 0x14
+
+        /// The bit of the target setting features without which it is not supported; `nil` if it always is.
+        var feature: UInt32? {
+            switch self {
+            case .requestControl, .reset, .start, .stop: nil
+            case .targetSpeed: 0
+            case .targetInclination: 1
+            case .targetResistance: 2
+            case .targetPower: 3
+            case .targetHeartRate: 4
+            case .targetEnergy: 5
+            case .targetSteps: 6
+            case .targetStrides: 7
+            case .targetDistance: 8
+            case .targetTime: 9
+            case .timeInTwoZones: 10
+            case .timeInThreeZones: 11
+            case .timeInFiveZones: 12
+            case .simulation: 13
+            case .wheelCircumference: 14
+            case .spinDown: 15
+            case .targetCadence: 16
+            }
+        }
+
+        /// How many octets its parameter has.
+        var octets: Int {
+            switch self {
+            case .requestControl, .reset, .start: 0
+            case .targetResistance, .targetHeartRate, .stop, .spinDown: 1
+            case .targetSpeed, .targetInclination, .targetPower, .targetEnergy, .targetSteps, .targetStrides,
+                .targetTime, .wheelCircumference, .targetCadence:
+                2
+            case .targetDistance: 3
+            case .timeInTwoZones: 4
+            case .timeInThreeZones, .simulation: 6
+            case .timeInFiveZones: 10
+            }
+        }
+
+        /// The opcode of the status that says it was done; `nil` if none does.
+        var status: UInt8? {
+            switch self {
+            case .requestControl, .spinDown: nil
+            case .reset: 0x01
+            case .stop: 0x02
+            case .start: 0x04
+            case .targetSpeed, .targetInclination, .targetResistance, .targetPower, .targetHeartRate:
+                rawValue + 3
+            case .targetEnergy, .targetSteps, .targetStrides, .targetDistance, .targetTime, .timeInTwoZones,
+                .timeInThreeZones, .timeInFiveZones, .simulation, .wheelCircumference, .targetCadence:
+                rawValue + 1
+            }
+        }
+
+        /// The characteristic with the limits of its parameter.
+        var range: BluetoothUUID? {
+            switch self {
+            case .targetSpeed: "2AD4"
+            case .targetInclination: "2AD5"
+            case .targetResistance: "2AD6"
+            case .targetHeartRate: "2AD7"
+            case .targetPower: "2AD8"
+            default: nil
+            }
+        }
+
+        /// Whether its parameter is signed.
+        var isSigned: Bool { self == .targetInclination || self == .targetPower }
+
+        /// The field of the machine's data that follows its target, and what the integer 1 of the parameter
+        /// is in the field's unit.
+        var target: (fields: [String], step: Double)? {
+            switch self {
+            case .targetSpeed: (["instantaneousSpeed"], 0.01)
+            case .targetInclination: (["inclination"], 0.1)
+            case .targetResistance: (["resistanceLevel"], 10)
+            case .targetPower: (["instantaneousPower", "powerOutput"], 1)
+            case .targetHeartRate: (["heartRate"], 1)
+            case .targetCadence: (["instantaneousCadence"], 0.5)
+            default: nil
+            }
+        }
+    }
+
+    /// The result in a response.
+    enum Result: UInt8 {
+        case success = 1
+        case notSupported = 2
+        case invalidParameter = 3
+        case controlNotPermitted = 5
+    }
+
+    let opcode: Opcode
+    let parameter: [UInt8]
+
+    /// The integers of the parameter, in sizes of one, two or three octets.
+    func integer(at offset: Int, octets: Int, isSigned: Bool) -> Int {
+        Self.integer(parameter[offset..<offset + octets], isSigned: isSigned)
+    }
+
+    private static func integer(_ bytes: some BidirectionalCollection<UInt8>, isSigned: Bool) -> Int {
+        let number = bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
+        let width = 8 * bytes.count
+        return isSigned && number >> (width - 1) != 0 ? number - 1 << width : number
+    }
+
+    /// The whole parameter as an integer.
+    var integer: Int { Self.integer(parameter, isSigned: opcode.isSigned) }
+
+    /// Whether the parameter has the right length and a value that the machine can be set to.
+    func isValid(within range: [UInt8]?) -> Bool {
+        guard parameter.count == opcode.octets else { return false }
+        switch opcode {
+        case .stop, .spinDown: return (1...2).contains(parameter[0])
+        case .wheelCircumference: return integer > 0
+        default:
+            guard let range, !range.isEmpty, range.count.isMultiple(of: 3) else { return true }
+            // A minimum, a maximum and an increment of one size. The resistance level has one octet, or two
+            // with a sign (Fitness Machine Service 1.0).
+            let size = range.count / 3
+            let isSigned = opcode.isSigned || opcode == .targetResistance && size == 2
+            let low = Self.integer(range[..<size], isSigned: isSigned)
+            let high = Self.integer(range[size..<2 * size], isSigned: isSigned)
+            return low <= integer && integer <= high
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import MynahCore
+
+/// What a service does beyond keeping its values: a machine without I/O.
+///
+/// It answers the writes of its characteristics, and says what is kept and sent. A driver does that after the
+/// write response.
+protocol ServiceBehavior: Sendable {
+    /// The characteristics whose writes it answers; nothing of them is kept, unless an effect says so.
+    var handled: [BluetoothUUID] { get }
+    /// The characteristics whose values it changes by itself.
+    var changed: [BluetoothUUID] { get }
+    /// The characteristics whose values it alone sends; their `every` is its pace.
+    var sent: [BluetoothUUID] { get }
+    /// The next time on the device's clock at which it has something to do; `nil` if it waits for a request.
+    var due: Duration? { get }
+
+    /// The device starts, or its values are as they were at its start.
+    mutating func begin(_ service: some ServiceState) -> [ServiceEffect]
+    /// A central writes the whole value; throws the error that it gets.
+    mutating func write(
+        _ value: [UInt8], to characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
+    ) throws(ATTError) -> [ServiceEffect]
+    /// It is due, and every value that it has sent is on its way.
+    mutating func tick(_ service: some ServiceState) -> [ServiceEffect]
+    /// A central's link has ended.
+    mutating func disconnected(_ central: Peer.ID)
+}
+
+extension ServiceBehavior {
+    var changed: [BluetoothUUID] { [] }
+    var sent: [BluetoothUUID] { [] }
+    var due: Duration? { nil }
+    mutating func begin(_ service: some ServiceState) -> [ServiceEffect] { [] }
+    mutating func tick(_ service: some ServiceState) -> [ServiceEffect] { [] }
+    mutating func disconnected(_ central: Peer.ID) {}
+}
+
+/// What follows from an event.
+enum ServiceEffect: Equatable {
+    /// The characteristic has this value from now on.
+    case store([UInt8], of: BluetoothUUID)
+    /// The characteristic's own values are changed from now on; `nil` ends that.
+    case change(ValueChange?, of: BluetoothUUID)
+    /// A value goes to one central, or to all if it is `nil`, as far as they are subscribed.
+    case send([UInt8], of: BluetoothUUID, to: Peer.ID?)
+}
+
+/// What a behavior sees of its service.
+protocol ServiceState {
+    /// The device's time.
+    var now: Duration { get }
+    /// The whole value now, or `nil` if the service has no such characteristic.
+    func value(of characteristic: BluetoothUUID) -> [UInt8]?
+    /// The value that the profile gives a tick, whatever has changed since.
+    func original(of characteristic: BluetoothUUID, at tick: UInt64) -> [UInt8]?
+    /// The last due tick of its value.
+    func tick(of characteristic: BluetoothUUID) -> UInt64
+    /// The time between two ticks.
+    func interval(of characteristic: BluetoothUUID) -> Duration
+    /// The layout of its value, or `nil` if it is not known.
+    func layout(of characteristic: BluetoothUUID) -> ValueLayout?
+    /// Whether the central is subscribed, or may be on a radio that does not name subscribers.
+    func isSubscribed(_ central: Peer.ID, to characteristic: BluetoothUUID) -> Bool
+    /// Whether a value for the central waits for room on its link.
+    func isSending(_ characteristic: BluetoothUUID, to central: Peer.ID) -> Bool
+    /// The longest value that a notification to the central can carry, in bytes.
+    func longestUpdate(to central: Peer.ID) -> Int
+}
+
+extension ServiceState {
+    /// The value now as its fields; empty if its layout is not known.
+    func fields(of characteristic: BluetoothUUID) -> [NamedField] {
+        guard let value = value(of: characteristic) else { return [] }
+        return layout(of: characteristic)?.decode(value) ?? []
+    }
+
+    /// Throws the error for a request to a control point that the central cannot have answered now.
+    func checkIsConfigured(_ controlPoint: BluetoothUUID, for central: Peer.ID) throws(ATTError) {
+        guard isSubscribed(central, to: controlPoint) else { throw .cccdImproperlyConfigured }
+        guard !isSending(controlPoint, to: central) else { throw .procedureAlreadyInProgress }
+    }
+}

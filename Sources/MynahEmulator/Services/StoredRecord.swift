@@ -1,0 +1,28 @@
+import MynahCore
+
+/// A Glucose Measurement that a meter has stored, and its context (Glucose Service 1.0.1, 3.1 and 3.2).
+struct StoredRecord: Hashable, Sendable {
+    let sequenceNumber: UInt16
+    /// The user-facing time: the base time and its offset, in seconds since 1970; `nil` if it is not known.
+    let time: Int64?
+    let measurement: [UInt8]
+    /// Its context, if the measurement says that one follows.
+    let context: [UInt8]?
+
+    /// Returns `nil` if the measurement is too short to have its sequence number and times.
+    init?(_ measurement: [UInt8], context: [UInt8]?) {
+        guard measurement.count >= 10, measurement[0] & 1 == 0 || measurement.count >= 12 else { return nil }
+        sequenceNumber = UInt16(measurement[1]) | UInt16(measurement[2]) << 8
+        let minutes =
+            measurement[0] & 1 == 0
+            ? 0 : Int16(bitPattern: UInt16(measurement[10]) | UInt16(measurement[11]) << 8)
+        time = OctetDate(measurement[3..<10]).map { $0.seconds + Int64(minutes) * 60 }
+        self.measurement = measurement
+        if measurement[0] & 0x10 != 0, let context, context.count >= 3 {
+            // A context belongs to the measurement of its sequence number.
+            self.context = [context[0]] + measurement[1...2] + context[3...]
+        } else {
+            self.context = nil
+        }
+    }
+}
