@@ -25,6 +25,8 @@ package enum RadioNeed: Hashable, Sendable {
     case readError(ATTError)
     /// To answer a write with this error.
     case writeError(ATTError)
+    /// To answer a write with this error, which a behavior does if its control point is not subscribed to.
+    case behaviorError(ATTError)
     /// To answer write requests with an error although commands are taken too.
     case refusalBesideCommands
     /// To wait for an answer to write requests although commands are taken too.
@@ -75,6 +77,14 @@ extension RadioCapabilities {
             (true, "\(name) cannot answer a read with \(error); it can send \(readErrors)")
         case .writeError(let error) where !writes.errors.contains(error):
             (true, "\(name) cannot answer a write with \(error); it can send \(writes.errors)")
+        case .behaviorError(let error) where !writes.errors.contains(error):
+            (
+                false,
+                """
+                \(name) cannot answer a write with \(error), as \(subject) does for a control point that is not \
+                subscribed to; the central gets 0x0E
+                """
+            )
         case .refusalBesideCommands where !writes.areRefusedBesideCommands:
             (
                 true,

@@ -12,6 +12,15 @@ struct AttributeTable {
         case generated(@Sendable (_ tick: UInt64) -> [UInt8])
         /// Bytes made for a tick, as before, and of the variables.
         case computed(any VariableReader)
+
+        /// The bytes of a tick.
+        func value(at tick: UInt64, _ variables: Variables) -> [UInt8] {
+            switch self {
+            case .stored(let bytes): bytes
+            case .generated(let make): make(tick)
+            case .computed(let reader): (try? reader.value(at: tick, variables)) ?? []
+            }
+        }
     }
 
     /// One characteristic's value or one descriptor.
@@ -159,10 +168,6 @@ struct AttributeTable {
     }
 
     private func value(of entry: Entry, at tick: UInt64) -> [UInt8] {
-        switch entry.source {
-        case .stored(let bytes): bytes
-        case .generated(let make): make(tick)
-        case .computed(let reader): (try? reader.value(at: tick, variables)) ?? []
-        }
+        entry.source.value(at: tick, variables)
     }
 }

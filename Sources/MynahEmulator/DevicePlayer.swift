@@ -20,6 +20,8 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     private(set) lazy var answers = AnswerSender(self)
     private(set) lazy var requests = RequestAnswerer(self)
     private(set) lazy var reactions = ReactionPlayer(self)
+    /// The services that behave, or `nil` if none does.
+    private(set) lazy var behaviors = ServicePlayer(self)
     private(set) var manager: PeripheralManager?
     /// The central managers of its app.
     private(set) lazy var centrals = device.centrals.enumerated().map { number, central in
@@ -47,6 +49,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     /// The device's time begins, before a central can read.
     func begin() {
         since = clock.now
+        forgetWrites()
     }
 
     /// Publishes and advertises what is not yet.
@@ -120,13 +123,8 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
             report(.unsubscribed, on: attribute, central)
             ticks.unsubscribe(central, from: attribute)
         case .confirmed(let attribute, let central): report(.confirmed, on: attribute, central)
-        case .readyToUpdateSubscribers:
-            ticks.roomAppeared()
-            answers.deliver()
-        case .disconnected(let central):
-            ticks.forgetLink(of: central)
-            table.forgetLink(of: central.id)
-            answers.forgetLink(of: central)
+        case .readyToUpdateSubscribers: ticks.roomAppeared()
+        case .disconnected(let central): ticks.forgetLink(of: central)
         case .stateChanged(let state): stateChanged(to: state)
         case .willRestoreState(let state): restore(state)
         case .missed(let count):
@@ -169,7 +167,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
 
     /// An app's process has started: its memory is gone, and what was written to it is as the profile has it.
     func launched(_ manager: PeripheralManager?) {
-        table = device.memory
+        forgetWrites()
         stage.take(.missing)
         self.manager = manager
     }
@@ -194,8 +192,14 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     /// Its attributes are called what they were called before.
     func rekey(_ mapping: [AttributeKey: AttributeKey]) {
         device = device.rekeyed(mapping)
+        forgetWrites()
+    }
+
+    /// Its values are as they were at its start, but for static ones that were set since.
+    func forgetWrites() {
         table = device.memory
         reactions.begin()
+        behaviors?.begin()
     }
 
     /// Its app's process is gone.

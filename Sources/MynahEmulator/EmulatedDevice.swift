@@ -23,6 +23,8 @@ public struct EmulatedDevice: Sendable {
     package var requestNumbers: RequestNumbers?
     /// The rules of its characteristics, by their positions.
     var reactions: [AttributeTree.Position: Profile.Reactions] = [:]
+    /// Its services that do more than keep their values.
+    var behaviors: [BehavingService] = []
     /// The table that its memory begins with, but for static values that were set since.
     var table: AttributeTable
     /// A test's changes of the advertisement.

@@ -14,15 +14,18 @@ extension EmulatedDevice {
         table.variables = profile.variables
         var services: [ServiceDefinition] = []
         let tree = profile.attributeTree
+        var behaviors: [BehavingService] = []
         for (index, service) in profile.services.enumerated() {
+            var behaving = BehavingService(service)
             let characteristics = service.characteristics.enumerated().map { number, characteristic in
                 let run = GeneratorRun(
                     seed: profile.valueSeed(seed, service: index, characteristic: number),
                     interval: characteristic.every ?? AttributeTable.usualTick, start: clockStart)
                 return Self.definition(
                     of: characteristic, in: service, at: .init(service: index, characteristic: number), tree,
-                    run, table: &table)
+                    run, &behaving, table: &table)
             }
+            if let behaving { behaviors.append(behaving) }
             services.append(
                 ServiceDefinition(
                     uuid: service.uuid, isPrimary: service.isPrimary,
@@ -40,12 +43,13 @@ extension EmulatedDevice {
                 reactions[.init(service: index, characteristic: number)] = characteristic.reactions
             }
         }
+        self.behaviors = behaviors
     }
 
     private static func definition(
         of characteristic: Profile.Characteristic, in service: Profile.Service,
         at position: AttributeTree.Position, _ tree: AttributeTree, _ run: GeneratorRun,
-        table: inout AttributeTable
+        _ behaving: inout BehavingService?, table: inout AttributeTable
     ) -> CharacteristicDefinition {
         let source: AttributeTable.Source
         switch characteristic.value {
@@ -64,14 +68,19 @@ extension EmulatedDevice {
             path: tree.numberedPath(of: position), source: source,
             maximumLength: characteristic.maximumLength,
             readError: characteristic.readError,
-            writeError: characteristic.writeError, every: characteristic.every,
+            writeError: characteristic.writeError,
+            every: behaving?.sends(characteristic.uuid) == true ? nil : characteristic.every,
             layout: characteristic.layout, asked: characteristic.asked)
         var result = CharacteristicDefinition(
             uuid: characteristic.uuid, properties: characteristic.properties,
             permissions: characteristic.permissions,
             maximumLength: characteristic.maximumLength)
-        if characteristic.isStatic, case .bytes(let bytes) = characteristic.value { result.value = bytes }
+        let isChanged = behaving?.changes(characteristic.uuid) == true
+        if characteristic.isStatic, !isChanged, case .bytes(let bytes) = characteristic.value {
+            result.value = bytes
+        }
         table.add(entry, as: result.key)
+        behaving?.add(characteristic, as: result.key)
         for (index, descriptor) in characteristic.descriptors.enumerated() {
             let isStatic = !descriptor.properties.contains(.write)
             let definition = DescriptorDefinition(

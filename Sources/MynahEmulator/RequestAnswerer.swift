@@ -3,8 +3,8 @@ import MynahCore
 
 /// Answers the reads and the writes of centrals that reach a player's device.
 ///
-/// A request meets, in this order: what a test answers (`ask`), the rules of the profile (`on`), its errors
-/// (`errors`), and the stored values. It belongs to its player, and runs on the phone's executor.
+/// A request meets, in this order: what a test answers (`ask`), the rules of the profile (`on`), the
+/// behavior of its service, its errors (`errors`), and the stored values. It belongs to its player, and runs on the phone's executor.
 final class RequestAnswerer<C: Clock> where C.Duration == Duration {
     private unowned let player: DevicePlayer<C>
 
@@ -30,6 +30,7 @@ final class RequestAnswerer<C: Clock> where C.Duration == Duration {
 
     /// Carries out a write that no test answers any more.
     func carryOut(_ request: WriteRequest, _ central: Central) -> PendingReply.Outcome {
-        player.reactions.write(request, central) ?? player.table.write(request)
+        player.reactions.write(request, central)
+            ?? ServicePlayer.carryOut(request, central, by: player)
     }
 }

@@ -2,7 +2,7 @@ import Mynah
 import MynahCore
 import MynahSupport
 
-/// Sends a player's values with `every` when they are due.
+/// Sends a player's values with `every` when they are due; its behaviors stop and go on with it.
 ///
 /// It belongs to its player, and runs on the phone's executor.
 final class TickSender<C: Clock> where C.Duration == Duration {
@@ -38,6 +38,9 @@ final class TickSender<C: Clock> where C.Duration == Duration {
 
     func forgetLink(of central: Central) {
         ticker.forget(central.id)
+        player.table.forgetLink(of: central.id)
+        player.answers.forgetLink(of: central)
+        player.behaviors?.forgetLink(of: central)
         for attribute in ticker.attributes where targets(of: attribute).isEmpty { ticker.stop(attribute) }
         room.signal()
     }
@@ -48,10 +51,13 @@ final class TickSender<C: Clock> where C.Duration == Duration {
         where entry.every != nil && !targets(of: attribute).isEmpty {
             subscribe(attribute)
         }
+        player.answers.deliver()
+        player.behaviors?.resume()
     }
 
     func stop() {
         ticker.stopAll()
+        player.behaviors?.stop()
         sleeping?.task.cancel()
         sleeping = nil
         room.signal()
@@ -138,6 +144,8 @@ final class TickSender<C: Clock> where C.Duration == Duration {
             }
         }
         sendDue()
+        player.answers.deliver()
+        player.behaviors?.resume()
         room.signal()
     }
 

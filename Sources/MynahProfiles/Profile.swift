@@ -46,6 +46,10 @@ public struct Profile: Sendable {
         public var includes: [Int]
         /// Its characteristics.
         public var characteristics: [Characteristic]
+        /// What it does beyond keeping its values, or `nil` if nothing.
+        package var behavior: ServiceBehaviorName?
+        /// How many records a glucose meter has stored.
+        package var records = ProfileDecoder.usualRecords
         /// The position of its declaration.
         public var mark: SourceMark
         /// The position of each field by its key.

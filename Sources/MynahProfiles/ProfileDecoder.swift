@@ -5,8 +5,8 @@ import Yams
 /// The fields of one mapping whose keys are known.
 struct Fields {
     let mark: SourceMark
-    private let nodes: [String: Node]
-    private let keyMarks: [String: SourceMark]
+    let nodes: [String: Node]
+    let keyMarks: [String: SourceMark]
 
     init(mark: SourceMark, nodes: [String: Node], keyMarks: [String: SourceMark]) {
         self.mark = mark
@@ -34,6 +34,8 @@ struct ProfileDecoder {
     var reactionNodes: [SourceMark: Node] = [:]
     /// Keys that were doubled, as they were painted over: noted already.
     var ignoredKeys: Set<String> = []
+    /// The services that were used, by their names.
+    var usedServices: [String: Node] = [:]
     private(set) var errorCount = 0
     private var warningCount = 0
     private var issues: [ProfileIssue] = []

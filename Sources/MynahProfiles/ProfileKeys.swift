@@ -29,7 +29,9 @@ enum ProfileKeys {
         "notifyOnConnection", "notifyOnDisconnection", "notifyOnNotification", "startDelay", "autoReconnect",
     ]
     static let write = ["to", "value", "withResponse", "every"]
-    static let service = ["uuid", "primary", "includes", "characteristics"]
+    static let service = [
+        "uuid", "use", "omit", "primary", "includes", "behavior", "records", "characteristics",
+    ]
     static let characteristic = [
         "uuid", "properties", "permissions", "value", "every", "maxLength", "errors", "ask",
         "on", "descriptors",

@@ -7,6 +7,11 @@ extension Profile {
         if let advertising { list += requirements(of: advertising) }
         var hasSaidWrites = false
         for service in services {
+            for error in service.behavior?.errors ?? [] {
+                let mark = service.marks["behavior"] ?? service.mark
+                let subject = "behavior: \(service.behavior?.rawValue ?? "")"
+                list.append(RadioRequirement(.behaviorError(error), of: subject, at: mark))
+            }
             for characteristic in service.characteristics {
                 list += requirements(of: characteristic, hasSaidWrites: &hasSaidWrites)
             }

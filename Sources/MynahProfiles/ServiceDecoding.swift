@@ -7,7 +7,7 @@ extension ProfileDecoder {
         var services: [Profile.Service] = []
         var includes: [[Node]] = []
         for element in elements(node, "services") {
-            guard let fields = fields(element, "a service", known: ProfileKeys.service) else { continue }
+            guard let fields = serviceFields(element) else { continue }
             includes.append(fields["includes"].map { elements($0, "includes") } ?? [])
             services.append(service(fields))
         }
@@ -48,10 +48,12 @@ extension ProfileDecoder {
         } else {
             error(at: fields.mark, "a service needs a uuid")
         }
-        return Profile.Service(
+        var service = Profile.Service(
             uuid: uuid, isPrimary: fields["primary"].flatMap { bool($0, "primary") } ?? true, includes: [],
             characteristics: fields["characteristics"].map { self.characteristics($0) } ?? [],
             mark: fields.mark, marks: fields.marks)
+        behavior(fields, of: &service)
+        return service
     }
 
     private mutating func characteristics(_ node: Node) -> [Profile.Characteristic] {

@@ -21,17 +21,21 @@ advertising:                        # localName defaults to device.name
 
 services:
   - uuid: heart-rate                # the SIG's name, or 180D
+    behavior: heart-rate            # answers the control point
     characteristics:
       # Notified once a second. A real strap does not allow reads; this one does, which helps in tests.
       - uuid: heart-rate-measurement
         properties: [read, notify]
-        value: {generate: heart-rate, min: 60, max: 100, period: 30 s}
+        value:
+          fields:
+            heartRate: {generate: sine, min: 62, max: 98, period: 30 s, noise: 0.02}
+            energyExpended: {generate: counter, by: 1 kJ}
         every: 1 s
       - uuid: body-sensor-location
         properties: [read]
-        value: {hex: 01}            # 01: chest
-      # 01 resets Energy Expended, which this strap does not count. To see how an app handles an error, add
-      # errors: {write: 0x80}     (the service's "Control Point Not Supported")
+        value: {fields: {location: chest}}
+      # 01 resets the energy expended; anything else gets 0x80 (the service's "Control Point Not Supported").
+      # To see how an app handles that error, add errors: {write: 0x80}, which answers every write.
       - uuid: heart-rate-control-point
         properties: [write]
         maxLength: 1
@@ -72,6 +76,146 @@ services:
           # the SIG's namespace, "main".
           - uuid: characteristic-presentation-format
             value: {hex: 04 00 AD 27 01 06 01}
+"""# + "\n"
+        ),
+        (
+            "bike-trainer",
+            #"""
+# A bike trainer as training apps know it: they set its power, and it follows.
+#
+#     mynah run profiles/bike-trainer.yaml
+mynah: 1
+name: Bike trainer
+
+device:
+  name: Mynah Trainer
+
+advertising:
+  serviceUUIDs: [fitness-machine, cycling-power, cycling-speed-and-cadence]
+  interval: 100 ms
+  serviceData: {fitness-machine: 01 20 00}  # available; an indoor bike
+
+# `mynah new fitness-machine` prints what each of these stands for.
+services:
+  - use: fitness-machine
+    characteristics:
+      - uuid: supported-power-range         # keys that are given replace those of the service
+        value: {fields: {minimumPower: 25 W, maximumPower: 800 W, minimumIncrement: 1 W}}
+  - use: cycling-power
+    omit: [sensor-location]
+  - use: cycling-speed-and-cadence
+  - use: device-information
+    characteristics:
+      - {uuid: model-number-string, value: {text: Trainer 1}}
+"""# + "\n"
+        ),
+        (
+            "current-time",
+            #"""
+# A clock (Current Time Service 1.1). A write sets it, and every subscriber is told.
+mynah: 1
+name: Clock
+
+device:
+  name: Mynah Clock
+  appearance: clock                 # 0x0100
+
+advertising:
+  serviceUUIDs: [current-time]
+  interval: 250 ms
+
+services:
+  - uuid: current-time
+    behavior: current-time          # a write sets the clock; one with a date that does not exist gets 0x80
+    characteristics:
+      # It starts with the run. The day of the week is worked out.
+      - uuid: current-time
+        properties: [read, write, notify]
+        value: {fields: {time: {generate: clock}, dayOfWeek: unknown, fractions256: 0, adjustReason: 0}}
+        maxLength: 10
+      - uuid: local-time-information
+        properties: [read]
+        value: {fields: {timeZone: 60 min, dstOffset: 0 min}}
+      - uuid: reference-time-information
+        properties: [read]
+        value: {fields: {source: manual, accuracy: 1 s, daysSinceUpdate: 0, hoursSinceUpdate: 0}}
+"""# + "\n"
+        ),
+        (
+            "cycling-power",
+            #"""
+# A power meter in the crank of a bicycle (Cycling Power Service 1.1).
+mynah: 1
+name: Power meter
+
+device:
+  name: Mynah Power
+  appearance: power-sensor          # 0x0484
+
+advertising:
+  serviceUUIDs: [cycling-power]
+  interval: 100 ms
+
+services:
+  - uuid: cycling-power
+    characteristics:
+      - uuid: cycling-power-measurement
+        properties: [notify]
+        value:
+          fields:
+            instantaneousPower: {generate: normal, mean: 200 W, deviation: 10 W}
+            pedalPowerBalance: {generate: uniform, min: 48 %, max: 52 %}
+            pedalPowerBalanceIsOfLeft: true
+            cumulativeCrankRevolutions: {generate: counter, by: 3}
+            lastCrankEventTime: {generate: counter, by: 2 s}
+        every: 2 s
+      - uuid: cycling-power-feature
+        properties: [read]
+        value: {fields: {pedalPowerBalance: true, crankRevolutionData: true}}
+      - uuid: sensor-location
+        properties: [read]
+        value: {fields: {sensorLocation: left crank}}
+"""# + "\n"
+        ),
+        (
+            "cycling-speed-and-cadence",
+            #"""
+# A sensor on a bicycle that counts turns of the wheel and the crank (Cycling Speed and Cadence Service 1.0).
+mynah: 1
+name: Speed and cadence sensor
+
+device:
+  name: Mynah Speed
+  appearance: speed-and-cadence-sensor        # 0x0485
+
+advertising:
+  serviceUUIDs: [cycling-speed-and-cadence]
+  interval: 100 ms
+
+services:
+  - uuid: cycling-speed-and-cadence
+    behavior: cycling-speed-and-cadence         # answers the SC control point
+    characteristics:
+      # 4 turns of the wheel and 1.5 of the crank a second: with 2.1 m a turn 30 km/h, and 90 a minute. Counters
+      # and times wrap.
+      - uuid: csc-measurement
+        properties: [notify]
+        value:
+          fields:
+            cumulativeWheelRevolutions: {generate: counter, by: 8}
+            lastWheelEventTime: {generate: counter, by: 2 s}
+            cumulativeCrankRevolutions: {generate: counter, by: 3}
+            lastCrankEventTime: {generate: counter, by: 2 s}
+        every: 2 s
+      - uuid: csc-feature
+        properties: [read]
+        value: {fields: {wheelRevolutionData: true, crankRevolutionData: true, multipleSensorLocations: true}}
+      - uuid: sensor-location
+        properties: [read]
+        value: {fields: {sensorLocation: rear wheel}}
+      # 01 sets the count of the wheel, 03 the location, 04 lists the locations. Without a subscription: 0xFD.
+      - uuid: sc-control-point
+        properties: [write, indicate]
 """# + "\n"
         ),
         (
@@ -323,6 +467,132 @@ services:
 """# + "\n"
         ),
         (
+            "fitness-machine",
+            #"""
+# An indoor bike that an app controls (Fitness Machine Service 1.0).
+mynah: 1
+name: Fitness machine
+
+device:
+  name: Mynah Bike
+
+advertising:
+  serviceUUIDs: [fitness-machine]
+  interval: 100 ms
+  serviceData: {fitness-machine: 01 20 00}  # available; an indoor bike
+
+services:
+  - uuid: fitness-machine
+    behavior: fitness-machine       # answers the control point
+    characteristics:
+      # Cadence, distance, resistance, elapsed time and power; targets: resistance, power, simulation of a road,
+      # wheel circumference and spin-down. Without its bit here, a target is answered with "not supported".
+      - uuid: fitness-machine-feature
+        properties: [read]
+        value: {fields: {machineFeatures: 0x5086, targetSettingFeatures: 0xE00C}}
+      # A target power is reached as a function of time: 63 % of the way in 1.5 s.
+      - uuid: indoor-bike-data
+        properties: [notify]
+        value:
+          fields:
+            instantaneousSpeed: {generate: sine, min: 28 km/h, max: 32 km/h, period: 1 min}
+            instantaneousCadence: {generate: randomWalk, from: 85, min: 75, max: 95, step: 2}
+            totalDistance: {generate: counter, by: 8 m}
+            instantaneousPower: {generate: normal, mean: 150 W, deviation: 5 W}
+            elapsedTime: {generate: counter, by: 1 s}
+        every: 1 s
+      # The limits of targets; one beyond them is an invalid parameter. Levels of 1 to 20, in tenths.
+      - uuid: supported-resistance-level-range
+        properties: [read]
+        value: {hex: 0A 00 C8 00 0A 00}
+      - uuid: supported-power-range
+        properties: [read]
+        value: {fields: {minimumPower: 0 W, maximumPower: 1500 W, minimumIncrement: 1 W}}
+      # 00 requests control, 05 FA 00 sets 250 W. Without a subscription a command gets 0xFD.
+      - uuid: fitness-machine-control-point
+        properties: [write, indicate]
+      # What has changed, for every subscriber.
+      - uuid: fitness-machine-status
+        properties: [notify]
+"""# + "\n"
+        ),
+        (
+            "glucose-meter",
+            #"""
+# A glucose meter with three weeks of records, for apps that page them.
+#
+#     mynah run profiles/glucose-meter.yaml
+mynah: 1
+name: Glucose meter with three weeks of records
+
+device:
+  name: Mynah Meter
+  appearance: glucose-meter                 # 0x0400
+
+advertising:
+  serviceUUIDs: [glucose]
+  interval: 100 ms
+
+# `mynah new glucose` prints what this stands for.
+services:
+  - use: glucose
+    records: 180                            # eight a day
+    characteristics:
+      - uuid: record-access-control-point
+        permissions: {write: encrypted}     # as a real meter: the phone has to pair first
+  - use: battery
+  - use: device-information
+"""# + "\n"
+        ),
+        (
+            "glucose",
+            #"""
+# A glucose meter with stored records, which a phone asks for (Glucose Service 1.0.1).
+mynah: 1
+name: Glucose meter
+
+device:
+  name: Mynah Glucose
+  appearance: glucose-meter         # 0x0400
+
+advertising:
+  serviceUUIDs: [glucose]
+  interval: 100 ms
+
+services:
+  - uuid: glucose
+    behavior: glucose               # answers the record access control point
+    records: 12                     # stored at the start; each is a tick of the fields below
+    characteristics:
+      # Only a report sends records, one each 100 ms, and the response in the end.
+      - uuid: glucose-measurement
+        properties: [notify]
+        value:
+          fields:
+            sequenceNumber: {generate: counter, from: 1}
+            baseTime: 2026-01-01T08:00:00
+            timeOffset: {generate: counter, by: 3 h}    # wraps at 16 bits: after 182 records
+            concentration: {generate: randomWalk, from: 5.6, min: 3.5, max: 11 mmol/L, step: 1}
+            type: capillary whole blood
+            sampleLocation: finger
+            contextFollows: true    # the context is sent after each record
+        every: 100 ms
+      - uuid: glucose-measurement-context
+        properties: [notify]
+        value:
+          fields:
+            sequenceNumber: 0       # the record's is sent instead
+            meal: {generate: list, values: [fasting, preprandial, postprandial, bedtime]}
+      - uuid: glucose-feature
+        properties: [read]
+        value: {fields: {lowBatteryDetection: true, sensorStripInsertionErrorDetection: true}}
+      # A real meter wants a bond: add permissions: {write: encrypted}. Without a subscription a request gets
+      # 0xFD, and during a report everything but an abort gets 0xFE.
+      - uuid: record-access-control-point
+        properties: [write, indicate]
+"""# + "\n"
+        ),
+        (
             "health-thermometer",
             #"""
 # A body thermometer: measurements are indicated, so each is confirmed (Health Thermometer Service 1.0).
@@ -340,19 +610,20 @@ advertising:
 services:
   - uuid: health-thermometer
     characteristics:
-      # Flags 00 (Celsius; neither time nor type), then the temperature as a 32-bit float of IEEE 11073-20601:
-      # 366 in three bytes, then the exponent -1: 36.6 degrees.
+      # Flags and the temperature as a 32-bit float of IEEE 11073-20601; write °F for a thermometer of that unit.
       - uuid: temperature-measurement
         properties: [indicate]
-        value: {hex: 00 6E 01 00 FF}
+        value:
+          fields:
+            temperature: {generate: randomWalk, from: 36.6 °C, min: 36 °C, max: 38 °C, step: 0.1 °C}
         every: 5 s
       - uuid: temperature-type
         properties: [read]
-        value: {hex: 01}            # 01: armpit
+        value: {fields: {temperatureType: armpit}}
       # The same format, twice a second, before the measurement is final: 36.4 degrees.
       - uuid: intermediate-temperature
         properties: [notify]
-        value: {hex: 00 6C 01 00 FF}
+        value: {fields: {temperature: {generate: noise, around: 36.4 °C, by: 0.1 °C}}}
         every: 500 ms
       # Seconds between measurements. A write needs pairing; reads return the written value.
       - uuid: measurement-interval
@@ -415,15 +686,15 @@ advertising:
 
 services:
   - uuid: 6E400001-B5A3-F393-E0A9-E50E24DCCA9E
+    behavior: nordic-uart           # sends back to a phone what it writes
     characteristics:
       # RX, as seen from the device: the phone writes it with requests or, faster, with commands.
       - uuid: 6E400002-B5A3-F393-E0A9-E50E24DCCA9E
         properties: [write, writeWithoutResponse]
-      # TX: notified to the phone. A notification carries 20 bytes at the smallest MTU; this one has 12.
+      # TX: notified to the phone. A notification carries 20 bytes at the smallest MTU; what is longer is sent in
+      # parts. To send something by itself, add value: {text: "Hello\r\n"} and every: 2 s.
       - uuid: 6E400003-B5A3-F393-E0A9-E50E24DCCA9E
         properties: [notify]
-        value: {text: "Hello, you\r\n"}
-        every: 2 s
 """# + "\n"
         ),
         (

@@ -19,7 +19,7 @@ import Testing
         // A value that came by itself has a time before it.
         #expect(
             try await phone.output.line("the value of heart-rate-measurement") {
-                $0.contains("  heart-rate-measurement  00")
+                $0.contains("  heart-rate-measurement  08")
             } != nil)
         phone.child.send(SIGINT)
         let result = try await phone.end()
@@ -246,7 +246,7 @@ import Testing
         #expect(try await terminal.output.line(containing: "there is no command \"nonsens\"") != nil)
         terminal.type("sub\the\t\n")
         #expect(try await terminal.output.line(containing: "heart-rate-measurement is subscribed") != nil)
-        #expect(try await terminal.output.line(containing: "  heart-rate-measurement  00") != nil)
+        #expect(try await terminal.output.line(containing: "  heart-rate-measurement  08") != nil)
         terminal.type("write hea\t\t 01\u{01}\u{05}\n")
         #expect(try await terminal.output.line(containing: "heart-rate-control-point is written") != nil)
         terminal.type("disconnect\n")
@@ -331,7 +331,7 @@ import Testing
         func script(_ format: String) async throws -> String {
             try await stage.phone([
                 "connect", "mynah", "--format", format, "--command", "command 2A39 01", "--command",
-                "write 2A39 02",
+                "write 2A39 01",
             ]).end().output
         }
         let text = try await script("text")

@@ -75,7 +75,8 @@ import Testing
         let published = await radio.published.flatMap(\.services).flatMap(\.characteristics)
         let declared = profile.services.flatMap(\.characteristics)
         for (characteristic, definition) in zip(declared, published) {
-            guard let every = characteristic.every else { continue }
+            // A glucose meter sends its records only when it is asked for them.
+            guard let every = characteristic.every, characteristic.uuid != "2A18" else { continue }
             await radio.simulate(.subscribed(definition.key, peer.id, .notification))
             try await clock.waitForSleepers(1)
             let before = await radio.sent.count

@@ -512,10 +512,36 @@ enum ProfileSchema {
             ("every", ref("duration", "How often, while the app runs; left out: once per connection.")),
         ])
 
-    private static let service = object(
-        ProfileKeys.service, required: ["uuid"],
+    /// A service with its own UUID, or one that uses another and may have less.
+    private static let service = JSON.object([
+        .init(
+            "oneOf",
+            .array([
+                object(
+                    ProfileKeys.service.filter { !["use", "omit"].contains($0) }, required: ["uuid"],
+                    serviceKeys(characteristic: [.init("required", .array([.string("properties")]))])),
+                object(
+                    ProfileKeys.service, required: ["use"],
+                    [
+                        ("use", words(UsableServices.names, "A service that it has the parts of.")),
+                        (
+                            "omit",
+                            list(
+                                ref("characteristicUUID", "A characteristic of the service that is used."),
+                                "Characteristics that it does not have.")
+                        ),
+                    ] + serviceKeys(characteristic: [])),
+            ]))
+    ])
+
+    private static func serviceKeys(characteristic: [JSON.Member]) -> [(String, JSON)] {
         [
             ("uuid", ref("serviceUUID", "The SIG's name, or a number of 16, 32 or 128 bits.")),
+            (
+                "behavior",
+                words(ServiceBehaviorName.allCases.map(\.rawValue), "What it does beyond keeping its values.")
+            ),
+            ("records", number(0...10_000, "How many records a glucose meter has stored; 10 unless said.")),
             ("primary", ref("boolean", "Left out: true.")),
             (
                 "includes",
@@ -527,13 +553,16 @@ enum ProfileSchema {
                 "characteristics",
                 .object([
                     .init("type", .string("array")),
-                    .init("items", .object([.init("$ref", .string("#/$defs/characteristic"))])),
+                    .init(
+                        "items",
+                        .object([.init("$ref", .string("#/$defs/characteristic"))] + characteristic)),
                 ])
             ),
-        ])
+        ]
+    }
 
     private static let characteristic = object(
-        ProfileKeys.characteristic, required: ["uuid", "properties"],
+        ProfileKeys.characteristic, required: ["uuid"],
         [
             ("uuid", ref("characteristicUUID", "The SIG's name, or a number of 16, 32 or 128 bits.")),
             (

@@ -12,8 +12,8 @@ import Testing
             services("  - battery\n"),
             [
                 """
-                4:5: error: a service must be a mapping of uuid, primary, includes and characteristics, \
-                not "battery"
+                4:5: error: a service must be a mapping of uuid, use, omit, primary, includes, behavior, \
+                records and characteristics, not "battery"
                 """
             ]
         ),

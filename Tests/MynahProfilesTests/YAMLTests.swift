@@ -189,8 +189,8 @@ import Testing
         #expect(
             problems("mynah: 1\nname: Test\nservices: " + text) == [
                 """
-                3:12: error: a service must be a mapping of uuid, primary, includes and \
-                characteristics, not a list
+                3:12: error: a service must be a mapping of uuid, use, omit, primary, includes, behavior, \
+                records and characteristics, not a list
                 """
             ])
     }

@@ -193,9 +193,10 @@ package enum DocumentMask {
         // A UUID with the Bluetooth base is not random.
         text = text.replacing(/[0-9A-F]{8}(-[0-9A-F]{4}){3}-(?!00805F9B34FB)[0-9A-F]{12}/, with: "UUID")
         text = text.replacing(/passkey [0-9]{6}/, with: "passkey N")
-        // Heart rates of 60 to 109.
-        text = text.replacing(/\b00[3-6][0-9A-F]\b/, with: "RATE")
+        // Heart rates of 60 to 109, also with the energy that was expended.
+        text = text.replacing(/\b(00[3-6][0-9A-F]|08[3-6][0-9A-F]{5})\b/, with: "RATE")
         text = text.replacing(/RATE  [0-9]+ bpm/, with: "RATE  N bpm")
+        text = text.replacing(/energy expended [0-9]+ kJ/, with: "energy expended N kJ")
         text = text.replacing(/"heartRate":[0-9]+/, with: "\"heartRate\":N")
         text = text.replacing(/(coalesced"?[ :])[0-9]+/) { "\($0.1)N" }
         text = text.replacing(

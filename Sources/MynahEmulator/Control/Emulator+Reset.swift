@@ -123,11 +123,10 @@ extension Emulator {
             guard parts.contains(.values) else { continue }
             await resetStaticValues(player)
             let variables = player.table.variables
-            player.table = player.device.memory
-            // They are reset only as their own part.
-            player.table.variables = variables
             player.ticks.stop()
             player.begin()
+            // They are reset only as their own part.
+            player.table.variables = variables
             if player.device.app == nil || player.appSide.app?.access.isRunning == true {
                 player.ticks.resume()
             }

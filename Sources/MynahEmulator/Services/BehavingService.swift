@@ -1,0 +1,47 @@
+import MynahCore
+import MynahProfiles
+
+/// A service of a device that does more than keep its values.
+struct BehavingService: Sendable {
+    var behavior: any ServiceBehavior
+    /// The key of each characteristic; of several with one UUID the first.
+    var attributes: [BluetoothUUID: AttributeKey] = [:]
+    /// The time between two ticks of a characteristic, if it is not a second.
+    var intervals: [BluetoothUUID: Duration] = [:]
+
+    init(_ behavior: any ServiceBehavior) {
+        self.behavior = behavior
+    }
+
+    /// The behavior of a profile's service, if it has one.
+    init?(_ service: Profile.Service) {
+        switch service.behavior {
+        case .currentTime: self.init(CurrentTime())
+        case .cyclingSpeedAndCadence: self.init(SensorControl())
+        case .fitnessMachine: self.init(FitnessMachine())
+        case .glucose: self.init(RecordAccess(count: service.records))
+        case .heartRate: self.init(HeartRateControl())
+        case .nordicUART: self.init(SerialEcho())
+        case nil: return nil
+        }
+    }
+
+    /// A characteristic of it is published.
+    mutating func add(_ characteristic: Profile.Characteristic, as key: AttributeKey) {
+        guard attributes[characteristic.uuid] == nil else { return }
+        attributes[characteristic.uuid] = key
+        intervals[characteristic.uuid] = characteristic.every
+    }
+
+    /// Whether the behavior may change the characteristic's value, so that the radio cannot answer for it.
+    func changes(_ characteristic: BluetoothUUID) -> Bool { behavior.changed.contains(characteristic) }
+
+    /// Whether the behavior alone sends the characteristic's value.
+    func sends(_ characteristic: BluetoothUUID) -> Bool { behavior.sent.contains(characteristic) }
+
+    func rekeyed(_ mapping: [AttributeKey: AttributeKey]) -> BehavingService {
+        var service = self
+        service.attributes = attributes.mapValues { mapping[$0] ?? $0 }
+        return service
+    }
+}

@@ -1,0 +1,226 @@
+import Mynah
+import MynahCore
+import MynahProfiles
+
+/// Lets the services of a player behave: it passes them writes, and keeps and sends what follows.
+///
+/// It belongs to its player, and runs on the phone's executor. What is sent goes out after the write response.
+final class ServicePlayer<C: Clock> where C.Duration == Duration {
+    private struct Place {
+        var service: Int
+        var characteristic: BluetoothUUID
+    }
+
+    private unowned let player: DevicePlayer<C>
+    private var services: [BehavingService] = []
+    /// The attributes whose writes a behavior answers.
+    private var handled: [AttributeKey: Place] = [:]
+    /// Wakes for the next thing that a behavior has to do.
+    private var sleeping: Task<Void, Never>?
+
+    /// Returns `nil` if no service of the player's device behaves.
+    init?(_ player: DevicePlayer<C>) {
+        guard !player.device.behaviors.isEmpty else { return nil }
+        self.player = player
+    }
+
+    // MARK: Its life
+
+    /// The device's values are as they were at its start, and so is what its services have in mind.
+    func begin() {
+        stop()
+        player.answers.clear()
+        services = player.device.behaviors
+        handled = [:]
+        for index in services.indices {
+            for characteristic in services[index].behavior.handled {
+                // A profile's own error answers in place of the behavior.
+                guard let key = services[index].attributes[characteristic],
+                    player.table.entries[key]?.writeError == nil
+                else { continue }
+                handled[key] = Place(service: index, characteristic: characteristic)
+            }
+            carryOut(services[index].behavior.begin(state(of: index)), of: index)
+        }
+    }
+
+    /// The app does not run, or nothing can be sent: what is under way waits.
+    func stop() {
+        sleeping?.cancel()
+        sleeping = nil
+    }
+
+    /// Goes on with what is under way.
+    func resume() {
+        guard player.answers.canAct else { return }
+        deliver()
+    }
+
+    /// A central's link has ended, and what was under way for it.
+    func forgetLink(of central: Central) {
+        for index in services.indices { services[index].behavior.disconnected(central.id) }
+        sleep()
+    }
+
+    // MARK: Writes
+
+    /// Carries out a write that the radio has permitted and that has reached the device: a behavior answers it,
+    /// or its value is kept, unless its profile has an error for it.
+    static func carryOut(
+        _ request: WriteRequest, _ central: Central, by player: DevicePlayer<C>
+    ) -> PendingReply.Outcome {
+        player.behaviors?.write(request, central) ?? player.table.write(request)
+    }
+
+    /// All parts of a write, or none and the first error.
+    private func write(_ request: WriteRequest, _ central: Central) -> PendingReply.Outcome {
+        guard request.parts.contains(where: { handled[$0.attribute] != nil }) else {
+            return player.table.write(request)
+        }
+        // A write that is refused changes nothing.
+        let before = services
+        do throws(ATTError) {
+            var values = try player.table.effect(of: request)
+            var effects: [(service: Int, effects: [ServiceEffect])] = []
+            for attribute in request.parts.map(\.attribute) {
+                guard let place = handled[attribute], let value = values.removeValue(forKey: attribute) else {
+                    continue
+                }
+                let state = state(of: place.service)
+                let follows = try services[place.service].behavior.write(
+                    value, to: place.characteristic, by: central.id, state)
+                effects.append((place.service, follows))
+            }
+            player.table.store(values)
+            for (service, effects) in effects { carryOut(effects, of: service) }
+            player.link.emulator.enqueue { [index = player.link.index] in
+                $0.player(index)?.behaviors?.resume()
+            }
+            return .success([])
+        } catch {
+            services = before
+            return .failure(error)
+        }
+    }
+
+    private func state(of index: Int) -> PlayedService<C> {
+        PlayedService(player: player, service: services[index], outbox: player.answers.outbox)
+    }
+
+    private func carryOut(_ effects: [ServiceEffect], of index: Int) {
+        for effect in effects {
+            switch effect {
+            case .store(let value, let characteristic):
+                guard let key = services[index].attributes[characteristic] else { continue }
+                player.table.set(.stored(value), of: key)
+            case .change(let change, let characteristic):
+                guard let key = services[index].attributes[characteristic] else { continue }
+                self.change(key, change)
+            case .send(let value, let characteristic, let central):
+                guard let key = services[index].attributes[characteristic] else { continue }
+                player.answers.add(value, of: key, to: central)
+            }
+        }
+    }
+
+    private func change(_ key: AttributeKey, _ change: ValueChange?) {
+        guard let source = player.device.table.entries[key]?.source else { return }
+        guard let change else { return player.table.set(source, of: key) }
+        let layout = player.table.layout(of: key)
+        player.table.set(.computed(ChangedValue(original: source, change: change, layout: layout)), of: key)
+    }
+
+    // MARK: Sending
+
+    /// Sends what there is room for, and lets behaviors act that are due.
+    func deliver() {
+        player.answers.deliver()
+        sleep()
+    }
+
+    /// The earliest time at which a behavior has something to do that does not wait for room.
+    private var due: Duration? {
+        services.lazy.filter { service in
+            !self.player.answers.outbox.values.contains { value in service.attributes.values.contains(value.attribute) }
+        }.compactMap(\.behavior.due).min()
+    }
+
+    private func sleep() {
+        stop()
+        guard player.answers.canAct, let since = player.since, let due else { return }
+        sleeping = player.link.emulator.enqueue(at: since.advanced(by: due), on: player.clock) {
+            [index = player.link.index] in
+            $0.player(index)?.behaviors?.wake()
+        }
+    }
+
+    private func wake() {
+        guard player.answers.canAct, let due, due <= player.elapsed else { return sleep() }
+        for index in services.indices where services[index].behavior.due.map({ $0 <= player.elapsed }) == true
+        {
+            let state = state(of: index)
+            carryOut(services[index].behavior.tick(state), of: index)
+        }
+        deliver()
+    }
+}
+
+/// A value of the profile that a behavior has changed.
+private struct ChangedValue: VariableReader {
+    let original: AttributeTable.Source
+    let change: ValueChange
+    let layout: ValueLayout?
+
+    var names: Set<String> { if case .computed(let reader) = original { reader.names } else { [] } }
+
+    func value(at tick: UInt64) -> [UInt8] { value(at: tick, Variables()) }
+
+    func value(at tick: UInt64, _ variables: Variables) -> [UInt8] {
+        change.value(original.value(at: tick, variables), at: tick, layout: layout)
+    }
+}
+
+/// A behaving service as its player has it now.
+private struct PlayedService<C: Clock>: ServiceState where C.Duration == Duration {
+    let player: DevicePlayer<C>
+    let service: BehavingService
+    let outbox: Outbox
+
+    var now: Duration { player.elapsed }
+
+    func value(of characteristic: BluetoothUUID) -> [UInt8]? {
+        service.attributes[characteristic].flatMap { player.table.value(of: $0, at: now) }
+    }
+
+    func original(of characteristic: BluetoothUUID, at tick: UInt64) -> [UInt8]? {
+        service.attributes[characteristic].flatMap { player.device.table.entries[$0]?.source.value(at: tick, player.table.variables) }
+    }
+
+    func tick(of characteristic: BluetoothUUID) -> UInt64 {
+        UInt64(max(0, TickSchedule.number(at: now, every: interval(of: characteristic))))
+    }
+
+    func interval(of characteristic: BluetoothUUID) -> Duration {
+        service.intervals[characteristic] ?? AttributeTable.usualTick
+    }
+
+    func layout(of characteristic: BluetoothUUID) -> ValueLayout? {
+        service.attributes[characteristic].flatMap { player.table.layout(of: $0) }
+    }
+
+    func isSubscribed(_ central: Peer.ID, to characteristic: BluetoothUUID) -> Bool {
+        guard let key = service.attributes[characteristic],
+            let subscribers = player.manager?.access.subscribers(of: key)
+        else { return false }
+        return subscribers.hasUnnamed || subscribers.named.contains(central)
+    }
+
+    func isSending(_ characteristic: BluetoothUUID, to central: Peer.ID) -> Bool {
+        service.attributes[characteristic].map { outbox.contains($0, for: central) } ?? false
+    }
+
+    func longestUpdate(to central: Peer.ID) -> Int {
+        player.manager?.access.central(central)?.maximumUpdateValueLength
+            ?? GATT.defaultMTU - GATT.notificationHeaderLength
+    }
+}
