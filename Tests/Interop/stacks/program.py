@@ -35,13 +35,13 @@ class Program:
 
     path: Path
 
-    def __init__(self, place: Place) -> None:
-        self.place = place
+    def __init__(self, place: Place, profile: str = PROFILE) -> None:
+        self.place, self.profile = place, profile
 
     async def __aenter__(self) -> Run:
         self.directory = tempfile.TemporaryDirectory(prefix="mynah-program-")
-        profile = Path(self.directory.name) / "busy.yaml"
-        profile.write_text(PROFILE)
+        profile = Path(self.directory.name) / "device.yaml"
+        profile.write_text(self.profile)
         address = (await self.place.address()).replace("tcp-client", "hci:tcp-client")
         environment = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent/bus"}
         self.run = await Run.start(Program.path, environment, profile, "--radio", address)

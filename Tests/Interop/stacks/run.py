@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from stacks import app, central, netsim, packages, program
+from stacks import app, central, netsim, packages, program, records
 from stacks.bumble_device import BumbleDevice
 from stacks.checks import CHECKS, Check
 from stacks.helper import Helper
@@ -81,6 +81,7 @@ async def everything(only: str, names_alone: bool) -> int:
     for kind in [Ours, Bumbles]:
         plan.append((f"our program on {kind.name}: {program.SILENT}", kind, program.confirms_nothing))
         plan.append((f"our program on {kind.name}: {program.LONG}", kind, program.asks_for_thousands))
+        plan.append((f"our program on {kind.name}: {records.SENTENCE}", kind, records.are_paged))
     if Rootcanal in places:
         plan.append((f"our program on {Rootcanal.name}: {program.KILLED}", Rootcanal, program.comes_back))
     for sentence, scene, obstacle in netsim.SCENES if Netsim in places else []:
