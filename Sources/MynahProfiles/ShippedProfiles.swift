@@ -216,6 +216,7 @@ services:
       # 01 sets the count of the wheel, 03 the location, 04 lists the locations. Without a subscription: 0xFD.
       - uuid: sc-control-point
         properties: [write, indicate]
+        maxLength: 20
 """# + "\n"
         ),
         (
@@ -511,6 +512,7 @@ services:
       # 00 requests control, 05 FA 00 sets 250 W. Without a subscription a command gets 0xFD.
       - uuid: fitness-machine-control-point
         properties: [write, indicate]
+        maxLength: 20
       # What has changed, for every subscriber.
       - uuid: fitness-machine-status
         properties: [notify]
@@ -590,6 +592,7 @@ services:
       # 0xFD, and during a report everything but an abort gets 0xFE.
       - uuid: record-access-control-point
         properties: [write, indicate]
+        maxLength: 20
 """# + "\n"
         ),
         (

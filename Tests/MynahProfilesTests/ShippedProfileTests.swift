@@ -23,7 +23,8 @@ import Testing
 
     @Test("every profile in the folder is known to these tests")
     func noneIsForgotten() {
-        #expect(files(in: "\(repository)/profiles", ending: ".yaml") == Self.names.map { $0 + ".yaml" }.sorted())
+        #expect(
+            files(in: "\(repository)/profiles", ending: ".yaml") == Self.names.map { $0 + ".yaml" }.sorted())
     }
 }
 
