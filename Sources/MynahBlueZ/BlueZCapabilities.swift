@@ -35,6 +35,7 @@ package enum BlueZCapabilities {
         result.publishesL2CAPChannels = false
         result.requestsConnectionLatency = false
         result.answerDeadline = .seconds(5)
+        result.faults = .bluez
         return result
     }
 }

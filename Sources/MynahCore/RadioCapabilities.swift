@@ -18,6 +18,8 @@ public struct RadioCapabilities: Hashable, Sendable {
     public var requestsConnectionLatency = true
     /// The time limit for an answer, or `nil` for the 30 s of an ATT transaction.
     public var answerDeadline: Duration?
+    /// The faults that it can carry out.
+    package var faults = FaultSupport.ownHost
 
     /// Capabilities of a radio that can do everything, unless changed.
     package init(name: String) {
