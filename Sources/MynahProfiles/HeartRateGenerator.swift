@@ -1,3 +1,4 @@
+import MynahCore
 import MynahSupport
 
 /// `generate: heart-rate`: a Heart Rate Measurement that moves between two rates (Heart Rate Service

@@ -1,3 +1,4 @@
+import MynahCore
 import MynahProfiles
 import Testing
 

@@ -1,4 +1,5 @@
 import Glibc
+import MynahCore
 import MynahSupport
 
 /// A number that changes from tick to tick.

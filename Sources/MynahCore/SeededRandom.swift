@@ -1,4 +1,21 @@
-package import MynahCore
+/// A generator of repeatable random numbers: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+package struct SeededRandom: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    /// A generator with a seed.
+    package init(seed: UInt64) {
+        state = seed
+    }
+
+    /// The next number.
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}
 
 /// Seeds that follow from another seed and a name.
 ///
@@ -22,16 +39,5 @@ package enum ValueSeed {
         var random = SeededRandom(seed: seed)
         random = SeededRandom(seed: random.next() ^ hash)
         return random.next()
-    }
-}
-
-extension Profile {
-    /// The seed of a characteristic's value in a run with a seed.
-    package func valueSeed(_ seed: UInt64, service: Int, characteristic: Int) -> UInt64 {
-        let (own, list) = (services[service], services[service].characteristics)
-        let uuid = list[characteristic].uuid
-        return ValueSeed.of(
-            seed, own.uuid, services[...service].count { $0.uuid == own.uuid }, uuid,
-            list[...characteristic].count { $0.uuid == uuid })
     }
 }

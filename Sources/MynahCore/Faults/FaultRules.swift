@@ -1,0 +1,234 @@
+/// The faults of a device, and which of them apply to an operation.
+///
+/// It counts for each fault the operations at its attribute and of its central, and has a random number
+/// generator for each. It does no I/O and knows no clock: a time is since any moment.
+package struct FaultRules: Sendable {
+    /// An operation that can trigger faults.
+    package struct Operation: Hashable, Sendable {
+        /// What happens.
+        package var kind: FaultTrigger.Operation
+        /// The attributes that it concerns; empty if it concerns none.
+        package var attributes: [AttributeKey]
+
+        /// An operation.
+        package init(_ kind: FaultTrigger.Operation, of attributes: [AttributeKey] = []) {
+            self.kind = kind
+            self.attributes = attributes
+        }
+    }
+
+    /// A central at an operation.
+    package struct Central: Hashable, Sendable {
+        /// The radio's identifier of the central.
+        package var id: Peer.ID
+        /// Its identity address, or its address; `nil` if the radio does not report it.
+        package var address: DeviceAddress?
+        /// Its number in the order of connecting, from 1; 0 if it is not known.
+        package var order: Int
+
+        /// A central.
+        package init(_ id: Peer.ID, address: DeviceAddress? = nil, order: Int = 0) {
+            self.id = id
+            self.address = address
+            self.order = order
+        }
+    }
+
+    /// What happens to an operation.
+    package struct Decision: Hashable, Sendable {
+        /// How long it is held up: the delays of all faults that apply.
+        package var delay = Duration.zero
+        /// The first effect of the faults that apply, or `nil` if none has one.
+        package var effect: FaultEffect?
+        /// The name of the fault with that effect, or `nil` if there is none.
+        package var cause: String?
+        /// The names of the faults that apply, in their order, without those whose effect came second.
+        package var applied: [String] = []
+
+        /// Nothing happens to it.
+        package init() {}
+
+        /// Whether the operation is as it would be without faults.
+        package var isNothing: Bool { applied.isEmpty }
+
+        /// Adds a fault that was selected; returns `false` if it has only an effect, and not the first one.
+        fileprivate mutating func add(_ fault: Fault) -> Bool {
+            guard effect == nil || fault.effect == nil || fault.delay > .zero else { return false }
+            applied.append(fault.name)
+            delay += fault.delay
+            if effect == nil, let first = fault.effect { (effect, cause) = (first, fault.name) }
+            return true
+        }
+    }
+
+    /// A fault and its state.
+    package struct Entry: Sendable {
+        /// The fault.
+        package let fault: Fault
+        /// Whether it is on.
+        package fileprivate(set) var isOn: Bool
+        /// The operations that it counted since it was turned on.
+        package fileprivate(set) var count = 0
+        /// How often it applied since it was turned on.
+        package fileprivate(set) var timesApplied = 0
+        /// When it applies, if it does so after a time and has not yet.
+        fileprivate var due: Duration?
+        fileprivate var random: SeededRandom
+
+        /// Whether it can apply: it is on, and its chance is not 0.
+        package var isArmed: Bool { isOn && fault.selection.chance > 0 }
+    }
+
+    /// The faults, in the order of the file and then of their addition.
+    package private(set) var entries: [Entry] = []
+    private let seed: UInt64
+
+    /// These faults; their random numbers follow from `seed` and their names.
+    package init(_ faults: [Fault] = [], seed: UInt64, at now: Duration = .zero) {
+        self.seed = seed
+        for fault in faults { add(fault, at: now) }
+    }
+
+    // MARK: Faults
+
+    /// Adds a fault, or replaces the one with its name; it begins anew.
+    package mutating func add(_ fault: Fault, at now: Duration) {
+        var entry = Entry(fault: fault, isOn: false, random: random(of: fault))
+        if !fault.isOff { turnOn(&entry, at: now) }
+        if let index = index(of: fault.name) { entries[index] = entry } else { entries.append(entry) }
+    }
+
+    /// Removes a fault; returns it, or `nil` if there is none with that name.
+    @discardableResult
+    package mutating func remove(_ name: String) -> Fault? {
+        index(of: name).map { entries.remove(at: $0).fault }
+    }
+
+    /// Turns a fault on or off; returns whether that changed anything, or `nil` if there is none with that
+    /// name.
+    ///
+    /// Its counters begin at zero when it is turned on; its random numbers go on.
+    package mutating func turn(_ name: String, isOn: Bool, at now: Duration) -> Bool? {
+        guard let index = index(of: name) else { return nil }
+        guard entries[index].isOn != isOn else { return false }
+        if isOn { turnOn(&entries[index], at: now) } else { turnOff(&entries[index]) }
+        return true
+    }
+
+    /// Puts every fault back: on or off as it is defined, with its counters at zero and its first random
+    /// number next.
+    package mutating func reset(at now: Duration) {
+        for index in entries.indices {
+            let fault = entries[index].fault
+            entries[index] = Entry(fault: fault, isOn: false, random: random(of: fault))
+            if !fault.isOff { turnOn(&entries[index], at: now) }
+        }
+    }
+
+    /// The fault with a name, or `nil` if there is none.
+    package subscript(name: String) -> Entry? { index(of: name).map { entries[$0] } }
+
+    private func index(of name: String) -> Int? { entries.firstIndex { $0.fault.name == name } }
+    private func random(of fault: Fault) -> SeededRandom {
+        SeededRandom(seed: ValueSeed.of(seed, "fault \(fault.name)"))
+    }
+
+    private func turnOn(_ entry: inout Entry, at now: Duration) {
+        entry.isOn = true
+        entry.count = 0
+        entry.timesApplied = 0
+        if case .after(let time) = entry.fault.trigger { entry.due = now + time }
+    }
+
+    private func turnOff(_ entry: inout Entry) {
+        entry.isOn = false
+        entry.due = nil
+    }
+
+    // MARK: Operations
+
+    /// Whether a fault may apply to an operation, whichever central it is of.
+    package func concerns(_ kind: FaultTrigger.Operation, of attribute: AttributeKey? = nil) -> Bool {
+        entries.contains { entry in
+            entry.isArmed && entry.fault.trigger == .on(kind)
+                && (entry.fault.attribute == nil || attribute == nil || entry.fault.attribute == attribute)
+        }
+    }
+
+    /// Decides about an operation of one central, or of none that is known.
+    package mutating func decide(
+        _ operation: Operation, of central: Central? = nil, holds: (FaultCondition) -> Bool
+    ) -> Decision {
+        decide(operation, of: [central], holds: holds)[0]
+    }
+
+    /// Decides about an operation that concerns several centrals, such as a value that is notified; there is
+    /// one decision for each.
+    ///
+    /// A fault without `central` counts it once, and applies to all of them or to none.
+    package mutating func decide(
+        _ operation: Operation, of centrals: [Central?], holds: (FaultCondition) -> Bool
+    ) -> [Decision] {
+        var decisions = Array(repeating: Decision(), count: centrals.count)
+        for index in entries.indices where entries[index].matches(operation) {
+            let fault = entries[index].fault
+            guard let wanted = fault.selection.central else {
+                guard entries[index].selects(holds) else { continue }
+                let isFirst = decisions.indices.map { decisions[$0].add(fault) }
+                if isFirst.contains(true) { entries[index].timesApplied += 1 }
+                continue
+            }
+            for (place, central) in centrals.enumerated() where wanted.matches(central) {
+                if entries[index].selects(holds), decisions[place].add(fault) {
+                    entries[index].timesApplied += 1
+                }
+            }
+        }
+        return decisions
+    }
+
+    // MARK: Times
+
+    /// When the next fault applies after its time, or `nil` if none does.
+    package var nextDue: Duration? { entries.lazy.filter(\.isArmed).compactMap(\.due).min() }
+
+    /// Takes the faults that apply by now after their time, each once, in their order.
+    package mutating func takeDue(at now: Duration, holds: (FaultCondition) -> Bool) -> [Fault] {
+        var due: [Fault] = []
+        for index in entries.indices where entries[index].due.map({ $0 <= now }) == true {
+            entries[index].due = nil
+            guard entries[index].isArmed, entries[index].selects(holds) else { continue }
+            entries[index].timesApplied += 1
+            due.append(entries[index].fault)
+        }
+        return due
+    }
+}
+
+extension FaultRules.Entry {
+    fileprivate func matches(_ operation: FaultRules.Operation) -> Bool {
+        guard isArmed, fault.trigger == .on(operation.kind) else { return false }
+        return fault.attribute.map(operation.attributes.contains) ?? true
+    }
+
+    /// Counts an operation, and decides whether the fault is for it.
+    fileprivate mutating func selects(_ holds: (FaultCondition) -> Bool) -> Bool {
+        count += 1
+        let selection = fault.selection
+        guard selection.nth.contains(count), selection.times.map({ timesApplied < $0 }) ?? true,
+            selection.condition.map(holds) ?? true
+        else { return false }
+        // The 53 bits that a Double can tell apart.
+        return selection.chance >= 1 || Double(random.next() >> 11) * 0x1p-53 < selection.chance
+    }
+}
+
+extension FaultCentral {
+    /// Whether a central is the one that is meant; one that is not known is not.
+    package func matches(_ central: FaultRules.Central?) -> Bool {
+        switch self {
+        case .address(let address): central?.address?.value == address.value
+        case .order(let order): central?.order == order
+        }
+    }
+}
