@@ -65,7 +65,9 @@ public actor Phone {
         self.sink = sink
         preserved = PreservedStates(stateDirectory)
         advertiser = PhoneAdvertiser(advertising)
-        central = PhoneCentral(radio as? any CentralRadio, seed: seed)
+        // A layer of faults is around the peripheral role alone.
+        let whole: any PeripheralRadio = (radio as? FaultyRadio)?.wrapped ?? radio
+        central = PhoneCentral(whole as? any CentralRadio, seed: seed)
     }
 
     /// A phone whose radio plays a central alone, for the one manager of its central half.

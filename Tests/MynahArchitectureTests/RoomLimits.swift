@@ -93,7 +93,6 @@ enum RoomLimits {
 
     /// How often they may be in each source.
     static let assumptions: [String: Int] = [
-        "Sources/Mynah/Actor+OwnExecutor.swift": 2,
         "Sources/Mynah/Peripheral.swift": 1,
         "Sources/Mynah/Phone+Services.swift": 2,
         "Sources/Mynah/PhoneLink.swift": 1,
@@ -101,6 +100,9 @@ enum RoomLimits {
         "Sources/Mynah/ServiceRegistry.swift": 1,
         "Sources/MynahBlueZ/BlueZRadio.swift": 1,
         "Sources/MynahCLI/Central/ConnectSink.swift": 1,
+        "Sources/MynahCore/Actor+OwnExecutor.swift": 2,
+        "Sources/MynahCore/Faults/FaultyRadio.swift": 2,
+        "Sources/MynahCore/Faults/FaultyRadio+Effects.swift": 1,
         "Sources/MynahEmulator/EmulatorLink.swift": 1,
         "Sources/MynahHost/HostRadio+Life.swift": 2,
         "Sources/MynahHost/HostRadio.swift": 1,
@@ -125,6 +127,9 @@ enum RoomLimits {
         "Sources/MynahCLI/RunPlayer.swift": 2,
         "Sources/MynahControl/HTTP/HTTPConnectionHandler.swift": 1,
         "Sources/MynahCore/CentralRadio.swift": 1,
+        "Sources/MynahCore/Faults/FaultAlarms.swift": 1,
+        "Sources/MynahCore/Faults/FaultWork.swift": 1,
+        "Sources/MynahCore/Faults/FaultyRadio+Events.swift": 1,
         "Sources/MynahCore/PeripheralRadio.swift": 1,
         "Sources/MynahEmulator/EmulatorLink.swift": 2,
         "Sources/MynahHCI/Netsim/NetsimTransport.swift": 1,

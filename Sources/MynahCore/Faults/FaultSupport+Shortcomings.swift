@@ -66,8 +66,8 @@ extension Fault {
             "corrupt changes bytes of a value, which has \(GATT.maximumValueLength) at most"
         case .value(let value) where value.count > GATT.maximumValueLength:
             "a value has \(GATT.maximumValueLength) bytes at most"
-        case .mtu(let mtu) where !(GATT.defaultMTU...0xFFFF).contains(mtu):
-            "an MTU is from \(GATT.defaultMTU) to 65535 bytes"
+        case .mtu(let mtu) where !(GATT.defaultMTU...517).contains(mtu):
+            "an MTU is from \(GATT.defaultMTU) to 517 bytes"
         case .advertise(let change, _) where change == FaultyAdvertisement():
             "advertise needs at least one field in with"
         case .advertise(_, let time?) where time <= .zero, .vanish(let time?) where time <= .zero:
@@ -154,7 +154,7 @@ extension RadioCapabilities {
         case .refuseConnection where faults.refusesByAdvertising && fault.selectsConnections:
             return """
                 \(name) refuses connections with an advertisement that is not connectable, so it cannot \
-                count them; remove nth, times and chance
+                count them; remove nth, times, chance and when
                 """
         default: break
         }
@@ -172,5 +172,6 @@ extension RadioCapabilities {
 extension Fault {
     fileprivate var selectsConnections: Bool {
         selection.nth != .all || selection.times != nil || selection.chance < 1
+            || selection.condition != nil
     }
 }

@@ -76,10 +76,11 @@ package struct FaultSupport: Hashable, Sendable {
     /// A radio that cannot do anything below ATT: an own host without the protocol for it.
     package var withoutLowerLayers: FaultSupport {
         var support = self
-        for effect in [FaultEffect.Kind.noAnswer, .refuseSubscription, .mtu, .loseBond, .vanish] {
-            support.triggers[effect] = nil
+        for effect in [FaultEffect.Kind.refuseSubscription, .mtu, .vanish] { support.triggers[effect] = nil }
+        for effect in [FaultEffect.Kind.delay, .error, .noAnswer] {
+            support.triggers[effect]?.remove(.subscribe)
         }
-        for effect in [FaultEffect.Kind.delay, .error] { support.triggers[effect]?.remove(.subscribe) }
+        support.lostBonds.remove(.disconnect)
         support.triggers = support.triggers.mapValues { $0.subtracting([.discover, .mtu]) }
         return support
     }

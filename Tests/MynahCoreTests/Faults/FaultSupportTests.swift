@@ -17,11 +17,11 @@ import Testing
         drop               .    OBF   OBF    .         .       .    .        .   .         .
         duplicate          .    .     OBF    .         .       .    .        .   .         .
         reorder            .    .     OBF    .         .       .    .        .   .         .
-        noAnswer           O    O     .      O         .       .    O        O   .         .
+        noAnswer           OF   OF    .      O         .       .    O        O   .         .
         disconnect         OBF  OBF   OBF    OBF       OBF     OBF  O        O   .         OBF
         refuseSubscription .    .     .      O         .       .    .        .   .         .
         refuseConnection   .    .     .      .         OBF     .    .        .   .         .
-        loseBond           OB   OB    OB     OB        OB      OB   O        O   .         OB
+        loseBond           OBF  OBF   OBF    OBF       OBF     OBF  O        O   .         OBF
         changeServices     OBF  OBF   OBF    OBF       OBF     OBF  O        O   .         OBF
         advertise          OBF  OBF   OBF    OBF       OBF     OBF  O        O   OBF       OBF
         vanish             O    O     O      O         O       O    O        O   O         O
@@ -157,7 +157,7 @@ import Testing
                 own, Self.selecting(.init(nth: .range(1...2)), .refuseConnection, on: .on(.connect)), nil,
                 """
                 R refuses connections with an advertisement that is not connectable, so it cannot count \
-                them; remove nth, times and chance
+                them; remove nth, times, chance and when
                 """
             ),
             (
@@ -251,7 +251,7 @@ import Testing
                 Self.fault(.value(Array(repeating: 0, count: 513)), on: read),
                 "a value has 512 bytes at most"
             ),
-            (Self.fault(.mtu(22), on: .on(.mtu)), "an MTU is from 23 to 65535 bytes"),
+            (Self.fault(.mtu(22), on: .on(.mtu)), "an MTU is from 23 to 517 bytes"),
             (
                 Self.fault(.advertise(FaultyAdvertisement(), for: nil), on: later),
                 "advertise needs at least one field in with"

@@ -1,0 +1,57 @@
+/// What a device wants to advertise, and what faults make of it.
+struct FaultedAdvertising: Sendable {
+    /// What the device advertises, or `nil` if it advertises nothing.
+    var wanted: Advertisement?
+    /// What the radio was given last, or `nil` if that is not known.
+    var onAir: Advertisement?
+    /// From when the radio falls silent until it has come back.
+    var isGone = false
+    private var changes: [(fault: String, change: FaultyAdvertisement, number: Int)] = []
+    private var lastNumber = 0
+    /// The faults for which it is silent.
+    private(set) var silent: [String: Int] = [:]
+
+    /// What is to be advertised; the changes apply in the order in which they began.
+    func changed(_ advertisement: Advertisement, refusesConnections: Bool) -> Advertisement {
+        var result = advertisement
+        for change in changes { result = change.change.applied(to: result) }
+        if refusesConnections { result.isConnectable = false }
+        return result
+    }
+
+    /// Begins a change, or begins it anew; returns a number for `end`.
+    mutating func begin(_ change: FaultyAdvertisement, by fault: String) -> Int {
+        lastNumber += 1
+        changes.removeAll { $0.fault == fault }
+        changes.append((fault, change, lastNumber))
+        return lastNumber
+    }
+
+    /// Falls silent, or goes on being; returns a number for `end`, and whether it was not silent before.
+    mutating func silence(by fault: String) -> (number: Int, isFirst: Bool) {
+        lastNumber += 1
+        defer { silent[fault] = lastNumber }
+        return (lastNumber, silent.isEmpty)
+    }
+
+    /// What has ended.
+    struct Ended {
+        /// What is advertised is to change.
+        var isChange = false
+        /// The silence is over.
+        var isSilence = false
+    }
+
+    /// Ends what a fault began, unless it began anew after `number`; with `nil` in any case.
+    mutating func end(_ fault: String, number: Int? = nil) -> Ended {
+        var ended = Ended()
+        let count = changes.count
+        changes.removeAll { $0.fault == fault && (number == nil || $0.number == number) }
+        ended.isChange = changes.count < count
+        if let began = silent[fault], number == nil || began == number {
+            silent[fault] = nil
+            ended.isSilence = silent.isEmpty
+        }
+        return ended
+    }
+}

@@ -1,0 +1,205 @@
+// What the device publishes, advertises and sends.
+extension FaultyRadio {
+    // MARK: Services
+
+    package func publish(_ definitions: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
+        services.willPublish(definitions)
+        let shown = shown(definitions)
+        guard !shown.isEmpty else {
+            return PublishedServices(id: services.published(definitions, shown: [], as: nil))
+        }
+        let published = try await wrapped.publish(shown)
+        let id = services.published(definitions, shown: shown, as: published.id)
+        // A fault may have been turned on or off meanwhile.
+        for key in services.values.keys { showValue(of: key) }
+        if services.nextChange != nil { enqueue { await $0.changeServices() } }
+        return PublishedServices(id: id, handles: published.handles)
+    }
+
+    package func withdraw(_ id: PublishedServices.ID) async {
+        if let inner = services.withdraw(id) { await wrapped.withdraw(inner) }
+    }
+
+    private func shown(_ definitions: [ServiceDefinition]) -> [ServiceDefinition] {
+        services.shown(definitions) { rules.concerns(.read, of: $0) }
+    }
+
+    package func setValue(_ value: [UInt8]?, of attribute: AttributeKey) {
+        services.setValue(value, of: attribute)
+        showValue(of: attribute)
+    }
+
+    /// Has the radio answer reads of an attribute by itself if no fault may change them.
+    func showValue(of key: AttributeKey) {
+        let value = rules.concerns(.read, of: key) ? nil : services.values[key]
+        inner { $0.setValue(value, of: key) }
+    }
+
+    /// Publishes anew each batch that a fault has changed, or no longer changes.
+    func changeServices() async {
+        while let id = services.nextChange, let batch = services.batches[id] {
+            if let inner = services.willWithdraw(id) {
+                await wrapped.withdraw(inner)
+                // Subscriptions end with the attributes; the radio does not report it.
+                for key in batch.shown {
+                    for event in links.ends(of: key) { _ = take(event) }
+                }
+            }
+            let shown = shown(batch.services)
+            var inner: PublishedServices.ID?
+            do throws(RadioError) {
+                if !shown.isEmpty { inner = try await wrapped.publish(shown).id }
+            } catch {
+                warn("the services cannot be changed: \(error)")
+            }
+            if !services.changed(id, to: inner, shown: shown), let inner { await wrapped.withdraw(inner) }
+        }
+        for key in services.values.keys { showValue(of: key) }
+    }
+
+    // MARK: Advertising
+
+    package func advertise(_ advertisement: Advertisement) async throws(RadioError) -> AdvertisingReport {
+        advertising.wanted = advertisement
+        if rules.concerns(.advertise) {
+            let decision = decide(.advertise, by: nil)
+            carryOut(decision, of: nil)
+        }
+        guard advertising.silent.isEmpty else { return .silent }
+        return try await advertise(changed: changed(advertisement))
+    }
+
+    package func stopAdvertising() async {
+        advertising.wanted = nil
+        advertising.onAir = nil
+        await wrapped.stopAdvertising()
+    }
+
+    /// Advertises what is wanted with the changes of the faults, unless that is on the air.
+    func advertiseAgain() async {
+        guard let wanted = advertising.wanted, advertising.silent.isEmpty else { return }
+        let changed = changed(wanted)
+        guard changed != advertising.onAir else { return }
+        do throws(RadioError) {
+            let report = try await advertise(changed: changed)
+            if advertising.wanted != nil { pass(.advertisingChanged(report)) }
+        } catch {
+            warn("the device cannot advertise what a fault says: \(error)")
+        }
+    }
+
+    private func advertise(changed: Advertisement) async throws(RadioError) -> AdvertisingReport {
+        if !changed.isConnectable, advertising.onAir?.isConnectable != false {
+            report(refusals.map(\.fault.name), of: .connect, nil)
+        }
+        advertising.onAir = changed
+        do throws(RadioError) {
+            return try await wrapped.advertise(changed)
+        } catch {
+            advertising.onAir = nil
+            throw error
+        }
+    }
+
+    private func changed(_ advertisement: Advertisement) -> Advertisement {
+        advertising.changed(advertisement, refusesConnections: !refusals.isEmpty)
+    }
+
+    /// The faults that keep the device from being connectable.
+    private var refusals: [FaultRules.Entry] {
+        guard capabilities?.faults.refusesByAdvertising == true else { return [] }
+        return rules.entries.filter { $0.isArmed && $0.fault.effect == .refuseConnection }
+    }
+
+    // MARK: Values
+
+    package func send(
+        _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
+    ) throws(RadioError) -> SendResult {
+        let targets =
+            held.isUsed || rules.concerns(.notify, of: attribute)
+            ? links.targets(of: attribute, among: centrals) : []
+        // Without subscribers there is nothing to count, and errors are the radio's.
+        guard !targets.isEmpty else {
+            return try inner { radio throws(RadioError) in
+                try radio.send(value, of: attribute, as: delivery, to: centrals)
+            }
+        }
+        guard held.hasRoom else {
+            held.isRefused = true
+            return .full
+        }
+        let decisions = rules.decide(
+            FaultRules.Operation(.notify, of: [attribute]), of: targets.map { $0.map(links.central) },
+            holds: owner.holds)
+        report(decisions, targets)
+        for (target, decision) in zip(targets, decisions) {
+            put(
+                HeldValues.Value(
+                    attribute: attribute, bytes: value, delivery: delivery,
+                    centrals: target.map { [$0] } ?? centrals, due: now + decision.delay),
+                decision, to: target)
+        }
+        if let error = flush() { throw error }
+        return .sent(targets == [nil] ? nil : targets.count)
+    }
+
+    /// Puts a value on its way as a fault has it.
+    private func put(_ value: HeldValues.Value, _ decision: FaultRules.Decision, to target: Peer.ID?) {
+        var value = value
+        switch decision.effect {
+        case .drop: return
+        case .disconnect, .vanish: return carryOut(decision, of: target)
+        case .reorder:
+            if let limit = held.keepForNext(value, at: now) {
+                return schedule(at: limit) { [value] radio in
+                    radio.held.stopKeeping(value, at: radio.now)
+                    radio.flush()
+                }
+            }
+        case .duplicate: add(value)
+        case .some(let effect): value.bytes = effect.changed(value.bytes) ?? value.bytes
+        case nil: break
+        }
+        add(value)
+        carryOut(decision, of: target)
+    }
+
+    private func add(_ value: HeldValues.Value) {
+        held.add(value, at: now)
+        if value.due > now { schedule(at: value.due) { $0.flush() } }
+    }
+
+    /// Sends the values that need not wait any longer; returns the error of one that cannot be sent.
+    @discardableResult
+    func flush() -> RadioError? {
+        var failure: RadioError?
+        held.flush(at: now) { value in
+            do throws(RadioError) {
+                return try inner { radio throws(RadioError) in
+                    try radio.send(value.bytes, of: value.attribute, as: value.delivery, to: value.centrals)
+                } != .full
+            } catch {
+                failure = error
+                return true
+            }
+        }
+        if held.isRefused, held.hasRoom {
+            held.isRefused = false
+            pass(.readyToSend)
+        }
+        return failure
+    }
+
+    /// Reports faults of a value: once, or for each subscriber if the fault is for one.
+    private func report(_ decisions: [FaultRules.Decision], _ targets: [Peer.ID?]) {
+        var reported: Set<String> = []
+        for (target, decision) in zip(targets, decisions) {
+            for name in decision.applied {
+                let isOfOne = rules[name]?.fault.selection.central != nil
+                guard reported.insert(name).inserted || isOfOne else { continue }
+                report([name], of: .notify, isOfOne || targets.count == 1 ? target : nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+/// A radio with faults: a layer around another radio, between it and its sink.
+///
+/// It runs on the executor of the radio that it wraps. A request passes through it in one call, unless a fault
+/// applies. Make one only for a device that has faults, or may get some.
+package actor FaultyRadio: ControllableRadio {
+    /// Whether a condition holds, and what is done with each firing; both are called on the radio's executor.
+    package struct Owner: Sendable {
+        /// Whether a condition of a fault holds now.
+        package var holds: @Sendable (FaultCondition) -> Bool
+        /// Takes a fault that was applied.
+        package var applied: @Sendable (FaultFiring) -> Void
+
+        /// An owner for whom no condition holds, unless said.
+        package init(
+            holds: @escaping @Sendable (FaultCondition) -> Bool = { _ in false },
+            applied: @escaping @Sendable (FaultFiring) -> Void = { _ in }
+        ) {
+            self.holds = holds
+            self.applied = applied
+        }
+    }
+
+    /// The radio that it wraps.
+    package nonisolated let wrapped: any ControllableRadio
+    /// The wrapped radio, if what lies below its sink can misbehave too.
+    nonisolated let lower: (any FaultableRadio)?
+    let owner: Owner
+    var rules: FaultRules
+    var links = FaultLinks()
+    var held = HeldValues()
+    var services = FaultedServices()
+    var advertising = FaultedAdvertising()
+    /// Replies that are never given, by central.
+    var unanswered: [Peer.ID: [PendingReply]] = [:]
+    var capabilities: RadioCapabilities?
+    private(set) var sink: (any RadioSink)?
+    private var alarms: FaultAlarms
+    private var work = FaultWork()
+
+    /// The executor of the radio that it wraps.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { wrapped.unownedExecutor }
+
+    /// A layer around a radio that has not been started.
+    ///
+    /// Random numbers follow from `seed` and the faults' names. `clock` measures delays.
+    package init<C: Clock>(
+        _ wrapped: any ControllableRadio, faults: [Fault] = [], seed: UInt64, clock: C = ContinuousClock(),
+        owner: Owner = Owner()
+    ) where C.Duration == Duration {
+        self.wrapped = wrapped
+        lower = wrapped as? any FaultableRadio
+        self.owner = owner
+        rules = FaultRules(faults, seed: seed)
+        alarms = FaultAlarms(FaultClock(clock))
+    }
+
+    /// Calls the wrapped radio, which is on the same executor.
+    func inner<Value: Sendable, Failure: Error>(
+        _ body: @Sendable (isolated any ControllableRadio) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try wrapped.onOwnExecutor { radio throws(Failure) in try body(radio) }
+    }
+
+    // MARK: Times and work
+
+    var now: Duration { alarms.clock.now() }
+
+    /// Does something at a time.
+    func schedule(at due: Duration, _ action: @escaping FaultAlarms.Action) {
+        alarms.add(at: due, of: self, action)
+    }
+
+    /// Does something after a delay; at once without one.
+    func after(_ delay: Duration, _ action: @escaping FaultAlarms.Action) {
+        if delay > .zero { schedule(at: now + delay, action) } else { action(self) }
+    }
+
+    /// Does something that takes time, after everything that was asked for before.
+    func enqueue(_ job: @escaping FaultWork.Job) { work.add(of: self, job) }
+
+    func wake() {
+        while true {
+            let due = alarms.takeDue(self)
+            guard !due.isEmpty else { return }
+            for action in due { action(self) }
+        }
+    }
+
+    func nextJob() -> FaultWork.Job? { work.next() }
+
+    // MARK: Life
+
+    /// Starts the wrapped radio.
+    ///
+    /// Throws `unsupported` if a fault is on that the radio cannot carry out.
+    package func start(
+        _ identity: DeviceIdentity, sink: any RadioSink
+    ) async throws(RadioError) -> RadioCapabilities {
+        self.sink = sink
+        let link = FaultSink(self)
+        let found: RadioCapabilities
+        do throws(RadioError) {
+            found = adapted(try await wrapped.start(identity, sink: link))
+        } catch {
+            self.sink = nil
+            throw error
+        }
+        capabilities = found
+        for entry in rules.entries where entry.isOn {
+            guard let shortcoming = found.shortcoming(of: entry.fault) else { continue }
+            await stop()
+            throw Self.unsupported(entry.fault, shortcoming)
+        }
+        below { $0.setLowerFaults(link) }
+        rules.reset(at: now)
+        faultsChanged()
+        return found
+    }
+
+    /// The capabilities with the faults that the layer can carry out on the radio.
+    func adapted(_ capabilities: RadioCapabilities) -> RadioCapabilities {
+        guard lower == nil else { return capabilities }
+        var result = capabilities
+        result.faults = result.faults.withoutLowerLayers
+        return result
+    }
+
+    /// Stops the wrapped radio, and forgets what faults hold up.
+    package func stop() async {
+        alarms.removeAll()
+        await wrapped.stop()
+        sink = nil
+        capabilities = nil
+        links = FaultLinks()
+        held.removeAll()
+        services.removeAll()
+        advertising = FaultedAdvertising()
+        unanswered = [:]
+    }
+
+    /// Closes the wrapped radio at once.
+    package nonisolated func close() { wrapped.close() }
+
+    static func unsupported(_ fault: Fault, _ shortcoming: String) -> RadioError {
+        RadioError(.unsupported, "fault \(fault.name): \(shortcoming)")
+    }
+
+    // MARK: Faults
+
+    /// The faults with their states, in their order.
+    package var faults: [FaultRules.Entry] { rules.entries }
+
+    /// Adds a fault, or replaces the one with its name.
+    ///
+    /// Throws `unsupported`, and changes nothing, if the fault is on and the radio cannot carry it out.
+    package func add(_ fault: Fault) throws(RadioError) {
+        if !fault.isOff { try check(fault) }
+        if rules[fault.name] != nil { end(fault.name) }
+        rules.add(fault, at: now)
+        faultsChanged()
+    }
+
+    /// Turns a fault on or off; returns `false` if it is already, or `nil` if there is none with that name.
+    ///
+    /// Off ends what it did: services are there again, and the device advertises as before. A request that was
+    /// not answered stays so. Throws `unsupported` if the radio cannot carry it out.
+    package func turn(_ name: String, isOn: Bool) throws(RadioError) -> Bool? {
+        guard let entry = rules[name] else { return nil }
+        if isOn { try check(entry.fault) }
+        guard rules.turn(name, isOn: isOn, at: now) == true else { return false }
+        if !isOn { end(name) }
+        faultsChanged()
+        return true
+    }
+
+    /// Removes a fault, and ends what it did; returns it, or `nil` if there is none with that name.
+    @discardableResult
+    package func remove(_ name: String) -> Fault? {
+        guard let fault = rules.remove(name) else { return nil }
+        end(name)
+        faultsChanged()
+        return fault
+    }
+
+    /// Puts every fault back as it was defined, with its counters at zero, and ends what they did.
+    package func resetFaults() {
+        for entry in rules.entries { end(entry.fault.name) }
+        rules.reset(at: now)
+        faultsChanged()
+    }
+
+    private func check(_ fault: Fault) throws(RadioError) {
+        let properties = fault.attribute.flatMap { services.properties(of: $0) }
+        if let shortcoming = capabilities?.shortcoming(of: fault, properties: properties) {
+            throw Self.unsupported(fault, shortcoming)
+        }
+    }
+
+    /// Has the radio ask for the values that a fault may change, and applies what needs no operation.
+    private func faultsChanged() {
+        guard capabilities != nil else { return }
+        for key in services.values.keys { showValue(of: key) }
+        if advertising.wanted != nil { enqueue { await $0.advertiseAgain() } }
+        if let due = rules.nextDue { schedule(at: due) { $0.applyDue() } }
+    }
+
+    /// Reports that faults applied.
+    func report(_ names: [String], of operation: FaultTrigger.Kind, _ central: Peer.ID?) {
+        for name in names { owner.applied(FaultFiring(fault: name, trigger: operation, central: central)) }
+    }
+
+    // MARK: Calls that pass through
+
+    package func setPower(_ isOn: Bool) async throws(RadioError) { try await wrapped.setPower(isOn) }
+    package func disconnect(_ central: Peer.ID) async { await wrapped.disconnect(central) }
+    package func disconnect(_ central: Peer.ID, reason: UInt8) async throws(RadioError) {
+        try await wrapped.disconnect(central, reason: reason)
+    }
+    package func forgetBond(with address: DeviceAddress) async throws(RadioError) -> Bool {
+        try await wrapped.forgetBond(with: address)
+    }
+    package func isEncrypted(_ central: Peer.ID) -> Bool? { inner { $0.isEncrypted(central) } }
+    package var bondedAddresses: [DeviceAddress] { inner { $0.bondedAddresses } }
+    package var used: RadioUse? { inner { $0.used } }
+    package func publishL2CAPChannel(isEncrypted: Bool) throws(RadioError) -> UInt16 {
+        try inner { radio throws(RadioError) in try radio.publishL2CAPChannel(isEncrypted: isEncrypted) }
+    }
+    package func unpublishL2CAPChannel(_ psm: UInt16) { inner { $0.unpublishL2CAPChannel(psm) } }
+    package func setDesiredConnectionLatency(
+        _ latency: ConnectionLatency, for central: Peer.ID
+    ) async throws(RadioError) -> Bool {
+        try await wrapped.setDesiredConnectionLatency(latency, for: central)
+    }
+}
+
+/// A fault that was applied.
+package struct FaultFiring: Hashable, Sendable {
+    /// The name of the fault.
+    package var fault: String
+    /// What triggered it.
+    package var trigger: FaultTrigger.Kind
+    /// The central, or `nil` if it was none or several.
+    package var central: Peer.ID?
+
+    /// A firing.
+    package init(fault: String, trigger: FaultTrigger.Kind, central: Peer.ID? = nil) {
+        self.fault = fault
+        self.trigger = trigger
+        self.central = central
+    }
+}
+
+/// The way from a radio back to its layer of faults, which it does not keep alive.
+final class FaultSink: RadioSink, LowerFaults {
+    private weak let target: FaultyRadio?
+
+    init(_ radio: FaultyRadio) {
+        target = radio
+    }
+
+    func handle(_ event: RadioEvent) -> RadioAnswer {
+        run { $0.take(event) } ?? .none
+    }
+
+    func verdict(on request: LowerRequest, of central: Peer.ID) -> LowerVerdict {
+        run { $0.verdict(on: request, of: central) } ?? .proceed
+    }
+
+    private func run<Value: Sendable>(_ body: @Sendable (isolated FaultyRadio) -> Value) -> Value? {
+        target?.onOwnExecutor(body)
+    }
+}
