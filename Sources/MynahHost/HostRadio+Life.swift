@@ -123,6 +123,7 @@ extension HostRadio {
             // The end of the links is not reported.
             sinks.peripheral = nil
             sinks.central = nil
+            sinks.faults = nil
             links.reset()
             controller.reset()
             access.reset()

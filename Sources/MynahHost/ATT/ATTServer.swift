@@ -100,7 +100,7 @@ struct ATTServer: Sendable {
     static let prepareLimit = 128
 
     /// The largest MTU that this side takes.
-    let ownMTU: Int
+    var ownMTU: Int
     private(set) var mtu = GATT.defaultMTU
     private(set) var pending: Pending?
     var prepared: [Prepared] = []
@@ -356,7 +356,9 @@ extension ATTRequest {
             .prepareWrite(let handle, _, _):
             handle
         case .readMultiple(let handles), .readMultipleVariable(let handles): handles.first ?? .none
-        case .readByType(let range, _): range.lowerBound
+        case .readByType(let range, _), .readByGroupType(let range, _), .findInformation(let range),
+            .findByTypeValue(let range, _, _):
+            range.lowerBound
         default: .none
         }
     }

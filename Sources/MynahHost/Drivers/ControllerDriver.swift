@@ -225,21 +225,23 @@ final class ControllerDriver {
 
     /// Ends every link on the air and resets the controller; what is wanted of it is kept, but for
     /// connections.
-    func turnOff() async throws(RadioError) {
+    ///
+    /// With `isSilent` links end without a word, and no state is reported.
+    func turnOff(isSilent: Bool = false) async throws(RadioError) {
         guard isRunning else {
             recovery?.cancel()
-            return turnedOff(isOpen: false)
+            return turnedOff(isOpen: false, isSilent)
         }
         stage = .turningOff
         drive { $0.turnOff(at: $1, &$2) }
         links?.table.leave()
-        await links?.endAll()
+        if !isSilent { await links?.endAll() }
         let isReset = (try? await command(HCICommand(.reset), "turning it off")) != nil
         guard stage == .turningOff else { throw Self.stopped }
-        turnedOff(isOpen: isReset)
+        turnedOff(isOpen: isReset, isSilent)
     }
 
-    private func turnedOff(isOpen: Bool) {
+    private func turnedOff(isOpen: Bool, _ isSilent: Bool) {
         stage = .off(isOpen: isOpen)
         if !isOpen { environment.transport.close() }
         let error = unavailable()
@@ -247,7 +249,7 @@ final class ControllerDriver {
         links?.controllerLost(error)
         drive { session, _, actions in session.end(error, &actions) }
         endBringUp(.failure(error))
-        sinks.report(.poweredOff)
+        if !isSilent { sinks.report(.poweredOff) }
         links?.reportRoom()
     }
 

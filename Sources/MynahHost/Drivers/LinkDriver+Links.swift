@@ -17,6 +17,7 @@ extension LinkDriver {
         case .encryptionKeyRefreshComplete(let status, let handle):
             secure(handle) { $0.encryptionChanged(handle, status, at: $1, &$2) }
         case .longTermKeyRequest(let handle, let random, let diversifier):
+            guard sinks.faults?.endsLink(handle, random, diversifier, of: self) != true else { return }
             secure(handle) { $0.keyRequested(handle, random: random, diversifier: diversifier, &$2) }
         case .remoteParameterRequest(let handle, let minimum, let maximum, let latency, let timeout):
             let range = ConnectionParameterRange(

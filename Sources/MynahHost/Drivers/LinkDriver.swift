@@ -115,7 +115,7 @@ final class LinkDriver {
         case L2CAPFrame.Channel.attribute:
             if let opcode = frame.payload.first, ATTClient.takes(opcode) {
                 ask(handle) { $0.receive(frame.payload, on: handle, at: environment.now(), into: &$1) }
-            } else {
+            } else if sinks.faults?.takes(frame.payload, on: handle, of: self) != true {
                 serve {
                     $0.receive(frame.payload, handle, security[handle], at: environment.now(), &$1, &$2)
                 }

@@ -94,7 +94,7 @@ struct GATTServer: Sendable {
     /// The properties of published characteristics, by key.
     private var properties: [AttributeKey: CharacteristicProperties] = [:]
     /// The Service Changed characteristic, or `nil` before the radio is started.
-    private var serviceChanged: AttributeKey?
+    private(set) var serviceChanged: AttributeKey?
     private var bearers = SortedMap<ConnectionHandle, Bearer>()
 
     init(timeout: Duration) {
@@ -215,8 +215,15 @@ struct GATTServer: Sendable {
 
     /// A link ended; returns the characteristics that the client was subscribed to.
     mutating func end(_ link: ConnectionHandle) -> [AttributeKey] {
-        guard let bearer = bearers.removeValue(forKey: link) else { return [] }
-        return bearer.att.configurations.keys.compactMap { handle in
+        defer { bearers[link] = nil }
+        return forgetConfigurations(link)
+    }
+
+    /// Forgets what a client configured; returns the characteristics that it was subscribed to.
+    mutating func forgetConfigurations(_ link: ConnectionHandle) -> [AttributeKey] {
+        guard let index = bearers.index(of: link) else { return [] }
+        defer { bearers[at: index].att.configurations = SortedMap() }
+        return bearers[at: index].att.configurations.keys.compactMap { handle in
             guard case .configuration(let key, _)? = database[handle]?.content, key != serviceChanged else {
                 return nil
             }
@@ -233,6 +240,11 @@ struct GATTServer: Sendable {
     mutating func agreed(on mtu: Int, _ link: ConnectionHandle) {
         guard let index = bearers.index(of: link) else { return }
         bearers[at: index].att.agreed(on: mtu)
+    }
+
+    /// Offers another MTU than the host's on a link.
+    mutating func setOwnMTU(_ mtu: Int, _ link: ConnectionHandle) {
+        if let index = bearers.index(of: link) { bearers[at: index].att.ownMTU = mtu }
     }
 
     /// Whether the client of a link knows the services as they are (Vol 3, Part G, 2.5.2.1).

@@ -107,7 +107,9 @@ final class SecureSink: RadioSink, CentralSink {
         case .paired: add("paired")
         case .connected(let peer): peers.withLock { $0.append(peer) }
         case .peerChanged(let peer): peers.withLock { $0.append(peer) }
-        case .disconnected: add("disconnected")
+        case .disconnected(_, let error):
+            add("disconnected")
+            if let reason = error?.reason { add("reason \(Hex.encode([reason]))") }
         case .heard(let report):
             addresses.withLock { _ = $0.insert(report.address) }
             if let address = report.resolvedAddress { resolved.withLock { _ = $0.insert(address) } }
@@ -144,6 +146,8 @@ struct SecureRig {
     let deviceSink: SecureSink
     let phoneSink: SecureSink
     let device: HostRadio
+    /// The layer of faults around the device, or `nil` if it has none.
+    let layer: FaultyRadio?
     let phone: HostRadio
     let address: DeviceAddress
     let phoneAddress: DeviceAddress
@@ -166,7 +170,7 @@ struct SecureRig {
     init(
         device: IOCapability = .noInputNoOutput, phone: IOCapability = .noInputNoOutput,
         deviceOptions: HostRadio.Options = .init(), phoneOptions: HostRadio.Options = .init(),
-        clock: ManualClock? = nil
+        clock: ManualClock? = nil, faults: [Fault] = []
     ) async throws {
         address = try #require(DeviceAddress("C0:00:00:00:00:01", kind: .public))
         phoneAddress = try #require(DeviceAddress("C0:00:00:00:00:02", kind: .public))
@@ -181,6 +185,7 @@ struct SecureRig {
         } else {
             self.device = HostRadio(transport: transport, options: deviceOptions)
         }
+        layer = faults.isEmpty ? nil : FaultyRadio(self.device, faults: faults, seed: 1)
         self.phone = HostRadio(
             transport: air.transport(ControllerConfiguration(address: phoneAddress)), options: phoneOptions)
         try await play(device)
@@ -195,12 +200,13 @@ struct SecureRig {
     }
 
     func play(_ capability: IOCapability) async throws {
-        _ = try await device.start(
+        let radio: any PeripheralRadio = layer ?? device
+        _ = try await radio.start(
             DeviceIdentity(name: "Mynah", ioCapability: capability), sink: deviceSink)
-        _ = try await device.publish(services)
+        _ = try await radio.publish(services)
         var advertisement = Advertisement()
         advertisement.interval = .milliseconds(20)
-        _ = try await device.advertise(advertisement)
+        _ = try await radio.advertise(advertisement)
     }
 
     func connect() async throws -> Peer.ID {

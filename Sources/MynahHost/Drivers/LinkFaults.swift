@@ -1,0 +1,141 @@
+import MynahCore
+import MynahHCI
+import MynahSupport
+
+/// What faults do to links below the sink: requests that the server would answer by itself, and bonds that
+/// are lost.
+///
+/// There is one only while a layer of faults is around the radio. It is confined to the radio's executor.
+final class LinkFaults {
+    /// How many lost bonds are remembered.
+    static let lostLimit = 64
+
+    private let faults: any LowerFaults
+    /// The request of a central that is held up.
+    private var held: [Peer.ID: [UInt8]] = [:]
+    /// The centrals whose requests are not answered any more.
+    private var silent: Set<Peer.ID> = []
+    /// Lost bonds whose peers are disconnected if they encrypt with the key.
+    private var lost: [Bond] = []
+
+    init(_ faults: any LowerFaults) {
+        self.faults = faults
+    }
+
+    /// A link to a central has ended.
+    func ended(_ central: Peer.ID) {
+        held[central] = nil
+        silent.remove(central)
+    }
+
+    // MARK: Requests
+
+    /// Takes a PDU of a client, unless the server is to have it.
+    func takes(_ pdu: [UInt8], on link: ConnectionHandle, of links: LinkDriver) -> Bool {
+        guard let opcode = pdu.first, !ATTOpcode.isCommand(opcode),
+            opcode != ATTOpcode.handleValueConfirmation, let central = links.table[link]?.peer.id
+        else { return false }
+        // One request at a time (Core Specification, Vol 3, Part F, 3.3.2).
+        guard held[central] == nil, !silent.contains(central) else { return true }
+        guard let request = Self.request(pdu, links.server) else { return false }
+        return apply(faults.verdict(on: request, of: central), to: pdu, on: link, of: links)
+    }
+
+    /// Decides about the request that is held up.
+    func release(_ central: Peer.ID, _ verdict: LowerVerdict, of links: LinkDriver) {
+        guard let pdu = held.removeValue(forKey: central), let link = try? links.table.handle(of: central),
+            !apply(verdict, to: pdu, on: link, of: links)
+        else { return }
+        links.serve {
+            $0.receive(pdu, link, links.security[link], at: links.environment.now(), &$1, &$2)
+        }
+    }
+
+    /// Returns whether the server is not to have the request.
+    private func apply(
+        _ verdict: LowerVerdict, to pdu: [UInt8], on link: ConnectionHandle, of links: LinkDriver
+    ) -> Bool {
+        guard let central = links.table[link]?.peer.id, let opcode = pdu.first else { return true }
+        switch verdict {
+        case .proceed:
+            if opcode == ATTOpcode.exchangeMTURequest { links.server.setOwnMTU(ATTServer().ownMTU, link) }
+            return false
+        case .mtu(let mtu):
+            links.server.setOwnMTU(mtu, link)
+            return false
+        case .refuse(let error):
+            let handle = (try? ATTRequest(pdu))?.firstHandle ?? .none
+            let response = ATTPDU.error(error, to: opcode, at: handle)
+            links.send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: response), to: link)
+        case .ignore: silent.insert(central)
+        case .hold: held[central] = pdu
+        }
+        return true
+    }
+
+    /// What a PDU asks for, if faults decide about it here.
+    private static func request(_ pdu: [UInt8], _ server: GATTServer) -> LowerRequest? {
+        switch try? ATTRequest(pdu) {
+        case .exchangeMTU: return .mtu
+        case .findInformation, .findByTypeValue, .readByGroupType: return .discover
+        case .readByType(_, let type):
+            return type == AttributeType.characteristic || type == AttributeType.include ? .discover : nil
+        case .write(let handle, let value):
+            guard case .configuration(let key, _)? = server.database[handle]?.content,
+                key != server.serviceChanged, value.contains(where: { $0 != 0 })
+            else { return nil }
+            return .subscribe(key)
+        default: return nil
+        }
+    }
+
+    // MARK: Bonds
+
+    /// Deletes the bond of a central, or all if it is `nil`, and ends the subscriptions of its link.
+    func loseBond(of central: Peer.ID?, _ way: FaultEffect.LostBond, of links: LinkDriver) {
+        var bonds = links.bonds.bonds
+        if let central {
+            let address = (try? links.table.handle(of: central)).flatMap { links.table[$0]?.peer.address }
+            bonds = address.flatMap { links.bonds[$0] }.map { [$0] } ?? []
+        }
+        for bond in bonds {
+            lost.removeAll { $0.isOfSamePeer(as: bond) }
+            if way == .disconnect { lost.append(bond) }
+            if lost.count > Self.lostLimit { lost.removeFirst() }
+            _ = links.forgetBond(with: bond.identity)
+            for link in links.table.handles where links.table[link]?.peer.address == bond.identity {
+                guard let peer = links.table[link]?.peer.id else { continue }
+                for key in links.server.forgetConfigurations(link) {
+                    links.sinks.tell(.unsubscribed(key, peer))
+                }
+            }
+        }
+    }
+
+    /// Takes the request of a link's controller for a key; returns whether the link ends instead, because its
+    /// bond was lost.
+    func endsLink(
+        _ link: ConnectionHandle, _ random: [UInt8], _ diversifier: UInt16, of links: LinkDriver
+    ) -> Bool {
+        guard !lost.isEmpty, let entry = links.security.entries[link], entry.role == .peripheral else {
+            return false
+        }
+        var reader = ByteReader(random)
+        // The key of a pairing that is under way is not the lost one.
+        let isPairing = entry.machine?.longTermKey(ediv: diversifier, rand: reader.readUInt64() ?? 0) != nil
+        let address = entry.addresses.peer
+        guard !isPairing, links.bonds[address] == nil,
+            lost.contains(where: { $0.isKnown(as: address) || $0.identity == entry.peer.address })
+        else { return false }
+        links.controller.send(.disconnect(link, .authenticationFailure), "ending a link with a lost bond")
+        return true
+    }
+}
+
+extension Bond {
+    /// Whether an address on the air is the bonded peer's.
+    fileprivate func isKnown(as address: DeviceAddress) -> Bool {
+        identity == address || usedAddress == address
+            || identityResolvingKey.map { PrivateAddress.resolves(address, with: $0) } ?? false
+    }
+}

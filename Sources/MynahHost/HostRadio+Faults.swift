@@ -1,0 +1,29 @@
+package import MynahCore
+
+// What a layer of faults asks of the radio below its sink.
+extension HostRadio: FaultableRadio {
+    package func setLowerFaults(_ faults: (any LowerFaults)?) {
+        sinks.faults = faults.map { LinkFaults($0) }
+    }
+
+    package func release(_ central: Peer.ID, _ verdict: LowerVerdict) {
+        sinks.faults?.release(central, verdict, of: links)
+    }
+
+    package func ended(_ central: Peer.ID) { sinks.faults?.ended(central) }
+
+    package func loseBond(of central: Peer.ID?, _ way: FaultEffect.LostBond) {
+        sinks.faults?.loseBond(of: central, way, of: links)
+    }
+
+    /// Resets the controller, which then neither advertises nor keeps its links.
+    package func vanish() async {
+        guard case .running = stage, controller.isRunning else { return }
+        try? await controller.turnOff(isSilent: true)
+    }
+
+    package func reappear() async throws(RadioError) {
+        guard case .running = stage, controller.isOff else { return }
+        try await setPower(true)
+    }
+}
