@@ -12,12 +12,14 @@ struct Device {
         var io = IOCapability.noInputNoOutput
         var isSecure = true
         var scans = false
+        var hasFaults = false
 
         init(_ words: [String]) {
             for word in words {
                 if let io = IOCapability(rawValue: word) { self.io = io }
                 if word == "legacy" { isSecure = false }
                 if word == "scans" { scans = true }
+                if word == "faults" { hasFaults = true }
             }
         }
     }
@@ -26,6 +28,8 @@ struct Device {
     private let manager: PeripheralManager
     private let attributes = Attributes()
     private let ears = Ears()
+    /// The layer of faults around the radio, or `nil` if the device has none.
+    private let layer: FaultyRadio?
 
     init(_ transport: any HCITransport, _ choices: Choices) async throws {
         var options = HostRadio.Options()
@@ -36,8 +40,9 @@ struct Device {
             try await radio.start(DeviceIdentity(name: "Mynah interop"), central: ears)
             try await radio.scan(ScanOptions())
         }
+        layer = choices.hasFaults ? Faults.layer(around: radio, of: attributes) : nil
         phone = Mynah.Phone(
-            radio: radio,
+            radio: layer ?? radio,
             identity: DeviceIdentity(name: "Mynah interop", ioCapability: choices.io), sink: attributes)
         try await phone.start()
         manager = await phone.makePeripheralManager(sink: attributes)
@@ -53,9 +58,13 @@ struct Device {
         Helper.say("ready")
     }
 
-    /// Does what the driver says: `update HEX`, `latency low`.
+    /// Does what the driver says: `update HEX`, `latency low`, `fault NAME on`.
     func `do`(_ line: String) async throws {
         let words = line.split(separator: " ").map(String.init)
+        if words.count == 3, words[0] == "fault" {
+            _ = try await layer?.turn(words[1], isOn: words[2] == "on")
+            return Helper.say(line)
+        }
         guard words.count == 2 else { return }
         switch words[0] {
         case "update":

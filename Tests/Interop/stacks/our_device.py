@@ -12,8 +12,8 @@ class OurDevice:
         self.sent = self.confirmed = 0
 
     @classmethod
-    async def make(cls, place: Place, io: str, secure: bool, scans: bool) -> "OurDevice":
-        words = ["legacy"] * (not secure) + ["scans"] * scans
+    async def make(cls, place: Place, io: str, secure: bool, scans: bool, faults: bool = False) -> "OurDevice":
+        words = ["legacy"] * (not secure) + ["scans"] * scans + ["faults"] * faults
         address = await place.our_address()
         return cls(await Helper.start("device", address, io, *words, environment=place.environment))
 

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from stacks import app, central, netsim, packages, program, records
+from stacks import app, central, faults, netsim, packages, program, records
 from stacks.bumble_device import BumbleDevice
 from stacks.checks import CHECKS, Check
 from stacks.helper import Helper
@@ -78,6 +78,12 @@ async def everything(only: str, names_alone: bool) -> int:
         ]
         plan.append((f"our central on {kind.name}: it looks at a Bumble device", kind, central.looks))
         plan.append((f"our program on {kind.name}: {app.SENTENCE}", kind, app.lives))
+    for sentence, scene, obstacle in faults.SCENES:
+        plan.append((f"our host on {Ours.name}: {sentence}", Ours, scene))
+        if obstacle:
+            left_out.append(f"our host on {Rootcanal.name}: {sentence}: {obstacle}")
+        elif Rootcanal in places:
+            plan.append((f"our host on {Rootcanal.name}: {sentence}", Rootcanal, scene))
     for kind in [Ours, Bumbles]:
         plan.append((f"our program on {kind.name}: {program.SILENT}", kind, program.confirms_nothing))
         plan.append((f"our program on {kind.name}: {program.LONG}", kind, program.asks_for_thousands))
