@@ -11,7 +11,12 @@ extension FaultyRadio {
         let order = central.map { links.links[$0]?.order }
         after(decision.delay) { radio in
             guard central.map({ radio.links.links[$0]?.order }) == order else { return }
-            radio.carryOut(effect, by: name, central)
+            if central == nil, effect.concernsCentral {
+                // The radio does not say which central it was.
+                for id in radio.links.ids(for: nil) { radio.carryOut(effect, by: name, id) }
+            } else {
+                radio.carryOut(effect, by: name, central)
+            }
         }
     }
 
@@ -20,11 +25,10 @@ extension FaultyRadio {
         for fault in rules.takeDue(at: now, holds: owner.holds) {
             report([fault.name], of: .after, nil)
             guard let effect = fault.effect else { continue }
-            switch effect {
-            case .disconnect where fault.selection.central != nil,
-                .loseBond where fault.selection.central != nil:
-                for id in links.ids(for: fault.selection.central) { carryOut(effect, by: fault.name, id) }
-            default: carryOut(effect, by: fault.name, nil)
+            if effect.concernsCentral, let central = fault.selection.central {
+                for id in links.ids(for: central) { carryOut(effect, by: fault.name, id) }
+            } else {
+                carryOut(effect, by: fault.name, nil)
             }
         }
         if let due = rules.nextDue { schedule(at: due) { $0.applyDue() } }
@@ -118,6 +122,14 @@ extension FaultyRadio {
 }
 
 extension FaultEffect {
+    /// Whether it concerns one central and no other.
+    fileprivate var concernsCentral: Bool {
+        switch self {
+        case .disconnect, .loseBond: true
+        default: false
+        }
+    }
+
     /// Whether it is carried out beside the request that it applies to, and not by its answer.
     fileprivate var isBesideRequests: Bool {
         switch self {

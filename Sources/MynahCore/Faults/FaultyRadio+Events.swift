@@ -28,7 +28,7 @@ extension FaultyRadio {
             links.take(event)
             pass(event)
         case .readyToSend:
-            flush()
+            flushLate()
             if held.hasRoom { pass(event) }
         // The device does not know that it is gone.
         case .stateChanged where advertising.isGone: break

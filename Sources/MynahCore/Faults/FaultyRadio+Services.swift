@@ -140,7 +140,11 @@ extension FaultyRadio {
                     centrals: target.map { [$0] } ?? centrals, due: now + decision.delay),
                 decision, to: target)
         }
-        if let error = flush() { throw error }
+        if let error = flush() {
+            // What a fault made of a value is not the sender's mistake.
+            guard decisions.contains(where: { !$0.isNothing }) else { throw error }
+            warn("what a fault made of a value cannot be sent: \(error)")
+        }
         return .sent(targets == [nil] ? nil : targets.count)
     }
 
@@ -154,7 +158,7 @@ extension FaultyRadio {
             if let limit = held.keepForNext(value, at: now) {
                 return schedule(at: limit) { [value] radio in
                     radio.held.stopKeeping(value, at: radio.now)
-                    radio.flush()
+                    radio.flushLate()
                 }
             }
         case .duplicate: add(value)
@@ -167,12 +171,16 @@ extension FaultyRadio {
 
     private func add(_ value: HeldValues.Value) {
         held.add(value, at: now)
-        if value.due > now { schedule(at: value.due) { $0.flush() } }
+        if value.due > now { schedule(at: value.due) { $0.flushLate() } }
+    }
+
+    /// Sends the values that have waited long enough, and warns of one that cannot be sent.
+    func flushLate() {
+        if let error = flush() { warn("a value that was held up cannot be sent: \(error)") }
     }
 
     /// Sends the values that need not wait any longer; returns the error of one that cannot be sent.
-    @discardableResult
-    func flush() -> RadioError? {
+    private func flush() -> RadioError? {
         var failure: RadioError?
         held.flush(at: now) { value in
             do throws(RadioError) {

@@ -33,8 +33,10 @@ final class LinkFaults {
     /// Takes a PDU of a client, unless the server is to have it.
     func takes(_ pdu: [UInt8], on link: ConnectionHandle, of links: LinkDriver) -> Bool {
         guard let opcode = pdu.first, !ATTOpcode.isCommand(opcode),
-            opcode != ATTOpcode.handleValueConfirmation, let central = links.table[link]?.peer.id
+            opcode != ATTOpcode.handleValueConfirmation, let entry = links.table[link],
+            entry.role == .peripheral
         else { return false }
+        let central = entry.peer.id
         // One request at a time (Core Specification, Vol 3, Part F, 3.3.2).
         guard held[central] == nil, !silent.contains(central) else { return true }
         guard let request = Self.request(pdu, links.server) else { return false }

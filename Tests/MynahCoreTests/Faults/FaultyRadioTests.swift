@@ -140,7 +140,9 @@ import Testing
         #expect(try await answer == .failure(.unlikelyError))
     }
 
-    @Test("a link ends on the third write, with the reason of the fault, and the write is not carried out")
+    @Test(
+        "a link ends on the third write, with the reason of the fault, and the write is not carried out"
+    )
     func disconnects() async throws {
         let rig = try await FaultRig { asked, _ in
             [.on(.write, of: asked, .init(nth: .range(3...3)), .disconnect(reason: 0x15))]
@@ -194,7 +196,8 @@ import Testing
 
     @Test("a value that is kept for the next one is sent without it when the time is over")
     func reorderingEnds() async throws {
-        let rig = try await FaultRig { asked, _ in [.on(.notify, of: asked, .init(times: 1), .reorder)] }
+        let rig = try await FaultRig { asked, _ in [.on(.notify, of: asked, .init(times: 1), .reorder)]
+        }
         await rig.happen(.connected(FaultRig.first))
         await rig.happen(.subscribed(rig.asked, FaultRig.first.id, .notification))
         #expect(try await rig.send([1]) == .sent(1))
@@ -245,7 +248,9 @@ import Testing
 
     @Test("a subscriber that the radio does not name gets what all get")
     func unnamedSubscribers() async throws {
-        let rig = try await FaultRig { asked, _ in [.on(.notify, of: asked, .init(nth: .every(2)), .drop)] }
+        let rig = try await FaultRig { asked, _ in
+            [.on(.notify, of: asked, .init(nth: .every(2)), .drop)]
+        }
         #expect(try await rig.send([1]) == .sent(nil))
         await rig.happen(.subscribed(rig.asked, nil, nil))
         for value: UInt8 in 2...4 { #expect(try await rig.send([value]) == .sent(nil)) }
@@ -316,7 +321,9 @@ import Testing
         try await rig.radio.add(fault)
         #expect(try await rig.write([1]) == .success([]))
         #expect(
-            try await rig.sink.log.take(4) == ["applied f", "write 01", "unsubscribed 1", "unsubscribed 2"])
+            try await rig.sink.log.take(4) == [
+                "applied f", "write 01", "unsubscribed 1", "unsubscribed 2",
+            ])
         try await until("the radio has it") { await rig.fake.published.map(\.services.count) == [1] }
         #expect(await rig.fake.published[0].services[0].key == rig.services[0].key)
         await rig.radio.setValue([0x5A], of: rig.fixed)
@@ -354,5 +361,32 @@ import Testing
         }
         #expect(try await rig.read() == .success([1, 2, 3, 4]))
         #expect(await rig.radio.faults.map(\.timesApplied) == [0])
+    }
+
+    @Test(
+        "a subscriber that the radio does not name ends the links, and loses the bonds, that are there")
+    func unnamedEffects() async throws {
+        let rig = try await FaultRig { asked, _ in [.on(.subscribe, of: asked, .loseBond(.reject))] }
+        await rig.fake.bond(FaultRig.first)
+        await rig.fake.bond(FaultRig.second)
+        await rig.happen(.connected(FaultRig.first))
+        await rig.happen(.subscribed(rig.asked, nil, nil))
+        let second = try #require(FaultRig.second.address)
+        try await until("the radio has it") { await rig.fake.bondedAddresses == [second] }
+    }
+
+    @Test("a value that cannot be sent is the sender's error, unless a fault made it")
+    func sendingErrors() async throws {
+        let rig = try await FaultRig { asked, _ in
+            [.on(.notify, of: asked, .init(nth: .range(2...2)), .value([9]))]
+        }
+        try await rig.subscribeBoth()
+        let error = RadioError(.valueTooLong, "too long")
+        await rig.fake.fail(error)
+        await #expect(throws: error) { try await rig.send([1]) }
+        await rig.fake.fail(error)
+        #expect(try await rig.send([2]) == .sent(2))
+        let log = try await rig.sink.log.take(2)
+        #expect(log == ["applied f", "warning what a fault made of a value cannot be sent: too long"])
     }
 }

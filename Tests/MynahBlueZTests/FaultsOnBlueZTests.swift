@@ -1,0 +1,171 @@
+import MynahBlueZ
+import MynahBlueZStandIn
+import MynahCore
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+/// Faults as a central meets them through bluetoothd.
+@Suite(.timeLimit(.minutes(15))) struct FaultsOnBlueZTests {
+    /// A radio with a layer of faults, and a central that is connected.
+    private struct Faulty {
+        let rig: Rig
+        let layer: FaultyRadio
+        let definitions = Definitions()
+        let clock = ManualClock()
+
+        init(_ faults: (Definitions) -> [Fault]) async throws {
+            rig = try await Rig(identity: nil)
+            rig.sink.answer { event in
+                switch event {
+                case .read: .answer(.success([1, 2, 3, 4]))
+                case .write: .answer(.success([]))
+                default: .none
+                }
+            }
+            layer = FaultyRadio(rig.radio, faults: faults(definitions), seed: 1, clock: clock)
+            _ = try await layer.start(DeviceIdentity(name: "Mynah"), sink: rig.sink)
+            _ = try await layer.publish([definitions.service])
+            _ = try await layer.advertise(.named("Mynah"))
+        }
+
+        func connect() async throws -> VirtualCentral {
+            let phone = await rig.standIn.central()
+            try await phone.connect()
+            try await rig.sink.wait(for: "connected")
+            return phone
+        }
+
+        func violations() async -> [String] {
+            await layer.stop()
+            return await rig.violations()
+        }
+    }
+
+    private static func fault(
+        _ operation: FaultTrigger.Operation, of key: AttributeKey? = nil, _ effect: FaultEffect? = nil,
+        nth: FaultSelection.Ordinals = .all, delay: Duration = .zero, isOff: Bool = false
+    ) -> Fault {
+        Fault(
+            name: "f", trigger: .on(operation), of: key, selection: FaultSelection(nth: nth), delay: delay,
+            effect: effect, isOff: isOff)
+    }
+
+    @Test func `a read is refused once, and a value is changed that the radio answers by itself`()
+        async throws
+    {
+        let faulty = try await Faulty { definitions in
+            [
+                Self.fault(
+                    .read, of: definitions.rate.key, .error(ATTError(code: 0x81)), nth: .range(1...1)),
+                Fault(
+                    name: "g", trigger: .on(.read), of: definitions.location.key,
+                    effect: .corrupt(.init(xor: [0xFF], at: 30))),
+            ]
+        }
+        let phone = try await faulty.connect()
+        #expect(await attError { () async throws(ATTFailure) in _ = try await phone.read("2a37") } == 0x81)
+        #expect(try await phone.read("2a37") == [1, 2, 3, 4])
+        var expected = Array(0..<40) as [UInt8]
+        expected[30] ^= 0xFF
+        #expect(try await phone.readLong("2a38") == expected)
+        #expect(try await faulty.layer.turn("g", isOn: false) == true)
+        #expect(try await phone.readLong("2a38") == Array(0..<40))
+        #expect(await faulty.violations() == [])
+    }
+
+    @Test func `an answer comes after its delay, and values are dropped`() async throws {
+        let faulty = try await Faulty { definitions in
+            [
+                Self.fault(.write, of: definitions.control.key, delay: .milliseconds(4500)),
+                Fault(
+                    name: "g", trigger: .on(.notify), selection: FaultSelection(nth: .every(2)),
+                    effect: .drop),
+            ]
+        }
+        let phone = try await faulty.connect()
+        let write = Task { try await phone.write("2a39", [1]) }
+        try await faulty.rig.sink.wait(for: "write")
+        try await faulty.clock.waitForSleepers(1)
+        #expect(faulty.clock.pauses == [.milliseconds(4500)])
+        faulty.clock.advance(by: .milliseconds(4500))
+        try await write.value
+        try await phone.subscribe("2a37")
+        try await faulty.rig.sink.wait(for: "subscribed")
+        for value: UInt8 in 1...3 {
+            let key = faulty.definitions.rate.key
+            #expect(
+                try await faulty.layer.send([value], of: key, as: .asSubscribed, to: nil) == .sent(nil))
+        }
+        #expect(try await phone.notifications(2).map(\.value) == [[1], [3]])
+        #expect(await faulty.violations() == [])
+    }
+
+    @Test(arguments: [FaultEffect.refuseConnection, .disconnect(reason: 0x13)])
+    func `a connection is refused by its end`(effect: FaultEffect) async throws {
+        let faulty = try await Faulty { _ in [Self.fault(.connect, effect)] }
+        _ = try await faulty.connect()
+        try await faulty.rig.sink.wait(for: "disconnected")
+        #expect(await faulty.violations() == [])
+    }
+
+    @Test func `a bond is lost by RemoveDevice, which ends the link`() async throws {
+        let faulty = try await Faulty { definitions in
+            [Self.fault(.write, of: definitions.control.key, .loseBond(.reject))]
+        }
+        let phone = try await faulty.connect()
+        try await phone.pair()
+        try await faulty.rig.sink.wait(for: "paired")
+        #expect(await faulty.layer.bondedAddresses.count == 1)
+        try? await phone.write("2a39", [1])
+        try await faulty.rig.sink.wait(for: "disconnected")
+        #expect(await faulty.layer.bondedAddresses.isEmpty)
+        #expect(await faulty.violations() == [])
+    }
+
+    @Test func `a characteristic is gone until the fault is turned off`() async throws {
+        let faulty = try await Faulty { definitions in
+            [
+                Self.fault(
+                    .write, of: definitions.control.key, .changeServices(removing: definitions.location.key))
+            ]
+        }
+        let phone = try await faulty.connect()
+        try await phone.write("2a39", [1])
+        try await until("the characteristic is gone") {
+            await attError { () async throws(ATTFailure) in _ = try await phone.read("2a38") } != nil
+        }
+        try await until("the others are there again") { (try? await phone.read("2a37")) == [1, 2, 3, 4] }
+        #expect(try await faulty.layer.turn("f", isOn: false) == true)
+        try await until("the characteristic is there again") {
+            (try? await phone.read("2a38"))?.prefix(3) == [0, 1, 2]
+        }
+        #expect(await faulty.violations() == [])
+    }
+
+    @Test func `a fault that bluetoothd cannot carry out is an error that says so`() async throws {
+        let name = "BlueZ 5.66 on hci0"
+        let rows: [(Fault, String)] = [
+            (Self.fault(.read, .noAnswer), "\(name) cannot carry out noAnswer"),
+            (Self.fault(.connect, .vanish(for: nil)), "\(name) cannot carry out vanish"),
+            (
+                Self.fault(.connect, .disconnect(reason: 0x15)),
+                "\(name) cannot end a link with reason 0x15; it can use 0x13"
+            ),
+            (
+                Self.fault(.subscribe, .error(.unlikelyError)),
+                "\(name) cannot carry out error on subscribe; it can on read and write"
+            ),
+            (
+                Self.fault(.read, delay: .seconds(5)), "\(name) can hold up an answer for 4500 ms at most"
+            ),
+        ]
+        let faulty = try await Faulty { _ in [] }
+        for (fault, message) in rows {
+            let error = await radioError { () async throws(RadioError) in try await faulty.layer.add(fault) }
+            #expect(error == RadioError(.unsupported, "fault f: \(message)"))
+        }
+        #expect(await faulty.layer.faults.isEmpty)
+        #expect(await faulty.violations() == [])
+    }
+}
