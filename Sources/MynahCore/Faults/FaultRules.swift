@@ -115,6 +115,11 @@ package struct FaultRules: Sendable {
         return true
     }
 
+    /// The device starts: the faults that are on count from now on.
+    package mutating func start(at now: Duration) {
+        for index in entries.indices where entries[index].isOn { turnOn(&entries[index], at: now) }
+    }
+
     /// Puts every fault back: on or off as it is defined, with its counters at zero and its first random
     /// number next.
     package mutating func reset(at now: Duration) {

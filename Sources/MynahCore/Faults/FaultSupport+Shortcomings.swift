@@ -123,6 +123,15 @@ extension RadioCapabilities {
         if isRequest, fault.delay > longestFaultDelay {
             return "\(name) can hold up an answer for \(longestFaultDelay.text) at most"
         }
+        // The radio has answered such a write before it reports it.
+        if fault.trigger == .on(.write), properties?.contains(.writeWithoutResponse) == true,
+            !writes.areRefusedBesideCommands, fault.delay > .zero || [.error, .noAnswer].contains(fault.kind)
+        {
+            return """
+                \(name) cannot \(fault.kind == .error ? "refuse" : "hold up") a write of a characteristic that has \
+                writeWithoutResponse
+                """
+        }
         switch fault.effect {
         case .error(let error):
             let codes: ErrorCodes? =
@@ -133,11 +142,6 @@ extension RadioCapabilities {
                 }
             if let codes, !codes.contains(error) {
                 return "\(name) cannot answer a \(fault.trigger.kind) with \(error); it can send \(codes)"
-            }
-            if fault.trigger == .on(.write), properties?.contains(.writeWithoutResponse) == true,
-                !writes.areRefusedBesideCommands
-            {
-                return "\(name) cannot refuse a write of a characteristic that has writeWithoutResponse"
             }
         case .disconnect(let reason) where !faults.disconnectReasons.contains(reason):
             let reasons = faults.disconnectReasons.map { "0x" + Hex.encode([$0]) }

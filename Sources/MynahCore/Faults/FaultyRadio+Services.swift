@@ -2,7 +2,11 @@
 extension FaultyRadio {
     // MARK: Services
 
+    /// Publishes what faults leave of the services.
+    ///
+    /// Throws `unsupported` if a fault is on that the radio cannot carry out on one of them.
     package func publish(_ definitions: [ServiceDefinition]) async throws(RadioError) -> PublishedServices {
+        try check(definitions)
         services.willPublish(definitions)
         let shown = shown(definitions)
         guard !shown.isEmpty else {

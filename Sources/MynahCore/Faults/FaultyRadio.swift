@@ -112,7 +112,7 @@ package actor FaultyRadio: ControllableRadio {
             throw Self.unsupported(entry.fault, shortcoming)
         }
         below { $0.setLowerFaults(link) }
-        rules.reset(at: now)
+        rules.start(at: now)
         faultsChanged()
         return found
     }
@@ -189,8 +189,20 @@ package actor FaultyRadio: ControllableRadio {
         faultsChanged()
     }
 
+    /// Throws `unsupported` if a fault is on that the radio cannot carry out on these services.
+    func check(_ services: [ServiceDefinition]) throws(RadioError) {
+        for characteristic in services.flatMap(\.characteristics) {
+            for entry in rules.entries where entry.isOn && entry.fault.attribute == characteristic.key {
+                try check(entry.fault, characteristic.properties)
+            }
+        }
+    }
+
     private func check(_ fault: Fault) throws(RadioError) {
-        let properties = fault.attribute.flatMap { services.properties(of: $0) }
+        try check(fault, fault.attribute.flatMap { services.properties(of: $0) })
+    }
+
+    private func check(_ fault: Fault, _ properties: CharacteristicProperties?) throws(RadioError) {
         if let shortcoming = capabilities?.shortcoming(of: fault, properties: properties) {
             throw Self.unsupported(fault, shortcoming)
         }

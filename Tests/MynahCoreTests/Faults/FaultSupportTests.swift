@@ -133,6 +133,15 @@ import Testing
             ),
             (bluez, Self.fault(.error(ATTError(code: 0x80)), on: .on(.write)), [.write], nil),
             (
+                bluez, Fault(name: "f", trigger: .on(.write), delay: .seconds(1)),
+                [.write, .writeWithoutResponse],
+                """
+                BlueZ 5.66 on hci0 cannot hold up a write of a characteristic that has writeWithoutResponse
+                """
+            ),
+            (bluez, Self.fault(.drop, on: .on(.write)), [.write, .writeWithoutResponse], nil),
+            (own, Self.fault(.noAnswer, on: .on(.write)), [.write, .writeWithoutResponse], nil),
+            (
                 bluez, Fault(name: "f", trigger: .on(.read), delay: .seconds(5)), nil,
                 "BlueZ 5.66 on hci0 can hold up an answer for 4500 ms at most"
             ),

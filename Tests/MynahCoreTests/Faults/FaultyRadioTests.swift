@@ -389,4 +389,35 @@ import Testing
         let log = try await rig.sink.log.take(2)
         #expect(log == ["applied f", "warning what a fault made of a value cannot be sent: too long"])
     }
+
+    @Test("a fault that is turned on before the start is on, and its time counts from the start")
+    func faultsBeforeTheStart() async throws {
+        let (fake, clock) = (FakeRadio(), ManualClock())
+        let fault = Fault(
+            name: "f", trigger: .after(.seconds(5)), effect: .disconnect(reason: 0x13), isOff: true)
+        let radio = FaultyRadio(fake, faults: [fault], seed: 1, clock: clock)
+        #expect(try await radio.turn("f", isOn: true) == true)
+        clock.advance(by: .seconds(60))
+        _ = try await radio.start(DeviceIdentity(name: "d"), sink: FaultRig.Sink())
+        try await clock.waitForSleepers(1)
+        #expect(clock.pauses == [.seconds(5)])
+        await radio.stop()
+    }
+
+    @Test("services are not published if a fault of theirs cannot be carried out")
+    func unsupportedServices() async throws {
+        var radio = RadioCapabilities(name: "fake")
+        radio.writes.areRefusedBesideCommands = false
+        let rig = try await FaultRig(capabilities: radio) { _, _ in [] }
+        let control = CharacteristicDefinition(
+            uuid: BluetoothUUID(0x2A39 as UInt16), properties: [.write, .writeWithoutResponse])
+        try await rig.radio.add(.on(.write, of: control.key, .error(Self.error)))
+        let message = "fault f: fake cannot refuse a write of a characteristic that has writeWithoutResponse"
+        await #expect(throws: RadioError(.unsupported, message)) {
+            try await rig.radio.publish([
+                ServiceDefinition(uuid: BluetoothUUID(0x180D as UInt16), characteristics: [control])
+            ])
+        }
+        #expect(await rig.fake.published.count == 1)
+    }
 }
