@@ -67,6 +67,7 @@ struct CheckCommand: ParsableCommand {
         let parts =
             [count(profile.services.count, "service"), count(characteristics, "characteristic")]
             + (profile.centrals.isEmpty ? [] : [count(profile.centrals.count, "central manager")])
+            + (profile.faults.isEmpty ? [] : [count(profile.faults.count, "fault")])
         return "ok: \(parts.joined(separator: ", "))"
     }
 

@@ -86,6 +86,9 @@ enum ProfileView {
         let tree = profile.attributeTree
         fields.append(
             .init("services", .array(profile.services.indices.map { json(of: $0, in: profile, tree) })))
+        if !profile.faults.isEmpty {
+            fields.append(.init("faults", .array(profile.faults.map { $0.json(in: tree) })))
+        }
         return .object(fields)
     }
 
@@ -166,6 +169,8 @@ enum ProfileView {
                 lines += text(of: characteristic, at: .init(service: index, characteristic: number), tree)
             }
         }
+        if !profile.faults.isEmpty { lines += ["", "faults"] }
+        lines += profile.faults.map { "  \(ScreenLine.pad($0.fault.name, 20)) \($0.text(in: tree))" }
         return lines
     }
 

@@ -10,6 +10,11 @@ package struct ControlBody: Sendable {
 
     /// Reads a body of UTF-8; an empty one is `{}`.
     package init(parsing bytes: [UInt8], known: [String]) throws(ControlProblem) {
+        try self.init(Self.object(parsing: bytes), known: known)
+    }
+
+    /// Reads a body of UTF-8 whose members are not known here; an empty one is `{}`.
+    static func object(parsing bytes: [UInt8]) throws(ControlProblem) -> JSON {
         // The parser would put U+FFFD in its place, and a value would not be the client's.
         guard String(validating: bytes, as: UTF8.self) != nil else {
             throw ControlProblem(400, "the body is not UTF-8")
@@ -20,7 +25,8 @@ package struct ControlBody: Sendable {
         } catch {
             throw ControlProblem(400, "the body is not JSON: \(error)")
         }
-        try self.init(json, known: known)
+        guard case .object = json else { throw ControlProblem(400, "the body is not a JSON object") }
+        return json
     }
 
     /// Takes an object with known members.

@@ -56,6 +56,7 @@ public struct DeviceEvent: Hashable, Sendable {
         case alertShown = "alert.shown"
         case alertOpened = "alert.opened"
         case alertDismissed = "alert.dismissed"
+        case faultApplied = "fault.applied"
         case radioUsed = "radio.used"
         case radioLost = "radio.lost"
         case radioRecovered = "radio.recovered"

@@ -19,6 +19,10 @@ public struct EmulatedDevice: Sendable {
     public var app: EmulatedApp?
     /// The app's central managers.
     public var centrals: [Profile.Central] = []
+    /// Its faults, as its profile declares them.
+    package var faults: [ProfileFault] = []
+    /// The seed of its generated values and of its faults.
+    var seed: UInt64 = 0
     /// Numbers the requests that a test answers; `nil` if nobody can answer them.
     package var requestNumbers: RequestNumbers?
     /// The rules of its characteristics, by their positions.

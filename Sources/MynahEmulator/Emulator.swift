@@ -22,6 +22,9 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     let clock: C
     private(set) var events: EventReporter
     let phone: Phone
+    /// The layer of faults around its radio, or `nil` if there are none.
+    let faultyRadio: FaultyRadio?
+    var faultOwners = FaultOwners()
     private var devices: [EmulatedDevice]
     /// Whether apps play its devices.
     public nonisolated let playsApps: Bool
@@ -93,8 +96,9 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         playsApps = devices[0].app != nil
         self.clock = clock
         events = EventReporter(wallTime: wallTime, observer: observer)
+        faultyRadio = Self.layer(around: radio, devices, clock, link)
         phone = Phone(
-            radio: radio, identity: devices[0].identity,
+            radio: faultyRadio ?? radio, identity: devices[0].identity,
             advertising: devices[0].app?.advertising ?? PhoneAdvertising(), stateDirectory: stateDirectory,
             seed: seed, sink: link)
     }
@@ -121,6 +125,8 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
             for player in players where player === players[0] || player.isTerminated { await player.launch() }
             for player in players { player.begin() }
             let capabilities = try await phone.start(check: check)
+            // Nothing that a fault could apply to has happened yet.
+            for device in devices { try await addFaults(of: device) }
             try await open()
             try await phone.releaseAdvertising()
             for player in players { player.started() }
@@ -328,6 +334,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
 // Events of the phone.
 extension Emulator {
     func take(_ event: PhoneEvent) -> RadioAnswer {
+        if faultyRadio != nil { faultOwners.take(event) }
         switch event {
         case .pairing(let central, let step):
             return take(step, of: central.id, [EventFields.central(central)])

@@ -44,6 +44,8 @@ extension EmulatedDevice {
             }
         }
         self.behaviors = behaviors
+        faults = profile.faults
+        self.seed = seed
     }
 
     private static func definition(

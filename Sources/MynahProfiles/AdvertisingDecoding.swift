@@ -110,7 +110,7 @@ extension ProfileDecoder {
         return uuid
     }
 
-    private mutating func manufacturerData(_ node: Node) -> [Advertisement.ManufacturerData] {
+    mutating func manufacturerData(_ node: Node) -> [Advertisement.ManufacturerData] {
         var list: [Advertisement.ManufacturerData] = []
         var seen: Set<UInt16> = []
         for (key, value) in members(node, "manufacturerData") {
@@ -125,7 +125,7 @@ extension ProfileDecoder {
         return list
     }
 
-    private mutating func serviceData(_ node: Node) -> [Advertisement.ServiceData] {
+    mutating func serviceData(_ node: Node) -> [Advertisement.ServiceData] {
         var list: [Advertisement.ServiceData] = []
         var seen: Set<BluetoothUUID> = []
         for (key, value) in members(node, "serviceData") {

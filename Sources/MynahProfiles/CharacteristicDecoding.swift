@@ -143,7 +143,7 @@ extension ProfileDecoder {
     }
 
     /// 80 is meant to be 0x80 more often than 0x50, which nobody has assigned (Vol 3, Part F, 3.4.1.1).
-    private mutating func checkIsAssigned(_ error: ATTError, as node: Node) {
+    mutating func checkIsAssigned(_ error: ATTError, as node: Node) {
         let code = error.code
         guard code > 0x13, code < 0xFC, !ATTError.applicationCodes.contains(code) else { return }
         let text = node.scalar?.string ?? ""

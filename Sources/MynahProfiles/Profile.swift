@@ -20,6 +20,8 @@ public struct Profile: Sendable {
     public var centrals: [Central]
     /// The device's own state at its start.
     package var variables = Variables()
+    /// Its faults.
+    package var faults: [ProfileFault] = []
     /// The warnings and notes; a profile with errors is not returned.
     public var warnings: [ProfileIssue]
     /// The file's lines, for later messages.

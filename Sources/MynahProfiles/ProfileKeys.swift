@@ -4,6 +4,7 @@
 enum ProfileKeys {
     static let root = [
         "mynah", "name", "device", "security", "advertising", "app", "central", "variables", "services",
+        "faults",
     ]
     static let device = ["name", "appearance"]
     static let security = ["io", "passkey"]
@@ -46,6 +47,17 @@ enum ProfileKeys {
     static let answer = ["to", "value", "after"]
     /// Each says how a value is written; exactly one of them is there, or only a layout.
     static let valueForms = ["hex", "text", "base64", "generate", "fields"]
+    static let fault =
+        ["name", "on", "after", "of", "nth", "times", "chance", "central", "when", "delay"]
+        + faultEffects + faultParameters + ["off"]
+    /// The effects of a fault; one at most is there.
+    static let faultEffects = ["error", "truncate", "corrupt", "value", "mtu", "do"]
+    /// The keys that say more about an effect of `do`.
+    static let faultParameters = ["reason", "how", "remove", "with", "for"]
+    static let faultAdvertising = [
+        "localName", "serviceUUIDs", "interval", "manufacturerData", "serviceData", "appearance",
+        "connectable",
+    ]
     /// The words of an entry of a layout that are no field's name.
     static let layoutWords = ["when", "count", "unit", "resolution", "bigEndian"]
 }

@@ -1,3 +1,5 @@
+import Yams
+
 import Glibc
 
 /// Reads profile files.
@@ -21,9 +23,26 @@ public enum ProfileLoader {
         try load(bytes: Array(text.utf8), file: file)
     }
 
+    /// Reads one fault of a device from text, as in the list `faults` of a profile.
+    package static func fault(
+        text: String, file: String, in scope: FaultScope
+    ) throws(ProfileIssues) -> ProfileFault {
+        try decode(Array(text.utf8), file, nil) { $0.fault($1, in: scope) }.result
+    }
+
     private static func load(
         bytes: [UInt8], file: String, files: NamedFiles? = nil
     ) throws(ProfileIssues) -> Profile {
+        var (profile, issues) = try decode(bytes, file, files) { $0.profile($1) }
+        profile.warnings = issues
+        return profile
+    }
+
+    /// Reads the root with `body`; returns its result, and the warnings and notes.
+    private static func decode<Result>(
+        _ bytes: [UInt8], _ file: String, _ files: NamedFiles?,
+        _ body: (inout ProfileDecoder, Node) -> Result?
+    ) throws(ProfileIssues) -> (result: Result, issues: [ProfileIssue]) {
         guard bytes.count <= maximumSize else {
             throw issue(
                 file, at: .start,
@@ -44,11 +63,10 @@ public enum ProfileLoader {
         let document = YAMLDocument(text)
         for problem in document.problems { decoder.error(at: problem.mark ?? .start, problem.message) }
         decoder.ignoredKeys = document.ignoredKeys
-        let profile = document.root.flatMap { decoder.profile($0) }
+        let result = document.root.flatMap { body(&decoder, $0) }
         let issues = decoder.allIssues
-        guard var profile, decoder.errorCount == 0 else { throw ProfileIssues(issues) }
-        profile.warnings = issues
-        return profile
+        guard let result, decoder.errorCount == 0 else { throw ProfileIssues(issues) }
+        return (result, issues)
     }
 
     // MARK: Files

@@ -24,8 +24,24 @@ extension Profile {
     /// - Parameter isChosen: Whether this radio will play the profile. If so, a part that would behave
     /// differently is an error; otherwise every issue is a warning.
     public func issues(with capabilities: RadioCapabilities, isChosen: Bool) -> [ProfileIssue] {
-        capabilities.shortcomings(requirements).map {
-            issue(isChosen && $0.isFatal ? .error : .warning, at: $0.requirement.location, $0.message)
+        let issues =
+            capabilities.shortcomings(requirements).map {
+                issue(isChosen && $0.isFatal ? .error : .warning, at: $0.requirement.location, $0.message)
+            } + faultIssues(with: capabilities, isChosen: isChosen)
+        return issues.sorted { left, right in
+            guard let left = left.mark, let right = right.mark else { return false }
+            return (left.line, left.column) < (right.line, right.column)
+        }
+    }
+
+    /// The faults that a radio cannot carry out.
+    private func faultIssues(with capabilities: RadioCapabilities, isChosen: Bool) -> [ProfileIssue] {
+        faults.compactMap { fault in
+            fault.located { capabilities.shortcoming(of: $0, properties: fault.properties) }.map {
+                issue(
+                    isChosen ? .error : .warning, at: $0.mark,
+                    "the fault \(ProfileDecoder.quote(fault.fault.name)): \($0.message)")
+            }
         }
     }
 

@@ -22,7 +22,9 @@ extension ProfileDecoder {
         // Values name them.
         let variables = fields["variables"].map { self.variables($0) } ?? Variables()
         scope = FieldScope(variables: variables)
+        let errorsBefore = errorCount
         let services = fields["services"].map { self.services($0) } ?? []
+        let isWhole = errorCount == errorsBefore
         let centrals =
             fields["central"].map { self.centrals($0, of: app, at: fields.mark(of: "central")) } ?? []
         var profile = Profile(
@@ -30,6 +32,9 @@ extension ProfileDecoder {
             services: services, app: app, centrals: centrals, warnings: [], sourceLines: lines, marks: marks)
         profile.variables = variables
         reactions(of: &profile)
+        if let node = fields["faults"] {
+            profile.faults = faults(node, in: FaultScope(profile, isWhole: isWhole))
+        }
         return profile
     }
 
@@ -53,20 +58,22 @@ extension ProfileDecoder {
         for (key, mark) in fields.marks { marks["device.\(key)"] = mark }
         if let name = fields["name"].flatMap({ text($0, "device.name") }) { identity.name = name }
         let name = fields["name"]
-        guard let node = fields["appearance"], let text = text(node, "appearance") else { return name }
+        if let node = fields["appearance"] { identity.appearance = appearance(node) }
+        return name
+    }
+
+    /// A number or the SIG's name; 0 if it is neither, which is noted.
+    mutating func appearance(_ node: Node) -> UInt16? {
+        guard let text = text(node, "appearance") else { return nil }
         if Self.number(text) != nil {
             let number = integer(text, at: node, "appearance", in: 0...0xFFFF) ?? 0
-            identity.appearance = UInt16(truncatingIfNeeded: number)
-        } else if let appearance = AssignedNumbers.appearance(named: text) {
-            identity.appearance = appearance
-        } else {
-            identity.appearance = 0
-            error(
-                at: node,
-                Self.unknown("appearance \(Self.quote(text))", text, among: AssignedNumbers.appearanceNames)
-            )
+            return UInt16(truncatingIfNeeded: number)
         }
-        return name
+        if let appearance = AssignedNumbers.appearance(named: text) { return appearance }
+        error(
+            at: node,
+            Self.unknown("appearance \(Self.quote(text))", text, among: AssignedNumbers.appearanceNames))
+        return 0
     }
 
     /// The GAP device name has at most 248 bytes (Core Specification, Vol 3, Part C, 12.1).

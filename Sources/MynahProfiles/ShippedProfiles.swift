@@ -519,6 +519,70 @@ services:
 """# + "\n"
         ),
         (
+            "flaky-heart-rate",
+            #"""
+# A chest strap that can fail in every way that all radios can carry out. All faults are off until a test
+# turns them on:
+#
+#     mynah run profiles/flaky-heart-rate.yaml --control unix:mynah.sock
+#     mynah ctl --control unix:mynah.sock fault "Flaky heart rate" lost-values on
+mynah: 1
+name: Flaky heart rate
+
+device:
+  name: Mynah Flaky
+  appearance: heart-rate-belt
+
+advertising:
+  serviceUUIDs: [heart-rate, battery]
+  interval: 100 ms
+
+services:
+  - uuid: heart-rate
+    characteristics:
+      - uuid: heart-rate-measurement
+        properties: [notify]
+        value:
+          fields: {heartRate: {generate: randomWalk, from: 72, min: 50, max: 180, step: 3}, contact: true}
+        every: 1 s
+      - uuid: body-sensor-location
+        properties: [read]
+        value: {fields: {location: chest}}
+      - uuid: heart-rate-control-point
+        properties: [write]
+        maxLength: 1
+  - uuid: battery
+    characteristics:
+      - uuid: battery-level
+        properties: [read, notify]
+        value: {fields: {level: 80}}
+        every: 1 min
+
+faults:
+  # Answers: an app must not wait for the first one before it shows anything, and must not trust each value.
+  - {name: slow-reads, on: read, nth: 1..2, delay: 3 s, off: true}
+  - {name: refused-read, on: read, of: battery-level, times: 1, error: 0x0E, off: true}
+  - {name: refused-reset, on: write, of: heart-rate-control-point, error: 0x80, off: true}
+  - {name: lost-reset, on: write, of: heart-rate-control-point, do: drop, off: true}
+  - {name: unknown-location, on: read, of: body-sensor-location, value: {hex: FF}, off: true}
+  # Notifications: some are lost, come twice, come late, or are not what they should be.
+  - {name: lost-values, on: notify, of: heart-rate-measurement, chance: 20 %, do: drop, off: true}
+  - {name: repeated-values, on: notify, of: heart-rate-measurement, nth: every 3, do: duplicate, off: true}
+  - {name: swapped-values, on: notify, of: heart-rate-measurement, nth: every 4, do: reorder, off: true}
+  - {name: short-values, on: notify, of: heart-rate-measurement, nth: every 5, truncate: 1, off: true}
+  - {name: wrong-rate, on: notify, of: heart-rate-measurement, chance: 5 %, corrupt: xor 80@1, off: true}
+  # Connections: each ends as soon as the wearer has moved away, or none begins.
+  - {name: drops-on-write, on: write, of: heart-rate-control-point, do: disconnect, off: true}
+  - {name: drops-after-20-s, after: 20 s, do: disconnect, reason: 0x13, off: true}
+  - {name: busy, on: connect, do: refuseConnection, off: true}
+  # Pairing: the strap was reset, and the phone was not.
+  - {name: lost-bond, on: connect, do: loseBond, how: reject, off: true}
+  # Services and advertising: a firmware update begins, and other services come back.
+  - {name: no-battery, after: 5 s, do: changeServices, remove: battery, off: true}
+  - {name: updating, after: 5 s, do: advertise, with: {localName: DFU}, for: 30 s, off: true}
+"""# + "\n"
+        ),
+        (
             "glucose-meter",
             #"""
 # A glucose meter with three weeks of records, for apps that page them.

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct ProfileCommandTests {
     private static let templates = [
         "heart-rate", "battery", "device-information", "environmental-sensing", "everything-accessory",
-        "everything-app", "health-thermometer", "nordic-uart",
+        "everything-app", "flaky-heart-rate", "health-thermometer", "nordic-uart",
     ]
 
     @Test(arguments: templates)

@@ -11,7 +11,8 @@ import Testing
             "0x", "99999999999999999999", "-1", "~", "null", "true", "<<: ", "---\n", "...\n", "\\",
             "\u{FEFF}", "\u{1F680}", "é",
             "uuid: ", "value: ", "hex: ", "every: ", "1800", "2902", "app: {}\n", "name: ",
-            "generate: heart-rate", "fields: ", "layout: ", "generate: list, values: []", "uint8", "count: ",
+            "faults: [", "on: read", "do: vanish", "nth: 1..2", "generate: heart-rate", "fields: ",
+            "layout: ", "generate: list, values: []", "uint8", "count: ",
         ].map { Array($0.utf8) } + [[0x00], [0xFF], [0xC3], [0x85], [0x1B]]
 
     private func mutated(_ text: String, _ random: inout SeededRandom) -> [UInt8] {

@@ -137,6 +137,12 @@ enum ProfileSchema {
             "bytesValue",
             value(forms: ProfileKeys.valueForms.filter { !["generate", "fields"].contains($0) })),
         .init("fieldValue", FieldSchema.value), .init("fieldGenerator", FieldSchema.generator),
+        .init("fault", FaultSchema.fault),
+        .init("faultAdvertising", FaultSchema.advertising(advertisingFields)),
+        .init(
+            "faultyAttribute",
+            types(["string", "number"], [.init("pattern", .string("^[^/@]+(/[^/]+){0,2}$"))])),
+        .init("count", number(1...1_000_000_000)), .init("mtu", number(GATT.defaultMTU...0xFFFF)),
         .init("layout", FieldSchema.layout), .init("layoutField", FieldSchema.layoutField),
         .init("permission", words(SecurityRequirement.allCases.map(\.rawValue))),
         .init(
@@ -229,6 +235,14 @@ enum ProfileSchema {
                 .object([
                     .init("description", .string("Its services, in order.")), .init("type", .string("array")),
                     .init("items", .object([.init("$ref", .string("#/$defs/service"))])),
+                ])
+            ),
+            (
+                "faults",
+                .object([
+                    .init("description", .string("What goes wrong on purpose.")),
+                    .init("type", .string("array")),
+                    .init("items", .object([.init("$ref", .string("#/$defs/fault"))])),
                 ])
             ),
         ],

@@ -95,7 +95,7 @@ import Glibc
             characteristic("properties: [read]\n        value: {fields: {level: {generate: toggle}}}\n"),
             characteristic("properties: [read]\n        value: {layout: [{a: uint8}, {b: [c, d]}]}\n"),
             head("app: {}\ncentral: {}\n"), CentralProfileTests.whole,
-        ])
+        ] + FaultTests.valid.map(FaultTests.profile))
     func accepts(_ text: String) throws {
         #expect(problems(text).filter { $0.contains("error: ") } == [])
         #expect(validator.problems(of: try EditorYAML.json(text)) == [])
@@ -171,7 +171,8 @@ import Glibc
             head("services: [{uuid: 180F, characteristics: [{uuid: 00002917, properties: [read]}]}]\n"),
             characteristic("properties: [read]\n        descriptors: [{uuid: 2801}]\n"),
             head("services: [{uuid: 180F}, {uuid: 180F}, {uuid: 180D, includes: [180F~0]}]\n"),
-        ])
+            head("faults: {}\n"),
+        ] + FaultTests.misshapen.map(FaultTests.profile))
     func refuses(_ text: String) throws {
         #expect(problems(text).contains { $0.contains("error: ") })
         #expect(validator.problems(of: try EditorYAML.json(text)) != [])

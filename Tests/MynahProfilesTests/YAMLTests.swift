@@ -70,14 +70,14 @@ import Testing
                 "hello",
                 """
                 1:1: error: a profile must be a mapping of mynah, name, device, security, advertising, \
-                app, central, variables and services, not "hello"
+                app, central, variables, services and faults, not "hello"
                 """
             ),
             (
                 "[1, 2]",
                 """
                 1:1: error: a profile must be a mapping of mynah, name, device, security, advertising, \
-                app, central, variables and services, not a list
+                app, central, variables, services and faults, not a list
                 """
             ),
         ])

@@ -31,6 +31,8 @@ def before_load_schema(ctx: Any, raw_schema: dict[str, Any]) -> None:
                     parameter["schema"]["enum"] = ["180D/2A37", "heart-rate/2A38", "180D/2A37/2902", "2A39"]
                 elif parameter["name"] == "name":
                     parameter["schema"]["enum"] = ["rate"]
+                elif parameter["name"] == "fault":
+                    parameter["schema"]["enum"] = ["slow", "lost", "nothing"]
                 elif parameter["name"] == "id":
                     parameter["schema"]["enum"] = [1, 2, 1000000]
     if NARROWED:
@@ -60,6 +62,13 @@ def narrow(document: dict[str, Any]) -> None:
     member("addDevice", "profile", {"enum": list(PROFILES.values())})
     member("enterPasskey", "passkey", {"enum": ["042042", 0, 999999]})
     member("mark", "name", {"type": "string", "minLength": 1, "maxLength": 100})
+    # A profile's keys are not those of the document.
+    bodies["addFault"]["schema"] = {
+        "enum": [
+            {"name": "slow", "on": "connect", "nth": "1..2", "times": 2, "do": "disconnect", "off": True},
+            {"name": "lost", "after": "1 min", "do": "disconnect", "reason": "0x13"},
+        ]
+    }
     member("setAppState", "state", {"enum": ["foreground", "background", "suspended"]})
     for operation in ("disconnect", "forget", "enterPasskey"):
         member(operation, "central", {"enum": ["AA:BB:CC:DD:EE:FF", "Phone"]})

@@ -191,6 +191,7 @@ struct CtlReset: CtlVerb {
     @ParentCommand var parent: CtlCommand
     @Flag(help: "Values and advertising as in the profiles.") var values = false
     @Flag(help: "Variables as in the profiles.") var variables = false
+    @Flag(help: "Faults as in the profiles.") var faults = false
     @Flag(help: "No bonds.") var bonds = false
     @Flag(help: "No connections.") var connections = false
     @Flag(help: "No events and no marks.") var journal = false
@@ -198,7 +199,8 @@ struct CtlReset: CtlVerb {
 
     func request() -> ControlClient.Request {
         let parts = [
-            ("values", values), ("variables", variables), ("bonds", bonds), ("connections", connections),
+            ("values", values), ("variables", variables), ("faults", faults), ("bonds", bonds),
+            ("connections", connections),
             ("journal", journal),
         ]
         return Self.request(
@@ -397,6 +399,10 @@ enum CtlHelp {
     static let variables = CompletionKind.custom { words, _, _ in
         guard let answer = await get("/v1/devices", words) else { return [] }
         return ControlText.variableNames(answer, of: words.map(CompletionWords.unquoted))
+    }
+
+    static let faults = CompletionKind.custom { words, _, _ in
+        await get("/v1/devices", words).map { ControlText.faultNames($0, of: words) } ?? []
     }
 
     static let requests = CompletionKind.custom { words, _, _ in

@@ -78,7 +78,7 @@ extension ControlAPI {
 
     func reset(_ call: Call) async throws(ControlProblem) -> HTTPResponse {
         let body = try call.body()
-        let names = ["values", "variables", "bonds", "connections", "journal"]
+        let names = ["values", "variables", "faults", "bonds", "connections", "journal"]
         var (wanted, unwanted): (Set<String>, Set<String>) = ([], [])
         for name in names {
             guard let isWanted = try body.bool(name) else { continue }
@@ -90,6 +90,7 @@ extension ControlAPI {
         if wanted.count == names.count { parts = .all }
         if wanted.contains("values") { parts.formUnion([.values, .advertising]) }
         if wanted.contains("variables") { parts.formUnion(.variables) }
+        if wanted.contains("faults") { parts.formUnion(.faults) }
         if wanted.contains("bonds") { parts.formUnion(.bonds) }
         if wanted.contains("connections") { parts.formUnion(.connections) }
         for device in run.devices { try await reset(device, parts) }

@@ -15,7 +15,7 @@ enum Examples {
                 .init("on", .bool(true)), .init("data", "02010603030A18"), .init("scanResponse", ""),
                 .init("intervalMilliseconds", .number(100)), .init("omitted", .array([])),
             ])),
-        .init("centrals", .array([])), .init("variables", .object([])), .init("faults", .array([])),
+        .init("centrals", .array([])), .init("variables", .object([])), .init("faults", .array([fault])),
         .init("attributes", .array([value])),
     ])
 
@@ -27,6 +27,10 @@ enum Examples {
     static let value = JSON.object([
         .init("path", "180D/2A39"), .init("handle", .integer(18)), .init("properties", .array(["write"])),
         .init("value", "01"), .init("fields", .object([.init("command", .integer(1))])),
+    ])
+
+    static let fault = JSON.object([
+        .init("name", "gone"), .init("off", .bool(true)), .init("applied", .integer(0)),
     ])
 
     static let match = JSON.object([

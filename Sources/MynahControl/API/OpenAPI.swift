@@ -204,6 +204,13 @@ enum OpenAPI {
             ])
         ),
         (
+            "Fault",
+            .object([
+                .init("name", .string(), isRequired: true), .init("off", .bool, isRequired: true),
+                .init("applied", .integer(0...Int.max), isRequired: true),
+            ])
+        ),
+        (
             "Device",
             .object([
                 .init("device", .string(), isRequired: true), .init("radio", .string(), isRequired: true),
@@ -212,7 +219,7 @@ enum OpenAPI {
                 .init("advertising", .named("Advertising"), isRequired: true),
                 .init("centrals", .array(.named("Central")), isRequired: true),
                 .init("variables", .object([], isClosed: false), isRequired: true),
-                .init("faults", .array(.any), isRequired: true),
+                .init("faults", .array(.named("Fault")), isRequired: true),
                 .init("attributes", .array(.named("Value")), isRequired: true),
             ])
         ),

@@ -4,6 +4,7 @@ enum Operation: String, CaseIterable, Sendable {
     case listDevices, addDevice, getDevice, removeDevice
     case getValue, setValue, setVariable
     case disconnect, forget, advertise, setAppState, enterPasskey
+    case listFaults, addFault, turnFault, removeFault
     case answerRequest
     case listEvents, mark, wait, verify, reset
 }

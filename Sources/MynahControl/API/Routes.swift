@@ -3,7 +3,7 @@ import MynahSupport
 
 /// Every request of the API.
 extension Route {
-    static let all: [Route] = instance + devices + values + actions + requests + events
+    static let all: [Route] = instance + devices + values + actions + faults + requests + events
 
     private static let instance: [Route] = [
         Route(
@@ -228,7 +228,9 @@ extension Route {
             "Resets the parts that are true; if none is, all parts that are not false",
             body: Body(
                 schema: .object(
-                    ["values", "variables", "bonds", "connections", "journal"].map { .init($0, .bool) }),
+                    ["values", "variables", "faults", "bonds", "connections", "journal"].map {
+                        .init($0, .bool)
+                    }),
                 example: .object([.init("values", .bool(true))]), isRequired: false),
             answers: [200: .empty]),
         Route(

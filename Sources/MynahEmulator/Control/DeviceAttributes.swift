@@ -12,7 +12,7 @@ struct DeviceAttributes {
         var properties: CharacteristicProperties
     }
 
-    private let tree: AttributeTree
+    let tree: AttributeTree
     private let services: [ServiceDefinition]
     private let handles: [AttributeKey: AttributeHandle]
 

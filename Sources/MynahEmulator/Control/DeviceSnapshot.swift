@@ -50,6 +50,8 @@ package struct DeviceSnapshot: Hashable, Sendable {
     package var centrals: [Central]
     /// Its variables.
     package var variables: Variables
+    /// Its faults, in the order of its profile and then of their addition.
+    package var faults: [DeviceFault]
     /// Its attributes, in attribute order.
     package var attributes: [Attribute]
 
@@ -64,7 +66,7 @@ package struct DeviceSnapshot: Hashable, Sendable {
             .init("app", app.map { .object([.init("state", .string($0.rawValue))]) } ?? .null),
             .init("advertising", .object(EventFields.of(advertising))),
             .init("centrals", .array(centrals.map(\.json))),
-            .init("variables", variables.json), .init("faults", .array([])),
+            .init("variables", variables.json), .init("faults", .array(faults.map(\.json))),
             .init("attributes", .array(attributes.map(\.json))),
         ]
         return .object(members)

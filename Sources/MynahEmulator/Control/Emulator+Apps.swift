@@ -21,6 +21,7 @@ extension Emulator {
         if let capabilities = await phone.capabilities { try check(capabilities) }
         let player = join(device)
         do throws(RadioError) {
+            try await addFaults(of: device)
             await player.launch()
             player.begin()
             try await player.publish()
@@ -50,6 +51,7 @@ extension Emulator {
     private func takeOff(_ player: DevicePlayer<C>) async {
         await player.carryOut(.quit)
         await player.stop()
+        await removeFaults(of: player.device.label)
         leave(player)
         if let app = player.appSide.app { await PhoneControl.remove(app, from: phone) }
     }

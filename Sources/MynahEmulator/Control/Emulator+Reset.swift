@@ -23,6 +23,9 @@ extension Emulator {
         let players = if let label { [try player(named: label)] } else { self.players }
         try await check(parts, players)
         if !parts.isEmpty { for player in players { player.asks.endAll(.reset) } }
+        for player in players where parts.contains(.faults) {
+            try await attempt { () async throws(RadioError) in try await resetFaults(of: player.device) }
+        }
         guard !parts.isDisjoint(with: .ofRadio) else { return await resetValues(players, parts) }
         if parts.isDisjoint(with: .ofLinks) {
             await phone.holdAdvertising()

@@ -8,6 +8,7 @@ extension Emulator {
     package func snapshot(of label: String) async -> DeviceSnapshot? {
         guard let player = players.first(where: { $0.device.label == label }) else { return nil }
         let phone = await PhoneControl.status(of: phone)
+        let faults = await faults(of: player)
         let status = status(of: player)
         let attributes = attributes(of: player, status)
         let paths = Dictionary(attributes.all.map { ($0.key, $0.path) }) { first, _ in first }
@@ -23,6 +24,7 @@ extension Emulator {
                     isEncrypted: link.isEncrypted, isBonded: link.central.isPaired,
                     subscriptions: namesSubscribers ? subscribed.compactMap { paths[$0] } : nil)
             },
+            faults: faults,
             variables: hasMemory(player) ? player.table.variables : player.device.table.variables,
             attributes: attributes.all.map { attribute in
                 .init(

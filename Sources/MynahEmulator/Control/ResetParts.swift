@@ -18,11 +18,15 @@ package struct ResetParts: OptionSet, Hashable, Sendable {
     package static let bonds = ResetParts(rawValue: 1 << 4)
     /// Variables.
     package static let variables = ResetParts(rawValue: 1 << 5)
+    /// Faults, their counters and their random numbers.
+    package static let faults = ResetParts(rawValue: 1 << 6)
     /// All of them.
-    package static let all: ResetParts = [.values, .variables, .app, .advertising, .connections, .bonds]
+    package static let all: ResetParts = [
+        .values, .variables, .app, .advertising, .connections, .bonds, .faults,
+    ]
 
     /// The parts that need Bluetooth to be on.
-    static let ofRadio = ResetParts.all.subtracting([.values, .variables])
+    static let ofRadio = ResetParts.all.subtracting([.values, .variables, .faults])
     /// The parts that end links.
     static let ofLinks: ResetParts = [.connections, .bonds]
 }

@@ -250,7 +250,7 @@ extension ProfileDecoder {
     }
 
     /// A part of 1, as 0.02 or 2 %.
-    private mutating func part(_ node: Node, _ what: String) -> Double? {
+    mutating func part(_ node: Node, _ what: String) -> Double? {
         guard let text = text(node, what) else { return nil }
         guard let written = WrittenNumber(text), written.unit == nil || written.unit == "%" else {
             error(at: node, "\(what) must be a part, as 0.02 or 2 %, not \(Self.quote(text))")

@@ -187,15 +187,20 @@ class Client:
         *,
         values: bool | None = None,
         variables: bool | None = None,
+        faults: bool | None = None,
         bonds: bool | None = None,
         connections: bool | None = None,
         journal: bool | None = None,
     ) -> None:
         """Resets every device to its state at the start: the true parts; if none is, all but the false ones."""
         body = {
-            "values": values, "variables": variables, "bonds": bonds, "connections": connections,
+            "values": values,
+            "variables": variables,
+            "faults": faults,
+            "bonds": bonds,
+            "connections": connections,
             "journal": journal,
-        }  # fmt: skip
+        }
         self._request("POST", "/v1/reset", _without_none(body))
 
     def report(self, form: str = "json") -> Any:
@@ -321,6 +326,24 @@ class Device:
         text = passkey if isinstance(passkey, str) else f"{passkey:06}"
         self._act("passkey", {"passkey": text, "central": central})
 
+    # Faults
+
+    def faults(self) -> list[dict[str, Any]]:
+        """Its faults: the name of each, whether it is off, and how often it was applied since it was turned on."""
+        return list(self._client._request("GET", f"{self._path}/faults")["faults"])
+
+    def fault(self, name: str, *, off: bool = False) -> None:
+        """Turns a fault on, or off; one that is turned on counts from zero."""
+        self._client._request("PATCH", self._fault(name), {"off": off})
+
+    def add_fault(self, fault: Mapping[str, Any]) -> None:
+        """Adds a fault until the faults are reset; it is written as in a profile."""
+        self._client._request("POST", f"{self._path}/faults", dict(fault))
+
+    def remove_fault(self, name: str) -> None:
+        """Removes a fault until the faults are reset."""
+        self._client._request("DELETE", self._fault(name))
+
     def remove(self) -> None:
         """Takes it off the air."""
         self._client._request("DELETE", self._path)
@@ -328,6 +351,9 @@ class Device:
     @property
     def _path(self) -> str:
         return f"/v1/devices/{_quoted(self.name)}"
+
+    def _fault(self, name: str) -> str:
+        return f"{self._path}/faults/{_quoted(name)}"
 
     def _value(self, attribute: str) -> str:
         return f"{self._path}/values/" + "/".join(_quoted(step) for step in attribute.split("/"))

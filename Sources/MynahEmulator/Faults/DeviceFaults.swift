@@ -1,0 +1,113 @@
+import Mynah
+import MynahCore
+import MynahProfiles
+package import MynahSupport
+
+/// A fault of a playing device at one moment.
+package struct DeviceFault: Hashable, Sendable {
+    /// Its name.
+    package var name: String
+    /// Whether it is off.
+    package var isOff: Bool
+    /// How often it was applied since it was turned on.
+    package var applied: Int
+
+    /// A fault with its state.
+    package init(name: String, isOff: Bool, applied: Int) {
+        self.name = name
+        self.isOff = isOff
+        self.applied = applied
+    }
+
+    /// The fault as one JSON object.
+    package var json: JSON {
+        .object([
+            .init("name", .string(name)), .init("off", .bool(isOff)), .init("applied", .integer(applied)),
+        ])
+    }
+}
+
+extension EmulatedDevice {
+    /// The scope of its faults.
+    var faultScope: FaultScope {
+        let services = services
+        return FaultScope(
+            DeviceAttributes(services, [:]).tree, isApp: app != nil, advertisement: advertisement
+        ) { position in
+            guard let index = position.characteristic else { return [] }
+            let characteristic = services[position.service].characteristics[index]
+            return position.descriptor.map { characteristic.descriptors[$0].properties }
+                ?? characteristic.properties
+        }
+    }
+
+    /// The fault with the keys of its attributes.
+    func fault(_ declared: ProfileFault) -> Fault {
+        declared.resolved { position in
+            let service = services[position.service]
+            guard let index = position.characteristic else { return service.key }
+            let characteristic = service.characteristics[index]
+            return position.descriptor.map { characteristic.descriptors[$0].key } ?? characteristic.key
+        }
+    }
+}
+
+/// The owners of a radio's faults: the apps of a phone share its radio, and may have faults of one name.
+struct FaultOwners: Sendable {
+    /// A fault of a device.
+    struct Owned: Hashable, Sendable {
+        /// The device's name in events.
+        var label: String
+        /// The fault's name in its profile.
+        var name: String
+    }
+
+    private var owned: [String: Owned] = [:]
+    private var centrals: [Central.ID: Central] = [:]
+
+    /// Gives a device's fault a name that no other fault of the radio has.
+    mutating func add(_ fault: Fault, of label: String) -> Fault {
+        var fault = fault
+        let owner = Owned(label: label, name: fault.name)
+        var number = 1
+        while owned[fault.name] != nil {
+            number += 1
+            fault.name = "\(owner.name)~\(number)"
+        }
+        owned[fault.name] = owner
+        if case .appState(let state)? = fault.selection.condition {
+            fault.selection.condition = .appState(Self.condition(state, of: label))
+        }
+        return fault
+    }
+
+    mutating func remove(_ radioName: String) { owned[radioName] = nil }
+
+    /// The owner of a fault, by its name on the radio.
+    subscript(radioName: String) -> Owned? { owned[radioName] }
+
+    /// A connected central.
+    func central(_ id: Central.ID) -> Central? { centrals[id] }
+
+    /// Takes what an event says of the connected centrals.
+    mutating func take(_ event: PhoneEvent) {
+        switch event {
+        case .connected(let central), .centralChanged(let central): centrals[central.id] = central
+        case .disconnected(let central): centrals[central.id] = nil
+        case .lost: centrals = [:]
+        default: break
+        }
+    }
+
+    /// Whether the app of a device has to be in a state.
+    ///
+    /// The radio does not say of which fault a condition is, so that the condition has to name the device.
+    static func condition(_ state: String, of label: String) -> String { "\(state) \(label)" }
+
+    /// The state, and the device whose app has to be in it.
+    static func parts(of condition: String) -> (state: String, label: String)? {
+        condition.firstIndex(of: " ").map {
+            (String(condition[..<$0]), String(condition[condition.index(after: $0)...]))
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Mynah
+import MynahCore
+import MynahLifecycle
+import MynahProfiles
+package import MynahSupport
+
+// The faults of devices, in the layer around the radio.
+extension Emulator {
+    /// A layer around a radio for the faults of its devices and those that a test adds; `nil` if there are
+    /// none and no test can add any.
+    static func layer(
+        around radio: any PeripheralRadio, _ devices: [EmulatedDevice], _ clock: C, _ link: EmulatorLink<C>
+    ) -> FaultyRadio? {
+        let isNeeded = devices.contains { !$0.faults.isEmpty || $0.requestNumbers != nil }
+        guard isNeeded, let radio = radio as? any ControllableRadio else { return nil }
+        return FaultyRadio(
+            radio, seed: devices[0].seed, clock: clock,
+            owner: FaultyRadio.Owner(
+                holds: { condition in link.run { $0.holds(condition) } ?? false },
+                applied: { firing in link.run { $0.take(firing) } }))
+    }
+
+    /// Adds the faults of a device to the radio.
+    func addFaults(of device: EmulatedDevice) async throws(RadioError) {
+        guard let faultyRadio else {
+            guard device.faults.isEmpty else {
+                throw RadioError(.unsupported, "this radio carries out no faults; remove faults")
+            }
+            return
+        }
+        for declared in device.faults {
+            try await faultyRadio.add(faultOwners.add(device.fault(declared), of: device.label))
+        }
+    }
+
+    /// Removes the faults of a device from the radio.
+    func removeFaults(of label: String) async {
+        guard let faultyRadio else { return }
+        for entry in await faultyRadio.faults where faultOwners[entry.fault.name]?.label == label {
+            await faultyRadio.remove(entry.fault.name)
+            faultOwners.remove(entry.fault.name)
+        }
+    }
+
+    /// Puts the faults of a device back to those of its profile, with their counters at zero.
+    func resetFaults(of device: EmulatedDevice) async throws(RadioError) {
+        await removeFaults(of: device.label)
+        try await addFaults(of: device)
+    }
+
+    // MARK: A test's requests
+
+    /// The faults of a device, in the order of its profile and then of their addition.
+    package func faults(of label: String) async throws(ControlRefusal) -> [DeviceFault] {
+        await faults(of: try player(named: label))
+    }
+
+    func faults(of player: DevicePlayer<C>) async -> [DeviceFault] {
+        let entries = await faultyRadio?.faults ?? []
+        return entries.compactMap { entry in
+            guard let owner = faultOwners[entry.fault.name], owner.label == player.device.label else {
+                return nil
+            }
+            return DeviceFault(name: owner.name, isOff: !entry.isOn, applied: entry.timesApplied)
+        }
+    }
+
+    /// Adds a fault, which is written as in a profile.
+    ///
+    /// Throws `invalid` if it is written wrongly, `conflict` if there is one with its name, or if the radio
+    /// cannot carry it out.
+    package func addFault(_ json: JSON, to label: String) async throws(ControlRefusal) -> DeviceFault {
+        let player = try player(named: label)
+        let declared: ProfileFault
+        do throws(ProfileIssues) {
+            declared = try ProfileLoader.fault(text: json.text, file: "fault", in: player.device.faultScope)
+        } catch {
+            let first = error.issues.first { $0.severity == .error }
+            throw .invalid(first?.message ?? "the fault cannot be read")
+        }
+        let name = declared.fault.name
+        guard await !faults(of: player).contains(where: { $0.name == name }) else {
+            throw .conflict("there is a fault \"\(name)\" already; remove it first")
+        }
+        guard let faultyRadio else { throw .conflict("this radio carries out no faults") }
+        if let shortcoming = await phone.capabilities?.shortcoming(
+            of: declared.fault, properties: declared.properties)
+        {
+            throw .conflict("the fault \"\(name)\": \(shortcoming)")
+        }
+        let fault = faultOwners.add(player.device.fault(declared), of: label)
+        do throws(RadioError) {
+            try await faultyRadio.add(fault)
+        } catch {
+            faultOwners.remove(fault.name)
+            throw ControlRefusal(error)
+        }
+        return DeviceFault(name: name, isOff: fault.isOff, applied: 0)
+    }
+
+    /// Turns a fault of a device on or off.
+    ///
+    /// A fault that is turned on begins to count at zero.
+    package func turnFault(
+        _ name: String, isOn: Bool, of label: String
+    ) async throws(ControlRefusal) -> DeviceFault {
+        let (radio, radioName) = try await fault(name, of: label)
+        try await attempt { () async throws(RadioError) in
+            _ = try await radio.turn(radioName, isOn: isOn)
+        }
+        let found = try await faults(of: label).first { $0.name == name }
+        guard let found else { throw .notFound("the fault \"\(name)\" was removed") }
+        return found
+    }
+
+    /// Removes a fault of a device, until a reset if it is in the profile, and ends what it did.
+    package func removeFault(_ name: String, of label: String) async throws(ControlRefusal) {
+        let (radio, radioName) = try await fault(name, of: label)
+        await radio.remove(radioName)
+        faultOwners.remove(radioName)
+    }
+
+    /// The layer, and the name of a fault there.
+    private func fault(
+        _ name: String, of label: String
+    ) async throws(ControlRefusal) -> (radio: FaultyRadio, radioName: String) {
+        let player = try player(named: label)
+        for entry in await faultyRadio?.faults ?? [] {
+            let owner = faultOwners[entry.fault.name]
+            guard let faultyRadio, owner?.label == player.device.label, owner?.name == name else { continue }
+            return (faultyRadio, entry.fault.name)
+        }
+        let names = await faults(of: player).map(\.name)
+        let near = NearestName.of(name, among: names).map { "; did you mean \"\($0)\"?" }
+        let known = names.isEmpty ? "; it has none" : "; its faults are \(names.quoted)"
+        throw .notFound("\(player.device.label) has no fault \"\(name)\"\(near ?? known)")
+    }
+
+    // MARK: The layer
+
+    private func holds(_ condition: FaultCondition) -> Bool {
+        guard case .appState(let text) = condition, let (state, label) = FaultOwners.parts(of: text),
+            let player = players.first(where: { $0.device.label == label })
+        else { return false }
+        return appState(of: player).rawValue == state
+    }
+
+    private func take(_ firing: FaultFiring) {
+        guard let owner = faultOwners[firing.fault],
+            let player = players.first(where: { $0.device.label == owner.label })
+        else { return }
+        let central = firing.central.flatMap(faultOwners.central)
+        player.events.report(
+            .faultApplied,
+            [.init("fault", .string(owner.name)), .init("on", .string(firing.trigger.rawValue))]
+                + (central.map { [EventFields.central($0)] } ?? []))
+    }
+}

@@ -1,0 +1,123 @@
+package import MynahCore
+package import MynahSupport
+
+extension ProfileFault {
+    /// The fault as a profile writes it; `tree` is its device's.
+    package func json(in tree: AttributeTree) -> JSON {
+        var members: [JSON.Member] = [.init("name", .string(fault.name))]
+        switch fault.trigger {
+        case .on(let operation): members.append(.init("on", .string(operation.rawValue)))
+        case .after(let time): members.append(.init("after", .string(time.text)))
+        }
+        if let attribute { members.append(.init("of", .string(tree.path(of: attribute)))) }
+        members += fault.selection.members
+        if fault.delay != .zero { members.append(.init("delay", .string(fault.delay.text))) }
+        if let effect = fault.effect {
+            members += effect.members(removing: removed.map { tree.path(of: $0) })
+        }
+        if fault.isOff { members.append(.init("off", .bool(true))) }
+        return .object(members)
+    }
+
+    /// The fault as a line for people: its members but for the name, without quotation marks.
+    package func text(in tree: AttributeTree) -> String {
+        guard case .object(let members) = json(in: tree) else { return "" }
+        return Self.text(members.filter { $0.key != "name" })
+    }
+
+    private static func text(_ members: [JSON.Member]) -> String {
+        members.map { "\($0.key): \(text($0.value))" }.joined(separator: ", ")
+    }
+
+    private static func text(_ value: JSON) -> String {
+        switch value {
+        case .object(let members): "{\(text(members))}"
+        case .array(let items): "[\(items.map(text).joined(separator: ", "))]"
+        case .string(let text): text.isEmpty ? "\"\"" : text
+        default: value.text
+        }
+    }
+}
+
+extension FaultSelection {
+    fileprivate var members: [JSON.Member] {
+        var members: [JSON.Member] = []
+        switch nth {
+        case .all: break
+        case .range(let range) where range.count == 1:
+            members.append(.init("nth", .integer(range.lowerBound)))
+        case .range(let range):
+            members.append(.init("nth", .string("\(range.lowerBound)..\(range.upperBound)")))
+        case .every(let period): members.append(.init("nth", .string("every \(period)")))
+        }
+        if let times { members.append(.init("times", .integer(times))) }
+        if chance != 1 { members.append(.init("chance", .number(chance))) }
+        switch central {
+        case .address(let address)?: members.append(.init("central", .string(address.description)))
+        case .order(let number)?: members.append(.init("central", .integer(number)))
+        case nil: break
+        }
+        switch condition {
+        case .appState(let state)?: members.append(.init("when", .string(state)))
+        case .variable(let name, let comparison, .number(let number))?:
+            members.append(.init("when", .string("\(name) \(comparison.rawValue) \(number)")))
+        case .variable(let name, let comparison, .text(let text))?:
+            members.append(.init("when", .string("\(name) \(comparison.rawValue) \(text)")))
+        case nil: break
+        }
+        return members
+    }
+}
+
+extension FaultEffect {
+    fileprivate func members(removing removed: String?) -> [JSON.Member] {
+        let word = [JSON.Member("do", .string(kind.rawValue))]
+        switch self {
+        case .error(let error): return [.init("error", .string("0x" + Hex.encode([error.code])))]
+        case .truncate(let length): return [.init("truncate", .integer(length))]
+        case .corrupt(let corruption):
+            return [.init("corrupt", .string("xor \(Hex.encode(corruption.mask))@\(corruption.offset)"))]
+        case .value(let value): return [.init("value", .object([.init("hex", .string(Hex.encode(value)))]))]
+        case .mtu(let mtu): return [.init("mtu", .integer(mtu))]
+        case .disconnect(let reason):
+            return word + [.init("reason", .string("0x" + Hex.encode([reason])))]
+        case .loseBond(let way): return word + [.init("how", .string(way.rawValue))]
+        case .changeServices: return word + [.init("remove", .string(removed ?? ""))]
+        case .advertise(let change, let time):
+            return word + [.init("with", .object(change.members))] + Self.time(time)
+        case .vanish(let time): return word + Self.time(time)
+        case .drop, .duplicate, .reorder, .noAnswer, .refuseSubscription, .refuseConnection: return word
+        }
+    }
+
+    private static func time(_ time: Duration?) -> [JSON.Member] {
+        time.map { [.init("for", .string($0.text))] } ?? []
+    }
+}
+
+extension FaultyAdvertisement {
+    fileprivate var members: [JSON.Member] {
+        var members: [JSON.Member] = []
+        if let localName { members.append(.init("localName", .string(localName))) }
+        if let serviceUUIDs {
+            members.append(.init("serviceUUIDs", .array(serviceUUIDs.map { .string($0.description) })))
+        }
+        if let interval { members.append(.init("interval", .string(interval.text))) }
+        if let manufacturerData {
+            let companies = manufacturerData.map { item in
+                let company = Hex.encode([UInt8(item.company >> 8), UInt8(item.company & 0xFF)])
+                return JSON.Member("0x" + company, .string(Hex.encode(item.data)))
+            }
+            members.append(.init("manufacturerData", .object(companies)))
+        }
+        if let serviceData {
+            let services = serviceData.map {
+                JSON.Member($0.uuid.description, .string(Hex.encode($0.data)))
+            }
+            members.append(.init("serviceData", .object(services)))
+        }
+        if let appearance { members.append(.init("appearance", .integer(Int(appearance)))) }
+        if let isConnectable { members.append(.init("connectable", .bool(isConnectable))) }
+        return members
+    }
+}

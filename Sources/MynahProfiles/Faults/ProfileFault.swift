@@ -1,0 +1,89 @@
+package import MynahCore
+
+/// A fault as a profile declares it, or as a test adds it to a running device.
+package struct ProfileFault: Hashable, Sendable {
+    /// The fault; the keys of its attributes mean nothing before `resolved`.
+    package var fault: Fault
+    /// The characteristic or the descriptor that it applies to, or `nil` for every one.
+    package var attribute: AttributeTree.Position?
+    /// The service or the characteristic that `changeServices` removes, or `nil` for any other effect.
+    package var removed: AttributeTree.Position?
+    /// The properties of the attribute, or `nil` if it applies to every one.
+    package var properties: CharacteristicProperties?
+    /// The position of its declaration.
+    package var mark: SourceMark
+    /// The position of each field by its key.
+    package var marks: [String: SourceMark]
+
+    /// The fault of a device whose attributes have these keys.
+    package func resolved(_ key: (AttributeTree.Position) -> AttributeKey) -> Fault {
+        var fault = fault
+        fault.attribute = attribute.map(key)
+        if let removed { fault.effect = .changeServices(removing: key(removed)) }
+        return fault
+    }
+
+    /// Why the fault cannot be carried out, and the position of what has to change.
+    ///
+    /// `problem` says why of any fault. The fault is to blame for what it does not say without a key.
+    func located(_ problem: (Fault) -> String?) -> (mark: SourceMark, message: String)? {
+        guard let message = problem(fault) else { return nil }
+        let parts: [(key: String, remove: (inout Fault) -> Void)] = [
+            ("of", { $0.attribute = nil }), ("central", { $0.selection.central = nil }),
+            ("nth", { $0.selection.nth = .all }), ("times", { $0.selection.times = nil }),
+            ("chance", { $0.selection.chance = 1 }), ("delay", { $0.delay = .zero }),
+        ]
+        let blamed = parts.first { part in
+            var other = fault
+            part.remove(&other)
+            return other != fault && problem(other) != message
+        }
+        let effect = fault.effect == nil ? "delay" : ProfileKeys.faultEffects.first { marks[$0] != nil }
+        return (marks[blamed?.key ?? effect ?? ""] ?? mark, message)
+    }
+}
+
+/// The device that faults are declared for.
+package struct FaultScope: Sendable {
+    /// Its attributes.
+    package var tree: AttributeTree
+    /// Whether an app plays it.
+    package var isApp: Bool
+    /// Its advertisement, or `nil` if it does not advertise.
+    package var advertisement: Advertisement?
+    /// The properties of a characteristic or a descriptor.
+    package var properties: @Sendable (AttributeTree.Position) -> CharacteristicProperties
+    /// Whether all of its attributes are known; if not, a name that leads nowhere may be right.
+    var isWhole = true
+
+    /// The names of an app's states, as events have them.
+    package static let appStates = [
+        "notRunning", "foreground", "background", "suspended", "terminated", "quit",
+    ]
+
+    /// The scope of a device.
+    package init(
+        _ tree: AttributeTree, isApp: Bool, advertisement: Advertisement?,
+        properties: @escaping @Sendable (AttributeTree.Position) -> CharacteristicProperties
+    ) {
+        self.tree = tree
+        self.isApp = isApp
+        self.advertisement = advertisement
+        self.properties = properties
+    }
+
+    /// The scope of a profile.
+    init(_ profile: Profile, isWhole: Bool) {
+        let services = profile.services
+        self.init(
+            profile.attributeTree, isApp: profile.app != nil,
+            advertisement: profile.advertising?.advertisement
+        ) { position in
+            guard let index = position.characteristic else { return [] }
+            let characteristic = services[position.service].characteristics[index]
+            return position.descriptor.map { characteristic.descriptors[$0].properties }
+                ?? characteristic.properties
+        }
+        self.isWhole = isWhole
+    }
+}

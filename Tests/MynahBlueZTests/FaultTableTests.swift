@@ -1,0 +1,61 @@
+import MynahBlueZ
+import MynahCore
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+/// The table of the article about faults, held against the value that decides what a radio can do.
+@Suite struct FaultTableTests {
+    private static let radios = [
+        RadioCapabilities(name: "own host"), BlueZCapabilities.capabilities(version: .oldest),
+    ]
+
+    @Test func `the article has the table of triggers and effects, and each radio's limits`() throws {
+        let page = try DocumentPage("\(DocumentPage.articles)/Faults.md")
+        let start = try #require(page.lines.firstIndex(of: Self.head))
+        let rows = page.lines[start...].prefix { $0.hasPrefix("|") }
+        let expected = [Self.head, "|---|---|---|---|"] + FaultEffect.Kind.allCases.map(Self.row)
+        #expect(Array(rows) == expected, "\(expected.joined(separator: "\n"))")
+    }
+
+    private static let head = "| effect | on | own host | BlueZ |"
+
+    private static func row(_ effect: FaultEffect.Kind) -> String {
+        let meaningful = FaultSupport.meaningful[effect] ?? []
+        let cells = radios.map { cell(effect, on: $0, of: meaningful) }
+        return "| `\(effect)` | \(list(meaningful)) | \(cells.joined(separator: " | ")) |"
+    }
+
+    private static func cell(
+        _ effect: FaultEffect.Kind, on radio: RadioCapabilities, of meaningful: Set<FaultTrigger.Kind>
+    ) -> String {
+        let triggers = radio.faults.triggers[effect] ?? []
+        guard !triggers.isEmpty else { return "no" }
+        let parts = [triggers == meaningful ? "yes" : "on \(list(triggers))"] + limits(effect, on: radio)
+        return parts.joined(separator: "; ")
+    }
+
+    private static func list(_ triggers: Set<FaultTrigger.Kind>) -> String {
+        FaultTrigger.Kind.allCases.filter(triggers.contains).map(\.rawValue).joined(separator: ", ")
+    }
+
+    private static func limits(_ effect: FaultEffect.Kind, on radio: RadioCapabilities) -> [String] {
+        let way = radio.faults.ways[effect].map { [$0] } ?? []
+        switch effect {
+        case .delay: return ["an answer up to \(radio.longestFaultDelay.text)"] + way
+        case .error:
+            let everything = (1...0xFF).allSatisfy { radio.readErrors.contains(ATTError(code: UInt8($0))) }
+            let beside =
+                radio.writes.areRefusedBesideCommands
+                ? [] : ["no write beside `writeWithoutResponse`"]
+            return [everything ? "all codes" : "\(radio.readErrors)"] + beside + way
+        case .disconnect:
+            let reasons = radio.faults.disconnectReasons.map { "0x" + Hex.encode([$0]) }
+            return ["reason \(reasons.joined(separator: ", "))"] + way
+        case .loseBond:
+            let ways = FaultEffect.LostBond.allCases.filter(radio.faults.lostBonds.contains)
+            return ["`how: \(ways.map(\.rawValue).joined(separator: "`, `"))`"] + way
+        default: return way
+        }
+    }
+}

@@ -1,0 +1,216 @@
+import Mynah
+import MynahCore
+import MynahEmulator
+import MynahLifecycle
+import MynahProfiles
+import MynahSupport
+import MynahTestSupport
+import Testing
+
+/// The faults of a profile, and those that a test adds, on a radio without air.
+@Suite(.timeLimit(.minutes(15))) struct FaultControlTests {
+    static let profile = """
+        mynah: 1
+        name: Test
+        advertising: {serviceUUIDs: [180D]}
+        services:
+          - uuid: 180D
+            characteristics:
+              - {uuid: 2A37, properties: [read, notify], value: {hex: 01}}
+              - {uuid: 2A38, properties: [read], value: {hex: 02}}
+        faults:
+          - {name: wrong, on: read, of: 2A37, times: 2, value: {hex: FF}}
+          - {name: refused, on: read, of: 2A38, error: 0x80, off: true}
+        """
+
+    let radio: FakeRadio
+    let clock = ManualClock()
+    let log = EventLog()
+    let peer = Peer(id: .init(7), address: DeviceAddress("AA:BB:CC:DD:EE:FF", kind: .random))
+
+    init() {
+        var capabilities = RadioCapabilities(name: "fake")
+        capabilities.readErrors = .init([0x0E, 0x80])
+        radio = FakeRadio(capabilities: capabilities)
+    }
+
+    func emulator(_ texts: [String] = [profile], isControlled: Bool = true) throws -> Emulator<ManualClock> {
+        let log = log
+        let devices = try texts.map { text in
+            var device = EmulatedDevice(try ProfileLoader.load(text: text, file: "test.yaml"), seed: 1)
+            if isControlled { device.requestNumbers = RequestNumbers() }
+            return device
+        }
+        return Emulator(
+            devices, on: radio, clock: clock, wallTime: { WallTime(microseconds: 0) },
+            observer: { log.append($0) })
+    }
+
+    func start(
+        _ texts: [String] = [profile], isControlled: Bool = true
+    ) async throws -> Emulator<ManualClock> {
+        let emulator = try emulator(texts, isControlled: isControlled)
+        try await emulator.start()
+        await radio.simulate(.connected(peer))
+        return emulator
+    }
+
+    func read(_ uuid: BluetoothUUID) async throws -> PendingReply.Outcome? {
+        let all = await radio.published.flatMap(\.services).flatMap(\.characteristics)
+        let key = try #require(all.first { $0.uuid == uuid }).key
+        return try await radio.request(.read(ReadRequest(central: peer.id, attribute: key)))
+    }
+
+    func refusal(_ body: () async throws(ControlRefusal) -> Void) async -> ControlRefusal? {
+        do throws(ControlRefusal) {
+            try await body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private static func lines(_ faults: [DeviceFault]) -> [String] {
+        faults.map { "\($0.name) \($0.isOff ? "off" : "on") \($0.applied)" }
+    }
+
+    private func add(_ fault: String, to emulator: Emulator<ManualClock>) async throws -> ControlRefusal? {
+        let json = try JSON(parsing: Array(fault.utf8))
+        return await refusal { () async throws(ControlRefusal) in
+            _ = try await emulator.addFault(json, to: "Test")
+        }
+    }
+
+    @Test func `a profile's fault is applied, reported and counted`() async throws {
+        let emulator = try await start(isControlled: false)
+        #expect(try await read("2A37") == .success([0xFF]))
+        #expect(try await read("2A38") == .success([0x02]))
+        #expect(Self.lines(try await emulator.faults(of: "Test")) == ["wrong on 1", "refused off 0"])
+        let event = try #require(log.all.first { $0.name == .faultApplied })
+        let expected = #"{"fault":"wrong","on":"read","central":"AA:BB:CC:DD:EE:FF"}"#
+        #expect(JSON.object(event.fields).text == expected)
+        #expect(await emulator.snapshot(of: "Test")?.faults.map(\.applied) == [1, 0])
+        #expect(try await read("2A37") == .success([0xFF]))
+        // It applies twice.
+        #expect(try await read("2A37") == .success([0x01]))
+        await emulator.stop()
+    }
+
+    @Test func `a fault is turned on and off, and counts from zero when it is turned on`() async throws {
+        let emulator = try await start()
+        #expect(try await emulator.turnFault("refused", isOn: true, of: "Test").isOff == false)
+        #expect(try await read("2A38") == .failure(ATTError(code: 0x80)))
+        #expect(try await read("2A38") == .failure(ATTError(code: 0x80)))
+        #expect(try await emulator.turnFault("refused", isOn: false, of: "Test").applied == 2)
+        #expect(try await read("2A38") == .success([0x02]))
+        #expect(try await emulator.turnFault("refused", isOn: true, of: "Test").applied == 0)
+        await emulator.stop()
+    }
+
+    @Test func `faults are added and removed, and a reset brings back those of the profile`() async throws {
+        let emulator = try await start()
+        #expect(
+            try await add(#"{"name": "late", "on": "read", "of": "2A38", "truncate": 0}"#, to: emulator)
+                == nil)
+        #expect(try await read("2A38") == .success([]))
+        #expect(try await read("2A37") == .success([0xFF]))
+        try await emulator.removeFault("wrong", of: "Test")
+        #expect(try await read("2A37") == .success([0x01]))
+        #expect(Self.lines(try await emulator.faults(of: "Test")) == ["refused off 0", "late on 1"])
+        try await emulator.reset(.faults)
+        #expect(Self.lines(try await emulator.faults(of: "Test")) == ["wrong on 0", "refused off 0"])
+        #expect(try await read("2A38") == .success([0x02]))
+        #expect(try await read("2A37") == .success([0xFF]))
+        try await emulator.reset([.values, .connections])
+        #expect(try await emulator.faults(of: "Test").first?.applied == 1)
+        try await emulator.reset()
+        #expect(try await emulator.faults(of: "Test").first?.applied == 0)
+        await emulator.stop()
+    }
+
+    @Test func `a fault that is wrong, taken or impossible is refused, and nothing changes`() async throws {
+        let emulator = try await start()
+        let rows: [(fault: String, refusal: ControlRefusal)] = [
+            (
+                #"{"name": "a", "on": "raed", "truncate": 1}"#,
+                .invalid(#"unknown trigger "raed"; did you mean "read"?"#)
+            ),
+            (
+                #"{"name": "a", "on": "read", "of": "2A39", "truncate": 1}"#,
+                .invalid(#"the device has no 2A39; did you mean "2A37"?"#)
+            ),
+            (
+                #"{"name": "wrong", "on": "read", "truncate": 1}"#,
+                .conflict(#"there is a fault "wrong" already; remove it first"#)
+            ),
+            (
+                #"{"name": "a", "on": "read", "error": "0x05"}"#,
+                .conflict(
+                    """
+                    the fault "a": fake cannot answer a read with 0x05 (insufficient authentication); it can \
+                    send 0x0E and 0x80
+                    """)
+            ),
+        ]
+        for (fault, expected) in rows { #expect(try await add(fault, to: emulator) == expected) }
+        #expect(try await emulator.faults(of: "Test").map(\.name) == ["wrong", "refused"])
+        let unknown = await refusal { () async throws(ControlRefusal) in
+            _ = try await emulator.turnFault("wrogn", isOn: false, of: "Test")
+        }
+        #expect(unknown == .notFound(#"Test has no fault "wrogn"; did you mean "wrong"?"#))
+        let other = await refusal { () async throws(ControlRefusal) in
+            try await emulator.removeFault("gone", of: "Test")
+        }
+        #expect(other == .notFound(#"Test has no fault "gone"; its faults are "wrong", "refused""#))
+        await emulator.stop()
+    }
+
+    @Test func `without faults and without a test the radio has no layer`() async throws {
+        let lines = Self.profile.split(separator: "\n").prefix { $0 != "faults:" }
+        let text = lines.joined(separator: "\n")
+        let emulator = try await start([text], isControlled: false)
+        #expect(try await emulator.faults(of: "Test") == [])
+        #expect(
+            try await add(#"{"name": "a", "on": "read", "truncate": 1}"#, to: emulator)
+                == .conflict("this radio carries out no faults"))
+        await emulator.stop()
+    }
+
+    // MARK: Apps
+
+    private static func app(_ name: String, _ service: String) -> String {
+        """
+        mynah: 1
+        name: \(name)
+        app: {backgroundModes: [bluetooth-peripheral]}
+        advertising: {serviceUUIDs: [\(service)]}
+        services:
+          - uuid: \(service)
+            characteristics:
+              - {uuid: 2A\(service.suffix(2)), properties: [read], value: {hex: 01}}
+        faults:
+          - {name: away, on: read, of: 2A\(service.suffix(2)), when: background, value: {hex: FF}}
+        """
+    }
+
+    @Test func `apps of one phone have faults of one name, each with its own state`() async throws {
+        let emulator = try await start([Self.app("One", "1821"), Self.app("Two", "1822")])
+        // The first is in front, and the second has left the screen.
+        #expect(try await read("2A21") == .success([0x01]))
+        #expect(try await read("2A22") == .success([0xFF]))
+        #expect(Self.lines(try await emulator.faults(of: "One")) == ["away on 0"])
+        #expect(Self.lines(try await emulator.faults(of: "Two")) == ["away on 1"])
+        let event = try #require(log.all.last { $0.name == .faultApplied })
+        #expect(event.string("device") == "Two" && event.string("fault") == "away")
+        #expect(try await emulator.turnFault("away", isOn: false, of: "Two").isOff)
+        #expect(try await emulator.faults(of: "One").map(\.isOff) == [false])
+        #expect(try await read("2A22") == .success([0x01]))
+        try await emulator.reset(.faults, of: "Two")
+        #expect(try await read("2A22") == .success([0xFF]))
+        await emulator.stop()
+    }
+
+    @Test func `the names of an app's states in a profile are those of events`() {
+        #expect(Set(FaultScope.appStates) == Set(AppState.allCases.map(\.rawValue)))
+    }
+}
