@@ -41,13 +41,11 @@ import Testing
 
     private static func limits(_ effect: FaultEffect.Kind, on radio: RadioCapabilities) -> [String] {
         let way = radio.faults.ways[effect].map { [$0] } ?? []
+        let beside = radio.writes.areRefusedBesideCommands ? [] : ["no write beside `writeWithoutResponse`"]
         switch effect {
-        case .delay: return ["an answer up to \(radio.longestFaultDelay.text)"] + way
+        case .delay: return ["an answer up to \(radio.longestFaultDelay.text)"] + beside + way
         case .error:
             let everything = (1...0xFF).allSatisfy { radio.readErrors.contains(ATTError(code: UInt8($0))) }
-            let beside =
-                radio.writes.areRefusedBesideCommands
-                ? [] : ["no write beside `writeWithoutResponse`"]
             return [everything ? "all codes" : "\(radio.readErrors)"] + beside + way
         case .disconnect:
             let reasons = radio.faults.disconnectReasons.map { "0x" + Hex.encode([$0]) }

@@ -6,7 +6,8 @@ import Testing
     static let names = [
         "battery", "bike-trainer", "current-time", "cycling-power", "cycling-speed-and-cadence",
         "device-information", "environmental-sensing", "everything-accessory", "everything-app",
-        "fitness-machine", "flaky-heart-rate", "glucose", "glucose-meter", "health-thermometer", "heart-rate", "lock",
+        "fitness-machine", "flaky-heart-rate", "glucose", "glucose-meter", "health-thermometer", "heart-rate",
+        "lock",
         "nordic-uart", "phone-heart-rate-app", "phone-lock-app",
     ]
 

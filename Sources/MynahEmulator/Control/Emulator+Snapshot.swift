@@ -24,8 +24,8 @@ extension Emulator {
                     isEncrypted: link.isEncrypted, isBonded: link.central.isPaired,
                     subscriptions: namesSubscribers ? subscribed.compactMap { paths[$0] } : nil)
             },
-            faults: faults,
             variables: hasMemory(player) ? player.table.variables : player.device.table.variables,
+            faults: faults,
             attributes: attributes.all.map { attribute in
                 .init(
                     path: attribute.path, handle: attribute.handle, properties: attribute.properties.names,

@@ -105,7 +105,8 @@ final class ReactionPlayer<C: Clock> where C.Duration == Duration {
 
     /// Takes other variables.
     ///
-    /// A value that reads a changed one, and has no `every`, is sent to its subscribers. Throws, and changes nothing, if a value cannot be made of them.
+    /// A value that reads a changed one, and has no `every`, is sent to its subscribers. Throws, and changes
+    /// nothing, if a value cannot be made of them.
     func take(_ variables: Variables) throws(LayoutProblem) {
         for key in try player.table.take(variables) where player.table.entries[key]?.every == nil {
             guard player.answers.canAct, let value = player.table.value(of: key, at: player.elapsed) else {

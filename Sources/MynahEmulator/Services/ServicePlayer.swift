@@ -141,7 +141,9 @@ final class ServicePlayer<C: Clock> where C.Duration == Duration {
     /// The earliest time at which a behavior has something to do that does not wait for room.
     private var due: Duration? {
         services.lazy.filter { service in
-            !self.player.answers.outbox.values.contains { value in service.attributes.values.contains(value.attribute) }
+            !self.player.answers.outbox.values.contains { value in
+                service.attributes.values.contains(value.attribute)
+            }
         }.compactMap(\.behavior.due).min()
     }
 
@@ -193,7 +195,9 @@ private struct PlayedService<C: Clock>: ServiceState where C.Duration == Duratio
     }
 
     func original(of characteristic: BluetoothUUID, at tick: UInt64) -> [UInt8]? {
-        service.attributes[characteristic].flatMap { player.device.table.entries[$0]?.source.value(at: tick, player.table.variables) }
+        service.attributes[characteristic].flatMap {
+            player.device.table.entries[$0]?.source.value(at: tick, player.table.variables)
+        }
     }
 
     func tick(of characteristic: BluetoothUUID) -> UInt64 {
