@@ -165,6 +165,13 @@ final class AdapterClient {
         }
     }
 
+    /// Turns the adapter off, or on again.
+    func setPower(_ isOn: Bool) async throws(RadioError) {
+        session.willSet(.powered(isOn))
+        let (daemon, path) = try reach()
+        try await daemon.set(.powered(isOn), of: path)
+    }
+
     private func registerAgent() async throws(RadioError) {
         let (daemon, path) = try reach()
         AgentRouting.set(send, on: options.bus, adapter: path.string)

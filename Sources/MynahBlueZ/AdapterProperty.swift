@@ -25,7 +25,7 @@ enum AdapterProperty: Hashable {
     /// The radio's reason to set the property, for an error message.
     var doing: String {
         switch self {
-        case .powered: "turning the adapter on"
+        case .powered(let isOn): isOn ? "turning the adapter on" : "turning the adapter off"
         case .alias: "naming the adapter"
         case .pairable: "allowing to pair"
         }

@@ -1,6 +1,6 @@
 public import MynahCore
 
-extension BlueZRadio: PeripheralRadio, ControllableRadio {
+extension BlueZRadio: PeripheralRadio, VanishingRadio {
     /// Finds bluetoothd and the adapter, turns it on and becomes its pairing agent.
     public func start(
         _ identity: DeviceIdentity, sink: any RadioSink
@@ -59,8 +59,12 @@ extension BlueZRadio: PeripheralRadio, ControllableRadio {
         try await adapter.removeDevice(address)
     }
 
+    /// Turns the adapter off, for other programs too.
+    package func vanish() async throws(RadioError) { try await adapter.setPower(false) }
+
+    /// Turns the adapter on again.
+    package func reappear() async throws(RadioError) { try await adapter.setPower(true) }
+
     /// Ends a central's link; bluetoothd takes two seconds for it.
-    public func disconnect(_ central: Peer.ID) async {
-        await adapter.disconnect(centrals.path(of: central))
-    }
+    public func disconnect(_ central: Peer.ID) async { await adapter.disconnect(centrals.path(of: central)) }
 }

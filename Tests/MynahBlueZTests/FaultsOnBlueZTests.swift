@@ -143,11 +143,31 @@ import Testing
         #expect(await faulty.violations() == [])
     }
 
+    @Test func `a device that vanishes turns the adapter off, and on again`() async throws {
+        let faulty = try await Faulty { definitions in
+            [Self.fault(.write, of: definitions.control.key, .vanish(for: .seconds(10)))]
+        }
+        let phone = try await faulty.connect()
+        let before = faulty.rig.sink.words.count
+        let write = Task { try? await phone.write("2a39", [1]) }
+        try await faulty.rig.sink.wait(for: "disconnected")
+        await write.value
+        #expect(await !faulty.rig.standIn.isPowered())
+        #expect(faulty.rig.sink.words("write") == [])
+        try await until("the fault waits") { faulty.clock.pauses == [.seconds(10)] }
+        faulty.clock.advance(by: .seconds(10))
+        try await faulty.rig.standIn.wait("the device advertises") { !$0.advertisements().isEmpty }
+        try await phone.connect()
+        try await faulty.rig.sink.wait(for: "connected", count: 2)
+        let words = faulty.rig.sink.words.dropFirst(before)
+        #expect(!words.contains { $0.hasPrefix("lost") || $0 == "state poweredOff" })
+        #expect(await faulty.violations() == [])
+    }
+
     @Test func `a fault that bluetoothd cannot carry out is an error that says so`() async throws {
         let name = "BlueZ 5.66 on hci0"
         let rows: [(Fault, String)] = [
             (Self.fault(.read, .noAnswer), "\(name) cannot carry out noAnswer"),
-            (Self.fault(.connect, .vanish(for: nil)), "\(name) cannot carry out vanish"),
             (
                 Self.fault(.connect, .disconnect(reason: 0x15)),
                 "\(name) cannot end a link with reason 0x15; it can use 0x13"

@@ -60,8 +60,6 @@ package struct FaultSupport: Hashable, Sendable {
         var triggers = meaningful.mapValues { $0.subtracting(unseen) }
         for effect in [FaultEffect.Kind.delay, .error] { triggers[effect]?.remove(.subscribe) }
         for effect in [FaultEffect.Kind.noAnswer, .refuseSubscription, .mtu] { triggers[effect] = nil }
-        // The adapter is shared with other programs.
-        triggers[.vanish] = nil
         return FaultSupport(
             triggers: triggers,
             disconnectReasons: [0x13],
@@ -70,6 +68,7 @@ package struct FaultSupport: Hashable, Sendable {
             ways: [
                 .refuseConnection: "the link ends as soon as it is reported",
                 .loseBond: "RemoveDevice, which also ends the link",
+                .vanish: "the adapter is turned off, for other programs too",
             ])
     }()
 

@@ -1,5 +1,14 @@
+/// A radio that can fall silent for a fault.
+package protocol VanishingRadio: ControllableRadio {
+    /// Falls silent: every link ends, and nothing is advertised.
+    func vanish() async throws(RadioError)
+
+    /// Advertises again what it did before it fell silent.
+    func reappear() async throws(RadioError)
+}
+
 /// A radio whose layers below the sink can misbehave: our own host.
-package protocol FaultableRadio: ControllableRadio {
+package protocol FaultableRadio: VanishingRadio {
     /// Has requests that the radio answers by itself decided about; with `nil` they are answered as usual.
     func setLowerFaults(_ faults: (any LowerFaults)?)
 
@@ -14,12 +23,6 @@ package protocol FaultableRadio: ControllableRadio {
     ///
     /// A bonded peer that encrypts with the lost key meets what `way` says, until it pairs again.
     func loseBond(of central: Peer.ID?, _ way: FaultEffect.LostBond)
-
-    /// Falls silent: links end without a word and nothing is advertised. No state is reported.
-    func vanish() async
-
-    /// Advertises again what it did before it fell silent.
-    func reappear() async throws(RadioError)
 }
 
 /// Decides about the requests that a radio answers by itself.

@@ -71,13 +71,18 @@ extension FaultyRadio {
     private func vanish() async {
         guard !advertising.silent.isEmpty else { return }
         advertising.isGone = true
-        await lower?.vanish()
+        do throws(RadioError) {
+            try await vanishing?.vanish()
+        } catch {
+            advertising.isGone = false
+            warn("the device cannot fall silent: \(error)")
+        }
     }
 
     private func reappear() async {
         guard advertising.silent.isEmpty, advertising.isGone else { return }
         do throws(RadioError) {
-            try await lower?.reappear()
+            try await vanishing?.reappear()
         } catch {
             warn("the device cannot advertise again: \(error)")
         }

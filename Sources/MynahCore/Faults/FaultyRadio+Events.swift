@@ -31,7 +31,7 @@ extension FaultyRadio {
             flushLate()
             if held.hasRoom { pass(event) }
         // The device does not know that it is gone.
-        case .stateChanged where advertising.isGone: break
+        case .stateChanged where advertising.isGone, .lost where advertising.isGone: break
         case .capabilitiesChanged(let new):
             let new = adapted(new)
             capabilities = new

@@ -24,6 +24,8 @@ package actor FaultyRadio: ControllableRadio {
     package nonisolated let wrapped: any ControllableRadio
     /// The wrapped radio, if what lies below its sink can misbehave too.
     nonisolated let lower: (any FaultableRadio)?
+    /// The wrapped radio, if it can fall silent.
+    nonisolated var vanishing: (any VanishingRadio)? { wrapped as? any VanishingRadio }
     let owner: Owner
     var rules: FaultRules
     var links = FaultLinks()
@@ -121,7 +123,9 @@ package actor FaultyRadio: ControllableRadio {
     func adapted(_ capabilities: RadioCapabilities) -> RadioCapabilities {
         guard lower == nil else { return capabilities }
         var result = capabilities
+        let silence = result.faults.triggers[.vanish]
         result.faults = result.faults.withoutLowerLayers
+        if vanishing != nil { result.faults.triggers[.vanish] = silence?.subtracting([.discover, .mtu]) }
         return result
     }
 

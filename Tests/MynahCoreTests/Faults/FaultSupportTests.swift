@@ -24,7 +24,7 @@ import Testing
         loseBond           OBF  OBF   OBF    OBF       OBF     OBF  O        O   .         OBF
         changeServices     OBF  OBF   OBF    OBF       OBF     OBF  O        O   .         OBF
         advertise          OBF  OBF   OBF    OBF       OBF     OBF  O        O   OBF       OBF
-        vanish             O    O     O      O         O       O    O        O   O         O
+        vanish             OB   OB    OB     OB        OB      OB   O        O   OB        OB
         """
 
     private static func radio(_ letter: Character) -> RadioCapabilities {
