@@ -81,8 +81,8 @@ extension RadioCapabilities {
             (
                 false,
                 """
-                \(name) cannot answer a write with \(error), as \(subject) does for a control point that is not \
-                subscribed to; the central gets 0x0E
+                \(name) cannot answer a write with \(error), as \(subject) does for a control point that is \
+                not subscribed to; the central gets 0x0E
                 """
             )
         case .refusalBesideCommands where !writes.areRefusedBesideCommands:

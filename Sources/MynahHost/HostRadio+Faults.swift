@@ -1,6 +1,6 @@
 package import MynahCore
 
-// What a layer of faults asks of the radio below its sink.
+// The calls that a layer of faults makes to the radio below its sink.
 extension HostRadio: FaultableRadio {
     package func setLowerFaults(_ faults: (any LowerFaults)?) {
         sinks.faults = faults.map { LinkFaults($0) }

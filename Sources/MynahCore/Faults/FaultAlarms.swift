@@ -10,7 +10,7 @@ struct FaultClock: Sendable {
     }
 }
 
-/// What a layer of faults does at a time, and the one task that sleeps until the first.
+/// The actions that a layer of faults takes at a time, and the one task that sleeps until the first.
 struct FaultAlarms: Sendable {
     typealias Action = @Sendable (isolated FaultyRadio) -> Void
 

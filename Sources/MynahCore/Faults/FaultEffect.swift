@@ -1,4 +1,4 @@
-/// What a fault does to the operation that it applies to.
+/// The effect of a fault on the operation that it applies to.
 package enum FaultEffect: Hashable, Sendable {
     /// The request is answered with this error.
     case error(ATTError)
@@ -38,7 +38,7 @@ package enum FaultEffect: Hashable, Sendable {
     /// The reason of a `disconnect` without one: 0x13, Remote User Terminated Connection.
     package static let usualReason: UInt8 = 0x13
 
-    /// What a central meets that encrypts the link with the key of a lost bond.
+    /// The outcome for a central that encrypts the link with the key of a lost bond.
     package enum LostBond: String, CaseIterable, Hashable, Sendable {
         /// HCI LE Long Term Key Request Negative Reply: encryption fails with 0x06, PIN or Key Missing.
         case reject

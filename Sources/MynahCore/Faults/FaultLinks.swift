@@ -1,5 +1,4 @@
-/// What a layer of faults knows of the centrals: their addresses, order and subscriptions, and what each
-/// reads.
+/// The centrals that a layer of faults knows: their addresses, order, subscriptions and long reads.
 struct FaultLinks: Sendable {
     /// A long read that is under way.
     struct Reading: Sendable {
@@ -13,7 +12,7 @@ struct FaultLinks: Sendable {
         var peer: Peer
         /// Its number in the order of connecting, from 1.
         let order: Int
-        /// What it read last.
+        /// The read that it began last, or `nil` if it has read nothing.
         var reading: Reading?
     }
 
@@ -61,8 +60,9 @@ struct FaultLinks: Sendable {
             .filter { wanted?.matches(central($0)) ?? true }
     }
 
-    /// The subscribers of an attribute among `centrals`, or among all; one that is `nil` if the radio does not
-    /// name them.
+    /// The subscribers of an attribute among `centrals`, or among all.
+    ///
+    /// Returns one element that is `nil` if the radio does not name them.
     func targets(of attribute: AttributeKey, among centrals: [Peer.ID]?) -> [Peer.ID?] {
         if unnamed.contains(attribute) { return [nil] }
         return (subscribers[attribute] ?? []).filter { centrals?.contains($0) ?? true }

@@ -5,7 +5,7 @@
 package struct FaultRules: Sendable {
     /// An operation that can trigger faults.
     package struct Operation: Hashable, Sendable {
-        /// What happens.
+        /// The kind of operation.
         package var kind: FaultTrigger.Operation
         /// The attributes that it concerns; empty if it concerns none.
         package var attributes: [AttributeKey]
@@ -34,7 +34,7 @@ package struct FaultRules: Sendable {
         }
     }
 
-    /// What happens to an operation.
+    /// The delay and the effect of the faults that apply to an operation.
     package struct Decision: Hashable, Sendable {
         /// How long it is held up: the delays of all faults that apply.
         package var delay = Duration.zero

@@ -128,8 +128,8 @@ extension RadioCapabilities {
             !writes.areRefusedBesideCommands, fault.delay > .zero || [.error, .noAnswer].contains(fault.kind)
         {
             return """
-                \(name) cannot \(fault.kind == .error ? "refuse" : "hold up") a write of a characteristic that has \
-                writeWithoutResponse
+                \(name) cannot \(fault.kind == .error ? "refuse" : "hold up") a write of a characteristic \
+                that has writeWithoutResponse
                 """
         }
         switch fault.effect {

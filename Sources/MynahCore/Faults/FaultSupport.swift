@@ -1,7 +1,7 @@
 /// The faults that a radio can carry out: the table of triggers and effects, and the limits of each.
 ///
-/// `check`, the documentation and the tests read it. What a radio's other capabilities say already, such as
-/// its ATT errors and the time limit of its answers, is read from there: see
+/// `check`, the documentation and the tests read it. Limits that are among the radio's other capabilities,
+/// such as its ATT errors and the time limit of its answers, are read from there: see
 /// `RadioCapabilities.shortcoming(of:properties:)`.
 package struct FaultSupport: Hashable, Sendable {
     /// The triggers that the radio supports with each effect; an effect that is missing is not supported.

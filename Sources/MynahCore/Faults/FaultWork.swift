@@ -1,4 +1,4 @@
-/// What a layer of faults does with its radio that takes time: one after the other, in order.
+/// The asynchronous jobs of a layer of faults on its radio: one after the other, in order.
 struct FaultWork: Sendable {
     typealias Job = @Sendable (isolated FaultyRadio) async -> Void
 

@@ -41,7 +41,7 @@ package enum LowerRequest: Hashable, Sendable {
     case mtu
 }
 
-/// What becomes of a request that a radio answers by itself.
+/// The decision about a request that a radio answers by itself.
 package enum LowerVerdict: Hashable, Sendable {
     /// It is answered as usual.
     case proceed

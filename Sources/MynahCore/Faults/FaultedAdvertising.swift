@@ -1,8 +1,8 @@
-/// What a device wants to advertise, and what faults make of it.
+/// The advertisement that a device wants, and the faults that change it or silence the device.
 struct FaultedAdvertising: Sendable {
-    /// What the device advertises, or `nil` if it advertises nothing.
+    /// The advertisement that the device wants, or `nil` if it wants none.
     var wanted: Advertisement?
-    /// What the radio was given last, or `nil` if that is not known.
+    /// The advertisement that the radio was given last, or `nil` if it has none or refused it.
     var onAir: Advertisement?
     /// From when the radio falls silent until it has come back.
     var isGone = false
@@ -11,7 +11,7 @@ struct FaultedAdvertising: Sendable {
     /// The faults for which it is silent.
     private(set) var silent: [String: Int] = [:]
 
-    /// What is to be advertised; the changes apply in the order in which they began.
+    /// The advertisement with the changes of the faults, which apply in the order in which they began.
     func changed(_ advertisement: Advertisement, refusesConnections: Bool) -> Advertisement {
         var result = advertisement
         for change in changes { result = change.change.applied(to: result) }
@@ -34,9 +34,9 @@ struct FaultedAdvertising: Sendable {
         return (lastNumber, silent.isEmpty)
     }
 
-    /// What has ended.
+    /// The effects that have ended.
     struct Ended {
-        /// What is advertised is to change.
+        /// A change has ended, so the advertisement is to be composed anew.
         var isChange = false
         /// The silence is over.
         var isSilence = false

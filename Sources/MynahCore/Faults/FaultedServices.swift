@@ -15,7 +15,7 @@ struct FaultedServices: Sendable {
     private var lastID: UInt32 = 0
     /// The values that the radio answers by itself, or that the layer answers for it.
     private(set) var values: [AttributeKey: [UInt8]] = [:]
-    /// What is gone, by the name of the fault.
+    /// The services and characteristics that are gone, by the name of the fault.
     private var removed: [String: AttributeKey] = [:]
 
     /// The services of a batch that are not gone, with the values of now; values of attributes that the sink
@@ -85,7 +85,7 @@ struct FaultedServices: Sendable {
         removed.updateValue(key, forKey: fault) != key
     }
 
-    /// What a fault removed is there again; returns `false` if it removed nothing.
+    /// Restores the service or characteristic that a fault removed; returns `false` if it removed none.
     mutating func restore(_ fault: String) -> Bool { removed.removeValue(forKey: fault) != nil }
 
     /// A batch that is not on the radio as it should be, or `nil` if all are.

@@ -20,7 +20,7 @@ package struct FaultyAdvertisement: Hashable, Sendable {
         self.localName = localName
     }
 
-    /// What is advertised with the changes.
+    /// The advertisement with the changes.
     ///
     /// Bytes that were to be sent exactly are composed anew if the contents change.
     package func applied(to advertisement: Advertisement) -> Advertisement {

@@ -1,4 +1,4 @@
-// What faults do beside changing a request or a value.
+// The effects of faults beside a changed answer or value.
 extension FaultyRadio {
     /// Calls the wrapped radio below its sink, if it has that.
     func below(_ body: @Sendable (isolated any FaultableRadio) -> Void) {

@@ -1,6 +1,6 @@
 import MynahSupport
 
-// What the radio reports on its way to the sink.
+// The radio's events on their way to the sink, and the requests that it would answer by itself.
 extension FaultyRadio {
     func take(_ event: RadioEvent) -> RadioAnswer {
         switch event {

@@ -1,4 +1,4 @@
-// What the device publishes, advertises and sends.
+// The device's services, advertisements and values on their way to the radio.
 extension FaultyRadio {
     // MARK: Services
 
@@ -145,7 +145,7 @@ extension FaultyRadio {
                 decision, to: target)
         }
         if let error = flush() {
-            // What a fault made of a value is not the sender's mistake.
+            // If a fault applies to the value, the error is not the sender's mistake.
             guard decisions.contains(where: { !$0.isNothing }) else { throw error }
             warn("what a fault made of a value cannot be sent: \(error)")
         }

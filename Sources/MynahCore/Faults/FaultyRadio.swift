@@ -1,7 +1,7 @@
 /// A radio with faults: a layer around another radio, between it and its sink.
 ///
-/// It runs on the executor of the radio that it wraps. A request passes through it in one call, unless a fault
-/// applies. Make one only for a device that has faults, or may get some.
+/// It runs on the executor of the radio that it wraps. A request passes through it in one call, unless a
+/// fault applies. Make one only for a device that has faults, or may get some.
 package actor FaultyRadio: ControllableRadio {
     /// Whether a condition holds, and what is done with each firing; both are called on the radio's executor.
     package struct Owner: Sendable {
@@ -166,8 +166,10 @@ package actor FaultyRadio: ControllableRadio {
 
     /// Turns a fault on or off; returns `false` if it is already, or `nil` if there is none with that name.
     ///
-    /// Off ends what it did: services are there again, and the device advertises as before. A request that was
-    /// not answered stays so. Throws `unsupported` if the radio cannot carry it out.
+    /// Turning it off ends its lasting effects: services are there again, and the device advertises as
+    /// before. A request that was not answered stays so.
+    ///
+    /// Throws `unsupported` if the fault is turned on and the radio cannot carry it out.
     package func turn(_ name: String, isOn: Bool) throws(RadioError) -> Bool? {
         guard let entry = rules[name] else { return nil }
         if isOn { try check(entry.fault) }
@@ -253,7 +255,7 @@ package actor FaultyRadio: ControllableRadio {
 package struct FaultFiring: Hashable, Sendable {
     /// The name of the fault.
     package var fault: String
-    /// What triggered it.
+    /// The kind of its trigger.
     package var trigger: FaultTrigger.Kind
     /// The central, or `nil` if it was none or several.
     package var central: Peer.ID?

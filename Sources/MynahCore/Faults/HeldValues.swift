@@ -51,7 +51,7 @@ struct HeldValues: Sendable {
     /// The next time at which a value may be sent, after `now`.
     func nextDue(after now: Duration) -> Duration? { values.lazy.map(\.due).filter { $0 > now }.min() }
 
-    /// Puts a value at the end; one that was to wait for it goes behind it.
+    /// Puts a value at the end; one that was to wait for it goes after it.
     mutating func add(_ value: Value, at now: Duration) {
         values.append(value)
         let place = Place(value)
@@ -68,11 +68,10 @@ struct HeldValues: Sendable {
         tracks[place] = track
     }
 
-    /// Keeps a value until the next one of its attribute to its centrals; returns until when at most, or `nil`
-    /// if one is kept already.
+    /// Keeps a value until the next one of its attribute to its centrals.
     ///
-    /// It waits for a little more than the time between the last two values, and then is sent without a next
-    /// one.
+    /// Returns the time at which it is to be sent without a next one, or `nil` if one is kept already. It
+    /// waits for a little more than the time between the last two values.
     mutating func keepForNext(_ value: Value, at now: Duration) -> Duration? {
         let place = Place(value)
         var track = tracks[place] ?? Track(last: now)

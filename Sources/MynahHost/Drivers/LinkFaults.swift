@@ -2,8 +2,7 @@ import MynahCore
 import MynahHCI
 import MynahSupport
 
-/// What faults do to links below the sink: requests that the server would answer by itself, and bonds that
-/// are lost.
+/// The faults of links below the sink: requests that the server would answer by itself, and lost bonds.
 ///
 /// There is one only while a layer of faults is around the radio. It is confined to the radio's executor.
 final class LinkFaults {
@@ -75,7 +74,7 @@ final class LinkFaults {
         return true
     }
 
-    /// What a PDU asks for, if faults decide about it here.
+    /// The request in a PDU, or `nil` if faults do not decide about it here.
     private static func request(_ pdu: [UInt8], _ server: GATTServer) -> LowerRequest? {
         switch try? ATTRequest(pdu) {
         case .exchangeMTU: return .mtu

@@ -8,7 +8,7 @@ final class RadioSinks {
     var peripheral: (any RadioSink)?
     /// The sink of the central role, or `nil` if it is not started.
     var central: (any CentralSink)?
-    /// What faults do below the sinks, or `nil` without a layer of faults around the radio.
+    /// The faults below the sinks, or `nil` without a layer of faults around the radio.
     var faults: LinkFaults?
 
     /// Reports to the peripheral's half.

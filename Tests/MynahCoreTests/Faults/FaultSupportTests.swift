@@ -5,7 +5,8 @@ import Testing
 @Suite struct FaultSupportTests {
     /// The radios that carry out an effect at a trigger.
     ///
-    /// O is our own host, B BlueZ, and F a radio without anything below ATT. A dot means nothing on any radio.
+    /// O is our own host, B BlueZ, and F a radio without anything below ATT. A dot is a combination that
+    /// means nothing on any radio.
     private static let table = """
         .                  read write notify subscribe connect pair discover mtu advertise after
         delay              OBF  OBF   OBF    O         .       .    O        O   .         .
@@ -273,7 +274,7 @@ import Testing
         }
     }
 
-    @Test("an effect changes the bytes of a value as it says, whatever their number")
+    @Test("an effect changes the bytes of a value of any length as it says")
     func changedValues() {
         let rows: [(FaultEffect, [UInt8], [UInt8]?)] = [
             (.truncate(2), [1, 2, 3], [1, 2]), (.truncate(2), [1], [1]), (.truncate(0), [1], []),
@@ -287,7 +288,7 @@ import Testing
         for (effect, value, expected) in rows { #expect(effect.changed(value) == expected, "\(effect)") }
     }
 
-    @Test("what is advertised is changed in the fields that the fault names, and nowhere else")
+    @Test("an advertisement changes in the fields that the fault names, and nowhere else")
     func changedAdvertisement() {
         var usual = Advertisement(localName: "Meter", serviceUUIDs: [BluetoothUUID(0x180D as UInt16)])
         usual.exact = ExactAdvertisement(data: [], scanResponse: [])

@@ -273,7 +273,7 @@ import Testing
         }
     }
 
-    @Test("what is advertised changes after a time, for a time")
+    @Test("the advertisement changes after a time, for a time")
     func changedAdvertising() async throws {
         let change = FaultyAdvertisement(localName: "DFU")
         let rig = try await FaultRig { _, _ in
