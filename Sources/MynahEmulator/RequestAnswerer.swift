@@ -3,8 +3,9 @@ import MynahCore
 
 /// Answers the reads and the writes of centrals that reach a player's device.
 ///
-/// A request meets, in this order: what a test answers (`ask`), the rules of the profile (`on`), the
-/// behavior of its service, its errors (`errors`), and the stored values. It belongs to its player, and runs on the phone's executor.
+/// A request meets, in this order: the answer of a test (`ask`), the rules of the profile (`on`), the
+/// behavior of its service, its errors (`errors`), and the stored values. It belongs to its player, and runs
+/// on the phone's executor.
 final class RequestAnswerer<C: Clock> where C.Duration == Duration {
     private unowned let player: DevicePlayer<C>
 

@@ -48,7 +48,7 @@ public struct Profile: Sendable {
         public var includes: [Int]
         /// Its characteristics.
         public var characteristics: [Characteristic]
-        /// What it does beyond keeping its values, or `nil` if nothing.
+        /// Its behavior beyond keeping its values, or `nil` if it has none.
         package var behavior: ServiceBehaviorName?
         /// How many records a glucose meter has stored.
         package var records = ProfileDecoder.usualRecords

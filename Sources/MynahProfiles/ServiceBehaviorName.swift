@@ -1,7 +1,7 @@
 package import MynahCore
 import Yams
 
-/// What a service does beyond keeping its values, by the name of the service that specifies it.
+/// The behavior of a service beyond keeping its values, by the name of the service that specifies it.
 package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     /// A write sets the clock.
     case currentTime = "current-time"
@@ -28,8 +28,8 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The errors that it answers with and that not every radio can send: 0xFD if its control point is written
-    /// without a subscription.
+    /// The errors that it answers with and that not every radio can send: 0xFD if its control point is
+    /// written without a subscription.
     var errors: [ATTError] {
         switch self {
         case .cyclingSpeedAndCadence, .fitnessMachine, .glucose: [.cccdImproperlyConfigured]

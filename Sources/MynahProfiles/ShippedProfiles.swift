@@ -95,7 +95,7 @@ advertising:
   interval: 100 ms
   serviceData: {fitness-machine: 01 20 00}  # available; an indoor bike
 
-# `mynah new fitness-machine` prints what each of these stands for.
+# Each `use` inserts a service, which `mynah new` prints in full: `mynah new fitness-machine`.
 services:
   - use: fitness-machine
     characteristics:
@@ -196,8 +196,8 @@ services:
   - uuid: cycling-speed-and-cadence
     behavior: cycling-speed-and-cadence         # answers the SC control point
     characteristics:
-      # 4 turns of the wheel and 1.5 of the crank a second: with 2.1 m a turn 30 km/h, and 90 a minute. Counters
-      # and times wrap.
+      # 4 turns of the wheel and 1.5 of the crank a second: with 2.1 m a turn 30 km/h, and 90 a minute.
+      # Counters and times wrap.
       - uuid: csc-measurement
         properties: [notify]
         value:
@@ -486,7 +486,7 @@ services:
   - uuid: fitness-machine
     behavior: fitness-machine       # answers the control point
     characteristics:
-      # Cadence, distance, resistance, elapsed time and power; targets: resistance, power, simulation of a road,
+      # Cadence, distance, resistance, elapsed time and power; targets: resistance, power, road simulation,
       # wheel circumference and spin-down. Without its bit here, a target is answered with "not supported".
       - uuid: fitness-machine-feature
         properties: [read]
@@ -513,7 +513,7 @@ services:
       - uuid: fitness-machine-control-point
         properties: [write, indicate]
         maxLength: 20
-      # What has changed, for every subscriber.
+      # Each change, notified to every subscriber.
       - uuid: fitness-machine-status
         properties: [notify]
 """# + "\n"
@@ -599,7 +599,7 @@ advertising:
   serviceUUIDs: [glucose]
   interval: 100 ms
 
-# `mynah new glucose` prints what this stands for.
+# `mynah new glucose` prints the used glucose service in full.
 services:
   - use: glucose
     records: 180                            # eight a day
@@ -677,7 +677,7 @@ advertising:
 services:
   - uuid: health-thermometer
     characteristics:
-      # Flags and the temperature as a 32-bit float of IEEE 11073-20601; write °F for a thermometer of that unit.
+      # Flags and the temperature as a 32-bit IEEE 11073-20601 float; write °F for a thermometer of that unit.
       - uuid: temperature-measurement
         properties: [indicate]
         value:
@@ -758,8 +758,8 @@ services:
       # RX, as seen from the device: the phone writes it with requests or, faster, with commands.
       - uuid: 6E400002-B5A3-F393-E0A9-E50E24DCCA9E
         properties: [write, writeWithoutResponse]
-      # TX: notified to the phone. A notification carries 20 bytes at the smallest MTU; what is longer is sent in
-      # parts. To send something by itself, add value: {text: "Hello\r\n"} and every: 2 s.
+      # TX: notified to the phone. A notification carries 20 bytes at the smallest MTU; longer data is sent
+      # in parts. To send something by itself, add value: {text: "Hello\r\n"} and every: 2 s.
       - uuid: 6E400003-B5A3-F393-E0A9-E50E24DCCA9E
         properties: [notify]
 """# + "\n"

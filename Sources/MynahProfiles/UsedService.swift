@@ -38,7 +38,7 @@ extension ProfileDecoder {
             return nil
         }
         usedServices[name] = used
-        // What is wrong with a used part is wrong where it is used.
+        // A problem in a used part is reported at its `use`.
         guard let fields = fields(Self.moved(used, to: use.mark), "a service", known: ProfileKeys.service)
         else {
             return nil

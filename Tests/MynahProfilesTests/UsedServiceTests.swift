@@ -10,7 +10,7 @@ import Testing
         try #require(profile(head("services:\n  - use: \(name)\n\(keys)")).services.first)
     }
 
-    /// What a characteristic is, without its places in the file.
+    /// A description of a service and its characteristics, without their places in the file.
     private func shape(_ service: Profile.Service) -> [String] {
         let run = GeneratorRun(seed: 7, interval: .seconds(1))
         let own =
@@ -25,8 +25,9 @@ import Testing
                     }
                 let descriptors = characteristic.descriptors.map { "\($0.uuid) \($0.value) \($0.properties)" }
                 return """
-                    \(characteristic.uuid) \(characteristic.properties) \(characteristic.permissions) \(values) \
-                    \(String(describing: characteristic.every)) \(characteristic.maximumLength) \(descriptors)
+                    \(characteristic.uuid) \(characteristic.properties) \(characteristic.permissions) \
+                    \(values) \(String(describing: characteristic.every)) \(characteristic.maximumLength) \
+                    \(descriptors)
                     """
             }
     }
@@ -115,7 +116,7 @@ import Testing
             "use: battery\n    characteristics: [{uuid: 2A19, propertis: [read]}]",
             "5:36: error: unknown key \"propertis\" in a characteristic; did you mean \"properties\"?"
         ),
-        // What does not go with a used part is said where it is used.
+        // A key that does not fit a used part is reported at its `use`.
         (
             "use: battery\n    characteristics: [{uuid: 2A19, properties: [read]}]",
             "4:10: error: every has no effect: 2A19 has neither notify nor indicate"
@@ -136,7 +137,7 @@ import Testing
         ),
         ("use: glucose\n    records: 10001", "5:14: error: records must be between 0 and 10000, not 10001"),
     ])
-    func `what is wrong is said with its place and the nearest name`(_ keys: String, _ problem: String) {
+    func `a problem is reported with its place and the nearest name`(_ keys: String, _ problem: String) {
         #expect(problems(head("services:\n  - \(keys)\n")) == [problem])
     }
 

@@ -174,7 +174,7 @@ struct FitnessMachine: ServiceBehavior {
     }
 }
 
-/// What a simulated road and the air cost (Fitness Machine Service 1.0.1, 4.16.2.18).
+/// The resistance of a simulated road and of the air (Fitness Machine Service 1.0.1, 4.16.2.18).
 private struct RidingResistance {
     /// The rider and the bicycle, in kg.
     private static let mass = 85.0

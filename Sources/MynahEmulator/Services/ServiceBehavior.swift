@@ -1,9 +1,9 @@
 import MynahCore
 
-/// What a service does beyond keeping its values: a machine without I/O.
+/// The behavior of a service beyond keeping its values: a state machine without I/O.
 ///
-/// It answers the writes of its characteristics, and says what is kept and sent. A driver does that after the
-/// write response.
+/// It answers the writes of its characteristics, and returns effects: values to keep and to send. A driver
+/// carries them out, and sends values after the write response.
 protocol ServiceBehavior: Sendable {
     /// The characteristics whose writes it answers; nothing of them is kept, unless an effect says so.
     var handled: [BluetoothUUID] { get }
@@ -35,7 +35,7 @@ extension ServiceBehavior {
     mutating func disconnected(_ central: Peer.ID) {}
 }
 
-/// What follows from an event.
+/// An effect of an event on the values of a service.
 enum ServiceEffect: Equatable {
     /// The characteristic has this value from now on.
     case store([UInt8], of: BluetoothUUID)
@@ -45,13 +45,13 @@ enum ServiceEffect: Equatable {
     case send([UInt8], of: BluetoothUUID, to: Peer.ID?)
 }
 
-/// What a behavior sees of its service.
+/// The state of a service as its behavior reads it.
 protocol ServiceState {
     /// The device's time.
     var now: Duration { get }
     /// The whole value now, or `nil` if the service has no such characteristic.
     func value(of characteristic: BluetoothUUID) -> [UInt8]?
-    /// The value that the profile gives a tick, whatever has changed since.
+    /// The value that the profile defines for a tick, ignoring stored and changed values.
     func original(of characteristic: BluetoothUUID, at tick: UInt64) -> [UInt8]?
     /// The last due tick of its value.
     func tick(of characteristic: BluetoothUUID) -> UInt64

@@ -4,7 +4,8 @@ import MynahProfiles
 
 /// Lets the services of a player behave: it passes them writes, and keeps and sends what follows.
 ///
-/// It belongs to its player, and runs on the phone's executor. What is sent goes out after the write response.
+/// It belongs to its player, and runs on the phone's executor. Values that a write causes are sent after
+/// the write response.
 final class ServicePlayer<C: Clock> where C.Duration == Duration {
     private struct Place {
         var service: Int
@@ -64,8 +65,9 @@ final class ServicePlayer<C: Clock> where C.Duration == Duration {
 
     // MARK: Writes
 
-    /// Carries out a write that the radio has permitted and that has reached the device: a behavior answers it,
-    /// or its value is kept, unless its profile has an error for it.
+    /// Carries out a write that the radio has permitted and that has reached the device.
+    ///
+    /// A behavior answers it, or its value is kept, unless its profile has an error for it.
     static func carryOut(
         _ request: WriteRequest, _ central: Central, by player: DevicePlayer<C>
     ) -> PendingReply.Outcome {

@@ -69,7 +69,7 @@ import Testing
             .read(ReadRequest(central: peer.id, attribute: try await key(uuid), offset: 0)))
     }
 
-    /// What was sent of a characteristic, once it is so many values.
+    /// Returns the values sent for a characteristic, once there are at least `count`.
     @discardableResult
     func sent(_ count: Int, of uuid: BluetoothUUID) async throws -> [[UInt8]] {
         let key = try await key(uuid)
@@ -95,7 +95,8 @@ import Testing
         }
         #expect(try await sent(1, of: "2A52") == [[6, 0, 1, 1]])
         let records = try await sent(5, of: "2A18")
-        // Flags: an offset, a concentration in mol/L, a context. The sequence numbers, and 2026-01-01 08:00:00.
+        // Flags: an offset, a concentration in mol/L, a context.
+        // Then the sequence numbers, and 2026-01-01 08:00:00.
         #expect(records.map { $0[0] } == [0x17, 0x17, 0x17, 0x17, 0x17])
         #expect(records.map { $0[1] } == [1, 2, 3, 4, 5])
         #expect(records.allSatisfy { Array($0[3..<10]) == [0xEA, 0x07, 1, 1, 8, 0, 0] })

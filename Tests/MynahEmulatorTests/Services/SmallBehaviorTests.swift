@@ -187,7 +187,7 @@ import Testing
 }
 
 @Suite struct SerialEchoTests {
-    @Test func `what is received is sent back to its sender, in parts that fit`() {
+    @Test func `received data is sent back to its sender, in parts that fit`() {
         var service = TestService()
         var echo = SerialEcho()
         let (receive, transmit) = (SerialEcho.receive, SerialEcho.transmit)
