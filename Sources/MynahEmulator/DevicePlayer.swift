@@ -20,8 +20,6 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     private(set) lazy var answers = AnswerSender(self)
     private(set) lazy var requests = RequestAnswerer(self)
     private(set) lazy var reactions = ReactionPlayer(self)
-    /// The services that behave, or `nil` if none does.
-    private(set) lazy var behaviors = ServicePlayer(self)
     private(set) var manager: PeripheralManager?
     /// The central managers of its app.
     private(set) lazy var centrals = device.centrals.enumerated().map { number, central in
@@ -199,7 +197,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     func forgetWrites() {
         table = device.memory
         reactions.begin()
-        behaviors?.begin()
+        requests.behaviors?.begin()
     }
 
     /// Its app's process is gone.

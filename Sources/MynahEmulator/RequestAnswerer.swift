@@ -8,6 +8,8 @@ import MynahCore
 /// on the phone's executor.
 final class RequestAnswerer<C: Clock> where C.Duration == Duration {
     private unowned let player: DevicePlayer<C>
+    /// The services that behave, or `nil` if none does.
+    private(set) lazy var behaviors = ServicePlayer(player)
 
     init(_ player: DevicePlayer<C>) {
         self.player = player

@@ -40,7 +40,7 @@ final class TickSender<C: Clock> where C.Duration == Duration {
         ticker.forget(central.id)
         player.table.forgetLink(of: central.id)
         player.answers.forgetLink(of: central)
-        player.behaviors?.forgetLink(of: central)
+        player.requests.behaviors?.forgetLink(of: central)
         for attribute in ticker.attributes where targets(of: attribute).isEmpty { ticker.stop(attribute) }
         room.signal()
     }
@@ -52,12 +52,12 @@ final class TickSender<C: Clock> where C.Duration == Duration {
             subscribe(attribute)
         }
         player.answers.deliver()
-        player.behaviors?.resume()
+        player.requests.behaviors?.resume()
     }
 
     func stop() {
         ticker.stopAll()
-        player.behaviors?.stop()
+        player.requests.behaviors?.stop()
         sleeping?.task.cancel()
         sleeping = nil
         room.signal()
@@ -145,7 +145,7 @@ final class TickSender<C: Clock> where C.Duration == Duration {
         }
         sendDue()
         player.answers.deliver()
-        player.behaviors?.resume()
+        player.requests.behaviors?.resume()
         room.signal()
     }
 

@@ -71,7 +71,7 @@ final class ServicePlayer<C: Clock> where C.Duration == Duration {
     static func carryOut(
         _ request: WriteRequest, _ central: Central, by player: DevicePlayer<C>
     ) -> PendingReply.Outcome {
-        player.behaviors?.write(request, central) ?? player.table.write(request)
+        player.requests.behaviors?.write(request, central) ?? player.table.write(request)
     }
 
     /// All parts of a write, or none and the first error.
@@ -96,7 +96,7 @@ final class ServicePlayer<C: Clock> where C.Duration == Duration {
             player.table.store(values)
             for (service, effects) in effects { carryOut(effects, of: service) }
             player.link.emulator.enqueue { [index = player.link.index] in
-                $0.player(index)?.behaviors?.resume()
+                $0.player(index)?.requests.behaviors?.resume()
             }
             return .success([])
         } catch {
@@ -154,7 +154,7 @@ final class ServicePlayer<C: Clock> where C.Duration == Duration {
         guard player.answers.canAct, let since = player.since, let due else { return }
         sleeping = player.link.emulator.enqueue(at: since.advanced(by: due), on: player.clock) {
             [index = player.link.index] in
-            $0.player(index)?.behaviors?.wake()
+            $0.player(index)?.requests.behaviors?.wake()
         }
     }
 

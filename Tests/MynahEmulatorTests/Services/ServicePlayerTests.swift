@@ -276,5 +276,5 @@ import Testing
 }
 
 extension Emulator {
-    fileprivate var behaves: Bool { players.contains { $0.behaviors != nil } }
+    fileprivate var behaves: Bool { players.contains { $0.requests.behaviors != nil } }
 }
