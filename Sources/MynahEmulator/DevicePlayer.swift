@@ -5,8 +5,7 @@ import MynahSupport
 
 /// Plays one device on a phone: answers requests, sends what is due, and reports what happens.
 ///
-/// It belongs to its emulator, and runs on the phone's executor; a request is answered before the radio's
-/// call returns.
+/// It belongs to its emulator, and runs on the phone's executor, on which it answers requests at once.
 final class DevicePlayer<C: Clock> where C.Duration == Duration {
     let link: PlayerLink<C>
     let phone: Phone
@@ -101,14 +100,10 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
 
     func take(_ event: PeripheralEvent) -> RadioAnswer {
         switch event {
-        case .read(let request, let central):
-            noteWake(request.attribute)
-            return requests.read(request, central)
+        case .read(let request, let central): return requests.read(request, central)
         case .answeredRead(let request, let central, let value):
             reportRead(request, central, value, .success(value))
-        case .write(let request, let central):
-            for part in request.parts { noteWake(part.attribute) }
-            return requests.write(request, central)
+        case .write(let request, let central): return requests.write(request, central)
         case .subscribed(let attribute, let central, let delivery):
             noteWake(attribute)
             ticks.subscribe(attribute)
@@ -133,7 +128,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
         return .none
     }
 
-    private func noteWake(_ attribute: AttributeKey) {
+    func noteWake(_ attribute: AttributeKey) {
         if device.app != nil { appSide.note(attribute) }
     }
 
@@ -190,6 +185,7 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
     /// Its attributes are called what they were called before.
     func rekey(_ mapping: [AttributeKey: AttributeKey]) {
         device = device.rekeyed(mapping)
+        link.emulator.enqueue { await $0.rekeyFaults(mapping) }
         forgetWrites()
     }
 

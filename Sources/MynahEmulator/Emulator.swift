@@ -126,7 +126,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
             for player in players { player.begin() }
             let capabilities = try await phone.start(check: check)
             // Nothing that a fault could apply to has happened yet.
-            for device in devices { try await addFaults(of: device) }
+            for player in players { try await addFaults(of: player.device) }
             try await open()
             try await phone.releaseAdvertising()
             for player in players { player.started() }

@@ -16,6 +16,7 @@ final class RequestAnswerer<C: Clock> where C.Duration == Duration {
     }
 
     func read(_ request: ReadRequest, _ central: Central) -> RadioAnswer {
+        player.noteWake(request.attribute)
         if player.table.isAsking, let answer = player.asks.ask(request, central) { return answer }
         let outcome = player.table.read(request, at: player.elapsed)
         if player.events.isObserved {
@@ -25,6 +26,7 @@ final class RequestAnswerer<C: Clock> where C.Duration == Duration {
     }
 
     func write(_ request: WriteRequest, _ central: Central) -> RadioAnswer {
+        for part in request.parts { player.noteWake(part.attribute) }
         if player.table.isAsking, let answer = player.asks.ask(request, central) { return answer }
         let outcome = carryOut(request, central)
         RequestAsker.report(request, central, outcome, by: player)

@@ -33,6 +33,7 @@ final class TickSender<C: Clock> where C.Duration == Duration {
     func unsubscribe(_ central: Central?, from attribute: AttributeKey) {
         if let central { ticker.forget(attribute, of: central.id) }
         if targets(of: attribute).isEmpty { ticker.stop(attribute) }
+        player.answers.unsubscribe(central, from: attribute)
         room.signal()
     }
 

@@ -149,7 +149,8 @@ extension HostRadio {
     /// Forgets a peer's keys, which are new when it pairs again; returns whether there were any.
     @discardableResult
     public func forgetBond(with address: DeviceAddress) -> Bool {
-        links.forgetBond(with: address)
+        sinks.faults?.forgetLostBond(with: address)
+        return links.forgetBond(with: address)
     }
 
     /// Ends a link, in either role.

@@ -6,6 +6,8 @@ extension HostRadio: FaultableRadio {
         sinks.faults = faults.map { LinkFaults($0) }
     }
 
+    package func armLowerFaults(_ isArmed: Bool) { sinks.faults?.isArmed = isArmed }
+
     package func release(_ central: Peer.ID, _ verdict: LowerVerdict) {
         sinks.faults?.release(central, verdict, of: links)
     }

@@ -32,8 +32,8 @@ package enum ServiceBehaviorName: String, Hashable, Sendable, CaseIterable {
     /// written without a subscription.
     var errors: [ATTError] {
         switch self {
-        case .cyclingSpeedAndCadence, .fitnessMachine, .glucose: [.cccdImproperlyConfigured]
-        case .currentTime, .heartRate, .nordicUART: []
+        case .fitnessMachine, .glucose: [.cccdImproperlyConfigured]
+        case .currentTime, .cyclingSpeedAndCadence, .heartRate, .nordicUART: []
         }
     }
 }

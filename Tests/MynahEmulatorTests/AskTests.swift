@@ -207,8 +207,7 @@ import Testing
             await refusal(of: 1, .accept, by: emulator)
                 == .conflict(
                     """
-                    request 1 was accepted, but what it writes does not fit any more: it got 0x07 (invalid \
-                    offset)
+                    request 1 was accepted, and the device answered it with 0x07 (invalid offset)
                     """))
         #expect(try await write.value == .failure(.invalidOffset))
         await emulator.stop()

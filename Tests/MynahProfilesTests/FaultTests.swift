@@ -193,7 +193,7 @@ import Testing
         ),
         (
             "{name: a, on: read, when: power > 3, truncate: 1}",
-            "36: error: unknown variable \"power\"; when takes a state of the app"
+            "36: error: when takes a state of the app, not the variable \"power\""
         ),
         (
             "{name: a, on: read, when: backgroud, truncate: 1}",

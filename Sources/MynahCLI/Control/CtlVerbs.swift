@@ -402,7 +402,9 @@ enum CtlHelp {
     }
 
     static let faults = CompletionKind.custom { words, _, _ in
-        await get("/v1/devices", words).map { ControlText.faultNames($0, of: words) } ?? []
+        await get("/v1/devices", words).map {
+            ControlText.faultNames($0, of: words.map(CompletionWords.unquoted))
+        } ?? []
     }
 
     static let requests = CompletionKind.custom { words, _, _ in

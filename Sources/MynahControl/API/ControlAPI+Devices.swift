@@ -145,6 +145,10 @@ extension ControlAPI {
             throw ControlProblem(
                 400, "\"value\" must be a number or a text, not \(ControlProblem.shortened(json.text))")
         }
+        if case .text(let text) = value, text.utf8.count > GATT.maximumValueLength {
+            throw ControlProblem(
+                400, "\"value\" has \(text.utf8.count) bytes; at most \(GATT.maximumValueLength) are allowed")
+        }
         let name = call.parameter("name")
         try await refusing { () async throws(ControlRefusal) in
             try await device.emulator.setVariable(name, to: value, in: device.label)

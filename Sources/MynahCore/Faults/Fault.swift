@@ -92,3 +92,11 @@ extension FaultTrigger.Kind {
             }
     }
 }
+
+extension Fault {
+    /// The attributes that it names have other keys.
+    mutating func rekey(_ mapping: [AttributeKey: AttributeKey]) {
+        if let attribute { self.attribute = mapping[attribute] ?? attribute }
+        if case .changeServices(let key) = effect { effect = .changeServices(removing: mapping[key] ?? key) }
+    }
+}

@@ -64,7 +64,7 @@ package struct FaultRules: Sendable {
     /// A fault and its state.
     package struct Entry: Sendable {
         /// The fault.
-        package let fault: Fault
+        package fileprivate(set) var fault: Fault
         /// Whether it is on.
         package fileprivate(set) var isOn: Bool
         /// The operations that it counted since it was turned on.
@@ -113,6 +113,11 @@ package struct FaultRules: Sendable {
         guard entries[index].isOn != isOn else { return false }
         if isOn { turnOn(&entries[index], at: now) } else { turnOff(&entries[index]) }
         return true
+    }
+
+    /// Attributes have other keys.
+    package mutating func rekey(_ mapping: [AttributeKey: AttributeKey]) {
+        for index in entries.indices { entries[index].fault.rekey(mapping) }
     }
 
     /// The device starts: the faults that are on count from now on.

@@ -12,6 +12,9 @@ package protocol FaultableRadio: VanishingRadio {
     /// Has requests that the radio answers by itself decided about; with `nil` they are answered as usual.
     func setLowerFaults(_ faults: (any LowerFaults)?)
 
+    /// Whether any fault may apply; without one, requests are answered as usual and nobody decides.
+    func armLowerFaults(_ isArmed: Bool)
+
     /// Decides about the request of a central that was held up; does nothing if none is.
     func release(_ central: Peer.ID, _ verdict: LowerVerdict)
 

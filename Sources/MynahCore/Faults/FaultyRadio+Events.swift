@@ -4,8 +4,10 @@ import MynahSupport
 extension FaultyRadio {
     func take(_ event: RadioEvent) -> RadioAnswer {
         switch event {
-        case .read(let request): return read(request)
-        case .write(let request): return write(request)
+        case .read, .write:
+            // The usual way of a request, which costs no more than this.
+            if isIdle { return sink?.handle(event) ?? .none }
+            return take(request: event)
         case .connected(let peer):
             links.take(event)
             pass(event)
@@ -16,6 +18,9 @@ extension FaultyRadio {
         case .disconnected(let id):
             links.take(event)
             held.forget(id)
+            // Without a name a value is for those who are connected.
+            if links.links.isEmpty { held.removeAll() }
+            if held.isRefused, held.hasRoom { roomAppeared() }
             unanswered[id] = nil
             below { $0.ended(id) }
             pass(event)
@@ -39,6 +44,31 @@ extension FaultyRadio {
         default: return sink?.handle(event) ?? .none
         }
         return .none
+    }
+
+    private func take(request event: RadioEvent) -> RadioAnswer {
+        switch event {
+        case .read(let request): read(request)
+        case .write(let request): request.wantsResponse ? write(request) : command(request)
+        default: sink?.handle(event) ?? .none
+        }
+    }
+
+    /// Applies faults to a write that gets no response: it can be dropped, and nothing waits for it.
+    private func command(_ request: WriteRequest) -> RadioAnswer {
+        let keys = request.parts.map(\.attribute)
+        guard keys.contains(where: { rules.concerns(.write, of: $0) }) else {
+            return pass(request: .write(request))
+        }
+        let decision = decide(.write, of: keys, by: request.central)
+        switch decision.effect {
+        case .error, .drop: break
+        case .disconnect, .vanish: carryOut(decision, of: request.central)
+        default:
+            defer { carryOut(decision, of: request.central) }
+            return pass(request: .write(request))
+        }
+        return .answer(.success([]))
     }
 
     /// Passes on an event that has no answer.
@@ -122,7 +152,7 @@ extension FaultyRadio {
             return silence(request.central)
         default:
             defer { carryOut(decision, of: request.central) }
-            return held(pass(request: .write(request)), for: request.wantsResponse ? decision.delay : .zero)
+            return held(pass(request: .write(request)), for: decision.delay)
         }
     }
 

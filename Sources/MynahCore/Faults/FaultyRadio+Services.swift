@@ -120,6 +120,11 @@ extension FaultyRadio {
     package func send(
         _ value: [UInt8], of attribute: AttributeKey, as delivery: Delivery, to centrals: [Peer.ID]?
     ) throws(RadioError) -> SendResult {
+        if isIdle, !held.isUsed {
+            return try inner { radio throws(RadioError) in
+                try radio.send(value, of: attribute, as: delivery, to: centrals)
+            }
+        }
         let targets =
             held.isUsed || rules.concerns(.notify, of: attribute)
             ? links.targets(of: attribute, among: centrals) : []
@@ -196,11 +201,14 @@ extension FaultyRadio {
                 return true
             }
         }
-        if held.isRefused, held.hasRoom {
-            held.isRefused = false
-            pass(.readyToSend)
-        }
+        if held.isRefused, held.hasRoom { roomAppeared() }
         return failure
+    }
+
+    /// Reports later that values may wait again: the sender may be in the middle of sending.
+    func roomAppeared() {
+        held.isRefused = false
+        enqueue { $0.pass(.readyToSend) }
     }
 
     /// Reports faults of a value: once, or for each subscriber if the fault is for one.

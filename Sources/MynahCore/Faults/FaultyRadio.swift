@@ -35,6 +35,8 @@ package actor FaultyRadio: ControllableRadio {
     /// Replies that are never given, by central.
     var unanswered: [Peer.ID: [PendingReply]] = [:]
     var capabilities: RadioCapabilities?
+    /// Whether no fault can apply: all are off, or have the chance 0.
+    private(set) var isIdle = true
     private(set) var sink: (any RadioSink)?
     private var alarms: FaultAlarms
     private var work = FaultWork()
@@ -188,6 +190,12 @@ package actor FaultyRadio: ControllableRadio {
         return fault
     }
 
+    /// Attributes have other keys, as after a restoration.
+    package func rekey(_ mapping: [AttributeKey: AttributeKey]) {
+        rules.rekey(mapping)
+        faultsChanged()
+    }
+
     /// Puts every fault back as it was defined, with its counters at zero, and ends what they did.
     package func resetFaults() {
         for entry in rules.entries { end(entry.fault.name) }
@@ -217,6 +225,8 @@ package actor FaultyRadio: ControllableRadio {
     /// Has the radio ask for the values that a fault may change, and applies what needs no operation.
     private func faultsChanged() {
         guard capabilities != nil else { return }
+        isIdle = !rules.entries.contains { $0.isArmed }
+        below { [isIdle] in $0.armLowerFaults(!isIdle) }
         for key in services.values.keys { showValue(of: key) }
         if advertising.wanted != nil { enqueue { await $0.advertiseAgain() } }
         if let due = rules.nextDue { schedule(at: due) { $0.applyDue() } }

@@ -137,7 +137,7 @@ final class RequestAsker<C: Clock> where C.Duration == Duration {
         }
         guard answer == .accept, case .failure(let error) = outcome else { return true }
         throw .conflict(
-            "request \(id) was accepted, but what it writes does not fit any more: it got \(error)")
+            "request \(id) was accepted, and the device answered it with \(error)")
     }
 
     private func check(_ value: [UInt8], for read: ReadRequest) throws(ControlRefusal) {

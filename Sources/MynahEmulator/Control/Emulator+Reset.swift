@@ -129,7 +129,10 @@ extension Emulator {
             player.ticks.stop()
             player.begin()
             // They are reset only as their own part.
-            player.table.variables = variables
+            if player.table.variables != variables {
+                player.table.variables = variables
+                player.requests.behaviors?.begin()
+            }
             if player.device.app == nil || player.appSide.app?.access.isRunning == true {
                 player.ticks.resume()
             }

@@ -33,6 +33,11 @@ extension Emulator {
         }
     }
 
+    /// The attributes of a device have other keys.
+    func rekeyFaults(_ mapping: [AttributeKey: AttributeKey]) async {
+        await faultyRadio?.rekey(mapping)
+    }
+
     /// Removes the faults of a device from the radio.
     func removeFaults(of label: String) async {
         guard let faultyRadio else { return }

@@ -14,7 +14,11 @@ extension AttributeTable {
             guard case .computed(let reader) = entry.source, !reader.names.isDisjoint(with: changed) else {
                 continue
             }
-            _ = try reader.value(at: 0, new)
+            let count = try reader.value(at: 0, new).count
+            guard count <= entry.maximumLength else {
+                throw LayoutProblem(
+                    nil, "the value has \(count) bytes, and its attribute takes \(entry.maximumLength)")
+            }
             readers.append(key)
         }
         variables = new

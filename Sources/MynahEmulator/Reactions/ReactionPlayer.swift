@@ -12,11 +12,12 @@ final class ReactionPlayer<C: Clock> where C.Duration == Duration {
         var rule: Reaction
         var attribute: AttributeKey
         var fields: [NamedField]
+        var isSubscription = false
     }
 
     private unowned let player: DevicePlayer<C>
     private var rules: [AttributeKey: Profile.Reactions] = [:]
-    /// The warnings so far; each is reported once.
+    /// The attributes and the codes of the warnings so far; each is reported once.
     private var reported: Set<String> = []
 
     init(_ player: DevicePlayer<C>) {
@@ -24,9 +25,11 @@ final class ReactionPlayer<C: Clock> where C.Duration == Duration {
         begin()
     }
 
-    /// The keys of the device's attributes are known, or are others.
+    /// The device is as it was at its start, and the keys of its attributes may be others.
     func begin() {
         rules = [:]
+        reported = []
+        player.answers.clear()
         for (position, reactions) in player.device.reactions {
             if let key = player.device.key(at: position) { rules[key] = reactions }
         }
@@ -51,10 +54,14 @@ final class ReactionPlayer<C: Clock> where C.Duration == Duration {
                 if !match.rule.storesValue { values[attribute] = nil }
             }
             guard !matches.isEmpty else { return nil }
-            for attribute in values.keys {
-                if let error = player.table.entries[attribute]?.writeError { throw error }
+            // The rest meets behaviors and errors, as without rules.
+            var rest = request
+            rest.parts.removeAll { values[$0.attribute] == nil }
+            if !rest.parts.isEmpty,
+                case .failure(let error) = ServicePlayer.carryOut(rest, central, by: player)
+            {
+                throw error
             }
-            player.table.store(values)
             for match in matches { carryOut(match, for: central) }
             return .success([])
         } catch {
@@ -72,7 +79,8 @@ final class ReactionPlayer<C: Clock> where C.Duration == Duration {
     /// A central has subscribed; `nil` if the radio does not name it.
     func subscribed(to attribute: AttributeKey, by central: Central?) {
         guard !rules.isEmpty, let rule = rules[attribute]?.subscribe.first else { return }
-        carryOut(Match(rule: rule, attribute: attribute, fields: []), for: central)
+        carryOut(
+            Match(rule: rule, attribute: attribute, fields: [], isSubscription: true), for: central)
     }
 
     // MARK: Effects
@@ -83,9 +91,7 @@ final class ReactionPlayer<C: Clock> where C.Duration == Duration {
             do throws(LayoutProblem) {
                 try take(rule.applied(to: player.table.variables, match.fields))
             } catch {
-                report(
-                    "variableNotSet",
-                    "a rule of \(name(of: match.attribute)) changes no variable: \(error.message)")
+                report("variableNotSet", match.attribute, "changes no variable: \(error.message)")
             }
         }
         for answer in rule.answers { send(answer, match, to: central) }
@@ -94,12 +100,13 @@ final class ReactionPlayer<C: Clock> where C.Duration == Duration {
                 let value = player.table.value(of: key, at: player.elapsed)
             else { continue }
             // A subscription is answered to the central that has subscribed.
-            player.answers.add(value, of: key, to: key == match.attribute ? central?.id : nil)
+            player.answers.add(
+                value, of: key, to: match.isSubscription && key == match.attribute ? central?.id : nil)
         }
         player.answers.deliverLater()
         guard rule.disconnects || rule.advertises != nil else { return }
-        player.link.emulator.enqueue { [label = player.device.label] in
-            await $0.end(rule, of: label, for: central)
+        player.link.emulator.enqueue { [index = player.link.index] in
+            await $0.end(rule, of: index, for: central)
         }
     }
 
@@ -109,9 +116,10 @@ final class ReactionPlayer<C: Clock> where C.Duration == Duration {
     /// nothing, if a value cannot be made of them.
     func take(_ variables: Variables) throws(LayoutProblem) {
         for key in try player.table.take(variables) where player.table.entries[key]?.every == nil {
-            guard player.answers.canAct, let value = player.table.value(of: key, at: player.elapsed) else {
-                continue
-            }
+            // A behavior sends its values itself.
+            guard player.requests.behaviors?.sends(key) != true,
+                let value = player.table.value(of: key, at: player.elapsed)
+            else { continue }
             player.answers.add(value, of: key)
         }
         player.answers.deliverLater()
@@ -123,32 +131,16 @@ final class ReactionPlayer<C: Clock> where C.Duration == Duration {
         do throws(LayoutProblem) {
             value = try answer.value.bytes(player.table.variables, match.fields)
         } catch {
-            return report(
-                "answerNotMade", "an answer of \(name(of: match.attribute)) is not sent: \(error.message)")
+            return report("answerNotMade", match.attribute, "sends no answer: \(error.message)")
         }
-        guard answer.delay > .zero else { return add(value, of: key, to: central) }
-        let due = player.clock.now.advanced(by: answer.delay)
-        _ = player.link.emulator.enqueue(at: due, on: player.clock) { [index = player.link.index] emulator in
-            guard let player = emulator.player(index), player.answers.canAct else { return }
-            player.reactions.add(value, of: key, to: central)
-            player.answers.deliver()
-        }
+        player.answers.answer(value, of: key, to: central, after: answer.delay)
     }
 
-    private func add(_ value: [UInt8], of key: AttributeKey, to central: Central?) {
-        guard !player.answers.add(value, of: key, to: central?.id) else { return }
-        report(
-            "answerNotSubscribed",
-            "a central that is not subscribed to \(name(of: key)) gets no answer on it")
-    }
-
-    private func name(of key: AttributeKey) -> String {
-        player.table.entries[key].map { $0.path ?? "\($0.characteristic)" } ?? "an attribute"
-    }
-
-    private func report(_ code: String, _ message: String) {
-        guard reported.insert(code + message).inserted else { return }
-        player.events.warn(code, message)
+    private func report(_ code: String, _ attribute: AttributeKey, _ message: String) {
+        guard reported.insert("\(code) \(attribute.rawValue)").inserted else { return }
+        let entry = player.table.entries[attribute]
+        let name = entry?.path ?? entry?.characteristic.description ?? "an attribute"
+        player.events.warn(code, "a rule of \(name) \(message)")
     }
 }
 

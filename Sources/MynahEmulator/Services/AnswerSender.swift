@@ -6,9 +6,23 @@ import MynahCore
 /// It belongs to its player, and runs on the phone's executor. A value goes out after the response to the
 /// request that it follows from.
 final class AnswerSender<C: Clock> where C.Duration == Duration {
+    /// A value that goes out at a time of the device.
+    private struct Delayed {
+        var due: Duration
+        var value: [UInt8]
+        var attribute: AttributeKey
+        var central: Central?
+    }
+
     private unowned let player: DevicePlayer<C>
     private(set) var outbox = Outbox()
+    /// The values that go out later, in the order in which they were asked for.
+    private var delayed: [Delayed] = []
+    /// Wakes for the next of them.
+    private var sleeping: Task<Void, Never>?
     private var hasWarned = false
+    /// The attributes on which an answer found no subscriber; each is reported once.
+    private var unsubscribed: Set<AttributeKey> = []
 
     init(_ player: DevicePlayer<C>) {
         self.player = player
@@ -16,6 +30,28 @@ final class AnswerSender<C: Clock> where C.Duration == Duration {
 
     /// Whether the device may act by itself: an app acts only while it runs.
     var canAct: Bool { player.device.app == nil || player.appSide.app?.access.isRunning == true }
+
+    /// Answers a central, now or after a time; a central that is not subscribed gets nothing.
+    func answer(_ value: [UInt8], of key: AttributeKey, to central: Central?, after delay: Duration) {
+        guard delay > .zero else { return answer(value, of: key, to: central) }
+        guard delayed.count(where: { $0.central?.id == central?.id }) < Outbox.limit else {
+            return warnDropped()
+        }
+        delayed.append(
+            Delayed(due: player.elapsed + delay, value: value, attribute: key, central: central))
+        sleep()
+    }
+
+    private func answer(_ value: [UInt8], of key: AttributeKey, to central: Central?) {
+        guard !add(value, of: key, to: central?.id), unsubscribed.insert(key).inserted else { return }
+        let entry = player.table.entries[key]
+        player.events.warn(
+            "answerNotSubscribed",
+            """
+            a central that is not subscribed to \(entry?.path ?? entry?.characteristic.description ?? "it") \
+            gets no answer on it
+            """)
+    }
 
     /// Adds a value for one central, or for all if it is `nil`, as far as they are subscribed.
     ///
@@ -27,22 +63,23 @@ final class AnswerSender<C: Clock> where C.Duration == Duration {
             let receiver: Peer.ID? = if case .central(let id) = target { id } else { nil }
             guard central == nil || receiver == nil || receiver == central else { continue }
             isSubscribed = true
-            if !outbox.add(.init(bytes: value, attribute: key, central: receiver)), !hasWarned {
-                hasWarned = true
-                player.events.warn(
-                    "answersDropped",
-                    """
-                    a central takes values more slowly than it asks for them: some of its answers are \
-                    dropped
-                    """
-                )
-            }
+            if !outbox.add(.init(bytes: value, attribute: key, central: receiver)) { warnDropped() }
         }
         return isSubscribed
     }
 
-    /// Sends what there is room for.
+    private func warnDropped() {
+        guard !hasWarned else { return }
+        hasWarned = true
+        player.events.warn(
+            "answersDropped",
+            "a central takes values more slowly than it asks for them: some of its answers are dropped")
+    }
+
+    /// Sends what is due and what there is room for; an app that does not run sends it when it runs again.
     func deliver() {
+        guard canAct else { return }
+        if !delayed.isEmpty { takeDue() }
         guard !outbox.values.isEmpty else { return }
         outbox.deliver { value in
             guard let isSent = player.ticks.send(value.bytes, of: value.attribute, to: value.central) else {
@@ -58,13 +95,49 @@ final class AnswerSender<C: Clock> where C.Duration == Duration {
         player.link.emulator.enqueue { [index = player.link.index] in $0.player(index)?.answers.deliver() }
     }
 
+    private func takeDue() {
+        let now = player.elapsed
+        let due = delayed.filter { $0.due <= now }.sorted { $0.due < $1.due }
+        delayed.removeAll { $0.due <= now }
+        for value in due { answer(value.value, of: value.attribute, to: value.central) }
+        sleep()
+    }
+
+    private func sleep() {
+        sleeping?.cancel()
+        sleeping = nil
+        guard let since = player.since, let due = delayed.map(\.due).min() else { return }
+        sleeping = player.link.emulator.enqueue(at: since.advanced(by: due), on: player.clock) {
+            [index = player.link.index] in
+            $0.player(index)?.answers.deliver()
+        }
+    }
+
     /// A central's link has ended.
     func forgetLink(of central: Central) {
         outbox.forget(central.id)
+        delayed.removeAll { $0.central?.id == central.id }
+        forgetUnaddressed()
     }
 
-    /// Nothing is sent any more.
+    /// A central has unsubscribed; `nil` if the radio does not name it.
+    func unsubscribe(_ central: Central?, from key: AttributeKey) {
+        if let central { outbox.forget(central.id, key) }
+        forgetUnaddressed()
+    }
+
+    /// Values for everyone are forgotten when nobody is subscribed any more.
+    private func forgetUnaddressed() {
+        outbox.forgetUnaddressed { player.ticks.targets(of: $0).isEmpty }
+    }
+
+    /// Nothing is sent any more, and each problem may be reported again.
     func clear() {
         outbox = Outbox()
+        delayed = []
+        sleeping?.cancel()
+        sleeping = nil
+        hasWarned = false
+        unsubscribed = []
     }
 }

@@ -42,4 +42,14 @@ struct Outbox {
     mutating func forget(_ central: Peer.ID) {
         values.removeAll { $0.central == central }
     }
+
+    /// A central has unsubscribed from an attribute.
+    mutating func forget(_ central: Peer.ID, _ attribute: AttributeKey) {
+        values.removeAll { $0.central == central && $0.attribute == attribute }
+    }
+
+    /// Forgets values for everyone of attributes to which nobody is subscribed.
+    mutating func forgetUnaddressed(_ isUnsubscribed: (AttributeKey) -> Bool) {
+        values.removeAll { $0.central == nil && isUnsubscribed($0.attribute) }
+    }
 }

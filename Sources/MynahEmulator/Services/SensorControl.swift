@@ -31,7 +31,9 @@ struct SensorControl: ServiceBehavior {
         _ value: [UInt8], to characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
     ) throws(ATTError) -> [ServiceEffect] {
         guard let opcode = value.first else { throw .invalidAttributeValueLength }
-        try service.checkIsConfigured(Self.controlPoint, for: central)
+        // The service has codes of its own for what 0xFD and 0xFE mean elsewhere (1.6).
+        try service.checkIsConfigured(
+            Self.controlPoint, for: central, otherwise: ATTError(code: 0x81), busy: ATTError(code: 0x80))
         let (result, parameter, effects) = answer(opcode, Array(value.dropFirst()), service)
         let response = [Opcode.response, opcode, result.rawValue] + parameter
         return effects + [.send(response, of: Self.controlPoint, to: central)]

@@ -75,8 +75,12 @@ extension ServiceState {
     }
 
     /// Throws the error for a request to a control point that the central cannot have answered now.
-    func checkIsConfigured(_ controlPoint: BluetoothUUID, for central: Peer.ID) throws(ATTError) {
-        guard isSubscribed(central, to: controlPoint) else { throw .cccdImproperlyConfigured }
-        guard !isSending(controlPoint, to: central) else { throw .procedureAlreadyInProgress }
+    func checkIsConfigured(
+        _ controlPoint: BluetoothUUID, for central: Peer.ID,
+        otherwise unconfigured: ATTError = .cccdImproperlyConfigured,
+        busy: ATTError = .procedureAlreadyInProgress
+    ) throws(ATTError) {
+        guard isSubscribed(central, to: controlPoint) else { throw unconfigured }
+        guard !isSending(controlPoint, to: central) else { throw busy }
     }
 }

@@ -10,6 +10,8 @@ final class LinkFaults {
     static let lostLimit = 64
 
     private let faults: any LowerFaults
+    /// Whether a fault may apply to a request.
+    var isArmed = false
     /// The request of a central that is held up.
     private var held: [Peer.ID: [UInt8]] = [:]
     /// The centrals whose requests are not answered any more.
@@ -31,14 +33,15 @@ final class LinkFaults {
 
     /// Takes a PDU of a client, unless the server is to have it.
     func takes(_ pdu: [UInt8], on link: ConnectionHandle, of links: LinkDriver) -> Bool {
-        guard let opcode = pdu.first, !ATTOpcode.isCommand(opcode),
-            opcode != ATTOpcode.handleValueConfirmation, let entry = links.table[link],
+        guard isArmed || !held.isEmpty || !silent.isEmpty, let opcode = pdu.first,
+            !ATTOpcode.isCommand(opcode), opcode != ATTOpcode.handleValueConfirmation,
+            let entry = links.table[link],
             entry.role == .peripheral
         else { return false }
         let central = entry.peer.id
         // One request at a time (Core Specification, Vol 3, Part F, 3.3.2).
         guard held[central] == nil, !silent.contains(central) else { return true }
-        guard let request = Self.request(pdu, links.server) else { return false }
+        guard isArmed, let request = Self.request(pdu, links.server) else { return false }
         return apply(faults.verdict(on: request, of: central), to: pdu, on: link, of: links)
     }
 
@@ -91,6 +94,11 @@ final class LinkFaults {
     }
 
     // MARK: Bonds
+
+    /// The bond with a device was deleted for another reason: its peer meets what any peer without bond does.
+    func forgetLostBond(with address: DeviceAddress) {
+        lost.removeAll { $0.isKnown(as: address) }
+    }
 
     /// Deletes the bond of a central, or all if it is `nil`, and ends the subscriptions of its link.
     func loseBond(of central: Peer.ID?, _ way: FaultEffect.LostBond, of links: LinkDriver) {

@@ -134,12 +134,12 @@ extension ProfileDecoder {
 
     /// A state of the app.
     ///
-    /// A comparison of a variable is refused: a profile cannot declare variables.
+    /// A comparison of a variable is refused: it is not carried out yet.
     private mutating func faultCondition(_ node: Node, in scope: FaultScope) -> FaultCondition? {
         guard let text = text(node, "when") else { return nil }
         let words = text.split(separator: " ").map(String.init)
         if words.count == 3, LayoutField.Condition.Comparison(rawValue: words[1]) != nil {
-            error(at: node, "unknown variable \(Self.quote(words[0])); when takes a state of the app")
+            error(at: node, "when takes a state of the app, not the variable \(Self.quote(words[0]))")
             return nil
         }
         guard FaultScope.appStates.contains(text) else {

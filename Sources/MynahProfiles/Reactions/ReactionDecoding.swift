@@ -180,6 +180,15 @@ extension ProfileDecoder {
         let isPlain = node.scalar?.style == .plain
         if isPlain, scope.variables[text] != nil { return .variable(text) }
         if shape.isNumber, isPlain, let number = Self.decimal(text) { return .number(number) }
+        switch shape.kind {
+        case .boolean: return bool(node, name).map { .text($0 ? "true" : "false") }
+        case .bytes: return bytes(node, name).map { .text(Hex.encode($0)) }
+        case .dateTime where CivilTime.seconds(of: text) == nil:
+            error(
+                at: node, "\(name) is a date and a time, as in 2026-01-31T12:00:00")
+            return nil
+        case .integer, .float, .text, .dateTime: break
+        }
         if shape.isNumber, shape.names.isEmpty {
             guard let written = writtenNumber(text, name, node, shape) else { return nil }
             return scaled(written, name, node, shape).map { .number($0.number) }

@@ -180,9 +180,9 @@ import Testing
         var control = SensorControl()
         #expect(control.outcome(of: [], to: Self.point, &service) == .error(0x0D))
         service.sending = [Self.point]
-        #expect(control.outcome(of: [4], to: Self.point, &service) == .error(0xFE))
+        #expect(control.outcome(of: [4], to: Self.point, &service) == .error(0x80))
         service.subscribed = []
-        #expect(control.outcome(of: [4], to: Self.point, &service) == .error(0xFD))
+        #expect(control.outcome(of: [4], to: Self.point, &service) == .error(0x81))
     }
 }
 
