@@ -10,7 +10,7 @@ package actor FaultyRadio: ControllableRadio {
         /// Takes a fault that was applied.
         package var applied: @Sendable (FaultFiring) -> Void
 
-        /// An owner for whom no condition holds, unless said.
+        /// An owner; by default no condition holds, and firings are ignored.
         package init(
             holds: @escaping @Sendable (FaultCondition) -> Bool = { _ in false },
             applied: @escaping @Sendable (FaultFiring) -> Void = { _ in }
