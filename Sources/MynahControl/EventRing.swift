@@ -69,10 +69,12 @@ struct EventRing {
     }
 
     private mutating func grow() {
-        let taken = places[oldest...] + places[..<oldest]
-        let room = min(capacity, max(16, 2 * count)) - count
-        places = taken + [Element?](repeating: nil, count: room)
-        oldest = 0
+        if oldest > 0 {
+            places = Array(places[oldest...] + places[..<oldest])
+            oldest = 0
+        }
+        // In place: the events are moved and not copied.
+        places.append(contentsOf: repeatElement(nil, count: min(capacity, max(16, 2 * count)) - count))
     }
 
     /// Removes all events and returns them in no order, so that a caller can free them outside of its lock.

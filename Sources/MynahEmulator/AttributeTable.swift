@@ -42,16 +42,24 @@ struct AttributeTable {
         var every: Duration?
         /// The layout of its value, or `nil` if it has the SIG's one for its UUID, or none.
         var layout: ValueLayout?
-        /// The names of the attribute in events, which every event of it has; set by `add`.
-        fileprivate(set) var names: [JSON.Member] = []
         /// The requests that a test answers.
         var asked: AskedAccess = []
+    }
+
+    /// The parts that all events of an attribute share.
+    struct EventParts {
+        /// Its names.
+        var names: [JSON.Member] = []
+        /// The layout of its value, or `nil` if it has the SIG's one for its UUID, or none.
+        var layout: ValueLayout?
     }
 
     /// The tick of a generated value without `every`.
     static let usualTick = Duration.seconds(1)
 
     private(set) var entries: [AttributeKey: Entry] = [:]
+    /// Beside the entries, because an event copies them, and an entry is large.
+    private var eventParts: [AttributeKey: EventParts] = [:]
     /// Whether a test answers requests to one of them.
     private(set) var isAsking = false
     private var longReads = LongReads()
@@ -60,9 +68,15 @@ struct AttributeTable {
 
     mutating func add(_ entry: Entry, as key: AttributeKey) {
         entries[key] = entry
-        entries[key]?.names = EventFields.of(entry)
+        eventParts[key] = EventParts(names: EventFields.of(entry), layout: entry.layout)
         if !entry.asked.isEmpty { isAsking = true }
     }
+
+    /// Whether it has an attribute.
+    func contains(_ key: AttributeKey) -> Bool { entries.index(forKey: key) != nil }
+
+    /// The parts that all events of an attribute share; they are empty if it is unknown.
+    func eventParts(of key: AttributeKey) -> EventParts { eventParts[key] ?? EventParts() }
 
     /// The layout of an attribute's value: its own, else the SIG's for its UUID.
     func layout(of key: AttributeKey) -> ValueLayout? {

@@ -225,13 +225,13 @@ final class DevicePlayer<C: Clock> where C.Duration == Duration {
         _ more: () -> [JSON.Member] = { [] }
     ) {
         guard events.isObserved else { return }
-        let entry = table.entries[attribute]
-        var fields = EventFields.of(central, entry?.names ?? [])
+        let parts = table.eventParts(of: attribute)
+        var fields = EventFields.of(central, parts.names)
         fields += more()
         // Events that waited while the app did not run may be out of date.
         if let app = appSide.app, app.access.isDeliveringQueued {
             fields += EventFields.queued
         }
-        events.report(name, fields, layout: entry?.layout)
+        events.report(name, fields, layout: parts.layout)
     }
 }

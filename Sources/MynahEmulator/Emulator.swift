@@ -387,7 +387,7 @@ extension Emulator {
     }
 
     private func player(with attribute: AttributeKey) -> DevicePlayer<C>? {
-        players.first { $0.table.entries[attribute] != nil }
+        players.first { $0.table.contains(attribute) }
     }
 
     private func take(_ step: PairingStep, of peer: Peer.ID, _ device: [JSON.Member]) -> RadioAnswer {

@@ -46,7 +46,9 @@ public enum EventFields {
     static func of(
         _ request: ReadRequest, _ value: [UInt8], _ outcome: PendingReply.Outcome, asked id: Int? = nil
     ) -> [JSON.Member] {
-        var fields = id.map { [JSON.Member("id", .integer($0))] } ?? []
+        var fields: [JSON.Member] = []
+        fields.reserveCapacity(4)
+        if let id { fields.append(.init("id", .integer(id))) }
         if request.offset > 0 { fields.append(.init("offset", .integer(request.offset))) }
         switch outcome {
         case .success: fields.append(.init("value", .string(Hex.encode(value))))
@@ -59,7 +61,9 @@ public enum EventFields {
     static func of(
         _ part: WriteRequest.Part, withResponse: Bool, _ outcome: PendingReply.Outcome, asked id: Int? = nil
     ) -> [JSON.Member] {
-        var fields = id.map { [JSON.Member("id", .integer($0))] } ?? []
+        var fields: [JSON.Member] = []
+        fields.reserveCapacity(4)
+        if let id { fields.append(.init("id", .integer(id))) }
         if part.offset > 0 { fields.append(.init("offset", .integer(part.offset))) }
         fields.append(.init("value", .string(Hex.encode(part.value))))
         fields.append(.init("withResponse", .bool(withResponse)))

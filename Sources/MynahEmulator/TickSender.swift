@@ -179,8 +179,8 @@ final class TickSender<C: Clock> where C.Duration == Duration {
     ) {
         guard player.events.isObserved else { return }
         player.report(.notified, on: attribute, central.flatMap(named)) {
-            [.init("value", .string(Hex.encode(value)))]
-                + (tick.map { [.init("tick", .integer(Int($0)))] } ?? [])
+            let bytes = JSON.Member("value", .string(Hex.encode(value)))
+            return tick.map { [bytes, .init("tick", .integer(Int($0)))] } ?? [bytes]
         }
     }
 

@@ -4,10 +4,7 @@ import MynahSupport
 extension FaultyRadio {
     func take(_ event: RadioEvent) -> RadioAnswer {
         switch event {
-        case .read, .write:
-            // The usual way of a request, which costs no more than this.
-            if isIdle { return sink?.handle(event) ?? .none }
-            return take(request: event)
+        case .read, .write: return take(request: event)
         case .connected(let peer):
             links.take(event)
             pass(event)

@@ -1,3 +1,5 @@
+import MynahSupport
+
 /// A radio with faults: a layer around another radio, between it and its sink.
 ///
 /// It runs on the executor of the radio that it wraps. A request passes through it in one call, unless a
@@ -38,6 +40,7 @@ package actor FaultyRadio: ControllableRadio {
     /// Whether no fault can apply: all are off, or have the chance 0.
     private(set) var isIdle = true
     private(set) var sink: (any RadioSink)?
+    private var link: FaultSink?
     private var alarms: FaultAlarms
     private var work = FaultWork()
 
@@ -102,11 +105,13 @@ package actor FaultyRadio: ControllableRadio {
     ) async throws(RadioError) -> RadioCapabilities {
         self.sink = sink
         let link = FaultSink(self)
+        self.link = link
         let found: RadioCapabilities
         do throws(RadioError) {
             found = adapted(try await wrapped.start(identity, sink: link))
         } catch {
             self.sink = nil
+            self.link = nil
             throw error
         }
         capabilities = found
@@ -136,6 +141,8 @@ package actor FaultyRadio: ControllableRadio {
         alarms.removeAll()
         await wrapped.stop()
         sink = nil
+        link?.pass(requestsTo: nil)
+        link = nil
         capabilities = nil
         links = FaultLinks()
         held.removeAll()
@@ -226,6 +233,7 @@ package actor FaultyRadio: ControllableRadio {
     private func faultsChanged() {
         guard capabilities != nil else { return }
         isIdle = !rules.entries.contains { $0.isArmed }
+        link?.pass(requestsTo: isIdle ? sink : nil)
         below { [isIdle] in $0.armLowerFaults(!isIdle) }
         for key in services.values.keys { showValue(of: key) }
         if advertising.wanted != nil { enqueue { await $0.advertiseAgain() } }
@@ -281,13 +289,22 @@ package struct FaultFiring: Hashable, Sendable {
 /// The way from a radio back to its layer of faults, which it does not keep alive.
 final class FaultSink: RadioSink, LowerFaults {
     private weak let target: FaultyRadio?
+    /// The sink of the layer while no fault can apply: requests go straight there.
+    private let direct = Lock<(any RadioSink)?>(nil)
 
     init(_ radio: FaultyRadio) {
         target = radio
     }
 
+    /// Sends requests straight to a sink, or to the layer if it is `nil`.
+    func pass(requestsTo sink: (any RadioSink)?) { direct.withLock { $0 = sink } }
+
     func handle(_ event: RadioEvent) -> RadioAnswer {
-        run { $0.take(event) } ?? .none
+        switch event {
+        case .read, .write: if let sink = direct.withLock({ $0 }) { return sink.handle(event) }
+        default: break
+        }
+        return run { $0.take(event) } ?? .none
     }
 
     func verdict(on request: LowerRequest, of central: Peer.ID) -> LowerVerdict {

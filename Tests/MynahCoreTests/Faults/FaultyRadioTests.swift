@@ -28,6 +28,17 @@ import Testing
         #expect(rig.clock.sleeperCount == 0)
     }
 
+    @Test("a request meets the faults that are on when it comes")
+    func turned() async throws {
+        let rig = try await FaultRig { _, _ in [.on(.write, .error(Self.error), isOff: true)] }
+        #expect(try await rig.write([1]) == .success([]))
+        #expect(try await rig.radio.turn("f", isOn: true) == true)
+        #expect(try await rig.write([2]) == .failure(Self.error))
+        #expect(try await rig.radio.turn("f", isOn: false) == true)
+        #expect(try await rig.write([3]) == .success([]))
+        #expect(try await rig.sink.log.take(4) == ["write 01", "applied f", "refused write 81", "write 03"])
+    }
+
     @Test("a fault on read changes the answer, and the sink learns what the central gets")
     func reads() async throws {
         let rows: [(FaultEffect, PendingReply.Outcome, [String])] = [

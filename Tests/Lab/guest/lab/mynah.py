@@ -94,6 +94,13 @@ class Mynah:
         finally:
             watcher.cancel()
 
+    async def wait_for_all(self, event: str, count: int, since: int = 0, **fields) -> list[dict]:
+        """Waits until so many events were told: the phone may have its answer before the event can be read."""
+        await self.signal.until(
+            lambda: len(self.all(event, since, **fields)) >= count, f"{count} events {event} of mynah", within=30
+        )
+        return self.all(event, since, **fields)
+
     async def tell_of_the_end(self) -> None:
         if self.process is not None:
             await self.process.wait()

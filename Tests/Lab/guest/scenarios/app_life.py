@@ -96,6 +96,7 @@ async def suspended_foreground_only(lab: Lab) -> None:
     before = lab.mynah.mark
     await lab.mynah.press("f", "app.foreground")
     await phone.until_heard(heard, 3)
+    await lab.mynah.wait_for("write", before, queued=True)
     told = [each["event"] for each in lab.mynah.events[before:] if each.get("queued")]
     expect(told, ["subscribed", "write"], "events that had waited")
     expect(await phone.read(control), b"\x05", "value that was written meanwhile")
@@ -114,7 +115,7 @@ async def woken_by_a_read(lab: Lab) -> None:
     expect(woken["by"], "read", "what woke it")
     await lab.mynah.wait_for("app.suspended", before)
     expect(await phone.read(control), b"\x00", "value of the app that is woken again")
-    expect(len(lab.mynah.all("app.woken", before)), 2, "count of app.woken")
+    expect(len(await lab.mynah.wait_for_all("app.woken", 2, before)), 2, "count of app.woken")
 
 
 @scenario("app.yaml", fresh=True)
@@ -131,7 +132,7 @@ async def woken_by_a_subscription(lab: Lab) -> None:
     still = len(heard)
     await phone.write(phone.characteristic(CONTROL).handle, b"\x01")
     await phone.until_heard(heard, still + 3)
-    expect(len(lab.mynah.all("app.woken", before)), 2, "count of app.woken")
+    expect(len(await lab.mynah.wait_for_all("app.woken", 2, before)), 2, "count of app.woken")
 
 
 @scenario("app.yaml", fresh=True)

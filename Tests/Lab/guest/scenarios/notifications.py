@@ -64,7 +64,7 @@ async def indications(lab: Lab) -> None:
     await phone.until_heard(heard, 20)
     said = await until_sent(lab, before, of(phone, 0x0401).uuid, len(heard))
     expect([each.hex().upper() for each in heard], said[: len(heard)], "what the phone heard, beside what was sent")
-    await lab.mynah.signal.until(lambda: len(lab.mynah.all("confirmed", before)) >= 20, "20 events confirmed")
+    await lab.mynah.wait_for_all("confirmed", 20, before)
 
 
 @scenario("notifications.yaml", options=("--seed", "7"), fresh=True)
@@ -103,4 +103,5 @@ async def long_with_unknown_mtu(lab: Lab) -> None:
     expect(lab.mynah.all("warning", before), [], "warnings for 20 bytes")
     heard = await phone.subscribe(of(phone, 0x0402))
     await phone.until_heard(heard, 3)
-    expect(len(lab.mynah.all("warning", before)), 1, "count of warnings for 100 bytes, sent at least three times")
+    warnings = await lab.mynah.wait_for_all("warning", 1, before)
+    expect(len(warnings), 1, "count of warnings for 100 bytes, sent at least three times")
