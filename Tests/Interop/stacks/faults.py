@@ -6,6 +6,8 @@ import time
 
 from bumble.att import ATT_Error
 from bumble.core import ProtocolError
+from bumble.core import TimeoutError as TransactionTimeout
+from bumble.gatt_client import GATT_REQUEST_TIMEOUT
 from bumble.hci import HCI_Error
 
 from stacks.checks import meet
@@ -102,6 +104,22 @@ async def values(place: Place) -> None:
             pending.cancel()
 
 
+async def silence(place: Place) -> None:
+    """Core Specification, Vol 3, Part F, 3.3.3: a transaction times out after 30 s, and the bearer is used no more."""
+    async with scene(place) as (device, phone):
+        async with fault(device, "silent"):
+            start = time.monotonic()
+            try:
+                await phone.read(2)
+                raise AssertionError("the request was answered")
+            except TransactionTimeout:
+                waited = time.monotonic() - start
+            assert GATT_REQUEST_TIMEOUT == 30 and waited >= 30, f"it timed out after {waited:.1f} s"
+        await phone.disconnect()
+        await meet(phone)
+        assert await phone.read(2) == b"\x01"
+
+
 async def gone(phone: Phone, write) -> int:
     """The reason for which the link ends at a write."""
     with contextlib.suppress(ATT_Error, ProtocolError, asyncio.CancelledError, TimeoutError):
@@ -168,6 +186,8 @@ async def bonds(place: Place) -> None:
         await phone.discover()
         assert await phone.read(5) == b"\x05"
 
+
+SILENCE = "a request without an answer times out for the phone after 30 s, and a new link is served"
 
 # Each with the reason why it is left out on rootcanal, or an empty string if it is not.
 SCENES = [

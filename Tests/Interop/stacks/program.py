@@ -35,8 +35,8 @@ class Program:
 
     path: Path
 
-    def __init__(self, place: Place, profile: str = PROFILE) -> None:
-        self.place, self.profile = place, profile
+    def __init__(self, place: Place, profile: str = PROFILE, *options: str) -> None:
+        self.place, self.profile, self.options = place, profile, options
 
     async def __aenter__(self) -> Run:
         self.directory = tempfile.TemporaryDirectory(prefix="mynah-program-")
@@ -44,7 +44,7 @@ class Program:
         profile.write_text(self.profile)
         address = (await self.place.address()).replace("tcp-client", "hci:tcp-client")
         environment = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent/bus"}
-        self.run = await Run.start(Program.path, environment, profile, "--radio", address)
+        self.run = await Run.start(Program.path, environment, profile, "--radio", address, *self.options)
         await self.run.until(lambda event: event["event"] == "ready")
         return self.run
 

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from stacks import app, central, faults, netsim, packages, program, records
+from stacks import app, bonds, central, faults, netsim, packages, program, records
 from stacks.bumble_device import BumbleDevice
 from stacks.checks import CHECKS, Check
 from stacks.helper import Helper
@@ -57,6 +57,8 @@ async def attempt(place: Place, body) -> str | None:
 async def everything(only: str, names_alone: bool) -> int:
     left_out = []
     plan: list[tuple[str, type[Place], Callable[..., Awaitable[None]]]] = []
+    # The longest, which does nothing but wait, begins first.
+    plan.append((f"our host on {Ours.name}: {faults.SILENCE}", Ours, faults.silence))
     for check in CHECKS:
         if check.ours_only:
             left_out.append(f"a Bumble device on our controllers: {check.sentence}: {check.ours_only}")
@@ -88,6 +90,7 @@ async def everything(only: str, names_alone: bool) -> int:
         plan.append((f"our program on {kind.name}: {program.SILENT}", kind, program.confirms_nothing))
         plan.append((f"our program on {kind.name}: {program.LONG}", kind, program.asks_for_thousands))
         plan.append((f"our program on {kind.name}: {records.SENTENCE}", kind, records.are_paged))
+        plan.append((f"our program on {kind.name}: {bonds.SENTENCE}", kind, bonds.are_lost))
     if Rootcanal in places:
         plan.append((f"our program on {Rootcanal.name}: {program.KILLED}", Rootcanal, program.comes_back))
     for sentence, scene, obstacle in netsim.SCENES if Netsim in places else []:
