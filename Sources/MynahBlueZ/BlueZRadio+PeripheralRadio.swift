@@ -56,15 +56,22 @@ extension BlueZRadio: PeripheralRadio, VanishingRadio {
     }
 
     package func forgetBond(with address: DeviceAddress) async throws(RadioError) -> Bool {
-        try await adapter.removeDevice(address)
+        for id in centrals.ids(where: { adapter.address(ofDevice: $0) == address }) { pending.refuse(of: id) }
+        return try await adapter.removeDevice(address)
     }
 
     /// Turns the adapter off, for other programs too.
-    package func vanish() async throws(RadioError) { try await adapter.setPower(false) }
+    package func vanish() async throws(RadioError) {
+        pending.refuse(of: nil)
+        try await adapter.setPower(false)
+    }
 
     /// Turns the adapter on again.
     package func reappear() async throws(RadioError) { try await adapter.setPower(true) }
 
     /// Ends a central's link; bluetoothd takes two seconds for it.
-    public func disconnect(_ central: Peer.ID) async { await adapter.disconnect(centrals.path(of: central)) }
+    public func disconnect(_ central: Peer.ID) async {
+        pending.refuse(of: central)
+        await adapter.disconnect(centrals.path(of: central))
+    }
 }

@@ -36,7 +36,13 @@ extension BlueZRadio {
             call.finish(.failure(error), isRead: isRead)
         case .askSink:
             let event = request.event(key, from: central.id, wantsResponse: !call.wantsNoReply)
-            answer(call, report(event), key, isRead: isRead)
+            let (answer, isFirst) = (report(event), pending.isEmpty)
+            let (limit, send) = (environment.options.answerLimit, events)
+            let waiting = PendingRequests.Request(
+                call: call, central: central.id, attribute: key, isRead: isRead, due: RadioClock.now + limit)
+            guard let (number, later) = pending.answer(waiting, with: answer) else { return }
+            if isFirst { timers?.schedule(.answer, after: limit) }
+            later.whenAnswered { outcome in GLibExecutor.shared.run { send(.answered(number, outcome)) } }
         }
     }
 
@@ -61,25 +67,10 @@ extension BlueZRadio {
 
     // MARK: Answers
 
-    private func answer(_ call: MethodCall, _ answer: RadioAnswer, _ key: AttributeKey, isRead: Bool) {
-        if call.wantsNoReply { return }
-        switch answer {
-        case .none, .pairing, .pairingLater: call.finish(.failure(.unlikelyError), isRead: isRead)
-        case .answer(let outcome): call.finish(outcome, isRead: isRead)
-        case .later(let answer):
-            let limit = environment.options.answerLimit
-            if pending.isEmpty { timers?.schedule(.answer, after: limit) }
-            let number = pending.add(
-                .init(call: call, attribute: key, isRead: isRead, due: RadioClock.now + limit))
-            let send = events
-            answer.whenAnswered { outcome in GLibExecutor.shared.run { send(.answered(number, outcome)) } }
-        }
-    }
-
     func answerOverdue() {
         let now = RadioClock.now
         for request in pending.takeOverdue(at: now) {
-            request.call.finish(.failure(.unlikelyError), isRead: request.isRead)
+            request.finish(.failure(.unlikelyError))
             let uuid = services.registry[request.attribute]?.uuid.description ?? "an attribute"
             report(.warning(request.lateWarning(uuid, limit: environment.options.answerLimit)))
         }

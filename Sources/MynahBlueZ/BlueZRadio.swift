@@ -109,7 +109,7 @@ public actor BlueZRadio {
         case .advertisementReleased: advertiser.released()
         case .socket(let key, let events): carryOut(notifier.handle(events, of: key, at: RadioClock.now))
         case .answered(let number, let outcome):
-            if let request = pending.take(number) { request.call.finish(outcome, isRead: request.isRead) }
+            if let request = pending.take(number) { request.finish(outcome) }
         case .report(let event): report(event)
         }
     }

@@ -61,6 +61,11 @@ struct CentralTable {
         links.first { $0.value.id == id }?.key
     }
 
+    /// The connected centrals whose paths are wanted.
+    func ids(where isWanted: (String) -> Bool) -> [Peer.ID] {
+        links.filter { isWanted($0.key) }.map(\.value.id)
+    }
+
     /// The paths of the devices whose bonds were made by a pairing with this device.
     var ownBonds: [String] { paired.sorted() }
 

@@ -8,6 +8,7 @@ import MynahSupport
 struct PendingRequests<Call> {
     struct Request {
         let call: Call
+        let central: Peer.ID
         let attribute: AttributeKey
         let isRead: Bool
         /// The time at which it is answered with an error.
@@ -50,10 +51,20 @@ struct PendingRequests<Call> {
         requests = [:]
     }
 
+    /// Removes the requests of a central, or of all if it is `nil`, and returns them in the order of their
+    /// arrival.
+    mutating func takeAll(of central: Peer.ID?) -> [Request] {
+        take { central == nil || $0.central == central }
+    }
+
     /// Removes the overdue requests, and returns them in the order of their arrival.
     mutating func takeOverdue(at now: Duration) -> [Request] {
-        let overdue = requests.filter { $0.value.due <= now }.sorted { $0.key < $1.key }
-        for (number, _) in overdue { requests[number] = nil }
-        return overdue.map(\.value)
+        take { $0.due <= now }
+    }
+
+    private mutating func take(where isTaken: (Request) -> Bool) -> [Request] {
+        let taken = requests.filter { isTaken($0.value) }.sorted { $0.key < $1.key }
+        for (number, _) in taken { requests[number] = nil }
+        return taken.map(\.value)
     }
 }

@@ -109,6 +109,21 @@ import Testing
         #expect(await faulty.violations() == [])
     }
 
+    // bluetoothd can crash if a link ends with a request that is not answered (bluez#2447).
+    @Test(arguments: [FaultEffect.disconnect(reason: 0x13), .vanish(for: .seconds(1))])
+    func `a request is refused at once before a fault ends its link`(effect: FaultEffect) async throws {
+        let faulty = try await Faulty { definitions in
+            [Self.fault(.write, of: definitions.control.key, effect)]
+        }
+        let phone = try await faulty.connect()
+        #expect(
+            await attError { () async throws(ATTFailure) in try await phone.write("2a39", [1]) } == 0x0E)
+        try await faulty.rig.sink.wait(for: "disconnected")
+        // It did not wait until the radio gives up on an answer.
+        #expect(!faulty.rig.sink.words.contains { $0.hasPrefix("warning") })
+        #expect(await faulty.violations() == [])
+    }
+
     @Test func `a bond is lost by RemoveDevice, which ends the link`() async throws {
         let faulty = try await Faulty { definitions in
             [Self.fault(.write, of: definitions.control.key, .loseBond(.reject))]

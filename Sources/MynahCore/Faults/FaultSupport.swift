@@ -66,6 +66,7 @@ package struct FaultSupport: Hashable, Sendable {
             lostBonds: [.reject],
             refusesByAdvertising: false,
             ways: [
+                .disconnect: "the request is answered with 0x0E first",
                 .refuseConnection: "the link ends as soon as it is reported",
                 .loseBond: "RemoveDevice, which also ends the link",
                 .vanish: "the adapter is turned off, for other programs too",
