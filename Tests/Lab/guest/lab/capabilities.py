@@ -37,12 +37,23 @@ class Capabilities:
     falls_silent: bool = True
     # An app that is a central can be played.
     connects: bool = True
+    # Requests that never reach the device, and those that nobody answers, can have faults.
+    faults_below_att: bool = True
+    # A connection is refused with an advertisement that is not connectable, and not by its end.
+    refuses_by_advertising: bool = True
+    # A device that falls silent ends its links for the phone.
+    ends_links_when_silent: bool = False
+    # The error for a control point that is not subscribed to.
+    unconfigured_error: int = 0xFD
+    # The ATT errors that a fault can answer with, beside those of applications.
+    errors: tuple[int, ...] = (0x02, 0x03, 0x06, 0x07, 0x08, 0x0D, 0x0E, 0xFC, 0xFD, 0xFE, 0xFF)
     # The error for a phone without a key that accesses an attribute that requires encryption. Volume 3, Part C,
     # 10.3.1.
     unpaired_error: int = 0x05
 
 
 def of_host(radio: str) -> Capabilities:
+    # Bumble's controller has no supervision timeout, and keeps its links at an HCI Reset.
     return Capabilities(falls_silent=not radio.startswith("hci:user:"))
 
 
@@ -63,6 +74,11 @@ async def of_bluez() -> Capabilities:
         asks_for_encryption=True,
         connects=False,
         unpaired_error=0x0F,
+        faults_below_att=False,
+        refuses_by_advertising=False,
+        ends_links_when_silent=True,
+        unconfigured_error=0xFD if version >= (5, 76) else 0x0E,
+        errors=(0x02, 0x06, 0x07, 0x08, 0x0D, 0x0E, *((0xFD,) if version >= (5, 76) else ()), 0xFE),
     )
 
 

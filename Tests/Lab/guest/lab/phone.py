@@ -2,13 +2,13 @@
 
 import asyncio
 import struct
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from bumble import att, hci
 from bumble.controller import Controller
 from bumble.core import UUID
-from bumble.device import Connection, Device, DeviceConfiguration
+from bumble.device import Advertisement, Connection, Device, DeviceConfiguration
 from bumble.gatt import GATT_INCLUDE_ATTRIBUTE_TYPE
 from bumble.gatt_client import Client
 from bumble.host import Host
@@ -108,15 +108,19 @@ class Phone:
         self.services: list[Service] = []
         self.heard: dict[int, list[bytes]] = {}
         self.user: Delegate | None = None
+        # The reason for which the last link ended.
+        self.reason: int | None = None
 
     # Finding and connecting
 
-    async def find(self, address: hci.Address, within: float = 30) -> bytes:
-        """Scans until that device is heard; gives the advertising data."""
+    async def find(
+        self, address: hci.Address, within: float = 30, suits: Callable[[Advertisement], bool] = lambda _: True
+    ) -> bytes:
+        """Scans until that device is heard, with an advertisement that suits; gives the advertising data."""
         heard: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 
-        def on_advertisement(advertisement) -> None:
-            if advertisement.address == address and not heard.done():
+        def on_advertisement(advertisement: Advertisement) -> None:
+            if advertisement.address == address and not heard.done() and suits(advertisement):
                 heard.set_result(bytes(advertisement.data_bytes))
 
         self.device.on("advertisement", on_advertisement)
@@ -136,7 +140,7 @@ class Phone:
             raise TimedOut(f"{self.name} could not connect within {within:g} s: {error!r}") from None
         self.client = self.connection.gatt_client
         self.services, self.heard = [], {}
-        self.connection.on("disconnection", lambda reason: self.on_disconnection())
+        self.connection.on("disconnection", self.on_disconnection)
         self.connection.on("security_request", lambda requirements: self.on_security_request())
         # The link is up when the device answers; bluetoothd 5.66 dies of a phone that leaves before that.
         greeting = self.request(att.ATT_Find_Information_Request(starting_handle=1, ending_handle=1))
@@ -145,12 +149,23 @@ class Phone:
         except TimeoutError:
             raise TimedOut(f"{self.name} is connected and got no answer within {within:g} s") from None
 
-    def on_disconnection(self) -> None:
+    def on_disconnection(self, reason: int) -> None:
         self.connection = self.client = None
+        self.reason = reason
         self.signal.happened()
 
     async def until_disconnected(self, within: float = 30) -> None:
         await self.signal.until(lambda: self.connection is None, f"{self.name}'s disconnection", within)
+
+    async def until_ended_by(self, request: Awaitable[object]) -> int | None:
+        """The reason for which the link ends at a request, which may be answered before that or not."""
+        pending = asyncio.ensure_future(request)
+        try:
+            await self.until_disconnected()
+        finally:
+            pending.cancel()
+            await asyncio.gather(pending, return_exceptions=True)
+        return self.reason
 
     async def disconnect(self) -> None:
         if self.connection is not None:
@@ -194,7 +209,13 @@ class Phone:
         """Sends one request and gives its response; an Error Response is raised."""
         if self.client is None:
             raise TimedOut(f"{self.name} is not connected")
-        response = await self.client.send_request(pdu)
+        try:
+            response = await self.client.send_request(pdu)
+        except asyncio.CancelledError:
+            # Bumble cancels what waits for an answer when the link ends; that is not the end of a scenario's task.
+            if asyncio.current_task().cancelling():
+                raise
+            raise TimedOut(f"the link of {self.name} ended before the answer") from None
         if response.op_code == att.Opcode.ATT_ERROR_RESPONSE:
             raise Refused(int(response.error_code))
         return response

@@ -1,28 +1,15 @@
 """A test that holds the device in its hand: the Python client changes it, the phone sees what came of that."""
 
 import asyncio
-import sys
 
-from lab.places import CHECKOUT, WORK
+from lab.control import OPTIONS, Client, Device, Problem, calmly
+from lab.control import held as held_device
+from lab.places import CHECKOUT
 from lab.scenario import Lab, expect, expect_refusal, expect_that, of, scenario
-
-sys.path.insert(0, str(CHECKOUT / "clients" / "python"))
-
-from mynah.client import Client, Device, Problem  # noqa: E402
-
-ADDRESS = f"unix:{WORK}/control.sock"
-OPTIONS = ("--control", ADDRESS)
-DEVICE = "Heart rate"
 
 
 def held() -> tuple[Client, Device]:
-    client = Client(ADDRESS)
-    return client, Device(client, DEVICE)
-
-
-async def calmly(function, *arguments, **options):
-    """A call of the client, which blocks, beside the phone, which is on the loop."""
-    return await asyncio.to_thread(function, *arguments, **options)
+    return held_device("Heart rate")
 
 
 @scenario("heart-rate.yaml", options=OPTIONS)
@@ -110,7 +97,7 @@ async def a_device_is_removed(lab: Lab) -> None:
     await phone.until_disconnected()
     expect(await calmly(client.devices), [], "devices")
     added = await calmly(client.add, CHECKOUT / "Tests" / "Lab" / "profiles" / "heart-rate.yaml")
-    expect(added.name, DEVICE, "the device's name")
+    expect(added.name, device.name, "the device's name")
     await lab.meet(phone)
     expect(await phone.read(phone.characteristic("2A38").handle), b"\x01", "the location")
 
