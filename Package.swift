@@ -164,7 +164,8 @@ let package = Package(
         .testTarget(
             name: "MynahEmulatorTests",
             dependencies: [
-                "MynahEmulator", "Mynah", "MynahCore", "MynahLifecycle", "MynahProfiles", "MynahSupport",
+                "MynahEmulator", "Mynah", "MynahBlueZ", "MynahBlueZStandIn", "MynahCore", "MynahDBus",
+                "MynahHCI", "MynahHost", "MynahLifecycle", "MynahProfiles", "MynahSupport",
                 "MynahTestSupport",
             ]),
         .testTarget(
