@@ -205,6 +205,8 @@ bench: build
 	@Tests/Bench/control $(if $(OTHER),-b $(OTHER)) $(MYNAH)
 	@echo
 	@Tests/Bench/check $(MYNAH)
+	@echo
+	@Tests/Bench/faults $(MYNAH)
 
 # The processor time of 50 processes that share an air, for a minute; or others: make bench-air PROCESSES=30 BENCH_SECONDS=20
 PROCESSES := 50

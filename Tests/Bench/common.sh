@@ -60,3 +60,33 @@ median() { # COLUMN FIGURE
         awk '{ v[NR] = $1 } END { if (NR) print (NR % 2) ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
 }
 row() { printf '%-46s %12s %12s %8s  %s\n' "$1" "${2:--}" "${3:--}" "${4:-}" "${5:-}"; }
+
+percent() { awk -v a="$1" -v b="$2" 'BEGIN { if (b) printf "%.1f %%", 100 * a / b }'; }
+
+# --- A device on the stand-in for bluetoothd
+options=(--radio bluez --events off --notification-rate 0)
+profile() { # WHAT ELSE THE CHARACTERISTIC HAS
+    cat <<P
+mynah: 1
+name: Bench
+device: {name: Bench}
+advertising: {serviceUUIDs: [FFF0]}
+services:
+  - uuid: FFF0
+    characteristics:
+      - {uuid: FFF1, properties: [read, write, writeWithoutResponse, notify], maxLength: 4, value: {hex: 01020304}$1}
+P
+}
+# instructions COLUMN KIND PROFILE COMMAND…: of a request, as the difference between runs with few and with many of them.
+instructions() {
+    local column=$1 kind=$2 profile=$3 count totals=()
+    shift 3
+    for count in 300 1300; do
+        # Dictionaries are in another order in each run otherwise.
+        SWIFT_DETERMINISTIC_HASHING=1 measure callgrind "$kind" $count fff1 valgrind --tool=callgrind \
+            --callgrind-out-file="$work/callgrind" "$@" "${options[@]}" "$work/$profile.yaml"
+        totals+=("$(awk '/^totals:/ { print $2 }' "$work/callgrind")")
+        rm -f "$work/callgrind"
+    done
+    echo "$column $kind $(((totals[1] - totals[0]) / 1000))" >>"$work/figures"
+}

@@ -6,7 +6,7 @@
  *     driver stream COUNT RATE READERS SOCKET UUID COMMAND [ARGUMENT…]
  *
  * Prints one figure a line. READS is how often the characteristic whose UUID contains UUID is read, one by one and 16 at a time;
- * MILLISECONDS how long notifications are counted; either may be 0. A notification of four bytes is taken for a counter.
+ * MILLISECONDS how long notifications are counted; either may be 0. The first four bytes of a notification are taken for a counter.
  * The other forms are for the figures of the control API: so many requests of one kind and nothing else; writes that a client
  * of the API on SOCKET waits for; and RATE writes a second (0: as many as are answered), counted by READERS of its events. */
 #define _GNU_SOURCE
@@ -275,7 +275,7 @@ static void count_notification(DBusMessage *signal) {
     if (dbus_message_iter_get_arg_type(&variant) != DBUS_TYPE_ARRAY) return;
     dbus_message_iter_recurse(&variant, &bytes);
     dbus_message_iter_get_fixed_array(&bytes, &value, &count);
-    if (count != 4) return;
+    if (count < 4) return;
     long counter = value[0] | value[1] << 8 | value[2] << 16 | (long)value[3] << 24;
     if (last_counter && counter != last_counter + 1) lost += labs(counter - last_counter - 1);
     last_counter = counter;
