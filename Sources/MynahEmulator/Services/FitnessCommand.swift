@@ -109,7 +109,7 @@ struct FitnessCommand: Hashable, Sendable {
         }
     }
 
-    /// The result in a response.
+    /// The result in a response; PyPI's `bluetooth-sig` has the same codes.
     enum Result: UInt8 {
         case success = 1
         case notSupported = 2
@@ -142,8 +142,8 @@ struct FitnessCommand: Hashable, Sendable {
         case .wheelCircumference: return integer > 0
         default:
             guard let range, !range.isEmpty, range.count.isMultiple(of: 3) else { return true }
-            // A minimum, a maximum and an increment of one size. The resistance level has one octet, or two
-            // with a sign (Fitness Machine Service 1.0).
+            // A minimum, a maximum and an increment of one size. The resistance level has one octet in the
+            // SIG's files, and two with a sign in Fitness Machine Service 1.0, Wireshark and trainers.
             let size = range.count / 3
             let isSigned = opcode.isSigned || opcode == .targetResistance && size == 2
             let low = Self.integer(range[..<size], isSigned: isSigned)

@@ -31,7 +31,8 @@ struct SensorControl: ServiceBehavior {
         _ value: [UInt8], to characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
     ) throws(ATTError) -> [ServiceEffect] {
         guard let opcode = value.first else { throw .invalidAttributeValueLength }
-        // The service has codes of its own for what 0xFD and 0xFE mean elsewhere (1.6).
+        // The service has codes of its own for what 0xFD and 0xFE mean elsewhere (1.6); Zephyr's sample
+        // peripheral_csc has the same.
         try service.checkIsConfigured(
             Self.controlPoint, for: central, otherwise: ATTError(code: 0x81), busy: ATTError(code: 0x80))
         let (result, parameter, effects) = answer(opcode, Array(value.dropFirst()), service)
