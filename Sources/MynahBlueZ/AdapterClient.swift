@@ -8,7 +8,9 @@ import MynahDBus
 /// procedure that is under way when the radio stops throws `invalidState`.
 final class AdapterClient {
     /// The state of bluetoothd and the adapter.
-    var session = AdapterSession()
+    var session = AdapterSession() {
+        didSet { if session.isPresent == wantedPower { powering.end() } }
+    }
     /// Sends an event to the radio.
     private(set) var send: BusEventHandler = { _ in }
     private let options: BlueZOptions
@@ -18,6 +20,9 @@ final class AdapterClient {
     private var daemon: BluetoothDaemon?
     /// Ends when the adapter cannot be paired with any more.
     private let pairingEnd = BoundedWait()
+    /// Ends when the radio has followed the adapter's power.
+    private let powering = BoundedWait()
+    private var wantedPower: Bool?
     private var isEnded = false
 
     init(_ options: BlueZOptions, logger: Logger) {
@@ -68,6 +73,7 @@ final class AdapterClient {
     func beginStop() {
         isEnded = true
         session.end()
+        powering.end()
         connector.cancel()
         daemon?.limitPatience()
     }
@@ -165,11 +171,26 @@ final class AdapterClient {
         }
     }
 
-    /// Turns the adapter off, or on again.
+    /// How long the radio takes at most to register everything after the adapter was turned on.
+    private static let powerLimit = Duration.seconds(10)
+
+    /// Turns the adapter off, or on again, and returns when the radio has noticed, and works again.
+    ///
+    /// Throws `timedOut` if it does not.
     func setPower(_ isOn: Bool) async throws(RadioError) {
         session.willSet(.powered(isOn))
         let (daemon, path) = try reach()
         try await daemon.set(.powered(isOn), of: path)
+        if session.isPresent != isOn {
+            wantedPower = isOn
+            await powering.wait(atMost: Self.powerLimit)
+            wantedPower = nil
+        }
+        try check()
+        guard session.isPresent == isOn else {
+            throw RadioError(
+                .timedOut, "the adapter was turned \(isOn ? "on" : "off"), and bluetoothd has not followed")
+        }
     }
 
     private func registerAgent() async throws(RadioError) {

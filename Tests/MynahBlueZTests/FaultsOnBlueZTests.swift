@@ -179,6 +179,17 @@ import Testing
         #expect(await faulty.violations() == [])
     }
 
+    @Test func `the radio works when the device is back`() async throws {
+        let faulty = try await Faulty { _ in [] }
+        try await faulty.rig.radio.vanish()
+        #expect(faulty.rig.sink.words.contains("state poweredOff"))
+        let before = faulty.rig.sink.words.count
+        try await faulty.rig.radio.reappear()
+        #expect(faulty.rig.sink.words.dropFirst(before).contains("recovered"))
+        _ = try await faulty.rig.radio.advertise(.named("Mynah"))
+        #expect(await faulty.violations() == [])
+    }
+
     @Test func `a fault that bluetoothd cannot carry out is an error that says so`() async throws {
         let name = "BlueZ 5.66 on hci0"
         let rows: [(Fault, String)] = [

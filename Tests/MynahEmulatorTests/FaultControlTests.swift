@@ -128,6 +128,55 @@ import Testing
         await emulator.stop()
     }
 
+    private static let connecting = """
+        mynah: 1
+        name: Test
+        advertising: {serviceUUIDs: [180D]}
+        services:
+          - uuid: 180D
+            characteristics: [{uuid: 2A37, properties: [read, notify], value: {hex: 01}}]
+        faults:
+          - {name: first, on: read, central: 1, value: {hex: FF}}
+          - {name: gone, on: connect, nth: 2, do: vanish, off: true}
+          - {name: away, on: advertise, nth: 2, do: vanish}
+        """
+
+    @Test func `the profile's faults begin when a reset has ended the links`() async throws {
+        let emulator = try await start([Self.connecting])
+        // The second connection is not the first one before a reset, and is the first one after it.
+        await radio.simulate(.disconnected(peer.id))
+        await radio.simulate(.connected(peer))
+        #expect(try await read("2A37") == .success([0x01]))
+        try await emulator.reset()
+        #expect(await radio.advertisement != nil)
+        #expect(
+            Self.lines(try await emulator.faults(of: "Test")) == ["first on 0", "gone off 0", "away on 0"])
+        await radio.simulate(.connected(peer))
+        #expect(try await read("2A37") == .success([0xFF]))
+        await emulator.stop()
+    }
+
+    @Test func `a reset waits until a device that was gone is back`() async throws {
+        let emulator = try await start([Self.connecting])
+        await radio.simulate(.disconnected(peer.id))
+        _ = try await emulator.turnFault("gone", isOn: true, of: "Test")
+        await radio.simulate(.connected(peer))
+        await radio.simulate(.disconnected(peer.id))
+        await radio.simulate(.connected(peer))
+        try await until("the device is gone") { await radio.isGone }
+        await radio.holdReappearing()
+        let reset = Task { () async -> ControlRefusal? in
+            await refusal { () async throws(ControlRefusal) in try await emulator.reset() }
+        }
+        try await until("the device is coming back") { await radio.heldCount == 1 }
+        await radio.release()
+        #expect(await reset.value == nil)
+        #expect(await !radio.isGone)
+        #expect(await radio.advertisement != nil)
+        #expect(!log.all.contains { $0.name == .warning })
+        await emulator.stop()
+    }
+
     @Test func `a fault that is wrong, taken or impossible is refused, and nothing changes`() async throws {
         let emulator = try await start()
         let rows: [(fault: String, refusal: ControlRefusal)] = [

@@ -234,6 +234,24 @@ import Testing
         await rig.layer.stop()
     }
 
+    @Test func `Bluetooth that is turned off while the device is gone is off when it is back`() async throws {
+        let rig = try await Rig([Self.fault(.write, .vanish(for: nil))])
+        rig.host.controller.receive(try #require(Hex.decode("12 1500 01")))
+        try await rig.host.wait(for: "disconnected")
+        await rig.layer.settle()
+        let before = rig.sink.words.count
+        try await rig.layer.setPower(false)
+        #expect(rig.sink.words.dropFirst(before) == ["state poweredOff"])
+        #expect(try await rig.layer.turn("f", isOn: false) == true)
+        await rig.layer.settle()
+        #expect(rig.sink.words.dropFirst(before) == ["state poweredOff"])
+        try await rig.layer.setPower(true)
+        #expect(rig.sink.words.dropFirst(before) == ["state poweredOff", "state poweredOn"])
+        rig.host.controller.connect()
+        #expect(try await rig.answer(to: "0A 1200") == "4:0B63")
+        await rig.layer.stop()
+    }
+
     @Test func `a device that refuses connections sends advertising PDUs that are not connectable`()
         async throws
     {

@@ -2,7 +2,7 @@ package import MynahCore
 import MynahSupport
 
 /// A radio without air: it keeps what it was told, and tests make events happen.
-package actor FakeRadio: ControllableRadio {
+package actor FakeRadio: VanishingRadio {
     /// One value that was sent.
     package struct Sent: Hashable, Sendable {
         /// Of what.
@@ -37,6 +37,7 @@ package actor FakeRadio: ControllableRadio {
     private var holdsStarting = false
     private var holdsPublishing = false
     private var holdsWithdrawing = false
+    private var holdsReappearing = false
     private var held: [Waiter<Void>] = []
     private var lastID: UInt32 = 0
     /// The numbers that are published for channels, and whether each wants encryption.
@@ -48,6 +49,8 @@ package actor FakeRadio: ControllableRadio {
     package private(set) var bondedAddresses: [DeviceAddress] = []
     /// The reasons for which links were ended, in order.
     package private(set) var reasons: [UInt8] = []
+    /// Whether it has fallen silent.
+    package private(set) var isGone = false
     /// Whether `disconnect` leaves it to the test to end the link.
     package private(set) var holdsLinks = false
     /// The requested latencies, in order.
@@ -70,7 +73,10 @@ package actor FakeRadio: ControllableRadio {
     /// Lets `withdraw` take its time from now on.
     package func holdWithdrawing() { holdsWithdrawing = true }
 
-    /// How many calls to start, publish or withdraw wait.
+    /// Lets `reappear` take its time from now on.
+    package func holdReappearing() { holdsReappearing = true }
+
+    /// How many calls to start, publish, withdraw or reappear wait.
     package var heldCount: Int { held.count }
 
     /// Lets the calls that wait, and all later ones, go on.
@@ -78,6 +84,7 @@ package actor FakeRadio: ControllableRadio {
         holdsStarting = false
         holdsPublishing = false
         holdsWithdrawing = false
+        holdsReappearing = false
         for waiter in held { waiter.resume() }
         held = []
     }
@@ -211,6 +218,19 @@ package actor FakeRadio: ControllableRadio {
         try failIfTold()
         reasons.append(reason)
         await disconnect(central)
+    }
+
+    package func vanish() async throws(RadioError) {
+        try failIfTold()
+        isGone = true
+        simulate(.stateChanged(.poweredOff))
+    }
+
+    package func reappear() async throws(RadioError) {
+        if holdsReappearing { try? await waiting(for: "the release of a held return") { held.append($0) } }
+        try failIfTold()
+        isGone = false
+        simulate(.stateChanged(.poweredOn))
     }
 
     /// Leaves links up that the phone ends, until the test ends them.

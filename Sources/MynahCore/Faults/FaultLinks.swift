@@ -10,13 +10,16 @@ struct FaultLinks: Sendable {
     /// A connected central.
     struct Link: Sendable {
         var peer: Peer
-        /// Its number in the order of connecting, from 1.
-        let order: Int
+        /// Its number among all connections, which no other has.
+        let number: Int
+        /// Its number in the order of connecting, from 1, since the last reset.
+        var order: Int
         /// The read that it began last, or `nil` if it has read nothing.
         var reading: Reading?
     }
 
     private(set) var links: [Peer.ID: Link] = [:]
+    private var lastNumber = 0
     private var lastOrder = 0
     private var subscribers: [AttributeKey: [Peer.ID]] = [:]
     /// The attributes with subscribers that the radio does not name.
@@ -26,8 +29,9 @@ struct FaultLinks: Sendable {
     mutating func take(_ event: RadioEvent) {
         switch event {
         case .connected(let peer):
+            lastNumber += 1
             lastOrder += 1
-            links[peer.id] = Link(peer: peer, order: lastOrder)
+            links[peer.id] = Link(peer: peer, number: lastNumber, order: lastOrder)
         case .peerChanged(let peer): links[peer.id]?.peer = peer
         case .disconnected(let id):
             links[id] = nil
@@ -42,6 +46,12 @@ struct FaultLinks: Sendable {
             subscribers[key] = nil
         default: break
         }
+    }
+
+    /// The connections that are there count from 1, in their order, and later ones after them.
+    mutating func countAnew() {
+        for (index, id) in ids(for: nil).enumerated() { links[id]?.order = index + 1 }
+        lastOrder = links.count
     }
 
     private mutating func unsubscribe(_ id: Peer.ID, from key: AttributeKey) {

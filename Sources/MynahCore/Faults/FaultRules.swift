@@ -125,16 +125,6 @@ package struct FaultRules: Sendable {
         for index in entries.indices where entries[index].isOn { turnOn(&entries[index], at: now) }
     }
 
-    /// Puts every fault back: on or off as it is defined, with its counters at zero and its first random
-    /// number next.
-    package mutating func reset(at now: Duration) {
-        for index in entries.indices {
-            let fault = entries[index].fault
-            entries[index] = Entry(fault: fault, isOn: false, random: random(of: fault))
-            if !fault.isOff { turnOn(&entries[index], at: now) }
-        }
-    }
-
     /// The fault with a name, or `nil` if there is none.
     package subscript(name: String) -> Entry? { index(of: name).map { entries[$0] } }
 

@@ -6,6 +6,8 @@ struct FaultedAdvertising: Sendable {
     var onAir: Advertisement?
     /// From when the radio falls silent until it has come back.
     var isGone = false
+    /// What the radio has reported since.
+    var hidden = HiddenStates()
     private var changes: [(fault: String, change: FaultyAdvertisement, number: Int)] = []
     private var lastNumber = 0
     /// The faults for which it is silent.

@@ -88,10 +88,10 @@ struct FaultedServices: Sendable {
     /// Restores the service or characteristic that a fault removed; returns `false` if it removed none.
     mutating func restore(_ fault: String) -> Bool { removed.removeValue(forKey: fault) != nil }
 
-    /// A batch that is not on the radio as it should be, or `nil` if all are.
-    var nextChange: PublishedServices.ID? {
+    /// A batch that is not on the radio as it should be, or `nil` if all others are.
+    func nextChange(except refused: Set<PublishedServices.ID> = []) -> PublishedServices.ID? {
         batches.filter { shown($0.value.services) { _ in false }.attributeKeys != $0.value.shown }.keys
-            .min { $0.rawValue < $1.rawValue }
+            .filter { !refused.contains($0) }.min { $0.rawValue < $1.rawValue }
     }
 
     /// The radio has withdrawn a batch; returns its identifier of it, or `nil` if it had none.

@@ -8,9 +8,9 @@ extension FaultyRadio {
     /// Carries out the effect of faults that apply to an operation, after their delay.
     func carryOut(_ decision: FaultRules.Decision, of central: Peer.ID?) {
         guard let effect = decision.effect, let name = decision.cause, effect.isBesideRequests else { return }
-        let order = central.map { links.links[$0]?.order }
+        let number = central.map { links.links[$0]?.number }
         after(decision.delay) { radio in
-            guard central.map({ radio.links.links[$0]?.order }) == order else { return }
+            guard central.map({ radio.links.links[$0]?.number }) == number else { return }
             if central == nil, effect.concernsCentral {
                 // The radio does not say which central it was.
                 for id in radio.links.ids(for: nil) { radio.carryOut(effect, by: name, id) }
@@ -66,28 +66,6 @@ extension FaultyRadio {
         }
         if ended.isChange { enqueue { await $0.advertiseAgain() } }
         if number == nil, services.restore(name) { enqueue { await $0.changeServices() } }
-    }
-
-    private func vanish() async {
-        guard !advertising.silent.isEmpty else { return }
-        advertising.isGone = true
-        do throws(RadioError) {
-            try await vanishing?.vanish()
-        } catch {
-            advertising.isGone = false
-            warn("the device cannot fall silent: \(error)")
-        }
-    }
-
-    private func reappear() async {
-        guard advertising.silent.isEmpty, advertising.isGone else { return }
-        do throws(RadioError) {
-            try await vanishing?.reappear()
-        } catch {
-            warn("the device cannot advertise again: \(error)")
-        }
-        advertising.isGone = false
-        await advertiseAgain()
     }
 
     func warn(_ message: String) { pass(.warning(RadioWarning("faultFailed", message))) }

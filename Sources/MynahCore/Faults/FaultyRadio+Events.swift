@@ -32,8 +32,7 @@ extension FaultyRadio {
         case .readyToSend:
             flushLate()
             if held.hasRoom { pass(event) }
-        // The device does not know that it is gone.
-        case .stateChanged where advertising.isGone, .lost where advertising.isGone: break
+        case .stateChanged, .lost, .recovered: take(state: event)
         case .capabilitiesChanged(let new):
             let new = adapted(new)
             capabilities = new
@@ -240,10 +239,10 @@ extension FaultyRadio {
         carryOut(decision, of: central)
         if case .refuse(let error) = verdict, let key { refused(central, key, .write, error) }
         guard decision.delay > .zero, verdict != .ignore else { return verdict }
-        let order = links.links[central]?.order
+        let number = links.links[central]?.number
         schedule(at: now + decision.delay) { radio in
             // Another link may have its identifier.
-            guard radio.links.links[central]?.order == order else { return }
+            guard radio.links.links[central]?.number == number else { return }
             radio.below { $0.release(central, verdict) }
         }
         return .hold

@@ -16,7 +16,7 @@ extension FaultyRadio {
         let id = services.published(definitions, shown: shown, as: published.id)
         // A fault may have been turned on or off meanwhile.
         for key in services.values.keys { showValue(of: key) }
-        if services.nextChange != nil { enqueue { await $0.changeServices() } }
+        if services.nextChange() != nil { enqueue { await $0.changeServices() } }
         return PublishedServices(id: id, handles: published.handles)
     }
 
@@ -40,8 +40,11 @@ extension FaultyRadio {
     }
 
     /// Publishes anew each batch that a fault has changed, or no longer changes.
+    ///
+    /// One that the radio refuses is tried again when the radio has recovered, and with the next change.
     func changeServices() async {
-        while let id = services.nextChange, let batch = services.batches[id] {
+        var refused: Set<PublishedServices.ID> = []
+        while let id = services.nextChange(except: refused), let batch = services.batches[id] {
             if let inner = services.willWithdraw(id) {
                 await wrapped.withdraw(inner)
                 // Subscriptions end with the attributes; the radio does not report it.
@@ -55,6 +58,9 @@ extension FaultyRadio {
                 if !shown.isEmpty { inner = try await wrapped.publish(shown).id }
             } catch {
                 warn("the services cannot be changed: \(error)")
+                _ = services.changed(id, to: nil, shown: [])
+                refused.insert(id)
+                continue
             }
             if !services.changed(id, to: inner, shown: shown), let inner { await wrapped.withdraw(inner) }
         }

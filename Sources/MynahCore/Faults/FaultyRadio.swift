@@ -203,12 +203,8 @@ package actor FaultyRadio: ControllableRadio {
         faultsChanged()
     }
 
-    /// Puts every fault back as it was defined, with its counters at zero, and ends what they did.
-    package func resetFaults() {
-        for entry in rules.entries { end(entry.fault.name) }
-        rules.reset(at: now)
-        faultsChanged()
-    }
+    /// Counts connections from 1 again, first those that are there, as at the start of a run.
+    package func countConnectionsAnew() { links.countAnew() }
 
     /// Throws `unsupported` if a fault is on that the radio cannot carry out on these services.
     func check(_ services: [ServiceDefinition]) throws(RadioError) {
@@ -247,7 +243,6 @@ package actor FaultyRadio: ControllableRadio {
 
     // MARK: Calls that pass through
 
-    package func setPower(_ isOn: Bool) async throws(RadioError) { try await wrapped.setPower(isOn) }
     package func disconnect(_ central: Peer.ID) async { await wrapped.disconnect(central) }
     package func disconnect(_ central: Peer.ID, reason: UInt8) async throws(RadioError) {
         try await wrapped.disconnect(central, reason: reason)

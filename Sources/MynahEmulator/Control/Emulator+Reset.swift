@@ -21,12 +21,17 @@ extension Emulator {
         defer { endTurn() }
         guard isRunning else { return }
         let players = if let label { [try player(named: label)] } else { self.players }
+        // A device that is coming back after a fault cannot be reset yet.
+        await faultyRadio?.settle()
         try await check(parts, players)
         if !parts.isEmpty { for player in players { player.asks.endAll(.reset) } }
-        for player in players where parts.contains(.faults) {
-            try await attempt { () async throws(RadioError) in try await resetFaults(of: player.device) }
+        // Faults of the profile count from zero, so the reset's own work must not be counted.
+        if parts.contains(.faults) { await removeFaults(of: players) }
+        guard !parts.isDisjoint(with: .ofRadio) else {
+            await resetValues(players, parts)
+            if parts.contains(.faults) { try await addFaults(of: players) }
+            return
         }
-        guard !parts.isDisjoint(with: .ofRadio) else { return await resetValues(players, parts) }
         if parts.isDisjoint(with: .ofLinks) {
             await phone.holdAdvertising()
         } else {
@@ -37,6 +42,13 @@ extension Emulator {
             try await restore(parts, players)
         } catch {
             refusal = error
+        }
+        if parts.contains(.faults) {
+            do throws(ControlRefusal) {
+                try await addFaults(of: players)
+            } catch {
+                refusal = refusal ?? error
+            }
         }
         do throws(RadioError) {
             try await phone.releaseAdvertising()
@@ -89,6 +101,20 @@ extension Emulator {
             if player.device.app == nil || !parts.contains(.app) { try await advertise(player) }
         }
         await resetValues(players, parts)
+    }
+
+    // MARK: Faults
+
+    private func removeFaults(of players: [DevicePlayer<C>]) async {
+        for player in players { await removeFaults(of: player.device.label) }
+        await faultyRadio?.settle()
+    }
+
+    private func addFaults(of players: [DevicePlayer<C>]) async throws(ControlRefusal) {
+        await faultyRadio?.countConnectionsAnew()
+        for player in players {
+            try await attempt { () async throws(RadioError) in try await addFaults(of: player.device) }
+        }
     }
 
     // MARK: Apps

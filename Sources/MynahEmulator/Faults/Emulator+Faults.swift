@@ -47,12 +47,6 @@ extension Emulator {
         }
     }
 
-    /// Puts the faults of a device back to those of its profile, with their counters at zero.
-    func resetFaults(of device: EmulatedDevice) async throws(RadioError) {
-        await removeFaults(of: device.label)
-        try await addFaults(of: device)
-    }
-
     // MARK: A test's requests
 
     /// The faults of a device, in the order of its profile and then of their addition.

@@ -48,6 +48,9 @@ struct FaultRig {
             case .advertisingChanged(let report): "advertising \(Hex.encode(report.data))"
             case .warning(let warning): "warning \(warning.message)"
             case .readyToSend: "readyToSend"
+            case .stateChanged(let state) where state != .poweredOn: "state \(state)"
+            case .lost(let error): "lost \(error)"
+            case .recovered: "recovered"
             default: nil
             }
         }

@@ -153,11 +153,11 @@ import Testing
         #expect(Self.applied(&renamed, reads: 4000) != expected)
         var reseeded = FaultRules([flaky], seed: 43)
         #expect(Self.applied(&reseeded, reads: 4000) != expected)
-        alone.reset(at: .zero)
+        alone.add(flaky, at: .zero)
         #expect(Self.applied(&alone, reads: 4000) == expected)
     }
 
-    @Test("counters begin at zero when a fault is turned on, and at a reset")
+    @Test("counters begin at zero when a fault is turned on, or added again")
     func counters() {
         var rules = FaultRules([Self.fault(.init(nth: .range(2...2)))], seed: 1)
         #expect(Self.applied(&rules, reads: 3) == [2])
@@ -168,18 +168,18 @@ import Testing
         #expect(rules["f"]?.count == 3 && !rules.concerns(.read))
         #expect(rules.turn("f", isOn: true, at: .zero) == true)
         #expect(Self.applied(&rules, reads: 3) == [2])
-        rules.reset(at: .zero)
+        rules.add(Self.fault(.init(nth: .range(2...2))), at: .zero)
         #expect(Self.applied(&rules, reads: 3) == [2])
         #expect(rules.turn("g", isOn: true, at: .zero) == nil)
     }
 
-    @Test("a fault that begins off is off again after a reset")
+    @Test("a fault that begins off is off when it is added again")
     func offAtTheStart() {
         var rules = FaultRules([Self.fault(isOff: true)], seed: 1)
         #expect(Self.applied(&rules, reads: 2) == [])
         #expect(rules.turn("f", isOn: true, at: .zero) == true)
         #expect(Self.applied(&rules, reads: 2) == [1, 2])
-        rules.reset(at: .zero)
+        rules.add(Self.fault(isOff: true), at: .zero)
         #expect(Self.applied(&rules, reads: 2) == [] && rules["f"]?.isOn == false)
     }
 
@@ -210,7 +210,7 @@ import Testing
         #expect(rules.takeDue(at: .seconds(120), holds: { _ in true }).map(\.name) == ["later", "sooner"])
         #expect(rules.nextDue == nil && rules.takeDue(at: .seconds(999), holds: { _ in true }).isEmpty)
         // Turned off in time, it does not apply; the next time counts anew.
-        rules.reset(at: .seconds(200))
+        for fault in [later, sooner] { rules.add(fault, at: .seconds(200)) }
         #expect(rules.nextDue == .seconds(220))
         #expect(rules.turn("later", isOn: false, at: .seconds(210)) == true)
         #expect(rules.nextDue == nil && rules.takeDue(at: .seconds(999), holds: { _ in true }).isEmpty)

@@ -302,7 +302,8 @@ import Testing
         _ = try await rig.sink.log.take()
         #expect(await rig.fake.advertisement?.localName == "Meter")
         // Off while it lasts ends it at once.
-        await rig.radio.resetFaults()
+        let fault = try #require(await rig.radio.faults.first?.fault)
+        try await rig.radio.add(fault)
         try await rig.pass(.seconds(20))
         _ = try await rig.sink.log.take(2)
         #expect(await rig.fake.advertisement?.localName == "DFU")

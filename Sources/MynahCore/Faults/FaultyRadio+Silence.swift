@@ -1,0 +1,81 @@
+// The time in which a device is gone for a fault.
+extension FaultyRadio {
+    func vanish() async {
+        guard !advertising.silent.isEmpty, !advertising.isGone else { return }
+        advertising.isGone = true
+        do throws(RadioError) {
+            try await vanishing?.vanish()
+        } catch {
+            warn("the device cannot fall silent: \(error)")
+            isBack()
+        }
+    }
+
+    func reappear() async {
+        guard advertising.silent.isEmpty, advertising.isGone else { return }
+        if !advertising.hidden.isTurnedOff {
+            do throws(RadioError) {
+                try await vanishing?.reappear()
+            } catch {
+                warn("the device cannot advertise again: \(error)")
+            }
+        }
+        isBack()
+        if services.nextChange() != nil { await changeServices() }
+        await advertiseAgain()
+    }
+
+    /// The device is not gone any more, and is told what happened to the radio meanwhile.
+    private func isBack() {
+        let events = advertising.hidden.events
+        advertising.hidden = HiddenStates()
+        advertising.isGone = false
+        // What the radio was given before may not be on the air.
+        advertising.onAir = nil
+        for event in events { pass(event) }
+    }
+
+    /// Takes an event about the radio's state, which waits while the device is gone: it does not know that.
+    func take(state event: RadioEvent) {
+        guard !advertising.isGone else { return advertising.hidden.take(event) }
+        pass(event)
+        // The radio may have refused services while it was lost.
+        if case .recovered = event, services.nextChange() != nil { enqueue { await $0.changeServices() } }
+    }
+
+    /// Turns Bluetooth off or on; a device that is gone stays gone, and is off when it is back.
+    package func setPower(_ isOn: Bool) async throws(RadioError) {
+        guard lower != nil, advertising.isGone else { return try await wrapped.setPower(isOn) }
+        guard advertising.hidden.isTurnedOff == isOn else { return }
+        advertising.hidden.isTurnedOff = !isOn
+        pass(.stateChanged(isOn ? .poweredOn : .poweredOff))
+    }
+
+    /// Returns when everything has been done that faults began before, such as the end of a silence.
+    package func settle() async {
+        await withCheckedContinuation { continuation in enqueue { _ in continuation.resume() } }
+    }
+}
+
+/// What a radio reports while its device is gone for a fault.
+struct HiddenStates: Sendable {
+    /// Whether the user has turned Bluetooth off meanwhile.
+    var isTurnedOff = false
+    private var state = RadioState.poweredOn
+    private var loss: RadioError?
+
+    mutating func take(_ event: RadioEvent) {
+        switch event {
+        case .stateChanged(let state): self.state = state
+        case .lost(let error): loss = error
+        case .recovered: loss = nil
+        default: break
+        }
+    }
+
+    /// The events that a device has missed that is back; none if the radio works as before.
+    var events: [RadioEvent] {
+        guard !isTurnedOff else { return loss.map { [.lost($0)] } ?? [] }
+        return (loss.map { [.lost($0)] } ?? []) + (state == .poweredOn ? [] : [.stateChanged(state)])
+    }
+}
