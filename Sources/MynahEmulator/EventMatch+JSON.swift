@@ -1,3 +1,4 @@
+import MynahCore
 public import MynahSupport
 
 extension EventMatch {
@@ -74,12 +75,12 @@ extension EventMatch {
     private static func comparison(
         _ key: String, _ member: JSON.Member
     ) throws(Problem) -> (Comparison, Double) {
-        guard let comparison = Comparison(rawValue: member.key) else {
+        guard let comparison = Comparison(ordering: member.key) else {
             throw Problem(
                 message:
                     """
                     \(key) has no comparison \"\(member.key)\"; known are \
-                    \(Comparison.allCases.map(\.rawValue).joined(separator: ", "))
+                    \(Comparison.ordering.map(\.rawValue).joined(separator: ", "))
                     """
             )
         }

@@ -40,23 +40,6 @@ public struct EventMatch: Hashable, Sendable {
         }
     }
 
-    /// How a number compares with another one.
-    enum Comparison: String, Hashable, Sendable, CaseIterable {
-        case less = "<"
-        case atMost = "<="
-        case more = ">"
-        case atLeast = ">="
-
-        func holds(_ one: Double, _ other: Double) -> Bool {
-            switch self {
-            case .less: one < other
-            case .atMost: one <= other
-            case .more: one > other
-            case .atLeast: one >= other
-            }
-        }
-    }
-
     /// The match as it was written.
     public internal(set) var text: String
     /// The event's name.
@@ -112,7 +95,7 @@ public struct EventMatch: Hashable, Sendable {
             word[sign] != "=", isKey(word[..<sign])
         else { return nil }
         let end = word[sign...].prefix(2).hasSuffix("=") ? 2 : 1
-        guard let comparison = Comparison(rawValue: String(word[sign...].prefix(end))),
+        guard let comparison = Comparison(ordering: String(word[sign...].prefix(end))),
             let number = Double(word[sign...].dropFirst(end)), number.isFinite
         else { return nil }
         let key = String(word[..<sign])

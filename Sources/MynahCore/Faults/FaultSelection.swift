@@ -57,7 +57,7 @@ package enum FaultCentral: Hashable, Sendable {
 /// A condition under which a fault applies, which the device's owner evaluates.
 package enum FaultCondition: Hashable, Sendable {
     /// A variable of the device, compared with a constant.
-    case variable(String, LayoutField.Condition.Comparison, Constant)
+    case variable(String, Comparison, Constant)
     /// The app is in this state, by its name in `AppState`.
     case appState(String)
 

@@ -36,10 +36,6 @@ package struct LayoutField: Hashable, Sendable {
 
     /// The condition under which a value has the field: another field has a certain value.
     package struct Condition: Hashable, Sendable {
-        package enum Comparison: String, CaseIterable, Hashable, Sendable {
-            case equal = "==", notEqual = "!=", atMost = "<=", atLeast = ">=", below = "<", above = ">"
-        }
-
         /// The name of a field that comes before.
         package var field: String
         package var comparison: Comparison
@@ -51,16 +47,7 @@ package struct LayoutField: Hashable, Sendable {
             self.number = number
         }
 
-        func holds(for other: Double) -> Bool {
-            switch comparison {
-            case .equal: other == number
-            case .notEqual: other != number
-            case .atMost: other <= number
-            case .atLeast: other >= number
-            case .below: other < number
-            case .above: other > number
-            }
-        }
+        func holds(for other: Double) -> Bool { comparison.holds(other, number) }
     }
 
     /// Its name: letters and digits, the first one a small letter.

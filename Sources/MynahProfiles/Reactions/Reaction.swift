@@ -51,10 +51,6 @@ package struct Reaction: Hashable, Sendable {
 package struct ValueMatch: Hashable, Sendable {
     /// A comparison of a field of the value.
     package struct Condition: Hashable, Sendable {
-        package enum Comparison: String, Hashable, Sendable, CaseIterable {
-            case equal = "=", less = "<", atMost = "<=", more = ">", atLeast = ">="
-        }
-
         package var field: String
         package var comparison: Comparison
         package var operand: Operand
@@ -85,24 +81,14 @@ extension ValueMatch.Condition {
     fileprivate func holds(for fields: [NamedField]?, _ variables: Variables) -> Bool {
         guard let value = fields?.first(where: { $0.name == field })?.value else { return false }
         switch operand {
-        case .number(let number): return value.number.map { compare($0, number) } ?? false
+        case .number(let number): return value.number.map { comparison.holds($0, number) } ?? false
         case .text(let text): return comparison == .equal && value.isNamed(text)
         case .variable(let name):
             switch variables[name] {
-            case .number(let number)?: return value.number.map { compare($0, number) } ?? false
+            case .number(let number)?: return value.number.map { comparison.holds($0, number) } ?? false
             case .text(let text)?: return comparison == .equal && value.isNamed(text)
             case nil: return false
             }
-        }
-    }
-
-    private func compare(_ one: Double, _ other: Double) -> Bool {
-        switch comparison {
-        case .equal: one == other
-        case .less: one < other
-        case .atMost: one <= other
-        case .more: one > other
-        case .atLeast: one >= other
         }
     }
 }

@@ -159,8 +159,7 @@ extension ProfileDecoder {
         }
         return members(node, name).compactMap { key, value in
             guard let sign = text(key, "a comparison") else { return nil }
-            guard let comparison = ValueMatch.Condition.Comparison(rawValue: sign), comparison != .equal
-            else {
+            guard let comparison = Comparison(ordering: sign) else {
                 error(at: key, "\(name) has no comparison \(Self.quote(sign)); known are <, <=, >, >=")
                 return nil
             }

@@ -149,9 +149,8 @@ extension ProfileDecoder {
         _ node: Node, after layout: ValueLayout
     ) -> LayoutField.Condition? {
         guard let text = text(node, "when") else { return nil }
-        let words = text.split(separator: " ")
-        guard words.count == 3, let comparison = LayoutField.Condition.Comparison(rawValue: String(words[1])),
-            let number = Self.comparable(String(words[2]))
+        guard let (name, comparison, operand) = Comparison.parts(of: text),
+            let number = Self.comparable(operand)
         else {
             error(
                 at: node,
@@ -161,7 +160,6 @@ extension ProfileDecoder {
                 """)
             return nil
         }
-        let name = String(words[0])
         guard isEarlier(name, at: node, "when", after: layout) else { return nil }
         guard let shape = FieldShape(name, in: layout), shape.isNumber || shape.kind == .boolean,
             !shape.isList

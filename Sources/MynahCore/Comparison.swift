@@ -1,0 +1,32 @@
+/// How a value compares with another one, by its sign in profiles and requests.
+package enum Comparison: String, CaseIterable, Hashable, Sendable {
+    case equal = "==", notEqual = "!=", below = "<", atMost = "<=", above = ">", atLeast = ">="
+
+    /// The comparisons of things that have an order, without equality.
+    package static let ordering: [Comparison] = [.below, .atMost, .above, .atLeast]
+
+    /// The comparison with this sign, or `nil` if it is none of an order.
+    package init?(ordering sign: String) {
+        guard let comparison = Self.ordering.first(where: { $0.rawValue == sign }) else { return nil }
+        self = comparison
+    }
+
+    /// Whether one number compares so with another.
+    package func holds(_ one: Double, _ other: Double) -> Bool {
+        switch self {
+        case .equal: one == other
+        case .notEqual: one != other
+        case .below: one < other
+        case .atMost: one <= other
+        case .above: one > other
+        case .atLeast: one >= other
+        }
+    }
+
+    /// The parts of `NAME SIGN OPERAND`, as in `power > 200`; `nil` if a text is none.
+    package static func parts(of text: String) -> (name: String, comparison: Comparison, operand: String)? {
+        let words = text.split(separator: " ", maxSplits: 2).map(String.init)
+        guard words.count == 3, let comparison = Comparison(rawValue: words[1]) else { return nil }
+        return (words[0], comparison, words[2])
+    }
+}
