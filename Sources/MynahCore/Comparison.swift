@@ -27,6 +27,6 @@ package enum Comparison: String, CaseIterable, Hashable, Sendable {
     package static func parts(of text: String) -> (name: String, comparison: Comparison, operand: String)? {
         let words = text.split(separator: " ", maxSplits: 2).map(String.init)
         guard words.count == 3, let comparison = Comparison(rawValue: words[1]) else { return nil }
-        return (words[0], comparison, words[2])
+        return (words[0], comparison, String(words[2].drop { $0 == " " }))
     }
 }

@@ -60,8 +60,21 @@ import Testing
 
     @Test(arguments: [
         ("POST", "", "[]", "the body is not a JSON object"),
-        ("POST", "", "{}", "a fault needs a name, which its events and a test call it by"),
-        ("POST", "", #"{"name": "a"}"#, "a fault needs on or after, as in on: read or after: 20 s"),
+        (
+            "POST", "", "{}",
+            """
+            a fault needs a name, which its events and a test call it by
+            a fault needs on or after, as in on: read or after: 20 s
+            a fault needs an effect: error, truncate, corrupt, value, mtu, do or delay
+            """
+        ),
+        (
+            "POST", "", #"{"name": "a"}"#,
+            """
+            a fault needs on or after, as in on: read or after: 20 s
+            a fault needs an effect: error, truncate, corrupt, value, mtu, do or delay
+            """
+        ),
         (
             "POST", "", #"{"name": "a", "on": "read", "do": "drip"}"#,
             #"unknown effect "drip"; did you mean "drop"?"#

@@ -189,6 +189,15 @@ import Testing
                 .invalid(#"the device has no 2A39; did you mean "2A37"?"#)
             ),
             (
+                #"{"name": "a", "on": "raed", "when": "powr > 1", "value": {"hex": "0"}}"#,
+                .invalid(
+                    """
+                    unknown trigger "raed"; did you mean "read"?
+                    there is no variable "powr"; the profile has no variables
+                    hex must be pairs of hexadecimal digits, as in 01 FF, not "0"
+                    """)
+            ),
+            (
                 #"{"name": "wrong", "on": "read", "truncate": 1}"#,
                 .conflict(#"there is a fault "wrong" already; remove it first"#)
             ),
@@ -222,6 +231,33 @@ import Testing
         #expect(
             try await add(#"{"name": "a", "on": "read", "truncate": 1}"#, to: emulator)
                 == .conflict("this radio carries out no faults"))
+        await emulator.stop()
+    }
+
+    @Test func `a fault's condition follows a variable of its device`() async throws {
+        let text = """
+            mynah: 1
+            name: Test
+            variables: {power: 150, mode: run}
+            services:
+              - uuid: 180D
+                characteristics:
+                  - {uuid: 2A37, properties: [read], value: {hex: 01}}
+            faults:
+              - {name: strong, on: read, when: power > 200, value: {hex: FF}}
+              - {name: booting, on: read, when: mode == "boot", value: {hex: EE}}
+            """
+        let emulator = try await start([text])
+        #expect(try await read("2A37") == .success([0x01]))
+        try await emulator.setVariable("mode", to: .text("boot"), in: "Test")
+        #expect(try await read("2A37") == .success([0xEE]))
+        try await emulator.setVariable("power", to: .number(201), in: "Test")
+        #expect(try await read("2A37") == .success([0xFF]))
+        try await emulator.setVariable("power", to: .number(1), in: "Test")
+        try await emulator.setVariable("mode", to: .text("run"), in: "Test")
+        let fields = #"{"name": "typed", "on": "read", "of": "2A37", "value": {"fields": {"heartRate": 300}}}"#
+        #expect(try await add(fields, to: emulator) == nil)
+        #expect(try await read("2A37") == .success([0x01, 0x2C, 0x01]))
         await emulator.stop()
     }
 

@@ -81,7 +81,25 @@ enum FaultSchema {
                             .string("^(0[xX])?[0-9A-Fa-f]+$|^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$")),
                     ]))
         ),
-        ("when", ProfileSchema.words(FaultScope.appStates, "The state that the app must be in.")),
+        (
+            "when",
+            described(
+                "The state that the app must be in, or a comparison of a variable, as in power > 200.",
+                .object([
+                    .init(
+                        "anyOf",
+                        .array([
+                            ProfileSchema.words(FaultScope.appStates),
+                            ProfileSchema.types(
+                                ["string"],
+                                [
+                                    .init(
+                                        "pattern",
+                                        .string("^[A-Za-z][A-Za-z0-9]* +([=!]=|[<>]=?) +[^ ].*$"))
+                                ]),
+                        ]))
+                ]))
+        ),
         ("delay", ProfileSchema.ref("duration", "How long the answer or the value is held up.")),
         ("off", ProfileSchema.ref("boolean", "Whether it is off until a test turns it on.")),
     ]
@@ -108,7 +126,10 @@ enum FaultSchema {
                 ProfileSchema.types(
                     ["string"], [.init("pattern", .string("^xor [0-9A-Fa-f :-]+(@[0-9]+)?$"))]))
         ),
-        ("value", ProfileSchema.ref("bytesValue", "Sent instead of the value: hex, text or base64.")),
+        (
+            "value",
+            ProfileSchema.ref("faultyValue", "Sent instead of the value: hex, text, base64 or fields.")
+        ),
         ("mtu", ProfileSchema.ref("mtu", "The MTU that the device answers with, in bytes.")),
         ("do", ProfileSchema.words(DoneEffect.allCases.map(\.rawValue), "What happens.")),
     ]

@@ -12,6 +12,7 @@ import Testing
         name: Test
         faults: [\(fault)]
         app: {}
+        variables: {power: 150, mode: boot}
         advertising: {serviceUUIDs: [180D]}
         services:
           - uuid: 180D
@@ -35,6 +36,9 @@ import Testing
         "{name: a, on: notify, central: C0:11:22:33:44:55, do: duplicate}",
         "{name: a, on: notify, central: 2, do: reorder}",
         "{name: a, on: read, when: background, do: noAnswer}",
+        "{name: a, on: read, when: power > 200, do: noAnswer}",
+        "{name: a, on: read, when: power != 0.5, do: noAnswer}",
+        "{name: a, on: read, when: mode == \"boot loader\", do: noAnswer}",
         "{name: a, on: read, truncate: 0}", "{name: a, on: notify, corrupt: xor FF01@2}",
         "{name: a, on: read, delay: 1 ms, value: {hex: 0102}}", "{name: a, on: mtu, mtu: 23}",
         "{name: a, on: pair, do: disconnect, reason: 0x05}",
@@ -82,6 +86,25 @@ import Testing
         let again = try ProfileLoader.fault(
             text: json, file: "fault", in: FaultScope(profile, isWhole: true))
         #expect(again.json(in: profile.attributeTree).text == json)
+    }
+
+    @Test("the value of a fault can be the fields of its attribute")
+    func typedValues() throws {
+        let fault = try Self.load("{name: a, on: notify, of: 2A37, value: {fields: {heartRate: 300}}}")
+        // Bit 0 of the flags: the heart rate has 16 bits (Heart Rate Service 1.0, 3.1.1.1.1).
+        #expect(fault.fault.effect == .value([0x01, 0x2C, 0x01]))
+    }
+
+    @Test("all mistakes of a fault are reported, and a word that is not known hides none")
+    func allMistakes() {
+        let text = Self.profile("{nam: a, on: raed, when: powr > 1, trunkate: 1}")
+        #expect(
+            problems(text) == [
+                "3:11: error: unknown key \"nam\" in a fault; did you mean \"name\"?",
+                "3:23: error: unknown trigger \"raed\"; did you mean \"read\"?",
+                "3:35: error: unknown variable \"powr\"; did you mean \"power\"?",
+                "3:45: error: unknown key \"trunkate\" in a fault; did you mean \"truncate\"?",
+            ])
     }
 
     @Test("every key, trigger and effect of a fault is among the examples")
@@ -192,8 +215,41 @@ import Testing
             "42: error: refuseConnection concerns every central; remove central"
         ),
         (
-            "{name: a, on: read, when: power > 3, truncate: 1}",
-            "36: error: when takes a state of the app, not the variable \"power\""
+            "{name: a, on: read, when: powr > 3, truncate: 1}",
+            "36: error: unknown variable \"powr\"; did you mean \"power\"?"
+        ),
+        (
+            "{name: a, on: read, when: power, truncate: 1}",
+            "36: error: when compares a variable, as in power > 0"
+        ),
+        (
+            "{name: a, on: read, when: mode == boot, truncate: 1}",
+            "36: error: when compares mode with a number, or with a text in quotation marks, as in "
+                + "mode == \"boot\", not with \"boot\""
+        ),
+        (
+            "{name: a, on: read, when: mode < \"boot\", truncate: 1}",
+            "36: error: a text has no order; compare it with == or !="
+        ),
+        (
+            "{name: a, on: read, of: 2A37, value: {fields: {hartRate: 1}}}",
+            "57: error: unknown key \"hartRate\" in fields; did you mean \"heartRate\"?"
+        ),
+        (
+            "{name: a, on: read, of: 2A37, value: {fields: {heartRate: 70000}}}",
+            "68: error: heartRate must be between 0 and 65535 bpm, which uint16 holds, not 70000"
+        ),
+        (
+            "{name: a, on: read, of: 2A37, value: {fields: {heartRate: {from: power}}}}",
+            "68: error: heartRate must be a value that does not change"
+        ),
+        (
+            "{name: a, on: read, value: {fields: {heartRate: 1}}}",
+            "46: error: fields are those of an attribute: add of, or write hex"
+        ),
+        (
+            "{name: a, on: read, of: 2A37/2901, value: {fields: {heartRate: 1}}}",
+            "61: error: the fields of the attribute are not known: write hex"
         ),
         (
             "{name: a, on: read, when: backgroud, truncate: 1}",
@@ -283,7 +339,7 @@ import Testing
         ),
         (
             "{name: a, on: read, value: {generate: heart-rate}}",
-            "37: error: the value of a fault is bytes: write hex, text or base64"
+            "37: error: the value of a fault does not change: write hex, text, base64 or fields"
         ),
         (
             "{name: a, on: read, reason: 0x13, truncate: 1}",

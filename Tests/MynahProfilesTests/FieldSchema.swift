@@ -15,15 +15,18 @@ enum FieldSchema {
         .object([.init("description", .string(description))] + (schema.members ?? []))
     }
 
-    /// `fields`, `fields` with `layout`, and `layout` alone.
-    static var forms: [JSON] {
-        let fields: (String, JSON) = (
+    private static var fields: (String, JSON) {
+        (
             "fields",
             .object([
                 .init("description", .string("The fields of its value, by their names.")),
                 .init("type", .string("object")), .init("additionalProperties", reference("fieldValue")),
             ])
         )
+    }
+
+    /// `fields`, `fields` with `layout`, and `layout` alone.
+    static var forms: [JSON] {
         let layout: (String, JSON) = (
             "layout",
             ProfileSchema.ref("layout", "Its fields in order; the SIG's characteristics have theirs.")
@@ -33,6 +36,9 @@ enum FieldSchema {
             ProfileSchema.object(["layout"], required: ["layout"], [layout]),
         ]
     }
+
+    /// `fields` of an attribute whose layout is known.
+    static var fieldsAlone: JSON { ProfileSchema.object(["fields"], required: ["fields"], [fields]) }
 
     static let value: JSON = .object([
         .init(

@@ -138,6 +138,15 @@ enum ProfileSchema {
             value(forms: ProfileKeys.valueForms.filter { !["generate", "fields"].contains($0) })),
         .init("fieldValue", FieldSchema.value), .init("fieldGenerator", FieldSchema.generator),
         .init("fault", FaultSchema.fault),
+        .init(
+            "faultyValue",
+            .object([
+                .init(
+                    "oneOf",
+                    .array([
+                        .object([.init("$ref", .string("#/$defs/bytesValue"))]), FieldSchema.fieldsAlone,
+                    ]))
+            ])),
         .init("faultAdvertising", FaultSchema.advertising(advertisingFields)),
         .init(
             "faultyAttribute",

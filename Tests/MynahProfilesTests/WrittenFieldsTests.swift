@@ -34,7 +34,7 @@ import Testing
             #"{"heartRate": 70000}"#,
             "heartRate must be between 0 and 65535 bpm, which uint16 holds, not 70000"
         ),
-        (#"{"heartRate": {"generate": "counter"}}"#, "heartRate must be a value, not a generator"),
+        (#"{"heartRate": {"generate": "counter"}}"#, "heartRate must be a value that does not change"),
         (#"{"contact": true}"#, "heartRate is missing"),
         (#"{"heartRate": 70, "rrIntervals": 1}"#, "rrIntervals is a list, as in [1, 2]"),
         (#"{"heartRate": true}"#, "heartRate must be a number"),

@@ -3,6 +3,9 @@
 /// It counts for each fault the operations at its attribute and of its central, and has a random number
 /// generator for each. It does no I/O and knows no clock: a time is since any moment.
 package struct FaultRules: Sendable {
+    /// Whether a condition of a fault holds, which is called by its name.
+    package typealias Holds = (_ condition: FaultCondition, _ fault: String) -> Bool
+
     /// An operation that can trigger faults.
     package struct Operation: Hashable, Sendable {
         /// The kind of operation.
@@ -157,7 +160,7 @@ package struct FaultRules: Sendable {
 
     /// Decides about an operation of one central, or of none that is known.
     package mutating func decide(
-        _ operation: Operation, of central: Central? = nil, holds: (FaultCondition) -> Bool
+        _ operation: Operation, of central: Central? = nil, holds: Holds
     ) -> Decision {
         decide(operation, of: [central], holds: holds)[0]
     }
@@ -167,7 +170,7 @@ package struct FaultRules: Sendable {
     ///
     /// A fault without `central` counts it once, and applies to all of them or to none.
     package mutating func decide(
-        _ operation: Operation, of centrals: [Central?], holds: (FaultCondition) -> Bool
+        _ operation: Operation, of centrals: [Central?], holds: Holds
     ) -> [Decision] {
         var decisions = Array(repeating: Decision(), count: centrals.count)
         for index in entries.indices where entries[index].matches(operation) {
@@ -193,7 +196,7 @@ package struct FaultRules: Sendable {
     package var nextDue: Duration? { entries.lazy.filter(\.isArmed).compactMap(\.due).min() }
 
     /// Takes the faults that apply by now after their time, each once, in their order.
-    package mutating func takeDue(at now: Duration, holds: (FaultCondition) -> Bool) -> [Fault] {
+    package mutating func takeDue(at now: Duration, holds: Holds) -> [Fault] {
         var due: [Fault] = []
         for index in entries.indices where entries[index].due.map({ $0 <= now }) == true {
             entries[index].due = nil
@@ -212,11 +215,11 @@ extension FaultRules.Entry {
     }
 
     /// Counts an operation, and decides whether the fault is for it.
-    fileprivate mutating func selects(_ holds: (FaultCondition) -> Bool) -> Bool {
+    fileprivate mutating func selects(_ holds: FaultRules.Holds) -> Bool {
         count += 1
         let selection = fault.selection
         guard selection.nth.contains(count), selection.times.map({ timesApplied < $0 }) ?? true,
-            selection.condition.map(holds) ?? true
+            selection.condition.map({ holds($0, fault.name) }) ?? true
         else { return false }
         // The 53 bits that a Double can tell apart.
         return selection.chance >= 1 || Double(random.next() >> 11) * 0x1p-53 < selection.chance

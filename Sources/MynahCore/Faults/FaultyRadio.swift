@@ -8,13 +8,15 @@ package actor FaultyRadio: ControllableRadio {
     /// Whether a condition holds, and what is done with each firing; both are called on the radio's executor.
     package struct Owner: Sendable {
         /// Whether a condition of a fault holds now.
-        package var holds: @Sendable (FaultCondition) -> Bool
+        package var holds: @Sendable (_ condition: FaultCondition, _ fault: String) -> Bool
         /// Takes a fault that was applied.
         package var applied: @Sendable (FaultFiring) -> Void
 
         /// An owner; by default no condition holds, and firings are ignored.
         package init(
-            holds: @escaping @Sendable (FaultCondition) -> Bool = { _ in false },
+            holds: @escaping @Sendable (_ condition: FaultCondition, _ fault: String) -> Bool = { _, _ in
+                false
+            },
             applied: @escaping @Sendable (FaultFiring) -> Void = { _ in }
         ) {
             self.holds = holds

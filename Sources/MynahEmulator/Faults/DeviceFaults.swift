@@ -30,14 +30,17 @@ package struct DeviceFault: Hashable, Sendable {
 extension EmulatedDevice {
     /// The scope of its faults.
     var faultScope: FaultScope {
-        let services = services
+        let (services, table) = (services, table)
         return FaultScope(
-            DeviceAttributes(services, [:]).tree, isApp: app != nil, advertisement: advertisement
+            DeviceAttributes(services, [:]).tree, isApp: app != nil, advertisement: advertisement,
+            variables: table.variables
         ) { position in
-            guard let index = position.characteristic else { return [] }
+            guard let index = position.characteristic else { return nil }
             let characteristic = services[position.service].characteristics[index]
-            return position.descriptor.map { characteristic.descriptors[$0].properties }
-                ?? characteristic.properties
+            guard let number = position.descriptor else {
+                return .init(characteristic.properties, table.layout(of: characteristic.key))
+            }
+            return .init(characteristic.descriptors[number].properties)
         }
     }
 
@@ -75,9 +78,6 @@ struct FaultOwners: Sendable {
             fault.name = "\(owner.name)~\(number)"
         }
         owned[fault.name] = owner
-        if case .appState(let state)? = fault.selection.condition {
-            fault.selection.condition = .appState(Self.condition(state, of: label))
-        }
         return fault
     }
 
@@ -98,16 +98,15 @@ struct FaultOwners: Sendable {
         default: break
         }
     }
+}
 
-    /// Whether the app of a device has to be in a state.
-    ///
-    /// The radio does not say of which fault a condition is, so that the condition has to name the device.
-    static func condition(_ state: String, of label: String) -> String { "\(state) \(label)" }
-
-    /// The state, and the device whose app has to be in it.
-    static func parts(of condition: String) -> (state: String, label: String)? {
-        condition.firstIndex(of: " ").map {
-            (String(condition[..<$0]), String(condition[condition.index(after: $0)...]))
+extension VariableValue {
+    /// Whether it compares so with a constant; a number and a text are never equal.
+    func compares(_ comparison: Comparison, with constant: FaultCondition.Constant) -> Bool {
+        switch (self, constant) {
+        case (.number(let number), .number(let other)): comparison.holds(number, other)
+        case (.text(let text), .text(let other)): (text == other) == (comparison == .equal)
+        case (.number, .text), (.text, .number): comparison == .notEqual
         }
     }
 }

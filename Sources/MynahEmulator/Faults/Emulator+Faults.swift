@@ -16,7 +16,7 @@ extension Emulator {
         return FaultyRadio(
             radio, seed: devices[0].seed, clock: clock,
             owner: FaultyRadio.Owner(
-                holds: { condition in link.run { $0.holds(condition) } ?? false },
+                holds: { condition, fault in link.run { $0.holds(condition, of: fault) } ?? false },
                 applied: { firing in link.run { $0.take(firing) } }))
     }
 
@@ -66,7 +66,7 @@ extension Emulator {
 
     /// Adds a fault, which is written as in a profile.
     ///
-    /// Throws `invalid` if it is written wrongly, `conflict` if there is one with its name, or if the radio
+    /// Throws `invalid` with a line for each mistake if it is written wrongly, `conflict` if there is one with its name, or if the radio
     /// cannot carry it out.
     package func addFault(_ json: JSON, to label: String) async throws(ControlRefusal) -> DeviceFault {
         let player = try player(named: label)
@@ -74,8 +74,8 @@ extension Emulator {
         do throws(ProfileIssues) {
             declared = try ProfileLoader.fault(text: json.text, file: "fault", in: player.device.faultScope)
         } catch {
-            let first = error.issues.first { $0.severity == .error }
-            throw .invalid(first?.message ?? "the fault cannot be read")
+            let messages = error.issues.filter { $0.severity == .error }.map(\.message)
+            throw .invalid(messages.isEmpty ? "the fault cannot be read" : messages.joined(separator: "\n"))
         }
         let name = declared.fault.name
         guard await !faults(of: player).contains(where: { $0.name == name }) else {
@@ -137,11 +137,15 @@ extension Emulator {
 
     // MARK: The layer
 
-    private func holds(_ condition: FaultCondition) -> Bool {
-        guard case .appState(let text) = condition, let (state, label) = FaultOwners.parts(of: text),
-            let player = players.first(where: { $0.device.label == label })
+    private func holds(_ condition: FaultCondition, of fault: String) -> Bool {
+        guard let owner = faultOwners[fault],
+            let player = players.first(where: { $0.device.label == owner.label })
         else { return false }
-        return appState(of: player).rawValue == state
+        return switch condition {
+        case .appState(let state): appState(of: player).rawValue == state
+        case .variable(let name, let comparison, let constant):
+            player.table.variables[name]?.compares(comparison, with: constant) ?? false
+        }
     }
 
     private func take(_ firing: FaultFiring) {

@@ -32,10 +32,11 @@ extension ProfileDecoder {
     /// One fault, or `nil` if something in it is wrong.
     mutating func fault(_ node: Node, in scope: FaultScope) -> ProfileFault? {
         let errorsBefore = errorCount
-        guard let fields = fields(node, "a fault", known: ProfileKeys.fault), errorCount == errorsBefore
-        else { return nil }
-        let name = faultName(fields)
-        let trigger = faultTrigger(fields)
+        guard let fields = fields(node, "a fault", known: ProfileKeys.fault) else { return nil }
+        // A key that is not known may be one that is missing.
+        let isKnown = errorCount == errorsBefore
+        let name = faultName(fields, isNeeded: isKnown)
+        let trigger = faultTrigger(fields, isNeeded: isKnown)
         var selection = FaultSelection()
         if let node = fields["nth"] { selection.nth = ordinals(node) ?? .all }
         if let node = fields["times"] { selection.times = integer(node, "times", in: 1...Self.maximumCount) }
@@ -43,15 +44,16 @@ extension ProfileDecoder {
         if let node = fields["central"] { selection.central = faultCentral(node) }
         if let node = fields["when"] { selection.condition = faultCondition(node, in: scope) }
         let delay = fields["delay"].flatMap { duration($0, "delay", atLeast: .microseconds(1)) }
-        let (effect, removed) = faultEffect(fields, in: scope)
-        let isOff = fields["off"].flatMap { bool($0, "off") } ?? false
         let attribute = fields["of"].flatMap { faultAttribute($0, in: scope) }
+        let (effect, removed) = faultEffect(fields, of: attribute, in: scope, isNeeded: isKnown)
+        let isOff = fields["off"].flatMap { bool($0, "off") } ?? false
         guard errorCount == errorsBefore, let name, let trigger else { return nil }
         let result = ProfileFault(
             fault: Fault(
                 name: name, trigger: trigger, of: attribute.map { _ in AttributeKey() }, selection: selection,
                 delay: delay ?? .zero, effect: effect, isOff: isOff),
-            attribute: attribute, removed: removed, properties: attribute.map(scope.properties),
+            attribute: attribute, removed: removed,
+            properties: attribute.map { scope.attribute($0)?.properties ?? [] },
             mark: fields.mark, marks: fields.marks)
         checkMeaning(of: result, fields)
         return result
@@ -59,9 +61,11 @@ extension ProfileDecoder {
 
     private static let maximumCount = 1_000_000_000
 
-    private mutating func faultName(_ fields: Fields) -> String? {
+    private mutating func faultName(_ fields: Fields, isNeeded: Bool) -> String? {
         guard let node = fields["name"] else {
-            error(at: fields.mark, "a fault needs a name, which its events and a test call it by")
+            if isNeeded {
+                error(at: fields.mark, "a fault needs a name, which its events and a test call it by")
+            }
             return nil
         }
         guard let name = text(node, "the name of a fault") else { return nil }
@@ -72,12 +76,13 @@ extension ProfileDecoder {
         return name
     }
 
-    private mutating func faultTrigger(_ fields: Fields) -> FaultTrigger? {
+    private mutating func faultTrigger(_ fields: Fields, isNeeded: Bool) -> FaultTrigger? {
         switch (fields["on"], fields["after"]) {
         case (let node?, nil):
             return choice(node, "trigger", as: FaultTrigger.Operation.self).map { .on($0) }
         case (nil, let node?):
             return duration(node, "after", atLeast: .microseconds(1)).map { .after($0) }
+        case (nil, nil) where !isNeeded: break
         case (nil, nil):
             error(at: fields.mark, "a fault needs on or after, as in on: read or after: 20 s")
         case (_?, _?):
@@ -132,14 +137,14 @@ extension ProfileDecoder {
         return integer(node, "central", in: 1...Self.maximumCount).map { .order($0) }
     }
 
-    /// A state of the app.
-    ///
-    /// A comparison of a variable is refused: it is not carried out yet.
+    /// A comparison of a variable, or a state of the app.
     private mutating func faultCondition(_ node: Node, in scope: FaultScope) -> FaultCondition? {
         guard let text = text(node, "when") else { return nil }
-        let words = text.split(separator: " ").map(String.init)
-        if words.count == 3, LayoutField.Condition.Comparison(rawValue: words[1]) != nil {
-            error(at: node, "when takes a state of the app, not the variable \(Self.quote(words[0]))")
+        if let (name, comparison, operand) = Comparison.parts(of: text) {
+            return variableCondition(name, comparison, operand, node, FieldScope(variables: scope.variables))
+        }
+        guard scope.variables[text] == nil else {
+            error(at: node, "when compares a variable, as in \(text) > 0")
             return nil
         }
         guard FaultScope.appStates.contains(text) else {
@@ -151,6 +156,28 @@ extension ProfileDecoder {
             return nil
         }
         return .appState(text)
+    }
+
+    /// `power > 200`, or `mode == "boot"`.
+    private mutating func variableCondition(
+        _ name: String, _ comparison: Comparison, _ operand: String, _ node: Node, _ names: FieldScope
+    ) -> FaultCondition? {
+        guard names.operand(name, at: node, &self) != nil else { return nil }
+        if let number = Self.decimal(operand) { return .variable(name, comparison, .number(number)) }
+        guard operand.count >= 2, operand.first == "\"", operand.last == "\"" else {
+            error(
+                at: node,
+                """
+                when compares \(name) with a number, or with a text in quotation marks, as in \
+                \(name) == "boot", not with \(Self.quote(operand))
+                """)
+            return nil
+        }
+        guard !Comparison.ordering.contains(comparison) else {
+            error(at: node, "a text has no order; compare it with == or !=")
+            return nil
+        }
+        return .variable(name, comparison, .text(String(operand.dropFirst().dropLast())))
     }
 
     // MARK: Meaning

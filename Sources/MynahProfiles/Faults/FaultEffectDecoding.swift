@@ -24,7 +24,7 @@ enum DoneEffect: String, CaseIterable {
 extension ProfileDecoder {
     /// The effect of a fault, and the position that `changeServices` removes.
     mutating func faultEffect(
-        _ fields: Fields, in scope: FaultScope
+        _ fields: Fields, of attribute: AttributeTree.Position?, in scope: FaultScope, isNeeded: Bool
     ) -> (effect: FaultEffect?, removed: AttributeTree.Position?) {
         let keys = ProfileKeys.faultEffects.filter { fields[$0] != nil }
         checkParameters(fields)
@@ -35,13 +35,17 @@ extension ProfileDecoder {
             return (nil, nil)
         }
         guard let key = keys.first, let node = fields[key] else {
-            if fields["delay"] == nil {
+            if fields["delay"] == nil, isNeeded {
                 let known = Self.list(ProfileKeys.faultEffects + ["delay"], "or")
                 error(at: fields.mark, "a fault needs an effect: \(known)")
             }
             return (nil, nil)
         }
         if key == "do" { return doneEffect(node, fields, in: scope) }
+        if key == "value", Self.isTyped(node) {
+            let layout = attribute.flatMap { scope.attribute($0)?.layout }
+            return (faultyFields(node, layout, of: attribute, fields).map { .value($0) }, nil)
+        }
         return (writtenEffect(key, node), nil)
     }
 
@@ -69,7 +73,7 @@ extension ProfileDecoder {
         default:
             guard let value = value(node) else { return nil }
             guard case .bytes(let bytes) = value else {
-                error(at: node, "the value of a fault is bytes: write hex, text or base64")
+                error(at: node, "the value of a fault does not change: write hex, text, base64 or fields")
                 return nil
             }
             if bytes.count > GATT.maximumValueLength {
@@ -79,6 +83,23 @@ extension ProfileDecoder {
             }
             return .value(bytes)
         }
+    }
+
+    /// The bytes of `{fields: {heartRate: 300}}` in the layout of the fault's attribute.
+    private mutating func faultyFields(
+        _ node: Node, _ layout: ValueLayout?, of attribute: AttributeTree.Position?, _ fault: Fields
+    ) -> [UInt8]? {
+        guard let value = fields(node, "the value of a fault", known: ["fields"]), let node = value["fields"]
+        else { return nil }
+        guard let layout else {
+            if fault["of"] == nil {
+                error(at: node, "fields are those of an attribute: add of, or write hex")
+            } else if attribute != nil {
+                error(at: node, "the fields of the attribute are not known: write hex")
+            }
+            return nil
+        }
+        return constantFields(node, in: layout)
     }
 
     /// A code, or its name as in `insufficientAuthorization`.

@@ -51,10 +51,24 @@ package struct FaultScope: Sendable {
     package var isApp: Bool
     /// Its advertisement, or `nil` if it does not advertise.
     package var advertisement: Advertisement?
-    /// The properties of a characteristic or a descriptor.
-    package var properties: @Sendable (AttributeTree.Position) -> CharacteristicProperties
+    /// Its variables, which conditions compare.
+    package var variables: Variables
+    /// A characteristic or a descriptor, or `nil` for a service.
+    package var attribute: @Sendable (AttributeTree.Position) -> Attribute?
     /// Whether all of its attributes are known; if not, a name that leads nowhere may be right.
     var isWhole = true
+
+    /// What is known of a characteristic or a descriptor.
+    package struct Attribute: Sendable {
+        package var properties: CharacteristicProperties
+        /// The layout of its value, or `nil` if it has none.
+        package var layout: ValueLayout?
+
+        package init(_ properties: CharacteristicProperties, _ layout: ValueLayout? = nil) {
+            self.properties = properties
+            self.layout = layout
+        }
+    }
 
     /// The names of an app's states, as events have them.
     package static let appStates = [
@@ -63,13 +77,14 @@ package struct FaultScope: Sendable {
 
     /// The scope of a device.
     package init(
-        _ tree: AttributeTree, isApp: Bool, advertisement: Advertisement?,
-        properties: @escaping @Sendable (AttributeTree.Position) -> CharacteristicProperties
+        _ tree: AttributeTree, isApp: Bool, advertisement: Advertisement?, variables: Variables,
+        attribute: @escaping @Sendable (AttributeTree.Position) -> Attribute?
     ) {
         self.tree = tree
         self.isApp = isApp
         self.advertisement = advertisement
-        self.properties = properties
+        self.variables = variables
+        self.attribute = attribute
     }
 
     /// The scope of a profile.
@@ -77,12 +92,16 @@ package struct FaultScope: Sendable {
         let services = profile.services
         self.init(
             profile.attributeTree, isApp: profile.app != nil,
-            advertisement: profile.advertising?.advertisement
+            advertisement: profile.advertising?.advertisement, variables: profile.variables
         ) { position in
-            guard let index = position.characteristic else { return [] }
+            guard let index = position.characteristic else { return nil }
             let characteristic = services[position.service].characteristics[index]
-            return position.descriptor.map { characteristic.descriptors[$0].properties }
-                ?? characteristic.properties
+            guard let number = position.descriptor else {
+                return Attribute(
+                    characteristic.properties,
+                    characteristic.layout ?? KnownLayouts.layout(of: characteristic.uuid))
+            }
+            return Attribute(characteristic.descriptors[number].properties)
         }
         self.isWhole = isWhole
     }

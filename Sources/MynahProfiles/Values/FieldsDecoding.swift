@@ -90,22 +90,24 @@ extension ProfileDecoder {
 
     /// The bytes of a value whose fields are all constants; nil after a problem was noted.
     mutating func constantFields(_ node: Node, in layout: ValueLayout) -> [UInt8]? {
+        let errorsBefore = errorCount
         guard let fields = fields(node, "fields", known: layout.names) else { return nil }
         var list: [NamedField] = []
         for name in layout.names {
             guard let node = fields[name] else { continue }
             guard let field = field(name, node, in: layout) else { continue }
             guard let value = field.content.constant else {
-                error(at: node, "\(name) must be a value, not a generator")
+                error(at: node, "\(name) must be a value that does not change")
                 continue
             }
             list.append(NamedField(name, value, field.unit))
         }
-        guard errorCount == 0 else { return nil }
+        guard errorCount == errorsBefore else { return nil }
         do throws(LayoutProblem) {
             return try layout.encode(list)
         } catch {
-            self.error(at: node, error.message)
+            let mark = error.field.flatMap { fields[$0] == nil ? nil : fields.marks[$0] }
+            self.error(at: mark ?? fields.mark, error.message)
             return nil
         }
     }

@@ -77,7 +77,7 @@ struct FaultRig {
         fake = FakeRadio(capabilities: capabilities)
         radio = FaultyRadio(
             fake, faults: faults(asked, fixed), seed: 1, clock: clock,
-            owner: .init(holds: { _ in holds }, applied: { log.put("applied \($0.fault)") }))
+            owner: .init(holds: { _, _ in holds }, applied: { log.put("applied \($0.fault)") }))
         services = [
             ServiceDefinition(
                 uuid: BluetoothUUID(0x180D as UInt16),

@@ -27,7 +27,7 @@ import Testing
     /// The numbers of the reads, from 1, to which the faults apply.
     private static func applied(
         _ rules: inout FaultRules, reads count: Int, of central: FaultRules.Central? = nil,
-        holds: (FaultCondition) -> Bool = { _ in true }
+        holds: FaultRules.Holds = { _, _ in true }
     ) -> [Int] {
         (1...count).filter { _ in !rules.decide(read(), of: central, holds: holds).isNothing }
     }
@@ -58,11 +58,11 @@ import Testing
             (.init(.read, of: [Self.battery, Self.heartRate]), true), (.init(.connect), false),
         ]
         for (operation, isHit) in rows {
-            #expect(rules.decide(operation, holds: { _ in true }).isNothing != isHit, "\(operation)")
+            #expect(rules.decide(operation, holds: { _, _ in true }).isNothing != isHit, "\(operation)")
         }
         #expect(rules["f"]?.count == 2)
         var every = FaultRules([Self.fault()], seed: 1)
-        #expect(!every.decide(Self.read(Self.battery), holds: { _ in true }).isNothing)
+        #expect(!every.decide(Self.read(Self.battery), holds: { _, _ in true }).isNothing)
         #expect(rules.concerns(.read, of: Self.heartRate) && rules.concerns(.read))
         #expect(!rules.concerns(.read, of: Self.battery) && !rules.concerns(.write))
     }
@@ -92,13 +92,13 @@ import Testing
         var rules = FaultRules(faults, seed: 1)
         let both: [FaultRules.Central?] = [Self.first, Self.second]
         let values = (1...4).map { _ in
-            rules.decide(operation, of: both, holds: { _ in true }).map(\.effect)
+            rules.decide(operation, of: both, holds: { _, _ in true }).map(\.effect)
         }
         #expect(values == [[nil, .duplicate], [.drop, .drop], [nil, .duplicate], [.drop, .drop]])
         #expect(rules.entries.map(\.count) == [4, 4])
         #expect(rules.entries.map(\.timesApplied) == [2, 2])
         // Without subscribers that the radio names there is one decision.
-        #expect(rules.decide(operation, of: [nil], holds: { _ in true }).map(\.effect) == [nil])
+        #expect(rules.decide(operation, of: [nil], holds: { _, _ in true }).map(\.effect) == [nil])
     }
 
     @Test("delays add, and the first other effect wins in the order of the faults")
@@ -110,16 +110,16 @@ import Testing
                 Self.fault("c", delay: .seconds(2), .error(ATTError(code: 0x81))),
                 Self.fault("d", .init(times: 1), .noAnswer),
             ], seed: 1)
-        var odd = rules.decide(Self.read(), holds: { _ in true })
+        var odd = rules.decide(Self.read(), holds: { _, _ in true })
         #expect(odd.delay == .seconds(3) && odd.effect == .error(ATTError(code: 0x81)))
         #expect(odd.cause == "c" && odd.applied == ["a", "c"])
-        let even = rules.decide(Self.read(), holds: { _ in true })
+        let even = rules.decide(Self.read(), holds: { _, _ in true })
         #expect(even.delay == .seconds(3) && even.effect == .truncate(1))
         #expect(even.cause == "b" && even.applied == ["a", "b", "c"])
         // An effect that came second did not apply, and is not used up.
         #expect(rules["d"]?.timesApplied == 0)
         _ = rules.remove("c")
-        odd = rules.decide(Self.read(), holds: { _ in true })
+        odd = rules.decide(Self.read(), holds: { _, _ in true })
         #expect(odd.effect == .noAnswer && odd.applied == ["a", "d"])
     }
 
@@ -128,7 +128,7 @@ import Testing
         let condition = FaultCondition.variable("power", .above, .number(100))
         var rules = FaultRules([Self.fault(.init(nth: .every(2), when: condition))], seed: 1)
         var (asked, power) = (0, 50)
-        let holds: (FaultCondition) -> Bool = { condition in
+        let holds: FaultRules.Holds = { condition, _ in
             asked += 1
             return condition == .variable("power", .above, .number(100)) && power > 100
         }
@@ -147,7 +147,7 @@ import Testing
         // Another fault with a chance, before it, changes nothing; neither does a second run.
         let other = Self.fault("other", on: .write, .init(chance: 0.5))
         var beside = FaultRules([other, flaky], seed: 42)
-        for _ in 1...10 { _ = beside.decide(.init(.write), holds: { _ in true }) }
+        for _ in 1...10 { _ = beside.decide(.init(.write), holds: { _, _ in true }) }
         #expect(Self.applied(&beside, reads: 4000) == expected)
         var renamed = FaultRules([Self.fault("renamed", .init(chance: 0.25))], seed: 42)
         #expect(Self.applied(&renamed, reads: 4000) != expected)
@@ -189,10 +189,10 @@ import Testing
         rules.add(Self.fault("c", isOff: true), at: .zero)
         rules.add(Self.fault("a", .init(nth: .range(2...2))), at: .zero)
         #expect(rules.entries.map(\.fault.name) == ["a", "b", "c"])
-        #expect(rules.decide(Self.read(), holds: { _ in true }).cause == "b")
-        #expect(rules.decide(Self.read(), holds: { _ in true }).cause == "a")
+        #expect(rules.decide(Self.read(), holds: { _, _ in true }).cause == "b")
+        #expect(rules.decide(Self.read(), holds: { _, _ in true }).cause == "a")
         #expect(rules.remove("b")?.name == "b" && rules.remove("b") == nil)
-        #expect(rules.decide(Self.read(), holds: { _ in true }).isNothing)
+        #expect(rules.decide(Self.read(), holds: { _, _ in true }).isNothing)
     }
 
     @Test("a fault after a time applies once, counted from when it was turned on")
@@ -206,16 +206,16 @@ import Testing
         #expect(rules.nextDue == .seconds(120))
         #expect(rules.turn("sooner", isOn: true, at: .seconds(110)) == true)
         #expect(rules.nextDue == .seconds(115))
-        #expect(rules.takeDue(at: .seconds(114), holds: { _ in true }).isEmpty)
-        #expect(rules.takeDue(at: .seconds(120), holds: { _ in true }).map(\.name) == ["later", "sooner"])
-        #expect(rules.nextDue == nil && rules.takeDue(at: .seconds(999), holds: { _ in true }).isEmpty)
+        #expect(rules.takeDue(at: .seconds(114), holds: { _, _ in true }).isEmpty)
+        #expect(rules.takeDue(at: .seconds(120), holds: { _, _ in true }).map(\.name) == ["later", "sooner"])
+        #expect(rules.nextDue == nil && rules.takeDue(at: .seconds(999), holds: { _, _ in true }).isEmpty)
         // Turned off in time, it does not apply; the next time counts anew.
         for fault in [later, sooner] { rules.add(fault, at: .seconds(200)) }
         #expect(rules.nextDue == .seconds(220))
         #expect(rules.turn("later", isOn: false, at: .seconds(210)) == true)
-        #expect(rules.nextDue == nil && rules.takeDue(at: .seconds(999), holds: { _ in true }).isEmpty)
+        #expect(rules.nextDue == nil && rules.takeDue(at: .seconds(999), holds: { _, _ in true }).isEmpty)
         #expect(rules.turn("later", isOn: true, at: .seconds(1000)) == true)
-        #expect(rules.takeDue(at: .seconds(1020), holds: { _ in false }).isEmpty)
+        #expect(rules.takeDue(at: .seconds(1020), holds: { _, _ in false }).isEmpty)
         #expect(rules.nextDue == nil)
     }
 }
