@@ -19,6 +19,9 @@ package struct AppAccess: Sendable {
     /// Whether its code runs.
     package var isRunning: Bool { look { app, _ in app.isRunning } ?? false }
 
+    /// Whether it has overrun its time: its code does nothing more until another event comes.
+    package var isThrottled: Bool { look { app, _ in app.isThrottled } ?? false }
+
     /// Whether it runs because an event woke it.
     package var isWoken: Bool { look { app, _ in app.isWoken } ?? false }
 

@@ -52,6 +52,7 @@ final class AppProcess {
     var rules: AppRules { lifecycle.rules }
     var isWoken: Bool { lifecycle.isWoken }
     var isRunning: Bool { lifecycle.isRunning }
+    var isThrottled: Bool { lifecycle.isThrottled }
     var advertisingMode: AdvertisingMode { lifecycle.advertisingMode }
     var managers: [ManagerState] { ownManagers.all }
     private var live: [ManagerState] { ownManagers.live }

@@ -132,9 +132,15 @@ package struct AttributeName: Hashable, Sendable {
 
     /// The characteristic or descriptor that it names; throws if there is none, or more than one.
     package func resolve(in tree: AttributeTree) throws(Problem) -> AttributeTree.Position {
-        let found = positions(in: tree)
+        try resolve(in: AttributeIndex(tree))
+    }
+
+    /// The same, without a search in the whole device.
+    package func resolve(in index: AttributeIndex) throws(Problem) -> AttributeTree.Position {
+        let tree = index.tree
+        let found = positions(in: index)
         guard let first = found.first else {
-            let others = withoutOrdinals.positions(in: tree)
+            let others = withoutOrdinals.positions(in: index)
             throw Problem(
                 message: "the device has no \(text)"
                     + (others.isEmpty ? "" : "; it has \(Self.list(others, in: tree))"))
@@ -163,10 +169,11 @@ package struct AttributeName: Hashable, Sendable {
 
     /// The first reading of the steps that leads anywhere: a characteristic is meant rather than a
     /// descriptor.
-    private func positions(in tree: AttributeTree) -> [AttributeTree.Position] {
+    private func positions(in index: AttributeIndex) -> [AttributeTree.Position] {
         let steps: [Step]
         switch form {
         case .handle(let handle):
+            let tree = index.tree
             return (tree.positions(at: .characteristic) + tree.positions(at: .descriptor))
                 .filter { tree.handle(at: $0) == handle }
         case .steps(let parsed): steps = parsed
@@ -177,18 +184,17 @@ package struct AttributeName: Hashable, Sendable {
             case 2: [[.service, .characteristic], [.service, .descriptor], [.characteristic, .descriptor]]
             default: [[.service, .characteristic, .descriptor]]
             }
-        return readings.lazy.map { Self.find(steps, at: $0, in: tree) }.first { !$0.isEmpty } ?? []
+        return readings.lazy.map { Self.find(steps, at: $0, in: index) }.first { !$0.isEmpty } ?? []
     }
 
     private static func find(
-        _ steps: [Step], at levels: [AttributeTree.Level], in tree: AttributeTree
+        _ steps: [Step], at levels: [AttributeTree.Level], in index: AttributeIndex
     ) -> [AttributeTree.Position] {
         var scope: (level: AttributeTree.Level, positions: Set<AttributeTree.Position>)?
         var found: [AttributeTree.Position] = []
         for (step, level) in zip(steps, levels) {
-            found = tree.positions(at: level).filter { position in
-                step.uuids.contains(tree.uuid(at: position))
-                    && scope.map { $0.positions.contains(position.ancestor(at: $0.level)) } ?? true
+            found = index.positions(at: level, of: step.uuids).filter { position in
+                scope.map { $0.positions.contains(position.ancestor(at: $0.level)) } ?? true
             }
             if let ordinal = step.ordinal {
                 found = found.indices.contains(ordinal - 1) ? [found[ordinal - 1]] : []

@@ -255,7 +255,8 @@ import Testing
         #expect(try await read("2A37") == .success([0xFF]))
         try await emulator.setVariable("power", to: .number(1), in: "Test")
         try await emulator.setVariable("mode", to: .text("run"), in: "Test")
-        let fields = #"{"name": "typed", "on": "read", "of": "2A37", "value": {"fields": {"heartRate": 300}}}"#
+        let fields =
+            #"{"name": "typed", "on": "read", "of": "2A37", "value": {"fields": {"heartRate": 300}}}"#
         #expect(try await add(fields, to: emulator) == nil)
         #expect(try await read("2A37") == .success([0x01, 0x2C, 0x01]))
         await emulator.stop()
@@ -293,6 +294,25 @@ import Testing
         try await emulator.reset(.faults, of: "Two")
         #expect(try await read("2A22") == .success([0xFF]))
         await emulator.stop()
+    }
+
+    @Test func `an app's faults repeat themselves by its own seed, whichever apps are beside it`()
+        async throws
+    {
+        func pattern(_ apps: [String]) async throws -> [PendingReply.Outcome?] {
+            let texts = apps.map {
+                Self.app($0, $0 == "One" ? "1821" : "1822").replacing(
+                    "when: background", with: "chance: 50 %")
+            }
+            let emulator = try await start(texts)
+            var answers: [PendingReply.Outcome?] = []
+            for _ in 1...32 { answers.append(try await read("2A22")) }
+            await emulator.stop()
+            return answers
+        }
+        let alone = try await pattern(["Two"])
+        #expect(Set(alone).count == 2)
+        #expect(try await pattern(["One", "Two"]) == alone)
     }
 
     @Test func `the names of an app's states in a profile are those of events`() {

@@ -15,6 +15,8 @@ package struct Fault: Hashable, Sendable {
     package var effect: FaultEffect?
     /// Whether it is off at the start and after a reset.
     package var isOff: Bool
+    /// The seed of its random numbers, or `nil` if the radio has it.
+    package var seed: UInt64?
 
     /// A fault, which is on unless said.
     package init(
@@ -59,11 +61,17 @@ package enum FaultTrigger: Hashable, Sendable {
         case mtu
         /// Advertising that starts or changes.
         case advertise
+
+        /// Whether it is a request that an answer is due to.
+        var isRequest: Bool { FaultTrigger.Kind(self).isRequest }
     }
 
     /// The triggers without their parameters: the columns of `FaultSupport`.
     package enum Kind: String, CaseIterable, Hashable, Sendable {
         case read, write, notify, subscribe, connect, pair, discover, mtu, advertise, after
+
+        /// Whether it is a request that an answer is due to.
+        var isRequest: Bool { [.read, .write, .subscribe, .discover, .mtu].contains(self) }
     }
 
     /// The trigger without its parameter.
@@ -94,6 +102,11 @@ extension FaultTrigger.Kind {
 }
 
 extension Fault {
+    /// The seed of a fault's random numbers in a run with a seed.
+    package static func seed(of name: String, _ seed: UInt64) -> UInt64 {
+        ValueSeed.of(seed, "fault \(name)")
+    }
+
     /// The attributes that it names have other keys.
     mutating func rekey(_ mapping: [AttributeKey: AttributeKey]) {
         if let attribute { self.attribute = mapping[attribute] ?? attribute }

@@ -86,7 +86,7 @@ package struct FaultRules: Sendable {
     package private(set) var entries: [Entry] = []
     private let seed: UInt64
 
-    /// These faults; their random numbers follow from `seed` and their names.
+    /// These faults; random numbers of those without a seed follow from `seed` and their names.
     package init(_ faults: [Fault] = [], seed: UInt64, at now: Duration = .zero) {
         self.seed = seed
         for fault in faults { add(fault, at: now) }
@@ -133,7 +133,7 @@ package struct FaultRules: Sendable {
 
     private func index(of name: String) -> Int? { entries.firstIndex { $0.fault.name == name } }
     private func random(of fault: Fault) -> SeededRandom {
-        SeededRandom(seed: ValueSeed.of(seed, "fault \(fault.name)"))
+        SeededRandom(seed: fault.seed ?? Fault.seed(of: fault.name, seed))
     }
 
     private func turnOn(_ entry: inout Entry, at now: Duration) {
@@ -188,6 +188,13 @@ package struct FaultRules: Sendable {
             }
         }
         return decisions
+    }
+
+    /// Faults were applied without an operation.
+    mutating func countApplied(_ names: [String]) {
+        for index in entries.indices where names.contains(entries[index].fault.name) {
+            entries[index].timesApplied += 1
+        }
     }
 
     // MARK: Times

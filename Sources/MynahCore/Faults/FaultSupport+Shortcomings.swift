@@ -119,8 +119,7 @@ extension RadioCapabilities {
     }
 
     private func limit(of fault: Fault, _ properties: CharacteristicProperties?) -> String? {
-        let isRequest = [.read, .write, .subscribe, .discover, .mtu].contains(fault.trigger.kind)
-        if isRequest, fault.delay > longestFaultDelay {
+        if fault.trigger.kind.isRequest, fault.delay > longestFaultDelay {
             return "\(name) can hold up an answer for \(longestFaultDelay.text) at most"
         }
         // The radio has answered such a write before it reports it.
@@ -155,11 +154,6 @@ extension RadioCapabilities {
                 \(name) cannot lose a bond with how: \(way.rawValue); it can with \
                 how: \(ways.joined(separator: ", "))
                 """
-        case .refuseConnection where faults.refusesByAdvertising && fault.selectsConnections:
-            return """
-                \(name) refuses connections with an advertisement that is not connectable, so it cannot \
-                count them; remove nth, times, chance and when
-                """
         default: break
         }
         return nil
@@ -174,7 +168,8 @@ extension RadioCapabilities {
 }
 
 extension Fault {
-    fileprivate var selectsConnections: Bool {
+    /// Whether it applies to some connections and not to others.
+    var selectsConnections: Bool {
         selection.nth != .all || selection.times != nil || selection.chance < 1
             || selection.condition != nil
     }

@@ -12,7 +12,7 @@ package struct FaultSupport: Hashable, Sendable {
     package var lostBonds: Set<FaultEffect.LostBond>
     /// Whether it refuses connections with an advertisement that is not connectable.
     ///
-    /// It cannot count connections then. If not, it ends a connection at once.
+    /// If not, or if the fault is for some connections only, it ends a connection at once.
     package var refusesByAdvertising: Bool
     /// How it carries out an effect that another radio carries out otherwise, as a phrase for people.
     package var ways: [FaultEffect.Kind: String]

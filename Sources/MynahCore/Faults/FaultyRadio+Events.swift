@@ -73,8 +73,12 @@ extension FaultyRadio {
     func decide(
         _ kind: FaultTrigger.Operation, of keys: [AttributeKey] = [], by id: Peer.ID?
     ) -> FaultRules.Decision {
-        let decision = rules.decide(
+        var decision = rules.decide(
             FaultRules.Operation(kind, of: keys), of: id.map(links.central), holds: owner.holds)
+        // The delays of several faults may add up to more than the radio can hold up an answer for.
+        if kind.isRequest, let limit = capabilities?.longestFaultDelay {
+            decision.delay = min(decision.delay, limit)
+        }
         report(decision.applied, of: FaultTrigger.Kind(kind), id)
         return decision
     }

@@ -100,7 +100,9 @@ extension FaultyRadio {
 
     private func advertise(changed: Advertisement) async throws(RadioError) -> AdvertisingReport {
         if !changed.isConnectable, advertising.onAir?.isConnectable != false {
-            report(refusals.map(\.fault.name), of: .connect, nil)
+            let names = refusals.map(\.fault.name)
+            rules.countApplied(names)
+            report(names, of: .connect, nil)
         }
         advertising.onAir = changed
         do throws(RadioError) {
@@ -118,7 +120,9 @@ extension FaultyRadio {
     /// The faults that keep the device from being connectable.
     private var refusals: [FaultRules.Entry] {
         guard capabilities?.faults.refusesByAdvertising == true else { return [] }
-        return rules.entries.filter { $0.isArmed && $0.fault.effect == .refuseConnection }
+        return rules.entries.filter {
+            $0.isArmed && $0.fault.effect == .refuseConnection && !$0.fault.selectsConnections
+        }
     }
 
     // MARK: Values
@@ -158,7 +162,7 @@ extension FaultyRadio {
         if let error = flush() {
             // If a fault applies to the value, the error is not the sender's mistake.
             guard decisions.contains(where: { !$0.isNothing }) else { throw error }
-            warn("what a fault made of a value cannot be sent: \(error)")
+            warn("a value that a fault has changed cannot be sent: \(error)")
         }
         return .sent(targets == [nil] ? nil : targets.count)
     }

@@ -44,14 +44,16 @@ extension EmulatedDevice {
         }
     }
 
-    /// The fault with the keys of its attributes.
+    /// The fault with the keys of its attributes, and random numbers that follow from the device's seed.
     func fault(_ declared: ProfileFault) -> Fault {
-        declared.resolved { position in
+        var fault = declared.resolved { position in
             let service = services[position.service]
             guard let index = position.characteristic else { return service.key }
             let characteristic = service.characteristics[index]
             return position.descriptor.map { characteristic.descriptors[$0].key } ?? characteristic.key
         }
+        fault.seed = Fault.seed(of: fault.name, seed)
+        return fault
     }
 }
 

@@ -28,8 +28,11 @@ final class AnswerSender<C: Clock> where C.Duration == Duration {
         self.player = player
     }
 
-    /// Whether the device may act by itself: an app acts only while it runs.
-    var canAct: Bool { player.device.app == nil || player.appSide.app?.access.isRunning == true }
+    /// Whether the device may act by itself: an app acts only while it runs and is not throttled.
+    var canAct: Bool {
+        guard player.device.app != nil else { return true }
+        return player.appSide.app.map { $0.access.isRunning && !$0.access.isThrottled } ?? false
+    }
 
     /// Answers a central, now or after a time; a central that is not subscribed gets nothing.
     func answer(_ value: [UInt8], of key: AttributeKey, to central: Central?, after delay: Duration) {

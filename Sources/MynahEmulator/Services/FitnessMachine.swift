@@ -48,7 +48,7 @@ struct FitnessMachine: ServiceBehavior {
     private var changes: [String: FieldChange] = [:]
     private var spinDown: SpinDown?
 
-    var due: Duration? { spinDown?.end }
+    func due(_ service: some ServiceState) -> Duration? { spinDown?.end }
 
     mutating func begin(_ service: some ServiceState) -> [ServiceEffect] {
         self = FitnessMachine()

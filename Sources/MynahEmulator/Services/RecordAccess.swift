@@ -31,7 +31,9 @@ struct RecordAccess: ServiceBehavior {
         self.count = count
     }
 
-    var due: Duration? { reports.values.lazy.map(\.due).min() }
+    func due(_ service: some ServiceState) -> Duration? {
+        reports.lazy.filter { !service.isSending(to: $0.key) }.map(\.value.due).min()
+    }
 
     mutating func begin(_ service: some ServiceState) -> [ServiceEffect] {
         reports = [:]
@@ -89,7 +91,7 @@ struct RecordAccess: ServiceBehavior {
     }
 
     mutating func tick(_ service: some ServiceState) -> [ServiceEffect] {
-        let due = reports.filter { $0.value.due <= service.now }.keys
+        let due = reports.filter { $0.value.due <= service.now && !service.isSending(to: $0.key) }.keys
         return due.sorted { $0.rawValue < $1.rawValue }.flatMap { sendNext(to: $0, service) }
     }
 

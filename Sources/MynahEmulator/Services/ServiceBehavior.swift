@@ -11,8 +11,9 @@ protocol ServiceBehavior: Sendable {
     var changed: [BluetoothUUID] { get }
     /// The characteristics whose values it alone sends; their `every` is its pace.
     var sent: [BluetoothUUID] { get }
-    /// The next time on the device's clock at which it has something to do; `nil` if it waits for a request.
-    var due: Duration? { get }
+    /// The next time on the device's clock at which it has something to do; `nil` if it waits for a request,
+    /// or for room on a link.
+    func due(_ service: some ServiceState) -> Duration?
 
     /// The device starts, or its values are as they were at its start.
     mutating func begin(_ service: some ServiceState) -> [ServiceEffect]
@@ -20,7 +21,7 @@ protocol ServiceBehavior: Sendable {
     mutating func write(
         _ value: [UInt8], to characteristic: BluetoothUUID, by central: Peer.ID, _ service: some ServiceState
     ) throws(ATTError) -> [ServiceEffect]
-    /// It is due, and every value that it has sent is on its way.
+    /// It is due.
     mutating func tick(_ service: some ServiceState) -> [ServiceEffect]
     /// A central's link has ended.
     mutating func disconnected(_ central: Peer.ID)
@@ -29,7 +30,7 @@ protocol ServiceBehavior: Sendable {
 extension ServiceBehavior {
     var changed: [BluetoothUUID] { [] }
     var sent: [BluetoothUUID] { [] }
-    var due: Duration? { nil }
+    func due(_ service: some ServiceState) -> Duration? { nil }
     mutating func begin(_ service: some ServiceState) -> [ServiceEffect] { [] }
     mutating func tick(_ service: some ServiceState) -> [ServiceEffect] { [] }
     mutating func disconnected(_ central: Peer.ID) {}
@@ -63,6 +64,8 @@ protocol ServiceState {
     func isSubscribed(_ central: Peer.ID, to characteristic: BluetoothUUID) -> Bool
     /// Whether a value for the central waits for room on its link.
     func isSending(_ characteristic: BluetoothUUID, to central: Peer.ID) -> Bool
+    /// Whether any value of the service for the central waits for room on its link.
+    func isSending(to central: Peer.ID) -> Bool
     /// The longest value that a notification to the central can carry, in bytes.
     func longestUpdate(to central: Peer.ID) -> Int
 }

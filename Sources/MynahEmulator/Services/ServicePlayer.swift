@@ -149,13 +149,9 @@ final class ServicePlayer<C: Clock> where C.Duration == Duration {
     }
 
     /// The earliest time at which a behavior has something to do that does not wait for room.
-    private var due: Duration? {
-        services.lazy.filter { service in
-            !self.player.answers.outbox.values.contains { value in
-                service.attributes.values.contains(value.attribute)
-            }
-        }.compactMap(\.behavior.due).min()
-    }
+    private var due: Duration? { services.indices.compactMap { dueTime(of: $0) }.min() }
+
+    private func dueTime(of index: Int) -> Duration? { services[index].behavior.due(state(of: index)) }
 
     private func sleep() {
         stop()
@@ -168,8 +164,7 @@ final class ServicePlayer<C: Clock> where C.Duration == Duration {
 
     private func wake() {
         guard player.answers.canAct, let due, due <= player.elapsed else { return sleep() }
-        for index in services.indices where services[index].behavior.due.map({ $0 <= player.elapsed }) == true
-        {
+        for index in services.indices where dueTime(of: index).map({ $0 <= player.elapsed }) == true {
             let state = state(of: index)
             carryOut(services[index].behavior.tick(state), of: index)
         }
@@ -231,6 +226,10 @@ private struct PlayedService<C: Clock>: ServiceState where C.Duration == Duratio
 
     func isSending(_ characteristic: BluetoothUUID, to central: Peer.ID) -> Bool {
         service.attributes[characteristic].map { outbox.contains($0, for: central) } ?? false
+    }
+
+    func isSending(to central: Peer.ID) -> Bool {
+        service.attributes.values.contains { outbox.contains($0, for: central) }
     }
 
     func longestUpdate(to central: Peer.ID) -> Int {

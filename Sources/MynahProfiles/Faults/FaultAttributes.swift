@@ -46,7 +46,7 @@ extension ProfileDecoder {
         do throws(AttributeName.Problem) {
             let name = try AttributeName(parsing: text)
             parsed = name
-            return try name.resolve(in: scope.tree)
+            return try name.resolve(in: scope.index)
         } catch {
             guard scope.isWhole else { return nil }
             if let parsed, Self.isMadeByRadio(parsed) {

@@ -46,7 +46,8 @@ package struct ProfileFault: Hashable, Sendable {
 /// The device that faults are declared for.
 package struct FaultScope: Sendable {
     /// Its attributes.
-    package var tree: AttributeTree
+    let index: AttributeIndex
+    var tree: AttributeTree { index.tree }
     /// Whether an app plays it.
     package var isApp: Bool
     /// Its advertisement, or `nil` if it does not advertise.
@@ -80,7 +81,7 @@ package struct FaultScope: Sendable {
         _ tree: AttributeTree, isApp: Bool, advertisement: Advertisement?, variables: Variables,
         attribute: @escaping @Sendable (AttributeTree.Position) -> Attribute?
     ) {
-        self.tree = tree
+        index = AttributeIndex(tree)
         self.isApp = isApp
         self.advertisement = advertisement
         self.variables = variables

@@ -5,7 +5,7 @@ import Yams
 /// The device around a reaction.
 private struct ReactionPlace {
     var profile: Profile
-    var tree: AttributeTree
+    var index: AttributeIndex
     /// The characteristic whose rules these are.
     var position: AttributeTree.Position
     var characteristic: Profile.Characteristic
@@ -21,12 +21,12 @@ extension ProfileDecoder {
     /// Reads the rules of all characteristics, when the attributes that they may name are known.
     mutating func reactions(of profile: inout Profile) {
         guard !reactionNodes.isEmpty else { return }
-        let tree = profile.attributeTree
+        let attributes = AttributeIndex(profile.attributeTree)
         for (index, service) in profile.services.enumerated() {
             for (number, characteristic) in service.characteristics.enumerated() {
                 guard let node = reactionNodes[characteristic.mark] else { continue }
                 let place = ReactionPlace(
-                    profile: profile, tree: tree,
+                    profile: profile, index: attributes,
                     position: .init(service: index, characteristic: number), characteristic: characteristic)
                 let rules = rules(node, place)
                 profile.services[index].characteristics[number].reactions = rules
@@ -277,7 +277,7 @@ extension ProfileDecoder {
     ) -> AttributeTree.Position? {
         guard let text = text(node, what) else { return nil }
         do throws(AttributeName.Problem) {
-            let position = try AttributeName(parsing: text).resolve(in: place.tree)
+            let position = try AttributeName(parsing: text).resolve(in: place.index)
             if position.characteristic != nil, position.descriptor == nil { return position }
             error(at: node, "\(what) must name a characteristic, not \(Self.quote(text))")
         } catch {

@@ -153,6 +153,11 @@ import Testing
         #expect(Self.applied(&renamed, reads: 4000) != expected)
         var reseeded = FaultRules([flaky], seed: 43)
         #expect(Self.applied(&reseeded, reads: 4000) != expected)
+        // A fault with a seed of its own has the same numbers by any name, on any radio.
+        var named = Self.fault("flaky~2", .init(chance: 0.25))
+        named.seed = Fault.seed(of: "flaky", 42)
+        var seeded = FaultRules([named], seed: 7)
+        #expect(Self.applied(&seeded, reads: 4000) == expected)
         alone.add(flaky, at: .zero)
         #expect(Self.applied(&alone, reads: 4000) == expected)
     }

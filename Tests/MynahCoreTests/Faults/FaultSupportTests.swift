@@ -164,11 +164,7 @@ import Testing
             ),
             (bluez, Self.selecting(.init(central: .order(2)), .drop, on: .on(.write)), nil, nil),
             (
-                own, Self.selecting(.init(nth: .range(1...2)), .refuseConnection, on: .on(.connect)), nil,
-                """
-                R refuses connections with an advertisement that is not connectable, so it cannot count \
-                them; remove nth, times, chance and when
-                """
+                own, Self.selecting(.init(nth: .range(1...2)), .refuseConnection, on: .on(.connect)), nil, nil
             ),
             (
                 bluez, Self.selecting(.init(nth: .range(1...2)), .refuseConnection, on: .on(.connect)), nil,

@@ -325,6 +325,39 @@ import Testing
         #expect(await rig.fake.advertisement?.isConnectable == true)
     }
 
+    @Test("refused connections are counted, and one that is chosen ends at once")
+    func countedRefusals() async throws {
+        let rig = try await FaultRig { _, _ in
+            [.on(.connect, .init(nth: .range(2...2)), .refuseConnection)]
+        }
+        _ = try await rig.radio.advertise(Advertisement(localName: "Meter"))
+        #expect(await rig.fake.advertisement?.isConnectable == true)
+        await rig.happen(.connected(FaultRig.first))
+        await rig.happen(.connected(FaultRig.second))
+        let log = try await rig.sink.log.take(4)
+        #expect(log == ["connected 1", "connected 2", "applied f", "disconnected 2"])
+        #expect(await rig.radio.faults.map(\.timesApplied) == [1])
+        // One that is for all is an advertisement, which counts too.
+        try await rig.radio.add(.on(.connect, .refuseConnection))
+        #expect(try await rig.sink.log.take(2).first == "applied f")
+        #expect(await rig.fake.advertisement?.isConnectable == false)
+        #expect(await rig.radio.faults.map(\.timesApplied) == [1])
+    }
+
+    @Test("delays add up to the longest one that the radio can hold up an answer for")
+    func longestDelay() async throws {
+        var radio = RadioCapabilities(name: "fake")
+        radio.answerDeadline = .seconds(5)
+        let rig = try await FaultRig(capabilities: radio) { asked, _ in
+            [.on(.read, delay: .seconds(3)), .on(.read, of: asked, delay: .seconds(4), name: "g")]
+        }
+        async let value = rig.read()
+        try await rig.clock.waitForSleepers(1)
+        #expect(rig.clock.pauses == [.milliseconds(4500)])
+        rig.clock.advance(by: .milliseconds(4500))
+        #expect(try await value == .success([1, 2, 3, 4]))
+    }
+
     @Test("a service that is gone is withdrawn with its subscriptions, and comes back as it was")
     func changedServices() async throws {
         let rig = try await FaultRig { _, _ in [] }
@@ -399,7 +432,7 @@ import Testing
         await rig.fake.fail(error)
         #expect(try await rig.send([2]) == .sent(2))
         let log = try await rig.sink.log.take(2)
-        #expect(log == ["applied f", "warning what a fault made of a value cannot be sent: too long"])
+        #expect(log == ["applied f", "warning a value that a fault has changed cannot be sent: too long"])
     }
 
     @Test("a fault that is turned on before the start is on, and its time counts from the start")

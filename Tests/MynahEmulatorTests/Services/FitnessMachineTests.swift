@@ -262,13 +262,13 @@ import Testing
                 == .response([0x80, 0x13, 0x01, 0xD0, 0x07, 0xB8, 0x0B], on: Self.point))
         for status in [[0x14, 0x04], [0x14, 0x02]] as [[UInt8]] {
             #expect(machine.tick(service) == [])
-            service.now = machine.due ?? .zero
+            service.now = machine.due(service) ?? .zero
             let sent = service.take(machine.tick(service))
             #expect(sent == [Sent(value: status, characteristic: Self.status, central: nil)])
         }
-        #expect(machine.due == nil)
+        #expect(machine.due(service) == nil)
         _ = machine.outcome(of: [0x13, 0x01], to: Self.point, &service)
         _ = machine.outcome(of: [0x13, 0x02], to: Self.point, &service)
-        #expect(machine.due == nil)
+        #expect(machine.due(service) == nil)
     }
 }

@@ -29,7 +29,7 @@ import Testing
     /// Lets time pass until nothing is due, and returns what is sent.
     static func run(_ access: inout RecordAccess, _ service: inout TestService) -> [Sent] {
         var sent: [Sent] = []
-        while let due = access.due {
+        while let due = access.due(service) {
             service.now = max(service.now, due)
             sent += service.take(access.tick(service))
         }
@@ -106,7 +106,7 @@ import Testing
             default: response = [6, 0, opcode, 2]
             }
             #expect(outcome == .response(response, on: Self.point), "\(opcode) \(operation) \(operand)")
-            #expect(access.due == nil)
+            #expect(access.due(service) == nil)
         }
     }
 
@@ -184,10 +184,25 @@ import Testing
         var access = Self.access(service)
         service.now = .seconds(7)
         _ = access.outcome(of: [1, 1], to: Self.point, &service)
-        #expect(access.due == .seconds(7))
+        #expect(access.due(service) == .seconds(7))
         #expect(service.take(access.tick(service)).count == 1)
-        #expect(access.due == .seconds(7) + .milliseconds(100))
+        #expect(access.due(service) == .seconds(7) + .milliseconds(100))
         #expect(access.tick(service).isEmpty)
+    }
+
+    @Test func `a central that takes its records slowly holds up no other's`() {
+        var service = Self.meter
+        var access = Self.access(service)
+        for central in [TestService.phone, TestService.other] {
+            _ = access.outcome(of: [1, 1], to: Self.point, by: central, &service)
+        }
+        service.waiting = [TestService.phone]
+        #expect(access.due(service) == .zero)
+        #expect(service.take(access.tick(service)).map(\.central) == [TestService.other])
+        #expect(access.due(service) == .milliseconds(100))
+        service.waiting = []
+        #expect(access.due(service) == .zero)
+        #expect(service.take(access.tick(service)).map(\.central) == [TestService.phone])
     }
 
     @Test func `abort ends a report in the middle, and a report after it begins anew`() {
@@ -198,10 +213,10 @@ import Testing
         // A wrong abort ends nothing.
         #expect(
             access.outcome(of: [3, 1], to: Self.point, &service) == .response([6, 0, 3, 3], on: Self.point))
-        #expect(access.due != nil)
+        #expect(access.due(service) != nil)
         #expect(
             access.outcome(of: [3, 0], to: Self.point, &service) == .response([6, 0, 3, 1], on: Self.point))
-        #expect(access.due == nil)
+        #expect(access.due(service) == nil)
         #expect(
             access.outcome(of: [3, 0], to: Self.point, &service) == .response([6, 0, 3, 7], on: Self.point))
         #expect(access.outcome(of: [1, 6], to: Self.point, &service) == .sent([]))

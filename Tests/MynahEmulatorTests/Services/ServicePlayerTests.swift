@@ -137,9 +137,21 @@ import Testing
         #expect(try await sent(2, of: "2A52") == [[5, 0, 5, 0], [5, 0, 5, 0]])
         await radio.setFull(true, peer.id)
         #expect(try await write([1, 1]) == .success([]))
+        // Another central's report goes on.
+        try await subscribe("2A18", by: other)
+        #expect(try await write([1, 1], by: other) == .success([]))
+        for count in 1...5 {
+            try await sent(count, of: "2A18")
+            if count < 5 { try await nextRecord() }
+        }
+        let records = try await key("2A18")
+        #expect(
+            await radio.sent.filter { $0.attribute == records }.allSatisfy { $0.centrals == [other.id] })
         await radio.setFull(false, peer.id)
         await radio.simulate(.readyToSend)
-        try await sent(1, of: "2A18")
+        try await until("the record is sent") {
+            await radio.sent.contains { $0.attribute == records && $0.centrals == [peer.id] }
+        }
         await emulator.stop()
     }
 

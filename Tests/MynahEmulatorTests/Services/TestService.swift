@@ -16,6 +16,8 @@ struct TestService: ServiceState {
     var subscribed: Set<BluetoothUUID> = []
     /// The characteristics of which a value waits for room.
     var sending: Set<BluetoothUUID> = []
+    /// The centrals for which a value waits.
+    var waiting: Set<Peer.ID> = []
     var longest = 20
 
     private var tick: UInt64 { UInt64(now / interval) }
@@ -40,6 +42,7 @@ struct TestService: ServiceState {
     func isSending(_ characteristic: BluetoothUUID, to central: Peer.ID) -> Bool {
         sending.contains(characteristic)
     }
+    func isSending(to central: Peer.ID) -> Bool { waiting.contains(central) }
     func longestUpdate(to central: Peer.ID) -> Int { longest }
 
     /// Keeps what an effect changes, and returns the values that are sent.

@@ -1,0 +1,24 @@
+/// A device's attributes by their UUIDs, among which many names are resolved.
+package struct AttributeIndex: Sendable {
+    /// The attributes.
+    package let tree: AttributeTree
+    private var positions: [AttributeTree.Level: [BluetoothUUID: [AttributeTree.Position]]] = [:]
+
+    /// An index of these attributes.
+    package init(_ tree: AttributeTree) {
+        self.tree = tree
+        for level in AttributeTree.Level.allCases {
+            positions[level] = Dictionary(grouping: tree.positions(at: level)) { tree.uuid(at: $0) }
+        }
+    }
+
+    /// The positions of a level with one of these UUIDs, in attribute order.
+    func positions(at level: AttributeTree.Level, of uuids: Set<BluetoothUUID>) -> [AttributeTree.Position] {
+        let found = uuids.compactMap { positions[level]?[$0] }
+        guard found.count > 1 else { return found.first ?? [] }
+        return found.joined().sorted { one, other in
+            (one.service, one.characteristic ?? 0, one.descriptor ?? 0)
+                < (other.service, other.characteristic ?? 0, other.descriptor ?? 0)
+        }
+    }
+}
