@@ -163,4 +163,24 @@ import Testing
         #expect(try await rig.read("2A63") == [150, 0])
         await rig.emulator.stop()
     }
+
+    @Test func `a whole number in a variable is not rounded`() async throws {
+        let text = """
+            mynah: 1
+            name: Pump
+            variables: {serial: 9007199254740993}
+            services:
+              - uuid: 180A
+                characteristics:
+                  - uuid: 2A25
+                    properties: [read]
+                    value: {layout: [{number: uint64}], fields: {number: {from: serial}}}
+            """
+        let device = EmulatedDevice(try ProfileLoader.load(text: text, file: "pump.yaml"), seed: 1)
+        let key = device.services[0].characteristics[0].key
+        #expect(device.table.value(of: key, at: .zero) == [1, 0, 0, 0, 0, 0, 0x20, 0])
+        #expect(device.table.variables.json.text == #"{"serial":9007199254740993}"#)
+        #expect(VariableValue(.integer(9_007_199_254_740_993))?.json == .integer(9_007_199_254_740_993))
+        #expect(VariableValue(.integer(150)) == .number(150))
+    }
 }

@@ -105,6 +105,43 @@ import Testing
         await rig.layer.stop()
     }
 
+    @Test func `a fault answers before the protection of a link does`() async throws {
+        let rig = try await Rig([
+            Self.fault(.read, .init(nth: .range(1...1)), .error(Self.error)),
+            Fault(
+                name: "g", trigger: .on(.write), selection: .init(nth: .range(1...1)),
+                effect: .error(Self.error)),
+        ])
+        let closed = CharacteristicDefinition(
+            uuid: "2A39", properties: [.read, .write],
+            permissions: AttributePermissions(read: .encrypted, write: .encrypted))
+        let handles = try await rig.layer.publish([
+            ServiceDefinition(uuid: "180A", characteristics: [closed])
+        ]).handles
+        #expect(handles[closed.key] == 26)
+        #expect(try await rig.answer(to: "0A 1A00") == "4:010A1A0081")
+        #expect(try await rig.answer(to: "12 1A00 01") == "4:01121A0081")
+        #expect(rig.applied.withLock { $0 } == ["f", "g"])
+        // Insufficient Authentication or Insufficient Encryption.
+        #expect(["4:010A1A0005", "4:010A1A000F"].contains(try await rig.answer(to: "0A 1A00")))
+        #expect(["4:01121A0005", "4:01121A000F"].contains(try await rig.answer(to: "12 1A00 01")))
+        await rig.layer.stop()
+    }
+
+    @Test func `a subscription by prepared writes is refused as any other`() async throws {
+        let rig = try await Rig([Self.fault(.subscribe, .init(nth: .range(1...1)), .refuseSubscription)])
+        #expect(try await rig.answer(to: "16 1300 0000 0100") == "4:17130000000100")
+        #expect(try await rig.answer(to: "18 01") == "4:0118130003")
+        #expect(rig.applied.withLock { $0 } == ["f"])
+        // The queue is empty.
+        #expect(try await rig.answer(to: "18 01") == "4:19")
+        #expect(!rig.sink.words.contains { $0.hasPrefix("subscribed") })
+        #expect(try await rig.answer(to: "16 1300 0000 0100") == "4:17130000000100")
+        #expect(try await rig.answer(to: "18 01") == "4:19")
+        #expect(rig.sink.words.contains { $0.hasPrefix("subscribed") })
+        await rig.layer.stop()
+    }
+
     @Test func `a write that is lost is answered and does not reach the device`() async throws {
         let rig = try await Rig([Self.fault(.write, .init(times: 1), .drop)])
         #expect(try await rig.answer(to: "12 1500 01") == "4:13")

@@ -36,7 +36,11 @@ package protocol LowerFaults: Sendable {
 
 /// A request that a radio answers by itself.
 package enum LowerRequest: Hashable, Sendable {
-    /// A write of a Client Characteristic Configuration that sets a bit.
+    /// A read of a value that the link's protection does not allow.
+    case read(AttributeKey)
+    /// A write of a value that the link's protection does not allow.
+    case write(AttributeKey)
+    /// A write, or prepared writes, of a Client Characteristic Configuration that sets a bit.
     case subscribe(AttributeKey)
     /// A request that finds services, included services, characteristics or descriptors.
     case discover

@@ -233,6 +233,8 @@ extension FaultyRadio {
     func verdict(on request: LowerRequest, of central: Peer.ID) -> LowerVerdict {
         let (kind, key): (FaultTrigger.Operation, AttributeKey?) =
             switch request {
+            case .read(let key): (.read, key)
+            case .write(let key): (.write, key)
             case .subscribe(let key): (.subscribe, key)
             case .discover: (.discover, nil)
             case .mtu: (.mtu, nil)
@@ -241,7 +243,9 @@ extension FaultyRadio {
         let decision = decide(kind, of: key.map { [$0] } ?? [], by: central)
         let verdict = verdict(decision.effect)
         carryOut(decision, of: central)
-        if case .refuse(let error) = verdict, let key { refused(central, key, .write, error) }
+        if case .refuse(let error) = verdict, let key {
+            refused(central, key, kind == .read ? .read : .write, error)
+        }
         guard decision.delay > .zero, verdict != .ignore else { return verdict }
         let number = links.links[central]?.number
         schedule(at: now + decision.delay) { radio in

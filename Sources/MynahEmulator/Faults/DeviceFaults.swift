@@ -106,9 +106,10 @@ extension VariableValue {
     /// Whether it compares so with a constant; a number and a text are never equal.
     func compares(_ comparison: Comparison, with constant: FaultCondition.Constant) -> Bool {
         switch (self, constant) {
-        case (.number(let number), .number(let other)): comparison.holds(number, other)
         case (.text(let text), .text(let other)): (text == other) == (comparison == .equal)
-        case (.number, .text), (.text, .number): comparison == .notEqual
+        case (_, .number(let other)):
+            number.map { comparison.holds($0, other) } ?? (comparison == .notEqual)
+        case (.number, .text), (.integer, .text): comparison == .notEqual
         }
     }
 }

@@ -41,7 +41,9 @@ final class LinkFaults {
         let central = entry.peer.id
         // One request at a time (Core Specification, Vol 3, Part F, 3.3.2).
         guard held[central] == nil, !silent.contains(central) else { return true }
-        guard isArmed, let request = Self.request(pdu, links.server) else { return false }
+        guard isArmed, let request = links.server.lowerRequest(in: pdu, link, links.security[link]) else {
+            return false
+        }
         return apply(faults.verdict(on: request, of: central), to: pdu, on: link, of: links)
     }
 
@@ -68,29 +70,14 @@ final class LinkFaults {
             links.server.setOwnMTU(mtu, link)
             return false
         case .refuse(let error):
-            let handle = (try? ATTRequest(pdu))?.firstHandle ?? .none
+            let queued = links.server.dropPrepared(executedBy: pdu, link)
+            let handle = queued ?? (try? ATTRequest(pdu))?.firstHandle ?? .none
             let response = ATTPDU.error(error, to: opcode, at: handle)
             links.send(L2CAPFrame(channel: L2CAPFrame.Channel.attribute, payload: response), to: link)
         case .ignore: silent.insert(central)
         case .hold: held[central] = pdu
         }
         return true
-    }
-
-    /// The request in a PDU, or `nil` if faults do not decide about it here.
-    private static func request(_ pdu: [UInt8], _ server: GATTServer) -> LowerRequest? {
-        switch try? ATTRequest(pdu) {
-        case .exchangeMTU: return .mtu
-        case .findInformation, .findByTypeValue, .readByGroupType: return .discover
-        case .readByType(_, let type):
-            return type == AttributeType.characteristic || type == AttributeType.include ? .discover : nil
-        case .write(let handle, let value):
-            guard case .configuration(let key, _)? = server.database[handle]?.content,
-                key != server.serviceChanged, value.contains(where: { $0 != 0 })
-            else { return nil }
-            return .subscribe(key)
-        default: return nil
-        }
     }
 
     // MARK: Bonds

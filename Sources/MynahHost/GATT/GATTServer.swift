@@ -247,6 +247,14 @@ struct GATTServer: Sendable {
         if let index = bearers.index(of: link) { bearers[at: index].att.ownMTU = mtu }
     }
 
+    /// The writes that a client has prepared.
+    func prepared(_ link: ConnectionHandle) -> [ATTServer.Prepared] { bearers[link]?.att.prepared ?? [] }
+
+    /// Forgets the writes that a client has prepared.
+    mutating func forgetPrepared(_ link: ConnectionHandle) {
+        if let index = bearers.index(of: link) { bearers[at: index].att.prepared = [] }
+    }
+
     /// Whether the client of a link knows the services as they are (Vol 3, Part G, 2.5.2.1).
     func isAware(_ link: ConnectionHandle) -> Bool { bearers[link]?.att.awareness == .aware }
 

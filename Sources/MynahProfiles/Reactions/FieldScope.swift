@@ -94,7 +94,7 @@ extension ProfileDecoder {
     /// A number, or text.
     mutating func variable(_ node: Node, _ name: String) -> VariableValue? {
         guard let text = text(node, "the variable \(name)") else { return nil }
-        if node.scalar?.style == .plain, let number = Self.decimal(text) { return .number(number) }
+        if node.scalar?.style == .plain, let number = Self.variableNumber(text) { return number }
         guard text.utf8.count <= Self.longestText else {
             error(
                 at: node,
@@ -102,6 +102,12 @@ extension ProfileDecoder {
             return nil
         }
         return .text(text)
+    }
+
+    /// A variable's number, without a unit.
+    static func variableNumber(_ text: String) -> VariableValue? {
+        guard let written = WrittenNumber(text), written.unit == nil else { return nil }
+        return written.integer.map { .whole($0) } ?? .number(written.number)
     }
 
     /// A number without a unit.

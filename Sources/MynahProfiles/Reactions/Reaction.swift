@@ -85,7 +85,10 @@ extension ValueMatch.Condition {
         case .text(let text): return comparison == .equal && value.isNamed(text)
         case .variable(let name):
             switch variables[name] {
-            case .number(let number)?: return value.number.map { comparison.holds($0, number) } ?? false
+            case .integer(let integer)? where comparison == .equal: return value.integer == integer
+            case .number?, .integer?:
+                guard let number = value.number, let other = variables[name]?.number else { return false }
+                return comparison.holds(number, other)
             case .text(let text)?: return comparison == .equal && value.isNamed(text)
             case nil: return false
             }
@@ -94,6 +97,9 @@ extension ValueMatch.Condition {
 }
 
 extension FieldValue {
+    /// The whole number that it is written as, or `nil` if it is written otherwise.
+    fileprivate var integer: Int? { if case .integer(let integer) = self { integer } else { nil } }
+
     /// Whether a text is its text, its name, its truth or its bytes.
     fileprivate func isNamed(_ text: String) -> Bool {
         switch self {
@@ -162,7 +168,8 @@ extension VariableValue {
         switch value {
         case .text(let text): self = .text(text)
         case .bytes(let bytes): self = .text(Hex.encode(bytes))
-        case .integer, .number, .named, .boolean:
+        case .integer(let integer): self = .whole(integer)
+        case .number, .named, .boolean:
             guard let number = value.number, number.isFinite else { return nil }
             self = .number(number)
         case .list: return nil

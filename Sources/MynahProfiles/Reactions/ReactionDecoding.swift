@@ -216,8 +216,8 @@ extension ProfileDecoder {
             }
             guard let text = text(value, name) else { return nil }
             if value.scalar?.style != .plain { return .init(variable: name, operand: .constant(.text(text))) }
-            if let number = Self.decimal(text) {
-                return .init(variable: name, operand: .constant(.number(number)))
+            if let number = Self.variableNumber(text) {
+                return .init(variable: name, operand: .constant(number))
             }
             let scope = scope
             return scope.operand(text, at: value, &self).map { .init(variable: name, operand: $0) }

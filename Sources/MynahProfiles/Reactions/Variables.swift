@@ -3,12 +3,28 @@ package import MynahSupport
 /// A part of a device's own state: a number or a text.
 package enum VariableValue: Hashable, Sendable {
     case number(Double)
+    /// A whole number that a `Double` does not hold; made by `whole`.
+    case integer(Int)
     case text(String)
+
+    /// A whole number.
+    package static func whole(_ integer: Int) -> VariableValue {
+        Int(exactly: Double(integer)) == integer ? .number(Double(integer)) : .integer(integer)
+    }
+
+    /// The number that is nearest, or `nil` if it is a text.
+    package var number: Double? {
+        switch self {
+        case .number(let number): number
+        case .integer(let integer): Double(integer)
+        case .text: nil
+        }
+    }
 
     /// The value that JSON has, or `nil` if it is neither a finite number nor text.
     package init?(_ json: JSON) {
         switch json {
-        case .integer(let integer): self = .number(Double(integer))
+        case .integer(let integer): self = .whole(integer)
         case .number(let number) where number.isFinite: self = .number(number)
         case .string(let text): self = .text(text)
         case .number, .bool, .null, .array, .object: return nil
@@ -19,6 +35,7 @@ package enum VariableValue: Hashable, Sendable {
     package var json: JSON {
         switch self {
         case .number(let number): Int(exactly: number).map { .integer($0) } ?? .number(number)
+        case .integer(let integer): .integer(integer)
         case .text(let text): .string(text)
         }
     }

@@ -197,6 +197,30 @@ import Testing
         await emulator.stop()
     }
 
+    @Test func `a throttled app sends no records`() async throws {
+        let app = "app: {backgroundModes: [bluetooth-peripheral], taskTime: 15 s}\n"
+        let emulator = try await start(
+            Self.meter.replacing("services:", with: app + "services:")
+                .replacing("records: 5", with: "records: 500"))
+        try await subscribe("2A18", "2A52")
+        await emulator.carryOut(.suspend)
+        try await until("the app is suspended") { log.names.contains(.appSuspended) }
+        #expect(try await write([1, 1]) == .success([]))
+        try await sent(1, of: "2A18")
+        clock.advance(by: .seconds(10))
+        try await until("the app is throttled") { log.names.contains(.appThrottled) }
+        let count = await radio.sent.count
+        for _ in 1...9 {
+            clock.advance(by: .seconds(1))
+            _ = try await read("2A52")
+        }
+        clock.advance(by: .seconds(1))
+        try await until("the app has ended") { log.names.contains(.appTerminated) }
+        // One may have been due together with the throttling.
+        #expect(await radio.sent.count <= count + 1)
+        await emulator.stop()
+    }
+
     @Test func `a profile's own error answers in place of the behavior`() async throws {
         let emulator = try await start(
             """

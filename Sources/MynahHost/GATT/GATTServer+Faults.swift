@@ -1,0 +1,63 @@
+import MynahCore
+import MynahHCI
+
+// What faults decide about before the server answers.
+extension GATTServer {
+    /// The request in a PDU, or `nil` if faults do not decide about it below the sink.
+    func lowerRequest(
+        in pdu: [UInt8], _ link: ConnectionHandle, _ security: LinkSecurity
+    ) -> LowerRequest? {
+        switch try? ATTRequest(pdu) {
+        case .exchangeMTU: return .mtu
+        case .findInformation, .findByTypeValue, .readByGroupType: return .discover
+        case .readByType(_, let type):
+            return type == AttributeType.characteristic || type == AttributeType.include ? .discover : nil
+        case .read(let handle), .readBlob(let handle, 0):
+            return deniedValue(at: handle) { $0.canRead ? security.denial($0.read) : nil }.map { .read($0) }
+        case .write(let handle, let value):
+            return subscription(handle, value).map { .subscribe($0) }
+                ?? deniedValue(at: handle) { $0.canWrite ? security.denial($0.write) : nil }.map {
+                    .write($0)
+                }
+        case .executeWrite(isCancelled: false):
+            return preparedSubscription(link).map { .subscribe($0.key) }
+        default: return nil
+        }
+    }
+
+    /// The characteristic that a write subscribes to, or `nil` if it does not.
+    private func subscription(_ handle: AttributeHandle, _ value: [UInt8]) -> AttributeKey? {
+        guard case .configuration(let key, _)? = database[handle]?.content, key != serviceChanged,
+            value.contains(where: { $0 != 0 })
+        else { return nil }
+        return key
+    }
+
+    private func preparedSubscription(
+        _ link: ConnectionHandle
+    ) -> (key: AttributeKey, handle: AttributeHandle)? {
+        for write in prepared(link) {
+            if let key = subscription(write.handle, write.value) { return (key, write.handle) }
+        }
+        return nil
+    }
+
+    /// The attribute whose value the protection of the link keeps from a request, or `nil` if the request
+    /// reaches the sink, which is where faults decide about it then.
+    private func deniedValue(
+        at handle: AttributeHandle, _ denial: (Attribute.Access) -> ATTError?
+    ) -> AttributeKey? {
+        guard let attribute = database[handle], case .value(let key, _) = attribute.content,
+            denial(attribute.access) != nil
+        else { return nil }
+        return key
+    }
+
+    /// Empties the queue of prepared writes if a PDU is to carry it out, which a fault has refused; returns
+    /// the handle of the subscription in it.
+    mutating func dropPrepared(executedBy pdu: [UInt8], _ link: ConnectionHandle) -> AttributeHandle? {
+        guard case .executeWrite? = try? ATTRequest(pdu) else { return nil }
+        defer { forgetPrepared(link) }
+        return preparedSubscription(link)?.handle
+    }
+}
