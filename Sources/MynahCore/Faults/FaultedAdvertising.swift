@@ -6,6 +6,8 @@ struct FaultedAdvertising: Sendable {
     var onAir: Advertisement?
     /// From when the radio falls silent until it has come back.
     var isGone = false
+    /// Whether it did not work when it came back, so that it has to advertise when it does.
+    var isDue = false
     /// What the radio has reported since.
     var hidden = HiddenStates()
     private var changes: [(fault: String, change: FaultyAdvertisement, number: Int)] = []

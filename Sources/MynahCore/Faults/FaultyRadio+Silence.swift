@@ -22,12 +22,14 @@ extension FaultyRadio {
         }
         isBack()
         if services.nextChange() != nil { await changeServices() }
-        await advertiseAgain()
+        if !advertising.isDue { await advertiseAgain() }
     }
 
     /// The device is not gone any more, and is told what happened to the radio meanwhile.
     private func isBack() {
         let events = advertising.hidden.events
+        // A radio that does not work now advertises when it does.
+        advertising.isDue = !events.isEmpty || advertising.hidden.isTurnedOff
         advertising.hidden = HiddenStates()
         advertising.isGone = false
         // What the radio was given before may not be on the air.
@@ -39,8 +41,16 @@ extension FaultyRadio {
     func take(state event: RadioEvent) {
         guard !advertising.isGone else { return advertising.hidden.take(event) }
         pass(event)
+        switch event {
+        case .recovered, .stateChanged(.poweredOn): break
+        default: return
+        }
         // The radio may have refused services while it was lost.
-        if case .recovered = event, services.nextChange() != nil { enqueue { await $0.changeServices() } }
+        if services.nextChange() != nil { enqueue { await $0.changeServices() } }
+        if advertising.isDue {
+            advertising.isDue = false
+            enqueue { await $0.advertiseAgain() }
+        }
     }
 
     /// Turns Bluetooth off or on; a device that is gone stays gone, and is off when it is back.
