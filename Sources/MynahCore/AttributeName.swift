@@ -49,10 +49,12 @@ package struct AttributeName: Hashable, Sendable {
 
     private static func step(_ text: String) throws(Problem) -> Step {
         let (word, ordinal) = try splitOrdinal(text)
+        // No name reads as a UUID, and to look for one takes long.
+        if let uuid = BluetoothUUID(word) { return Step(uuids: [uuid], ordinal: ordinal) }
         let uuids = Set(
             [
-                BluetoothUUID(word), AssignedNumbers.service(named: word),
-                AssignedNumbers.characteristic(named: word), AssignedNumbers.descriptor(named: word),
+                AssignedNumbers.service(named: word), AssignedNumbers.characteristic(named: word),
+                AssignedNumbers.descriptor(named: word),
                 AssignedNumbers.vendor(named: word),
             ].compactMap { $0 })
         guard !uuids.isEmpty else {

@@ -152,4 +152,21 @@ import Testing
         #expect(tree.shortName(of: .init(service: 0, characteristic: 0)) == "2A37")
         #expect(tree.shortName(of: .init(service: 2, characteristic: 1)) == "180F~2/2A19~2")
     }
+
+    @Test func `no name reads as a UUID`() {
+        let names =
+            AssignedNumbers.serviceNames + AssignedNumbers.characteristicNames
+            + AssignedNumbers.descriptorNames
+        #expect(names.count > 500)
+        #expect(names.filter { BluetoothUUID($0) != nil } == [])
+    }
+
+    @Test func `names in one index are those in the tree`() throws {
+        let index = AttributeIndex(Self.tree)
+        for name in ["2A37", "heart-rate/2A37", "180F~2/2A19~2", "2A19~1", "2904~2", "@28", "180D/2A37/2902"]
+        {
+            let parsed = try AttributeName(parsing: name)
+            #expect(try parsed.resolve(in: index) == parsed.resolve(in: Self.tree))
+        }
+    }
 }
