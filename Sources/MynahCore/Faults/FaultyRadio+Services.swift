@@ -85,9 +85,10 @@ extension FaultyRadio {
         await wrapped.stopAdvertising()
     }
 
-    /// Advertises what is wanted with the changes of the faults, unless that is on the air.
+    /// Advertises what is wanted with the changes of the faults, unless that is on the air or the radio does
+    /// not work.
     func advertiseAgain() async {
-        guard let wanted = advertising.wanted, advertising.silent.isEmpty else { return }
+        guard let wanted = advertising.wanted, advertising.silent.isEmpty, !advertising.isDue else { return }
         let changed = changed(wanted)
         guard changed != advertising.onAir else { return }
         do throws(RadioError) {

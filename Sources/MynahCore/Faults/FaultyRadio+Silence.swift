@@ -22,7 +22,7 @@ extension FaultyRadio {
         }
         isBack()
         if services.nextChange() != nil { await changeServices() }
-        if !advertising.isDue { await advertiseAgain() }
+        await advertiseAgain()
     }
 
     /// The device is not gone any more, and is told what happened to the radio meanwhile.
