@@ -111,11 +111,14 @@ struct RunCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Ends the run at this time after ready: with status 1 if an event of --until is missing, else \
-            with 0. A run that is not ready within this time or 30 s, whichever is longer, ends with 1.
+            Ends the run at this time after ready: with status 1 if an event of --until is missing or \
+            --scenario has not ended, else with 0. A run that is not ready within this time or 30 s, \
+            whichever is longer, ends with 1.
             """,
             valueName: "time"))
     var timeout: String?
+
+    @OptionGroup(title: "Scenarios") var scenarioOptions: ScenarioOptions
 
     @Option(
         help: """
@@ -160,6 +163,9 @@ struct RunCommand: AsyncParsableCommand {
         if Set(adapter.map { $0.uppercased() }).count < adapter.count {
             throw Exit.wrongUsage(
                 "--adapter names an adapter twice, and each radio needs one of its own", of: Self.self)
+        }
+        if let problem = scenarioOptions.problem(hasUntil: !until.isEmpty) {
+            throw Exit.wrongUsage(problem, of: Self.self)
         }
         if let problem = capture?.problem(with: events) { throw Exit.wrongUsage(problem, of: Self.self) }
         return Plan(
@@ -213,6 +219,35 @@ struct RunCommand: AsyncParsableCommand {
             } catch {
                 throw Exit.wrongUsage("--until \(match.text): \(error.message)", of: Self.self)
             }
+        }
+    }
+
+    /// The scenario that the run plays, or `nil` if it plays none.
+    private func scenario(of profiles: [Profile], _ names: DeviceNames) throws -> ScenarioRun? {
+        guard let text = scenarioOptions.scenario else { return nil }
+        do throws(ScenarioChoice.Problem) {
+            let choice = try ScenarioChoice(text, in: profiles, names)
+            guard let problem = scenarioOptions.report.flatMap(ScenarioRun.problem) else {
+                return ScenarioRun(choice)
+            }
+            StandardError.print("error: \(PrintableText.of(problem))")
+        } catch {
+            throw Exit.wrongUsage("--scenario: \(error.message)", of: Self.self)
+        }
+        throw Exit.problems
+    }
+
+    /// Writes the report about the scenario; returns `false` after an error.
+    private func writeReport(_ watch: RunWatch, _ failure: RadioError?) -> Bool {
+        guard let path = scenarioOptions.report, let report = watch.report(failure?.description) else {
+            return true
+        }
+        do throws(KeptFile.Problem) {
+            try ScenarioRun.write(report, to: path)
+            return true
+        } catch {
+            StandardError.print("error: \(PrintableText.of(error.description))")
+            return false
         }
     }
 
@@ -274,7 +309,8 @@ struct RunCommand: AsyncParsableCommand {
         let groups = RunGroups(profiles)
         if let misuse = misuse(of: groups.groups, plan) { throw Exit.wrongUsage(misuse, of: Self.self) }
         let watch = RunWatch(
-            try named(plan.matches, among: groups.names), timeout: plan.timeout, interruption)
+            try named(plan.matches, among: groups.names), scenario: try scenario(of: profiles, groups.names),
+            timeout: plan.timeout, interruption)
         let planned = try targeted(plan.actions, among: groups.names)
         let issues = groups.issues + (radio == .bluez ? profiles.compactMap(\.centralIssueWithBlueZ) : [])
         for issue in issues { StandardError.print(issue.description) }
@@ -323,6 +359,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         await control?.end()
         output.end()
+        let isReported = writeReport(watch, failure)
         if let problem = output.problem {
             StandardError.print("error: standard output cannot be written: \(problem)")
             throw Exit.problems
@@ -334,10 +371,11 @@ struct RunCommand: AsyncParsableCommand {
             }
             throw Exit.problems
         }
-        if let problem = watch.problem {
+        if let problem = watch.complaint ?? watch.problem {
             StandardError.print("error: \(problem)")
             throw Exit.problems
         }
+        if !isReported { throw Exit.problems }
     }
 
     private func makeRadios(

@@ -157,6 +157,11 @@ final class RunPlayer: Sendable {
         let emulator = playing.emulator
         // Before `ready` is reported: after it, a script may press a key.
         let keys = output.attach(emulator, apps: playing.run.apps)
+        if let scenario = watch.scenario?.choice,
+            playing.run.devices.contains(where: { $0.label == scenario.device })
+        {
+            await emulator.playWhenReady(scenario.name, of: scenario.device)
+        }
         try await emulator.start { capabilities throws(RadioError) in
             try check.check(playing.run.profiles, capabilities)
         }

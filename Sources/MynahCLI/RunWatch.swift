@@ -4,10 +4,13 @@ import MynahEmulator
 import MynahProfiles
 import MynahSupport
 
-/// Ends a run when what `--until` waits for has come, or when `--timeout` is over.
+/// Ends a run when what `--until` waits for has come, when its scenario has ended, or when `--timeout` is
+/// over.
 final class RunWatch: Sendable {
     /// Whether it waits for events.
     let awaitsEvents: Bool
+    /// The scenario that the run plays, or `nil` if it plays none.
+    let scenario: ScenarioRun?
     private let goal: Lock<RunGoal>
     /// Whether every device is ready.
     private let isReady = Lock(false)
@@ -19,8 +22,12 @@ final class RunWatch: Sendable {
     /// The time that a run has to be ready, even if --timeout is shorter.
     private static let patience = Duration.seconds(30)
 
-    init(_ matches: [EventMatch], timeout: Duration?, _ interruption: Interruption) {
-        awaitsEvents = !matches.isEmpty
+    init(
+        _ matches: [EventMatch], scenario: ScenarioRun? = nil, timeout: Duration?,
+        _ interruption: Interruption
+    ) {
+        awaitsEvents = !matches.isEmpty || scenario != nil
+        self.scenario = scenario
         goal = Lock(RunGoal(matches))
         self.timeout = timeout
         self.interruption = interruption
@@ -31,6 +38,7 @@ final class RunWatch: Sendable {
     /// Which app is on the screen counts from `ready` on: while the apps of a phone are opened, one takes it
     /// from the other.
     func take(_ event: DeviceEvent) {
+        if scenario?.take(event, isOver: interruption.isInterrupted) == true { interruption.interrupt() }
         guard awaitsEvents, !Self.isAboutScreen(event.name) || isReady.withLock({ $0 }) else { return }
         if goal.withLock({ $0.take(event) }) { interruption.interrupt() }
     }
@@ -70,6 +78,24 @@ final class RunWatch: Sendable {
         goal.withLock { $0.cutShort() }
         interruption.interrupt()
     }
+
+    /// Why the run ended, unless its scenario ended it: for the report about the scenario.
+    private var cause: String? {
+        if goal.withLock({ $0.end }) == .overdue, let timeout {
+            let isLate = isLate.withLock { $0 }
+            return isLate
+                ? "not ready within \(max(timeout, Self.patience).text)"
+                : "the time of --timeout (\(timeout.text)) was over"
+        }
+        return interruption.cause == nil ? nil : "the run was interrupted"
+    }
+
+    /// Why the scenario did not pass, or `nil` if it did, or if there is none.
+    var complaint: String? { scenario?.complaint(cause) }
+
+    /// The report about the scenario, in JUnit's XML, or `nil` if there is none; `failure` is why the run
+    /// ended.
+    func report(_ failure: String?) -> String? { scenario?.report(failure ?? cause) }
 
     /// The error if the run did not reach its goal, else `nil`.
     var problem: String? {

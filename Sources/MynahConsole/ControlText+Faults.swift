@@ -17,25 +17,17 @@ extension ControlText {
 
     /// The names of the faults of the devices that a command line names, or of all.
     package static func faultNames(_ answer: JSON, of words: [String]) -> [String] {
-        guard let devices = answer.member("devices")?.arrayValue else { return [] }
-        let named = devices.filter { words.contains($0.member("device")?.stringValue ?? "") }
+        guard let devices = answer["devices"]?.arrayValue else { return [] }
+        let named = devices.filter { words.contains($0["device"]?.stringValue ?? "") }
         return (named.isEmpty ? devices : named).flatMap { list(of: $0).map(\.name) }
     }
 
     private static func list(of answer: JSON) -> [DeviceFault] {
-        (answer.member("faults")?.arrayValue ?? []).map { fault in
+        (answer["faults"]?.arrayValue ?? []).map { fault in
             DeviceFault(
-                name: PrintableText.of(fault.member("name")?.stringValue ?? ""),
-                isOff: fault.member("off")?.boolValue ?? false,
-                applied: fault.member("applied")?.integerValue ?? 0)
+                name: PrintableText.of(fault["name"]?.stringValue ?? ""),
+                isOff: fault["off"]?.boolValue ?? false,
+                applied: fault["applied"]?.integerValue ?? 0)
         }
-    }
-}
-
-extension JSON {
-    /// The member of a key, or `nil` if there is none or this is no object.
-    fileprivate func member(_ key: String) -> JSON? {
-        guard case .object(let members) = self else { return nil }
-        return members.first { $0.key == key }?.value
     }
 }

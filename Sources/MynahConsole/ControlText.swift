@@ -105,7 +105,7 @@ package enum ControlText {
 
 extension JSON {
     /// The member of a key, or `nil` if there is none or this is no object.
-    fileprivate subscript(key: String) -> JSON? {
+    subscript(key: String) -> JSON? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key == key }?.value
     }

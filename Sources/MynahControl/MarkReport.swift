@@ -49,37 +49,13 @@ struct MarkReport {
             ] + JSON.lost(lost))
     }
 
-    /// JUnit's XML, as test reporters read it.
+    /// The report in JUnit's XML.
     var junit: String {
-        let failures = cases.count { !$0.errors.isEmpty }
-        var text = """
-            <?xml version="1.0" encoding="UTF-8"?>
-            <testsuites><testsuite name="mynah" tests="\(cases.count)" failures="\(failures)">
-
-            """
-        for each in cases {
-            text += "<testcase classname=\"mynah\" name=\"\(Self.escaped(each.name))\">"
-            for error in each.errors { text += "<failure message=\"\(Self.escaped(error))\"/>" }
-            text += "<system-out>\(each.events) events</system-out></testcase>\n"
-        }
-        return text + "</testsuite></testsuites>\n"
-    }
-
-    /// Text in an attribute of XML 1.0, which has no control characters.
-    static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "\t", "\n", "\r": escaped += "&#\(scalar.value);"
-            case _ where scalar.value < 0x20 || (0xFFFE...0xFFFF).contains(scalar.value):
-                escaped += "\u{FFFD}"
-            default: escaped.unicodeScalars.append(scalar)
+        JUnitReport(
+            cases.map { each in
+                .init(
+                    each.name, troubles: each.errors.map { .failure($0) }, output: "\(each.events) events")
             }
-        }
-        return escaped
+        ).text
     }
 }

@@ -2,8 +2,6 @@ package import MynahEmulator
 package import MynahSupport
 
 /// The events that came nearest to a match: at most three of its name, with what they differ in.
-///
-/// Fewer different members are nearer; of equally near events the later ones are kept, and come first.
 package struct NearestEvents: Sendable {
     /// An event, and what it differs in.
     package struct Candidate: Hashable, Sendable {
@@ -20,25 +18,20 @@ package struct NearestEvents: Sendable {
         }
     }
 
-    private static let limit = 3
-    private let match: EventMatch
+    private var nearest: NearestMatches<Journal.Entry>
+
     /// The nearest events so far, the nearest first.
-    package private(set) var candidates: [Candidate] = []
+    package var candidates: [Candidate] {
+        nearest.candidates.map { Candidate(entry: $0.item, differs: $0.differs) }
+    }
 
     /// The nearest events to a match, of those that it takes.
     package init(to match: EventMatch) {
-        self.match = match
+        nearest = NearestMatches(to: match, limit: 3)
     }
 
     /// Takes an event that is later than those before.
-    package mutating func take(_ entry: Journal.Entry) {
-        guard entry.event.name == match.name else { return }
-        let differs = match.differing(from: entry.event)
-        let index = candidates.firstIndex { $0.differs.count >= differs.count } ?? candidates.count
-        guard index < Self.limit else { return }
-        candidates.insert(Candidate(entry: entry, differs: differs), at: index)
-        if candidates.count > Self.limit { candidates.removeLast() }
-    }
+    package mutating func take(_ entry: Journal.Entry) { nearest.take(entry, entry.event) }
 
     /// The events as a list.
     package var json: JSON { .array(candidates.map(\.json)) }

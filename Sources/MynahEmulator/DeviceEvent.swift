@@ -57,6 +57,7 @@ public struct DeviceEvent: Hashable, Sendable {
         case alertOpened = "alert.opened"
         case alertDismissed = "alert.dismissed"
         case faultApplied = "fault.applied"
+        case scenarioEnded = "scenario.ended"
         case radioUsed = "radio.used"
         case radioLost = "radio.lost"
         case radioRecovered = "radio.recovered"

@@ -21,6 +21,8 @@ public struct EmulatedDevice: Sendable {
     public var centrals: [Profile.Central] = []
     /// Its faults, as its profile declares them.
     package var faults: [ProfileFault] = []
+    /// Its scenarios.
+    package var scenarios: [Profile.Scenario] = []
     /// The seed of its generated values and of its faults.
     var seed: UInt64 = 0
     /// Numbers the requests that a test answers; `nil` if nobody can answer them.

@@ -46,6 +46,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
     /// The number of the app that was on the screen last.
     private var lastInFront: Int?
     private var planning: Task<Void, Never>?
+    let scenarios: ScenarioPlayer<C>
     /// Waits for the next report of what the radio uses.
     var metering: Task<Void, Never>?
     let link = EmulatorLink<C>()
@@ -95,7 +96,10 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         self.devices = devices
         playsApps = devices[0].app != nil
         self.clock = clock
-        events = EventReporter(wallTime: wallTime, observer: observer)
+        let isPlaying = Lock(false)
+        scenarios = ScenarioPlayer(clock, link, isPlaying: isPlaying)
+        events = EventReporter(
+            wallTime: wallTime, observer: Self.observing(observer, devices, link, isPlaying))
         faultyRadio = Self.layer(around: radio, devices, clock, link)
         phone = Phone(
             radio: faultyRadio ?? radio, identity: devices[0].identity,
@@ -223,6 +227,7 @@ public actor Emulator<C: Clock> where C.Duration == Duration {
         planning?.cancel()
         metering?.cancel()
         passkey.end()
+        scenarios.end("the run ended first")
         if wasRunning { await reportRadioUse() }
         for player in players { await player.stop() }
         await phone.stop(forgetting: forgetting)

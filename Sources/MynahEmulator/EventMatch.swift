@@ -208,15 +208,17 @@ public struct EventMatch: Hashable, Sendable {
     private static func isEqual(_ text: String, to expected: String, _ key: String) -> Bool {
         if text == expected { return true }
         // An event of a phone names all its apps.
-        if key == "device", text.contains(", ") { return isAmong(expected, text) }
+        if key == "device" { return isDevice(expected, text) }
         guard !words.contains(key) else { return false }
         if let uuid = BluetoothUUID(text) { return uuid == self.uuid(expected, key) }
         return isHexadecimal(text) && text.lowercased() == expected.lowercased()
     }
 
-    /// Whether a name is in a list with commas, whose names may have commas too.
-    private static func isAmong(_ name: String, _ list: String) -> Bool {
-        list.hasPrefix(name + ", ") || list.hasSuffix(", " + name) || list.contains(", \(name), ")
+    /// Whether a device is the one that an event names, or among those of its phone: a list with commas,
+    /// whose names may have commas too.
+    static func isDevice(_ name: String, _ list: String) -> Bool {
+        list == name || list.hasPrefix(name + ", ") || list.hasSuffix(", " + name)
+            || list.contains(", \(name), ")
     }
 
     /// A UUID, or what the SIG calls it.

@@ -45,6 +45,7 @@ extension EmulatedDevice {
         }
         self.behaviors = behaviors
         faults = profile.faults
+        scenarios = profile.scenarios
         self.seed = seed
     }
 

@@ -22,6 +22,8 @@ public struct Profile: Sendable {
     package var variables = Variables()
     /// Its faults.
     package var faults: [ProfileFault] = []
+    /// Its scenarios.
+    package var scenarios: [Scenario] = []
     /// The warnings and notes; a profile with errors is not returned.
     public var warnings: [ProfileIssue]
     /// The file's lines, for later messages.

@@ -4,7 +4,7 @@
 enum ProfileKeys {
     static let root = [
         "mynah", "name", "device", "security", "advertising", "app", "central", "variables", "services",
-        "faults",
+        "faults", "scenarios",
     ]
     static let device = ["name", "appearance"]
     static let security = ["io", "passkey"]
@@ -58,6 +58,11 @@ enum ProfileKeys {
         "localName", "serviceUUIDs", "interval", "manufacturerData", "serviceData", "appearance",
         "connectable",
     ]
+    static let scenario = ["name", "steps"]
+    /// The keys of a scenario's step; exactly one of them is there.
+    static let steps = ["await", "expect", "after", "set", "fault", "app", "end"]
+    /// The steps that wait for an event; their other keys are fields of the event.
+    static let eventSteps = ["await", "expect"]
     /// The words of an entry of a layout that are no field's name.
     static let layoutWords = ["when", "count", "unit", "resolution", "bigEndian"]
 }

@@ -32,8 +32,14 @@ extension ProfileDecoder {
             services: services, app: app, centrals: centrals, warnings: [], sourceLines: lines, marks: marks)
         profile.variables = variables
         reactions(of: &profile)
+        let errorsBeforeFaults = errorCount
         if let node = fields["faults"] {
             profile.faults = faults(node, in: FaultScope(profile, isWhole: isWhole))
+        }
+        if let node = fields["scenarios"] {
+            let hasAllFaults = errorCount == errorsBeforeFaults
+            profile.scenarios = scenarios(
+                node, in: ScenarioScope(profile, isWhole: isWhole, hasAllFaults: hasAllFaults))
         }
         return profile
     }

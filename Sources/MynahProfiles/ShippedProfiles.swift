@@ -580,6 +580,19 @@ faults:
   # Services and advertising: a firmware update begins, and other services come back.
   - {name: no-battery, after: 5 s, do: changeServices, remove: battery, off: true}
   - {name: updating, after: 5 s, do: advertise, with: {localName: DFU}, for: 30 s, off: true}
+
+# A phone subscribes, loses the strap when it resets the energy expended, and must come back in a minute:
+#
+#     mynah run profiles/flaky-heart-rate.yaml --scenario "comes back" --report report.xml
+scenarios:
+  - name: comes back
+    steps:
+      - {await: subscribed, of: heart-rate-measurement}
+      - {fault: drops-on-write}
+      - {await: write, of: heart-rate-control-point}
+      - {expect: central.disconnected}
+      - {fault: drops-on-write, off: true}
+      - {expect: subscribed, of: heart-rate-measurement, within: 1 min}
 """# + "\n"
         ),
         (

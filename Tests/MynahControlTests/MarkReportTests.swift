@@ -14,7 +14,7 @@ import Testing
     func `text is escaped for an attribute of XML, and what XML has not is replaced`(
         text: String, escaped: String
     ) {
-        #expect(MarkReport.escaped(text) == escaped)
+        #expect(JUnitReport.escaped(text) == escaped)
     }
 
     @Test func `errors are failures of the case in which they happened`() {
@@ -33,7 +33,7 @@ import Testing
         #expect(
             report.junit == """
                 <?xml version="1.0" encoding="UTF-8"?>
-                <testsuites><testsuite name="mynah" tests="2" failures="1">
+                <testsuites><testsuite name="mynah" tests="2" failures="1" errors="0">
                 <testcase classname="mynah" name="first"><failure message="a &lt; b"/>\
                 <system-out>2 events</system-out></testcase>
                 <testcase classname="mynah" name="second"><system-out>1 events</system-out></testcase>

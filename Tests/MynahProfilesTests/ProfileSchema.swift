@@ -137,7 +137,8 @@ enum ProfileSchema {
             "bytesValue",
             value(forms: ProfileKeys.valueForms.filter { !["generate", "fields"].contains($0) })),
         .init("fieldValue", FieldSchema.value), .init("fieldGenerator", FieldSchema.generator),
-        .init("fault", FaultSchema.fault),
+        .init("fault", FaultSchema.fault), .init("scenario", ScenarioSchema.scenario),
+        .init("step", ScenarioSchema.step), .init("eventField", ScenarioSchema.eventField),
         .init(
             "faultyValue",
             .object([
@@ -252,6 +253,14 @@ enum ProfileSchema {
                     .init("description", .string("What goes wrong on purpose.")),
                     .init("type", .string("array")),
                     .init("items", .object([.init("$ref", .string("#/$defs/fault"))])),
+                ])
+            ),
+            (
+                "scenarios",
+                .object([
+                    .init("description", .string("Steps that are played, and events that are expected.")),
+                    .init("type", .string("array")),
+                    .init("items", .object([.init("$ref", .string("#/$defs/scenario"))])),
                 ])
             ),
         ],

@@ -95,7 +95,8 @@ import Glibc
             characteristic("properties: [read]\n        value: {fields: {level: {generate: toggle}}}\n"),
             characteristic("properties: [read]\n        value: {layout: [{a: uint8}, {b: [c, d]}]}\n"),
             head("app: {}\ncentral: {}\n"), CentralProfileTests.whole,
-        ] + FaultTests.valid.map(FaultTests.profile))
+        ] + FaultTests.valid.map(FaultTests.profile)
+            + ScenarioTests.validSteps.map { ScenarioTests.accessory("{\($0)}") })
     func accepts(_ text: String) throws {
         #expect(problems(text).filter { $0.contains("error: ") } == [])
         #expect(validator.problems(of: try EditorYAML.json(text)) == [])

@@ -407,6 +407,12 @@ enum CtlHelp {
         } ?? []
     }
 
+    static let scenarios = CompletionKind.custom { words, _, _ in
+        await get("/v1/devices", words).map {
+            ControlText.scenarioNames($0, of: words.map(CompletionWords.unquoted))
+        } ?? []
+    }
+
     static let requests = CompletionKind.custom { words, _, _ in
         await get("/v1/events", words).map(ControlText.askedRequests) ?? []
     }

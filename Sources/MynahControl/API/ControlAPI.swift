@@ -110,6 +110,7 @@ package final class ControlAPI: Sendable {
         case .addFault: try await addFault(call)
         case .turnFault: try await turnFault(call)
         case .removeFault: try await removeFault(call)
+        case .playScenario: try await playScenario(call)
         case .answerRequest: try await answerRequest(call)
         case .listEvents: try listEvents(call)
         case .mark: try mark(call)

@@ -16,6 +16,9 @@ enum Examples {
                 .init("intervalMilliseconds", .number(100)), .init("omitted", .array([])),
             ])),
         .init("centrals", .array([])), .init("variables", .object([])), .init("faults", .array([fault])),
+        .init(
+            "scenarios",
+            .array([.object([.init("name", "drop out"), .init("playing", .bool(false))])])),
         .init("attributes", .array([value])),
     ])
 

@@ -211,6 +211,12 @@ enum OpenAPI {
             ])
         ),
         (
+            "Scenario",
+            .object([
+                .init("name", .string(), isRequired: true), .init("playing", .bool, isRequired: true),
+            ])
+        ),
+        (
             "Device",
             .object([
                 .init("device", .string(), isRequired: true), .init("radio", .string(), isRequired: true),
@@ -220,6 +226,7 @@ enum OpenAPI {
                 .init("centrals", .array(.named("Central")), isRequired: true),
                 .init("variables", .object([], isClosed: false), isRequired: true),
                 .init("faults", .array(.named("Fault")), isRequired: true),
+                .init("scenarios", .array(.named("Scenario")), isRequired: true),
                 .init("attributes", .array(.named("Value")), isRequired: true),
             ])
         ),

@@ -5,6 +5,7 @@ enum Operation: String, CaseIterable, Sendable {
     case getValue, setValue, setVariable
     case disconnect, forget, advertise, setAppState, enterPasskey
     case listFaults, addFault, turnFault, removeFault
+    case playScenario
     case answerRequest
     case listEvents, mark, wait, verify, reset
 }

@@ -3,7 +3,7 @@ import MynahSupport
 
 /// Every request of the API.
 extension Route {
-    static let all: [Route] = instance + devices + values + actions + faults + requests + events
+    static let all: [Route] = instance + devices + values + actions + faults + scenarios + requests + events
 
     private static let instance: [Route] = [
         Route(

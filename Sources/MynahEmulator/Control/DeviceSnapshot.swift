@@ -20,6 +20,14 @@ package struct DeviceSnapshot: Hashable, Sendable {
         package var subscriptions: [String]?
     }
 
+    /// A scenario.
+    package struct Scenario: Hashable, Sendable {
+        /// Its name.
+        package var name: String
+        /// Whether it is played now.
+        package var isPlaying: Bool
+    }
+
     /// A characteristic's value or a descriptor.
     package struct Attribute: Hashable, Sendable {
         /// The name that leads to it alone, such as `180D/2A37`.
@@ -52,6 +60,8 @@ package struct DeviceSnapshot: Hashable, Sendable {
     package var variables: Variables
     /// Its faults, in the order of its profile and then of their addition.
     package var faults: [DeviceFault]
+    /// Its scenarios, in the order of its profile.
+    package var scenarios: [Scenario]
     /// Its attributes, in attribute order.
     package var attributes: [Attribute]
 
@@ -67,6 +77,7 @@ package struct DeviceSnapshot: Hashable, Sendable {
             .init("advertising", .object(EventFields.of(advertising))),
             .init("centrals", .array(centrals.map(\.json))),
             .init("variables", variables.json), .init("faults", .array(faults.map(\.json))),
+            .init("scenarios", .array(scenarios.map(\.json))),
             .init("attributes", .array(attributes.map(\.json))),
         ]
         return .object(members)
@@ -83,6 +94,12 @@ extension DeviceSnapshot.Central {
             members.append(.init("subscriptions", .array(subscriptions.map { .string($0) })))
         }
         return .object(members)
+    }
+}
+
+extension DeviceSnapshot.Scenario {
+    fileprivate var json: JSON {
+        .object([.init("name", .string(name)), .init("playing", .bool(isPlaying))])
     }
 }
 

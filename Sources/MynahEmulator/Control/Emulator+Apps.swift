@@ -49,6 +49,7 @@ extension Emulator {
     }
 
     private func takeOff(_ player: DevicePlayer<C>) async {
+        scenarios.end(of: player.device.label, "the device was removed")
         await player.carryOut(.quit)
         await player.stop()
         await removeFaults(of: player.device.label)

@@ -11,9 +11,9 @@ extension Emulator {
     /// Brings devices back to the state at the start of a run, and returns when they are on the air again.
     ///
     /// Without a label all devices are reset. Links and bonds are the radio's, and so of all its devices.
-    /// Requests that wait for a test get 0x0E. While links end, nothing is advertised. Connections of an
-    /// app's central managers stay. If the reset is refused because of the state, nothing has changed. Does
-    /// nothing if the run is not under way: what does not play has nothing to be reset.
+    /// Requests that wait for a test get 0x0E, and scenarios fail. While links end, nothing is advertised.
+    /// Connections of an app's central managers stay. If the reset is refused because of the state, nothing
+    /// has changed. Does nothing if the run is not under way: what does not play has nothing to be reset.
     package func reset(
         _ parts: ResetParts = .all, of label: String? = nil
     ) async throws(ControlRefusal) {
@@ -24,7 +24,12 @@ extension Emulator {
         // A device that is coming back after a fault cannot be reset yet.
         await faultyRadio?.settle()
         try await check(parts, players)
-        if !parts.isEmpty { for player in players { player.asks.endAll(.reset) } }
+        if !parts.isEmpty {
+            for player in players {
+                scenarios.end(of: player.device.label, "the device was reset")
+                player.asks.endAll(.reset)
+            }
+        }
         // Faults of the profile count from zero, so the reset's own work must not be counted.
         if parts.contains(.faults) { await removeFaults(of: players) }
         guard !parts.isDisjoint(with: .ofRadio) else {

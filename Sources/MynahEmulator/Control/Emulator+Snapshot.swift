@@ -26,6 +26,7 @@ extension Emulator {
             },
             variables: hasMemory(player) ? player.table.variables : player.device.table.variables,
             faults: faults,
+            scenarios: scenarios(of: player),
             attributes: attributes.all.map { attribute in
                 .init(
                     path: attribute.path, handle: attribute.handle, properties: attribute.properties.names,

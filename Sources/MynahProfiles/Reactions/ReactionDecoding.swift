@@ -202,7 +202,8 @@ extension ProfileDecoder {
 
     // MARK: Effects
 
-    private mutating func changes(_ node: Node) -> [Reaction.Change] {
+    /// Variables that a rule or a step of a scenario sets.
+    mutating func changes(_ node: Node) -> [Reaction.Change] {
         members(node, "set").compactMap { key, value in
             guard let name = text(key, "a variable") else { return nil }
             let known = scope.variables.names

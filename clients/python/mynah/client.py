@@ -50,6 +50,15 @@ class VerifyFailed(_EventProblem):
     """A verification failed."""
 
 
+class ScenarioFailed(Exception):
+    """A scenario failed: its message says at which step, and why."""
+
+    def __init__(self, end: Mapping[str, Any]) -> None:
+        super().__init__(f"scenario {end['scenario']!r} failed at step {end['step']}: {end['message']}")
+        #: The event `scenario.ended`.
+        self.end = dict(end)
+
+
 @dataclass(frozen=True)
 class Events:
     """Events in the order in which they happened."""
@@ -343,6 +352,24 @@ class Device:
     def remove_fault(self, name: str) -> None:
         """Removes a fault until the faults are reset."""
         self._client._request("DELETE", self._fault(name))
+
+    # Scenarios
+
+    def start_scenario(self, name: str) -> int:
+        """Starts a scenario of its profile; returns the number of the next event, for a wait for `scenario.ended`."""
+        return int(self._client._request("POST", f"{self._path}/scenarios/{_quoted(name)}", {})["seq"])
+
+    def scenario(self, name: str, *, within: Time = "1 min") -> dict[str, Any]:
+        """Plays a scenario of its profile, and returns the event of its end.
+
+        Raises `ScenarioFailed` if it fails, and `WaitFailed` if it has not ended within this time.
+        """
+        since = self.start_scenario(name)
+        match = {"event": "scenario.ended", "device": self.name, "scenario": name}
+        end = self._client.wait(match, within=within, since=since)[0]
+        if end["result"] != "pass":
+            raise ScenarioFailed(end)
+        return dict(end)
 
     def remove(self) -> None:
         """Takes it off the air."""

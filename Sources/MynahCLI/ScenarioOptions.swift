@@ -1,0 +1,41 @@
+import ArgumentParser
+import MynahConsole
+import MynahProfiles
+import MynahSupport
+
+/// The options of a run that plays a scenario.
+struct ScenarioOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            Plays this scenario of a profile from ready on, and ends the run with it: with status 0 if it \
+            passes, with 1 if it fails or the run ends first. DEVICE:NAME if several devices have one of \
+            this name.
+            """, valueName: "name"),
+        completion: .custom { words, _, _ in scenarioNames(words) })
+    var scenario: String?
+
+    @Option(
+        help: ArgumentHelp("Writes the result of --scenario to this file, as JUnit XML.", valueName: "file"),
+        completion: .file(extensions: ["xml"]))
+    var report: String?
+
+    /// Why they do not go together, or `nil` if they do.
+    func problem(hasUntil: Bool) -> String? {
+        if report != nil, scenario == nil { return "--report is about a scenario, and needs --scenario" }
+        if scenario != nil, hasUntil {
+            return "--until and --scenario exclude each other: a scenario ends the run itself"
+        }
+        return nil
+    }
+}
+
+/// The names of the scenarios of the profiles on a command line.
+private func scenarioNames(_ words: [String]) -> [String] {
+    let files = words.map(CompletionWords.unquoted).filter { word in
+        [".yaml", ".yml", ".json"].contains { word.hasSuffix($0) }
+    }
+    return files.flatMap { file in
+        (try? ProfileLoader.load(regularFile: file)).map(ScenarioChoice.names) ?? []
+    }
+}

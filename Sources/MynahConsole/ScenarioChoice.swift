@@ -1,0 +1,52 @@
+package import MynahEmulator
+package import MynahProfiles
+import MynahSupport
+
+/// The scenario of a run that a user names.
+package struct ScenarioChoice: Hashable, Sendable {
+    /// The reason why a name is refused, as a sentence without its full stop.
+    package struct Problem: Error, Hashable, Sendable {
+        package var message: String
+    }
+
+    /// The device that plays it, as events call it.
+    package let device: String
+    /// Its name in the profile of the device.
+    package let name: String
+
+    /// Finds a scenario by its name, or if several devices have one of this name by `DEVICE:NAME`.
+    ///
+    /// `profiles` are in the order of `names`.
+    package init(_ text: String, in profiles: [Profile], _ names: DeviceNames) throws(Problem) {
+        let found = zip(names.devices, profiles).filter { Self.names($1).contains(text) }
+        if let only = found.first, found.count == 1 {
+            (device, name) = (only.0.label, text)
+            return
+        }
+        guard found.isEmpty else {
+            let list = found.map { "\"\($0.0.label):\(text)\"" }.joined(separator: " and ")
+            throw Problem(message: "\(found.count) devices have a scenario \"\(text)\": name one of \(list)")
+        }
+        for colon in text.indices where text[colon] == ":" {
+            let (prefix, rest) = (String(text[..<colon]), String(text[text.index(after: colon)...]))
+            guard let named = try? names.device(named: prefix),
+                let index = names.devices.firstIndex(of: named),
+                Self.names(profiles[index]).contains(rest)
+            else { continue }
+            (device, name) = (named.label, rest)
+            return
+        }
+        throw Self.unknown(text, among: profiles.flatMap(Self.names))
+    }
+
+    private static func unknown(_ text: String, among known: [String]) -> Problem {
+        let list = known.map { "\"\($0)\"" }.joined(separator: ", ")
+        let near = NearestName.of(text, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
+        let all = known.isEmpty ? "the profiles have no scenarios" : "the scenarios are \(list)"
+        return Problem(
+            message: "there is no scenario \"\(text)\"\(near.isEmpty ? "; " + all : near + " (\(all))")")
+    }
+
+    /// The names of the scenarios of a profile.
+    package static func names(_ profile: Profile) -> [String] { profile.scenarios.map(\.name) }
+}

@@ -1,0 +1,33 @@
+/// The items whose events came nearest to a match: those of its name, with what they differ in.
+///
+/// Fewer different members are nearer; of equally near events the later ones are kept, and come first.
+package struct NearestMatches<Item: Sendable>: Sendable {
+    /// An item, and what its event differs in.
+    package struct Candidate: Sendable {
+        /// The item.
+        package let item: Item
+        /// The members of the match that the event differs in; empty if it matches.
+        package let differs: [String]
+    }
+
+    private let match: EventMatch
+    private let limit: Int
+    /// The nearest items so far, the nearest first.
+    package private(set) var candidates: [Candidate] = []
+
+    /// The nearest items to a match, at most `limit` of those that it takes.
+    package init(to match: EventMatch, limit: Int) {
+        self.match = match
+        self.limit = limit
+    }
+
+    /// Takes an item whose event is later than those before.
+    package mutating func take(_ item: Item, _ event: DeviceEvent) {
+        guard event.name == match.name else { return }
+        let differs = match.differing(from: event)
+        let index = candidates.firstIndex { $0.differs.count >= differs.count } ?? candidates.count
+        guard index < limit else { return }
+        candidates.insert(Candidate(item: item, differs: differs), at: index)
+        if candidates.count > limit { candidates.removeLast() }
+    }
+}

@@ -1,0 +1,98 @@
+import MynahCore
+import MynahLifecycle
+import MynahProfiles
+import MynahSupport
+
+// Scenarios of devices.
+extension Emulator {
+    /// An observer that lets scenarios meet each event after `observer` has.
+    ///
+    /// Without an observer, and without a scenario to play, it is `nil`: no event is made at all.
+    static func observing(
+        _ observer: Observer?, _ devices: [EmulatedDevice], _ link: EmulatorLink<C>, _ isPlaying: Lock<Bool>
+    ) -> Observer? {
+        guard observer != nil || devices.contains(where: { !$0.scenarios.isEmpty }) else { return nil }
+        return { event in
+            observer?(event)
+            if isPlaying.withLock({ $0 }) { link.run { $0.meet(event) } }
+        }
+    }
+
+    private func meet(_ event: DeviceEvent) {
+        // The events of an app that was alone on its phone name no device, and those of the phone do then.
+        scenarios.take(event, isOfAll: players.allSatisfy { $0.events.device != nil })
+    }
+
+    /// Plays a scenario of a device from the moment when every device of the emulator is ready.
+    ///
+    /// The end of it is the event `scenario.ended`. There is no scenario of another name.
+    package func playWhenReady(_ name: String, of label: String) {
+        scenarios.onReady { [link] in
+            link.run { emulator in
+                do throws(ControlRefusal) {
+                    try emulator.play(name, of: label)
+                } catch {
+                    emulator.events.warn("scenarioNotPlayed", error.message)
+                }
+            }
+        }
+    }
+
+    /// Plays a scenario of a device; its end is the event `scenario.ended`.
+    ///
+    /// Throws `notFound` if there is none, and `conflict` if the device plays one already.
+    package func play(_ name: String, of label: String) throws(ControlRefusal) {
+        let player = try player(named: label)
+        let declared = player.device.scenarios
+        guard let found = declared.first(where: { $0.name == name }) else {
+            throw .notFound("\(label) has no scenario \"\(name)\"\(Self.others(name, declared.map(\.name)))")
+        }
+        if let other = scenarios.scenario(of: label) {
+            throw .conflict("\(label) plays the scenario \"\(other)\"; wait for its end")
+        }
+        do throws(EventMatch.Problem) {
+            scenarios.begin(try Scenario(found), of: label, player.events)
+        } catch {
+            throw .invalid("the scenario \"\(name)\" cannot be played: \(error.message)")
+        }
+    }
+
+    private static func others(_ name: String, _ names: [String]) -> String {
+        let near = NearestName.of(name, among: names).map { "; did you mean \"\($0)\"?" }
+        return near ?? (names.isEmpty ? "; it has none" : "; its scenarios are \(names.quoted)")
+    }
+
+    /// The scenarios of a device, each with whether it is played.
+    func scenarios(of player: DevicePlayer<C>) -> [DeviceSnapshot.Scenario] {
+        let playing = scenarios.scenario(of: player.device.label)
+        return player.device.scenarios.map { .init(name: $0.name, isPlaying: $0.name == playing) }
+    }
+
+    // MARK: Effects
+
+    /// Carries out what a step does; returns why it cannot be done, or `nil` if it was.
+    func carryOut(_ effect: ScenarioEffect, of label: String) async -> String? {
+        do throws(ControlRefusal) {
+            switch effect {
+            case .set(let changes): try set(changes, of: label)
+            case .turn(let fault, let isOn): _ = try await turnFault(fault, isOn: isOn, of: label)
+            case .move(let transition): try await carryOut(transition, inAppOf: label)
+            }
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
+    private func set(_ changes: [Reaction.Change], of label: String) throws(ControlRefusal) {
+        let player = try player(named: label)
+        guard hasMemory(player) else { throw .conflict(noProcess(player, "its variables are its memory")) }
+        var rule = Reaction()
+        rule.changes = changes
+        do throws(LayoutProblem) {
+            try player.reactions.take(rule.applied(to: player.table.variables, []))
+        } catch {
+            throw .invalid("a value that reads a variable cannot be made: \(error.message)")
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import MynahSupport
+
+/// Plays the steps of a scenario: a machine without I/O and without a clock.
+///
+/// A step that waits for an event meets those after the event that ended an earlier step, and after the end
+/// of the last pause. So an event that comes while an effect is carried out is not lost, and one that came
+/// during a pause counts for nothing. Each event ends one step at most.
+struct ScenarioMachine {
+    /// A task of its driver.
+    enum Output: Hashable, Sendable {
+        /// Calls `timePassed()` after this time, unless `stopWaiting` comes before.
+        case wait(Duration)
+        /// The time that was waited for does not matter any more.
+        case stopWaiting
+        /// Carries this out, and then calls `done()`.
+        case carryOut(ScenarioEffect)
+        /// The scenario is over: nothing comes after it.
+        case end(ScenarioEnd)
+    }
+
+    /// The state of the step that is played.
+    private enum Stage {
+        case idle
+        /// It waits for an event, and for a time if that is limited.
+        case awaiting(isLimited: Bool)
+        case pausing
+        case carryingOut
+        case ended
+    }
+
+    let scenario: Scenario
+    private var stage = Stage.idle
+    /// The index of the step that is played.
+    private(set) var index = 0
+    /// The index of the step that the next event may end, or `nil` if none does before a pause is over.
+    ///
+    /// It is the step that is played or, while effects are carried out, one after it.
+    private var awaited: Int?
+    /// The step that the last event ended.
+    private var met: Int?
+    private var nearest: NearestMatches<DeviceEvent>?
+
+    init(_ scenario: Scenario) {
+        self.scenario = scenario
+    }
+
+    /// Whether it is over.
+    var isOver: Bool { if case .ended = stage { true } else { false } }
+
+    // MARK: Inputs
+
+    /// Begins with the first step.
+    mutating func begin() -> [Output] {
+        look(from: 0)
+        return advance()
+    }
+
+    /// An event of the device happened.
+    mutating func take(_ event: DeviceEvent) -> [Output] {
+        guard let awaited, case .await(let match, let limit) = scenario.steps[awaited].action else {
+            return []
+        }
+        guard match.matches(event) else {
+            nearest?.take(event, event)
+            return []
+        }
+        met = awaited
+        look(from: awaited + 1)
+        guard awaited == index, case .awaiting = stage else { return [] }
+        index += 1
+        return (limit == nil ? [] : [.stopWaiting]) + advance()
+    }
+
+    /// The time is over that the last `wait` named.
+    mutating func timePassed() -> [Output] {
+        switch stage {
+        case .awaiting(isLimited: true): return fail(missing)
+        case .pausing:
+            index += 1
+            look(from: index)
+            return advance()
+        case .idle, .awaiting, .carryingOut, .ended: return []
+        }
+    }
+
+    /// The effect was carried out, or failed for this reason.
+    mutating func done(_ problem: String? = nil) -> [Output] {
+        guard case .carryingOut = stage else { return [] }
+        if let problem { return fail(problem) }
+        index += 1
+        return advance()
+    }
+
+    /// Something else ends the scenario.
+    mutating func cut(_ reason: String) -> [Output] {
+        let isLimited = if case .awaiting(isLimited: true) = stage { true } else { false }
+        let isPausing = if case .pausing = stage { true } else { false }
+        return isOver ? [] : (isLimited || isPausing ? [.stopWaiting] : []) + fail(reason)
+    }
+
+    // MARK: Steps
+
+    /// Plays steps until one of them waits.
+    private mutating func advance() -> [Output] {
+        while index < scenario.steps.count {
+            switch scenario.steps[index].action {
+            case .await(_, let limit):
+                if let met, met >= index { break }
+                stage = .awaiting(isLimited: limit != nil)
+                return limit.map { [.wait($0)] } ?? []
+            case .pause(let time):
+                stage = .pausing
+                return [.wait(time)]
+            case .carryOut(let effect):
+                stage = .carryingOut
+                return [.carryOut(effect)]
+            case .end(isPass: true): return pass()
+            case .end(isPass: false): return fail("the scenario ends here")
+            }
+            index += 1
+        }
+        index = scenario.steps.count - 1
+        return pass()
+    }
+
+    /// Finds the step that the next event may end.
+    private mutating func look(from index: Int) {
+        awaited = nil
+        nearest = nil
+        for (index, step) in scenario.steps.enumerated().dropFirst(index) {
+            switch step.action {
+            case .carryOut: continue
+            case .pause, .end: return
+            case .await(let match, _):
+                awaited = index
+                nearest = NearestMatches(to: match, limit: 1)
+                return
+            }
+        }
+    }
+
+    private mutating func pass() -> [Output] { end(isPass: true, "every step was played") }
+
+    private mutating func fail(_ reason: String) -> [Output] {
+        end(isPass: false, "\(reason) (\(scenario.steps[index].text))")
+    }
+
+    private mutating func end(isPass: Bool, _ message: String) -> [Output] {
+        stage = .ended
+        awaited = nil
+        return [.end(ScenarioEnd(isPass: isPass, step: index + 1, message: message))]
+    }
+
+    /// Says which event did not happen in time, and what came nearest to it.
+    private var missing: String {
+        guard case .await(let match, let limit?) = scenario.steps[index].action else { return "" }
+        let name = match.name.rawValue
+        guard let near = nearest?.candidates.first else { return "no \(name) within \(limit.text)" }
+        return """
+            no such \(name) within \(limit.text); the nearest one differs in \
+            \(near.differs.joined(separator: ", ")): \(near.item.words)
+            """
+    }
+}
+
+extension DeviceEvent {
+    /// Its fields in words.
+    fileprivate var words: String {
+        fields.map { "\($0.key) \($0.value.stringValue ?? $0.value.text)" }.joined(separator: ", ")
+    }
+}

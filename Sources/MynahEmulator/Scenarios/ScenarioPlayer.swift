@@ -1,0 +1,129 @@
+import MynahSupport
+
+/// Plays the scenarios of an emulator's devices, one at a time for each device.
+///
+/// It belongs to its emulator, and runs on the phone's executor: it meets each event of the devices in its
+/// order. Effects are carried out later, because an event may be reported in the middle of a change.
+final class ScenarioPlayer<C: Clock> where C.Duration == Duration {
+    /// A scenario that is played.
+    private struct Played {
+        let number: Int
+        let label: String
+        let events: EventReporter
+        var machine: ScenarioMachine
+        /// The end of the time that it waits for, and what wakes it then.
+        var wait: (due: C.Instant, task: Task<Void, Never>)?
+    }
+
+    private let clock: C
+    private let link: EmulatorLink<C>
+    /// Whether a scenario is played, or waits for its device to be ready.
+    private let isPlaying: Lock<Bool>
+    private var played: [Played] = []
+    private var last = 0
+    /// Called when the devices are ready, or `nil` if nothing is to happen then.
+    private var whenReady: (() -> Void)?
+
+    init(_ clock: C, _ link: EmulatorLink<C>, isPlaying: Lock<Bool>) {
+        self.clock = clock
+        self.link = link
+        self.isPlaying = isPlaying
+    }
+
+    /// Calls `body` when the devices are ready: no event comes between.
+    func onReady(_ body: @escaping () -> Void) {
+        whenReady = body
+        noteUse()
+    }
+
+    /// The name of the scenario that a device plays, or `nil` if it plays none.
+    func scenario(of label: String) -> String? {
+        played.first { $0.label == label }?.machine.scenario.name
+    }
+
+    /// Begins with a scenario; `events` reports its end.
+    func begin(_ scenario: Scenario, of label: String, _ events: EventReporter) {
+        last += 1
+        played.append(Played(number: last, label: label, events: events, machine: ScenarioMachine(scenario)))
+        noteUse()
+        feed(last) { $0.begin() }
+    }
+
+    /// Ends the scenarios of a device, or of every one, which have failed for this reason.
+    func end(of label: String? = nil, _ reason: String) {
+        for each in played where label == nil || each.label == label { feed(each.number) { $0.cut(reason) } }
+    }
+
+    /// Takes an event of a device or of its phone, after it was reported; `isOfAll` says that one without a
+    /// device is about all of them.
+    func take(_ event: DeviceEvent, isOfAll: Bool) {
+        if event.name == .ready, let body = whenReady {
+            whenReady = nil
+            return body()
+        }
+        for each in played where each.events.isAbout(event, isOfAll: isOfAll) {
+            // An event at the end of a time comes too late.
+            if let due = each.wait?.due, due <= clock.now { timePassed(each.number) }
+            feed(each.number) { $0.take(event) }
+        }
+    }
+
+    // MARK: The machines
+
+    private func timePassed(_ number: Int) {
+        if let index = played.firstIndex(where: { $0.number == number }) {
+            played[index].wait?.task.cancel()
+            played[index].wait = nil
+        }
+        feed(number) { $0.timePassed() }
+    }
+
+    private func feed(_ number: Int, _ input: (inout ScenarioMachine) -> [ScenarioMachine.Output]) {
+        guard let index = played.firstIndex(where: { $0.number == number }) else { return }
+        for output in input(&played[index].machine) {
+            switch output {
+            case .wait(let time):
+                let due = clock.now.advanced(by: time)
+                let task = link.enqueue(at: due, on: clock) { $0.scenarios.timePassed(number) }
+                played[index].wait = (due, task)
+            case .stopWaiting:
+                played[index].wait?.task.cancel()
+                played[index].wait = nil
+            case .carryOut(let effect):
+                link.enqueue { [label = played[index].label] emulator in
+                    // It may have ended meanwhile.
+                    guard emulator.scenarios.isPlaying(number) else { return }
+                    let problem = await emulator.carryOut(effect, of: label)
+                    emulator.scenarios.feed(number) { $0.done(problem) }
+                }
+            case .end(let end): finish(played.remove(at: index), end)
+            }
+        }
+    }
+
+    private func isPlaying(_ number: Int) -> Bool { played.contains { $0.number == number } }
+
+    private func finish(_ each: Played, _ end: ScenarioEnd) {
+        noteUse()
+        each.events.report(
+            .scenarioEnded,
+            [
+                .init("scenario", .string(each.machine.scenario.name)),
+                .init("result", .string(end.isPass ? "pass" : "fail")), .init("step", .integer(end.step)),
+                .init("message", .string(end.message)),
+            ])
+    }
+
+    private func noteUse() {
+        let isUsed = !played.isEmpty || whenReady != nil
+        isPlaying.withLock { $0 = isUsed }
+    }
+}
+
+extension EventReporter {
+    /// Whether an event is one of its device, or of the phone that its device is on.
+    fileprivate func isAbout(_ event: DeviceEvent, isOfAll: Bool) -> Bool {
+        guard let label = event.string("device") else { return device == nil || isOfAll }
+        return device.map { EventMatch.isDevice($0, label) } ?? true
+    }
+}

@@ -1,0 +1,184 @@
+import MynahCore
+import MynahSupport
+import Yams
+
+// The steps `await` and `expect`.
+extension ProfileDecoder {
+    /// A step that waits for an event; its other keys are fields of the event.
+    mutating func eventStep(_ mapping: Node.Mapping, in scope: ScenarioScope) -> ScenarioStep.Action? {
+        var members: [(key: Node, name: String, value: Node)] = []
+        for (key, value) in mapping {
+            guard let name = key.scalar?.string else {
+                error(at: key, "a key of a step must be a word, not \(Self.shape(of: key))")
+                continue
+            }
+            guard !ignoredKeys.contains(name) else { continue }
+            guard !members.contains(where: { $0.name == name }) else {
+                error(at: key, "the key \(Self.quote(name)) is repeated; remove one")
+                continue
+            }
+            members.append((key, name, value))
+        }
+        let steps = members.filter { ProfileKeys.eventSteps.contains($0.name) }
+        guard let step = steps.first, steps.count == 1 else {
+            error(at: steps.last?.key, "a step has one of await and expect, not both")
+            return nil
+        }
+        guard let name = text(step.value, step.name) else { return nil }
+        guard let entry = EventCatalog.entry(name) else {
+            let names = EventCatalog.names
+            error(at: step.value, Self.unknown("event \(Self.quote(name))", name, among: names))
+            return nil
+        }
+        var limit: Duration?
+        var match: [JSON.Member] = [.init("event", .string(name))]
+        var attribute: Node?
+        for member in members where member.name != step.name {
+            switch member.name {
+            case "within":
+                limit = duration(member.value, "within", atLeast: .microseconds(1))
+            case "of":
+                attribute = member.value
+                if let text = text(member.value, "of") { match.append(.init("of", .string(text))) }
+            default:
+                let value = field(member.key, member.name, member.value, of: (name, entry), step.name, scope)
+                match += value.map { [.init(member.name, $0)] } ?? []
+            }
+        }
+        checkHappens(step.value, (name, entry), attribute, in: scope)
+        let event = ScenarioEvent(name: name, match: .object(match))
+        return step.name == "await"
+            ? .await(event, within: limit) : .expect(event, within: limit ?? ScenarioStep.usualLimit)
+    }
+
+    // MARK: Fields
+
+    private typealias Event = (name: String, entry: EventCatalog.Entry)
+
+    /// A field of an event as a match has it.
+    private mutating func field(
+        _ key: Node, _ name: String, _ value: Node, of event: Event, _ step: String, _ scope: ScenarioScope
+    ) -> JSON? {
+        let hasFields = event.entry.fields.contains("value")
+        guard event.entry.fields.contains(name) || name == "fields" && hasFields else {
+            if ProfileKeys.steps.contains(name) {
+                error(at: key, "a step has one of \(step) and \(name), not both")
+            } else {
+                let values = hasFields ? ["fields"] : []
+                let known = event.entry.fields.subtracting(["device"]).sorted() + values
+                error(
+                    at: key,
+                    Self.unknown(
+                        "field \(Self.quote(name)) of \(event.name)", name,
+                        among: known + ["within"] + (event.entry.hasAttribute ? ["of"] : [])))
+            }
+            return nil
+        }
+        switch name {
+        case "device":
+            error(at: key, "a scenario meets the events of its own device only; remove device")
+            return nil
+        case "value": return valuePattern(value)
+        case "fields":
+            let members = members(value, "fields").compactMap { key, value -> JSON.Member? in
+                guard let name = text(key, "the name of a field") else { return nil }
+                return comparable(value, name).map { .init(name, $0) }
+            }
+            return .object(members)
+        case "fault":
+            return scenarioFault(value, in: scope).map { .string($0) }
+        default: return comparable(value, name)
+        }
+    }
+
+    private mutating func valuePattern(_ node: Node) -> JSON? {
+        // No bytes are a valid value.
+        let pattern = node.scalar?.string == "" ? "" : text(node, "value")
+        guard let pattern else { return nil }
+        guard BytePattern(pattern) != nil else {
+            error(
+                at: node,
+                """
+                value must be hexadecimal digits, with .. for any byte, as in 02 .., not \
+                \(Self.quote(pattern))
+                """
+            )
+            return nil
+        }
+        return .string(pattern)
+    }
+
+    /// A value that a field equals, or comparisons with numbers.
+    private mutating func comparable(_ node: Node, _ name: String) -> JSON? {
+        guard case .mapping = node else { return text(node, name).map { .string($0) } }
+        return .object(
+            members(node, name).compactMap { key, value in
+                guard let sign = text(key, "a comparison"), let text = text(value, name) else { return nil }
+                guard Self.comparisons.contains(sign) else {
+                    error(
+                        at: key,
+                        """
+                        \(name) has no comparison \(Self.quote(sign)); known are \
+                        \(Self.list(Self.comparisons))
+                        """
+                    )
+                    return nil
+                }
+                guard let number = Self.decimal(text) else {
+                    error(at: value, "\(name) is compared with a number, not with \(Self.quote(text))")
+                    return nil
+                }
+                return .init(sign, .number(number))
+            })
+    }
+
+    /// The signs of a match.
+    static let comparisons = ["<", "<=", ">", ">="]
+
+    // MARK: Events that never happen
+
+    private mutating func checkHappens(
+        _ node: Node, _ event: Event, _ attribute: Node?, in scope: ScenarioScope
+    ) {
+        let need = event.entry.need
+        guard let attribute else {
+            let isAboutAttribute = if case .attribute = need { true } else { false }
+            guard scope.isWhole || !isAboutAttribute, let problem = scope.problem(with: need) else { return }
+            return error(at: node, "\(event.name) never happens: \(problem)")
+        }
+        guard event.entry.hasAttribute else {
+            return error(at: attribute, "\(event.name) is about no attribute; remove of")
+        }
+        if let problem = problem(of: attribute, event, in: scope) { error(at: attribute, problem) }
+    }
+
+    /// Why there is no such event of an attribute, or `nil` if there may be.
+    private func problem(of node: Node, _ event: Event, in scope: ScenarioScope) -> String? {
+        guard let text = node.scalar?.string else { return nil }
+        guard !text.hasPrefix("@") else {
+            return "a profile has no handles; name the attribute, as in of: 180D/2A37"
+        }
+        var parsed: AttributeName?
+        do throws(AttributeName.Problem) {
+            let name = try AttributeName(parsing: text)
+            parsed = name
+            let never = "\(event.name) of \(text) never happens: "
+            if case .attribute(let use) = event.entry.need {
+                guard scope.isWhole else { return nil }
+                let position = try name.resolve(in: scope.tree)
+                return scope.problem(with: use, at: position).map { never + $0 }
+            }
+            let need = event.entry.need
+            return (scope.problem(with: need) ?? scope.problem(with: need, of: name)).map { never + $0 }
+        } catch {
+            let isUnknown = parsed != nil && error.message == "the device has no \(text)"
+            let near = isUnknown ? scope.nearest(to: text) : nil
+            return error.message + (near.map { "; did you mean \"\($0)\"?" } ?? "")
+        }
+    }
+}
+
+extension EventCatalog.Entry {
+    /// Whether it may be about an attribute.
+    var hasAttribute: Bool { fields.contains("characteristic") }
+}
