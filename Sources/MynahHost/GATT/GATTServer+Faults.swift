@@ -1,7 +1,7 @@
 import MynahCore
 import MynahHCI
 
-// What faults decide about before the server answers.
+// The requests about which faults decide before the server answers.
 extension GATTServer {
     /// The request in a PDU, or `nil` if faults do not decide about it below the sink.
     func lowerRequest(

@@ -59,7 +59,7 @@ package struct FaultScope: Sendable {
     /// Whether all of its attributes are known; if not, a name that leads nowhere may be right.
     var isWhole = true
 
-    /// What is known of a characteristic or a descriptor.
+    /// The properties and the layout of a characteristic or a descriptor.
     package struct Attribute: Sendable {
         package var properties: CharacteristicProperties
         /// The layout of its value, or `nil` if it has none.

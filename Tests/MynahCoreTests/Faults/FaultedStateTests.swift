@@ -80,7 +80,7 @@ import Testing
         #expect(try await rig.sink.log.take(3) == expected)
         await rig.radio.settle()
         await rig.happen(.recovered)
-        // What was advertised before may not be on the air.
+        // The earlier advertisement may not be on the air.
         let log = try await rig.sink.log.take(2)
         #expect(log[0] == "recovered" && log[1].hasPrefix("advertising "))
     }
