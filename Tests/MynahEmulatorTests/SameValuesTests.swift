@@ -11,7 +11,7 @@ import Testing
 
 @testable import MynahEmulator
 
-/// One profile with one seed on two radios, each with a phone that is subscribed, on clocks that the test sets.
+/// One profile with one seed on two radios, each with a subscribed phone, on clocks that the test sets.
 @Suite(.timeLimit(.minutes(15))) struct SameValuesTests {
     private static let profile = """
         mynah: 1

@@ -86,7 +86,7 @@ async def values(lab: Lab) -> None:
         async with fault(device, name):
             for value in (b"\x01\x10", b"\x02\x20", b"\x03\x30"):
                 await calmly(device.set, "6D796E61-0802-4C61-8000-6C6162000000", value, notify=True)
-            # What is sent last says that nothing more comes.
+            # The last value says that nothing more comes.
             await calmly(device.set, "6D796E61-0802-4C61-8000-6C6162000000", b"\xee\xee", notify=True)
             await phone.signal.until(lambda: heard[-1:] == [b"\xee\xee"], f"the last value with the fault {name}")
         expect(b" ".join(heard[:-1]), wanted, f"values with the fault {name}")
