@@ -67,7 +67,7 @@ extension FaultyRadio {
     }
 }
 
-/// What a radio reports while its device is gone for a fault.
+/// The states that a radio reports while its device is gone for a fault.
 struct HiddenStates: Sendable {
     /// Whether the user has turned Bluetooth off meanwhile.
     var isTurnedOff = false
