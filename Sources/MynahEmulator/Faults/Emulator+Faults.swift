@@ -66,8 +66,8 @@ extension Emulator {
 
     /// Adds a fault, which is written as in a profile.
     ///
-    /// Throws `invalid` with a line for each mistake if it is written wrongly, `conflict` if there is one with
-    /// its name, or if the radio cannot carry it out.
+    /// Throws `invalid` with a line for each mistake, or `conflict` if there is a fault with its name or the
+    /// radio cannot carry it out.
     package func addFault(_ json: JSON, to label: String) async throws(ControlRefusal) -> DeviceFault {
         let player = try player(named: label)
         let declared: ProfileFault
