@@ -68,6 +68,7 @@ struct CheckCommand: ParsableCommand {
             [count(profile.services.count, "service"), count(characteristics, "characteristic")]
             + (profile.centrals.isEmpty ? [] : [count(profile.centrals.count, "central manager")])
             + (profile.faults.isEmpty ? [] : [count(profile.faults.count, "fault")])
+            + (profile.scenarios.isEmpty ? [] : [count(profile.scenarios.count, "scenario")])
         return "ok: \(parts.joined(separator: ", "))"
     }
 

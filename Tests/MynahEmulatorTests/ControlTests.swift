@@ -91,7 +91,8 @@ import Testing
                 "advertising":{"on":true,"data":"02010603030D18050954657374","scanResponse":"",\
                 "intervalMilliseconds":null,"connectable":true,"address":"D5:88:1A:B0:E5:92","omitted":[]},\
                 "centrals":[{"central":"AA:BB:CC:DD:EE:FF","mtu":185,"encrypted":true,"bonded":true,\
-                "subscriptions":["180F/2A19"]}],"variables":{},"faults":[],"attributes":[\
+                "subscriptions":["180F/2A19"]}],"variables":{},"faults":[],"scenarios":[],\
+                "attributes":[\
                 {"path":"180D/2A37","properties":["read","notify"],"value":"\(value)",\
                 "fields":{"heartRate":\(rate)}},\
                 {"path":"180D/2A38","properties":["read"],"value":"01","fields":{"location":1}},\

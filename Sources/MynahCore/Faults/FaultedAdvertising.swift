@@ -8,7 +8,7 @@ struct FaultedAdvertising: Sendable {
     var isGone = false
     /// Whether it did not work when it came back, so that it has to advertise when it does.
     var isDue = false
-    /// What the radio has reported since.
+    /// The states that the radio has reported since.
     var hidden = HiddenStates()
     private var changes: [(fault: String, change: FaultyAdvertisement, number: Int)] = []
     private var lastNumber = 0

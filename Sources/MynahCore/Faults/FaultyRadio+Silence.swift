@@ -32,7 +32,7 @@ extension FaultyRadio {
         advertising.isDue = !events.isEmpty || advertising.hidden.isTurnedOff
         advertising.hidden = HiddenStates()
         advertising.isGone = false
-        // What the radio was given before may not be on the air.
+        // The radio may have left the air since the last advertisement.
         advertising.onAir = nil
         for event in events { pass(event) }
     }
