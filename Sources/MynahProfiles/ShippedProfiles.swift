@@ -589,7 +589,7 @@ scenarios:
     steps:
       - {await: subscribed, of: heart-rate-measurement}
       - {fault: drops-on-write}
-      - {await: write, of: heart-rate-control-point}
+      - {await: fault.applied, fault: drops-on-write}
       - {expect: central.disconnected}
       - {fault: drops-on-write, off: true}
       - {expect: subscribed, of: heart-rate-measurement, within: 1 min}
