@@ -312,6 +312,8 @@ struct RunCommand: AsyncParsableCommand {
             try named(plan.matches, among: groups.names), scenario: try scenario(of: profiles, groups.names),
             timeout: plan.timeout, interruption)
         let planned = try targeted(plan.actions, among: groups.names)
+        // The report of an earlier run must not stay if this one is killed.
+        guard writeReport(watch, nil) else { throw Exit.problems }
         let issues = groups.issues + (radio == .bluez ? profiles.compactMap(\.centralIssueWithBlueZ) : [])
         for issue in issues { StandardError.print(issue.description) }
         guard issues.isEmpty else { throw Exit.problems }

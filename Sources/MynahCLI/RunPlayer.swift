@@ -131,6 +131,8 @@ final class RunPlayer: Sendable {
             defer { playing = nil }
             return (playing ?? []).map(\.emulator)
         }
+        // Before any link ends: a scenario that waits for that has not passed.
+        for emulator in begun { await emulator.endScenarios("the run ended first") }
         // The phone first: an accessory that goes before it would be one that its apps have lost.
         for emulator in begun.filter(\.playsApps) + begun.reversed().filter({ !$0.playsApps }) {
             await emulator.stop(forgetting: forgetting)

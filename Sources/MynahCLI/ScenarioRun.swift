@@ -62,7 +62,7 @@ final class ScenarioRun: Sendable {
             return .error(cause ?? "the run ended before the scenario began")
         }
         let place = "step \(end.step): \(end.message)"
-        if end.isPass { return nil }
+        if end.isPass, !end.isCut { return nil }
         return end.isCut ? .error("\(cause ?? "the run was ended") at \(place)") : .failure(place)
     }
 
@@ -92,8 +92,10 @@ final class ScenarioRun: Sendable {
     /// Why a report cannot be written to a file, or `nil` if it can: before a run that may take long.
     static func problem(with path: String) -> String? {
         var status = stat()
-        if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
-            return "\(path) is a directory; name a file for --report"
+        if path.isEmpty { return "the path is empty; name a file for --report" }
+        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            let kind = status.st_mode & S_IFMT == S_IFDIR ? "a directory" : "no regular file"
+            return "\(path) is \(kind); name a file for --report"
         }
         let end = path.lastIndex(of: "/")
         let directory = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."

@@ -26,6 +26,7 @@ import Testing
               - {name: written, steps: [{await: write, value: 01}, {expect: notified, within: 10 min}]}
               - {name: not <used>, steps: [{expect: write, of: 2A39, within: 1 ms}]}
               - {name: long, steps: [{await: write, value: FF}]}
+              - {name: left, steps: [{await: subscribed}, {await: central.disconnected}]}
             """, to: "strap.yaml")
         try folder.write(
             """
@@ -117,6 +118,16 @@ import Testing
         #expect(try report("long").hasPrefix("Strap error: the run was interrupted at step 1: "))
     }
 
+    @Test func `a link that ends with the run passes no scenario`() async throws {
+        let program = try run(["--scenario", "left", "--report", report])
+        #expect(try await program.output.line(containing: "\"subscribed\"") != nil)
+        // The report of an earlier run does not stay while this one plays.
+        #expect(try report("left").hasPrefix("Strap error: "))
+        program.child.send(SIGINT)
+        #expect(try await program.end().status == .exited(1))
+        #expect(try report("left").hasPrefix("Strap error: the run was interrupted at step 2: "))
+    }
+
     @Test func `a scenario that does not end in time has an error, and so has one that never begins`()
         async throws
     {
@@ -158,6 +169,8 @@ import Testing
             nowhere.complaint == "error: /nonexistent/a.xml cannot be written: No such file or directory\n")
         let folder = try await run(["--scenario", "used", "--report", folder.path]).end()
         #expect(folder.status == .exited(1) && folder.complaint.contains("is a directory"))
+        let device = try await run(["--scenario", "used", "--report", "/dev/null"]).end()
+        #expect(device.status == .exited(1) && device.complaint.contains("/dev/null is no regular file"))
     }
 
     @Test func `ctl plays a scenario, and exits as it ends`() async throws {

@@ -33,6 +33,8 @@ def before_load_schema(ctx: Any, raw_schema: dict[str, Any]) -> None:
                     parameter["schema"]["enum"] = ["rate"]
                 elif parameter["name"] == "fault":
                     parameter["schema"]["enum"] = ["slow", "lost", "nothing"]
+                elif parameter["name"] == "scenario":
+                    parameter["schema"]["enum"] = ["resting", "waiting", "nothing"]
                 elif parameter["name"] == "id":
                     parameter["schema"]["enum"] = [1, 2, 1000000]
     if NARROWED:

@@ -161,7 +161,7 @@ package struct DocumentCommand: Sendable {
     /// Whether it goes on until somebody ends it.
     package var runsOn: Bool {
         if words.hasSuffix(" &") || words == "make run" { return true }
-        let ends: Set = ["--until", "--timeout", "--help", "--version"]
+        let ends: Set = ["--until", "--timeout", "--scenario", "--help", "--version"]
         return (verb == "run" || verb == "scan") && options.isDisjoint(with: ends)
     }
 

@@ -7,11 +7,14 @@ extension ControlAPI {
         let device = try device(call)
         _ = try call.body()
         let name = call.parameter("scenario")
+        try await refusing { () async throws(ControlRefusal) in
+            try await device.emulator.checkPlay(name, of: device.label)
+        }
         // The end of one that was played before may wait for a file.
         await run.awaitEvents()
         let seq = journal.kept.upperBound
         try await refusing { () async throws(ControlRefusal) in
-            try await device.emulator.play(name, of: device.label)
+            try await device.emulator.playInTurn(name, of: device.label)
         }
         return .json(
             .object([

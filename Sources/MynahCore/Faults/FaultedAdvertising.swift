@@ -10,6 +10,10 @@ struct FaultedAdvertising: Sendable {
     var isDue = false
     /// The states that the radio has reported since.
     var hidden = HiddenStates()
+    private var isOn = true
+    private var isLost = false
+    /// Whether the radio can advertise, by the events that the device was told.
+    var isWorking: Bool { isOn && !isLost }
     private var changes: [(fault: String, change: FaultyAdvertisement, number: Int)] = []
     private var lastNumber = 0
     /// The faults for which it is silent.
@@ -21,6 +25,16 @@ struct FaultedAdvertising: Sendable {
         for change in changes { result = change.change.applied(to: result) }
         if refusesConnections { result.isConnectable = false }
         return result
+    }
+
+    /// Notes an event about the radio's state that the device is told.
+    mutating func note(_ event: RadioEvent) {
+        switch event {
+        case .stateChanged(let state): isOn = state == .poweredOn
+        case .lost: isLost = true
+        case .recovered: (isLost, isOn) = (false, true)
+        default: break
+        }
     }
 
     /// Begins a change, or begins it anew; returns a number for `end`.

@@ -75,7 +75,7 @@ extension FaultyRadio {
             let decision = decide(.advertise, by: nil)
             carryOut(decision, of: nil)
         }
-        guard advertising.silent.isEmpty else { return .silent }
+        guard advertising.silent.isEmpty, !advertising.isGone else { return .silent }
         return try await advertise(changed: changed(advertisement))
     }
 

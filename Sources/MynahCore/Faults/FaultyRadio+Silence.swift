@@ -1,7 +1,8 @@
 // The time in which a device is gone for a fault.
 extension FaultyRadio {
     func vanish() async {
-        guard !advertising.silent.isEmpty, !advertising.isGone else { return }
+        // A radio that does not work is silent as it is, and is not turned on at the end of the fault.
+        guard !advertising.silent.isEmpty, !advertising.isGone, advertising.isWorking else { return }
         advertising.isGone = true
         do throws(RadioError) {
             try await vanishing?.vanish()
@@ -12,10 +13,13 @@ extension FaultyRadio {
     }
 
     func reappear() async {
-        guard advertising.silent.isEmpty, advertising.isGone else { return }
+        guard advertising.silent.isEmpty else { return }
+        guard advertising.isGone else { return await advertiseAgain() }
         if !advertising.hidden.isTurnedOff {
             do throws(RadioError) {
                 try await vanishing?.reappear()
+                // It may have been turned off while it came back.
+                if advertising.hidden.isTurnedOff { try await wrapped.setPower(false) }
             } catch {
                 warn("the device cannot advertise again: \(error)")
             }
@@ -34,17 +38,22 @@ extension FaultyRadio {
         advertising.isGone = false
         // The radio may have left the air since the last advertisement.
         advertising.onAir = nil
-        for event in events { pass(event) }
+        for event in events {
+            advertising.note(event)
+            pass(event)
+        }
     }
 
     /// Takes an event about the radio's state, which waits while the device is gone: it does not know that.
     func take(state event: RadioEvent) {
         guard !advertising.isGone else { return advertising.hidden.take(event) }
+        advertising.note(event)
         pass(event)
         switch event {
         case .recovered, .stateChanged(.poweredOn): break
         default: return
         }
+        if !advertising.silent.isEmpty { enqueue { await $0.vanish() } }
         // The radio may have refused services while it was lost.
         if services.nextChange() != nil { enqueue { await $0.changeServices() } }
         if advertising.isDue {
@@ -58,6 +67,7 @@ extension FaultyRadio {
         guard lower != nil, advertising.isGone else { return try await wrapped.setPower(isOn) }
         guard advertising.hidden.isTurnedOff == isOn else { return }
         advertising.hidden.isTurnedOff = !isOn
+        advertising.note(.stateChanged(isOn ? .poweredOn : .poweredOff))
         pass(.stateChanged(isOn ? .poweredOn : .poweredOff))
     }
 

@@ -59,6 +59,7 @@ extension Emulator {
 
     /// Takes its only device off the air, and stops; also while it starts, which fails then.
     package func removeLast(_ label: String) async {
+        scenarios.end(of: label, "the device was removed")
         players.first { $0.device.label == label }?.asks.endForGood()
         // bluetoothd keeps the links of a device that has gone. Off the air, it gets no new ones.
         _ = try? await advertise(AdvertisingChange(isOn: false), for: label)

@@ -29,7 +29,13 @@ extension Emulator {
             return
         }
         for declared in device.faults {
-            try await faultyRadio.add(faultOwners.add(device.fault(declared), of: device.label))
+            let fault = faultOwners.add(device.fault(declared), of: device.label)
+            do throws(RadioError) {
+                try await faultyRadio.add(fault)
+            } catch {
+                faultOwners.remove(fault.name)
+                throw error
+            }
         }
     }
 

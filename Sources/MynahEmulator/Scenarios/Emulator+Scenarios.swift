@@ -32,16 +32,49 @@ extension Emulator {
                 do throws(ControlRefusal) {
                     try emulator.play(name, of: label)
                 } catch {
-                    emulator.events.warn("scenarioNotPlayed", error.message)
+                    let player = emulator.players.first { $0.device.label == label }
+                    ScenarioPlayer<C>.report(
+                        ScenarioEnd(isPass: false, step: 1, message: error.message), of: name,
+                        player?.events ?? emulator.events)
                 }
             }
         }
     }
 
-    /// Plays a scenario of a device; its end is the event `scenario.ended`.
+    /// Plays a scenario of a device, after a reset that is under way; its end is the event
+    /// `scenario.ended`.
     ///
     /// Throws `notFound` if there is none, and `conflict` if the device plays one already.
-    package func play(_ name: String, of label: String) throws(ControlRefusal) {
+    package func playInTurn(_ name: String, of label: String) async throws(ControlRefusal) {
+        await beginTurn()
+        defer { endTurn() }
+        try play(name, of: label)
+    }
+
+    /// Throws what `playInTurn` would.
+    package func checkPlay(_ name: String, of label: String) throws(ControlRefusal) {
+        _ = try playable(name, of: label)
+    }
+
+    /// Ends all scenarios, which have failed for this reason.
+    package func endScenarios(_ reason: String) {
+        scenarios.end(reason)
+    }
+
+    /// Plays a scenario of a device at once; throws what `playInTurn` does.
+    func play(_ name: String, of label: String) throws(ControlRefusal) {
+        let (player, found) = try playable(name, of: label)
+        do throws(EventMatch.Problem) {
+            scenarios.begin(try Scenario(found), of: label, player.events)
+        } catch {
+            throw .invalid("the scenario \"\(name)\" cannot be played: \(error.message)")
+        }
+    }
+
+    /// A device and the scenario that it may play now.
+    private func playable(
+        _ name: String, of label: String
+    ) throws(ControlRefusal) -> (DevicePlayer<C>, Profile.Scenario) {
         let player = try player(named: label)
         let declared = player.device.scenarios
         guard let found = declared.first(where: { $0.name == name }) else {
@@ -50,11 +83,7 @@ extension Emulator {
         if let other = scenarios.scenario(of: label) {
             throw .conflict("\(label) plays the scenario \"\(other)\"; wait for its end")
         }
-        do throws(EventMatch.Problem) {
-            scenarios.begin(try Scenario(found), of: label, player.events)
-        } catch {
-            throw .invalid("the scenario \"\(name)\" cannot be played: \(error.message)")
-        }
+        return (player, found)
     }
 
     private static func others(_ name: String, _ names: [String]) -> String {

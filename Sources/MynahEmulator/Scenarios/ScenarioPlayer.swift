@@ -13,6 +13,12 @@ final class ScenarioPlayer<C: Clock> where C.Duration == Duration {
         var machine: ScenarioMachine
         /// The end of the time that it waits for, and what wakes it then.
         var wait: (due: C.Instant, task: Task<Void, Never>)?
+
+        /// Whether an event is one of its device, or of the phone that its device is on.
+        func isAbout(_ event: DeviceEvent, isOfAll: Bool) -> Bool {
+            guard let name = event.string("device") else { return events.device == nil || isOfAll }
+            return EventMatch.isDevice(label, name)
+        }
     }
 
     private let clock: C
@@ -61,7 +67,7 @@ final class ScenarioPlayer<C: Clock> where C.Duration == Duration {
             whenReady = nil
             return body()
         }
-        for each in played where each.events.isAbout(event, isOfAll: isOfAll) {
+        for each in played where each.isAbout(event, isOfAll: isOfAll) {
             // An event at the end of a time comes too late.
             if let due = each.wait?.due, due <= clock.now { timePassed(each.number) }
             feed(each.number) { $0.take(event) }
@@ -105,25 +111,21 @@ final class ScenarioPlayer<C: Clock> where C.Duration == Duration {
 
     private func finish(_ each: Played, _ end: ScenarioEnd) {
         noteUse()
-        each.events.report(
+        Self.report(end, of: each.machine.scenario.name, each.events)
+    }
+
+    /// Reports the end of a scenario, also of one that could not begin.
+    static func report(_ end: ScenarioEnd, of name: String, _ events: EventReporter) {
+        events.report(
             .scenarioEnded,
             [
-                .init("scenario", .string(each.machine.scenario.name)),
-                .init("result", .string(end.isPass ? "pass" : "fail")), .init("step", .integer(end.step)),
-                .init("message", .string(end.message)),
+                .init("scenario", .string(name)), .init("result", .string(end.isPass ? "pass" : "fail")),
+                .init("step", .integer(end.step)), .init("message", .string(end.message)),
             ])
     }
 
     private func noteUse() {
         let isUsed = !played.isEmpty || whenReady != nil
         isPlaying.withLock { $0 = isUsed }
-    }
-}
-
-extension EventReporter {
-    /// Whether an event is one of its device, or of the phone that its device is on.
-    fileprivate func isAbout(_ event: DeviceEvent, isOfAll: Bool) -> Bool {
-        guard let label = event.string("device") else { return device == nil || isOfAll }
-        return device.map { EventMatch.isDevice($0, label) } ?? true
     }
 }

@@ -143,7 +143,7 @@ extension ProfileDecoder {
         if let (name, comparison, operand) = Comparison.parts(of: text) {
             return variableCondition(name, comparison, operand, node, FieldScope(variables: scope.variables))
         }
-        guard scope.variables[text] == nil else {
+        guard scope.variables[text] == nil || FaultScope.appStates.contains(text) else {
             error(at: node, "when compares a variable, as in \(text) > 0")
             return nil
         }

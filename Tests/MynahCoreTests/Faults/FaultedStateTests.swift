@@ -65,6 +65,24 @@ import Testing
         #expect(try await rig.sink.log.take()[0].hasPrefix("advertising "))
     }
 
+    @Test func `a device whose radio is off vanishes when it is on again`() async throws {
+        let rig = try await FaultRig { _, _ in [.on(.connect, .vanish(for: nil))] }
+        await rig.happen(.connected(FaultRig.first))
+        await rig.radio.settle()
+        #expect(await rig.fake.isGone)
+        await rig.radio.remove("f")
+        await rig.radio.settle()
+        #expect(await !rig.fake.isGone)
+        await rig.happen(.stateChanged(.poweredOff))
+        try await rig.radio.add(.on(.connect, .vanish(for: nil)))
+        await rig.happen(.connected(FaultRig.second))
+        await rig.radio.settle()
+        #expect(await !rig.fake.isGone)
+        await rig.happen(.stateChanged(.poweredOn))
+        await rig.radio.settle()
+        #expect(await rig.fake.isGone)
+    }
+
     @Test func `a radio that is lost while its device is gone is reported when the device is back`()
         async throws
     {
